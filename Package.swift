@@ -1,0 +1,101 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Each target imports only those above it in this list; the order is the house of the architecture, from the ground up.
+let package = Package(
+  name: "photod",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "PhotoModel", targets: ["PhotoModel"]),
+    .library(name: "PhotoClient", targets: ["PhotoClient"]),
+    .library(name: "Varlink", targets: ["Varlink"]),
+    .executable(name: "photod", targets: ["photod"]),
+    .executable(name: "photoctl", targets: ["photoctl"]),
+    .executable(name: "photod-watch", targets: ["photod-watch"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+  ],
+  targets: [
+    // Values and pure functions.
+    .target(name: "PhotoModel"),
+    .target(name: "WatchRecords"),
+
+    // The schema, and the protocol.
+    .target(name: "Migrations", path: "Migrations", resources: [.embedInCode("v001-catalog.sql")]),
+    .target(
+      name: "Varlink",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+      ]),
+
+    // What the disk says.
+    .target(
+      name: "PhotoWatch",
+      dependencies: ["WatchRecords", .product(name: "Logging", package: "swift-log")]),
+    .target(name: "PhotoMetadata", dependencies: ["CExif", "PhotoModel"]),
+
+    // What the library knows, and how a program asks it.
+    .target(
+      name: "PhotoCatalog",
+      dependencies: [
+        "PhotoModel", "Migrations",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]),
+    .target(name: "PhotoClient", dependencies: ["PhotoModel", "Varlink"]),
+
+    .target(
+      name: "PhotoIndexer",
+      dependencies: [
+        "PhotoModel", "PhotoCatalog", "PhotoWatch", "PhotoMetadata", "WatchRecords",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    .target(
+      name: "PhotoServer",
+      dependencies: [
+        "PhotoModel", "PhotoCatalog", "PhotoIndexer", "Varlink",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      resources: [.embedInCode("org.photod.library.varlink")]),
+    .target(
+      name: "PhotoDaemon",
+      dependencies: [
+        "PhotoModel", "PhotoIndexer", "PhotoServer", "Varlink",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "TOMLKit", package: "TOMLKit"),
+      ]),
+
+    // Programs.
+    .executableTarget(
+      name: "photod",
+      dependencies: [
+        "PhotoDaemon",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .executableTarget(
+      name: "photoctl",
+      dependencies: [
+        "PhotoClient",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    .executableTarget(
+      name: "photod-watch",
+      dependencies: ["WatchRecords", "CInotifyTools", "CWatchShim"],
+      exclude: ["COPYING"]),
+
+    // C
+    .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
+    .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
+    .target(name: "CWatchShim"),
+  ],
+  swiftLanguageModes: [.v6]
+)

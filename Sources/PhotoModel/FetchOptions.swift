@@ -1,0 +1,41 @@
+/// One key of a list's order. See `org.photod.library` for the keys and how absent values sort.
+public struct SortDescriptor: Codable, Hashable, Sendable {
+  public var key: String
+  public var ascending: Bool
+
+  public init(key: String, ascending: Bool) {
+    self.key = key
+    self.ascending = ascending
+  }
+}
+
+/// Which assets a list holds, and in which order. Every option may be left out.
+public struct FetchOptions: Codable, Hashable, Sendable {
+  /// `smart:favorites`, `album:Title`, `folder:/path`, `id:42`, or a bare title.
+  public var collection: String?
+  /// `image`, `video`, `audio`.
+  public var mediaTypes: [String]?
+  /// `isFavorite == true AND camera.model CONTAINS 'X-T'`; see ``Predicate``.
+  public var predicate: String?
+  public var sortDescriptors: [SortDescriptor]?
+  /// Applied before any change is computed.
+  public var fetchLimit: Int?
+  public var includeHidden: Bool?
+  public var includeTrashed: Bool?
+  public var excludeUnavailable: Bool?
+
+  public init(
+    collection: String? = nil, mediaTypes: [String]? = nil, predicate: String? = nil,
+    sortDescriptors: [SortDescriptor]? = nil, fetchLimit: Int? = nil, includeHidden: Bool? = nil,
+    includeTrashed: Bool? = nil, excludeUnavailable: Bool? = nil
+  ) {
+    self.collection = collection
+    self.mediaTypes = mediaTypes
+    self.predicate = predicate
+    self.sortDescriptors = sortDescriptors
+    self.fetchLimit = fetchLimit
+    self.includeHidden = includeHidden
+    self.includeTrashed = includeTrashed
+    self.excludeUnavailable = excludeUnavailable
+  }
+}

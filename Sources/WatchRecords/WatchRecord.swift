@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+
+/// A directory as photod-watch numbers it. A number is never used again in the life of one photod-watch.
+public typealias DirectoryNumber = UInt32
+
+/// What identifies a file or directory while its file system is mounted.
+public struct FileIdentity: Hashable, Sendable {
+  public var device: UInt64
+  public var inode: UInt64
+  /// Nanoseconds since 1970; 0 where the file system keeps none. It tells a new file from an old one with its inode.
+  public var birthTime: Int64
+
+  public init(device: UInt64, inode: UInt64, birthTime: Int64) {
+    self.device = device
+    self.inode = inode
+    self.birthTime = birthTime
+  }
+}
+
+/// What one look at a regular file said. Times are nanoseconds since 1970.
+public struct FileStat: Hashable, Sendable {
+  public var identity: FileIdentity
+  public var byteCount: Int64
+  public var modificationTime: Int64
+  public var changeTime: Int64
+
+  public init(identity: FileIdentity, byteCount: Int64, modificationTime: Int64, changeTime: Int64) {
+    self.identity = identity
+    self.byteCount = byteCount
+    self.modificationTime = modificationTime
+    self.changeTime = changeTime
+  }
+}
+
+/// How photod-watch knows that something is gone.
+public enum Evidence: UInt8, Hashable, Sendable {
+  /// The kernel reported it.
+  case event
+  /// A listing of the directory lacks it: it may as well be an unmounted drive.
+  case scan
+}
+
+/// One statement of photod-watch. They are true in their order: each was looked at after all that is said before it, and
+/// what happens to a path after it was looked at is said later.
+public enum WatchRecord: Hashable, Sendable {
+  /// A directory that was not known. The top of a root has parent 0 and the root's absolute path as name.
+  case directoryFound(number: DirectoryNumber, parent: DirectoryNumber, root: UInt16, name: [UInt8], identity: FileIdentity)
+  /// A known directory is now here; whatever stands in that place is elsewhere, and later records say where.
+  case directoryMoved(number: DirectoryNumber, parent: DirectoryNumber, name: [UInt8])
+  /// A directory is gone with all that is in it; its number and those below it are never named again.
+  case directoryGone(number: DirectoryNumber, evidence: Evidence)
+
+  /// The `fileFound` of this directory from here to `listingEnded` are all its files (those with a wanted name).
+  /// With `.scan`, a scan of the root lists it; with `.event`, the directory is new or was in doubt.
+  case listingStarted(number: DirectoryNumber, evidence: Evidence)
+  /// `complete` is false when reading the directory failed: then a file that was not named says nothing.
+  case listingEnded(number: DirectoryNumber, complete: Bool)
+
+  /// A regular file with a wanted name is there.
+  case fileFound(directory: DirectoryNumber, name: [UInt8], stat: FileStat)
+  /// A wanted name that an event named is not there, or is no regular file.
+  case fileGone(directory: DirectoryNumber, name: [UInt8])
+  /// One rename; both names are wanted. `stat` is nil when the file had already left the new name as well, or its
+  /// directory could not be verified: later records say what is there.
+  case fileMoved(
+    from: DirectoryNumber, fromName: [UInt8], to: DirectoryNumber, toName: [UInt8], stat: FileStat?)
+
+  /// A scan of a root begins, or of the directory that was asked for. All its directories are listed before `scanEnded`.
+  case scanStarted(root: UInt16, request: UInt32, reason: ScanReason)
+  /// `complete` is false when something could not be read, or the queue overflowed again meanwhile.
+  case scanEnded(root: UInt16, request: UInt32, complete: Bool)
+
+  /// The root's directory can't be opened (`errorNumber` is errno); it is tried again every two seconds.
+  case rootOffline(root: UInt16, errorNumber: Int32)
+
+  /// The kernel's queue overflowed; scans of all roots follow.
+  case overflow
+  /// Everything that happened before sync request `number` was made has been said.
+  case synced(number: UInt64)
+  /// How many directories got no watch because the user's limit is reached (ENOSPC), and how many have one.
+  case watchBudget(unwatched: UInt32, watched: UInt32, limit: UInt32)
+  /// A directory could not be read.
+  case unreadable(directory: DirectoryNumber, name: [UInt8], errorNumber: Int32)
+}
+
+/// Why a root is scanned.
+public enum ScanReason: UInt8, Hashable, Sendable {
+  case start, overflow, rescan, rootReturned
+}
+
+/// One order to photod-watch.
+public enum WatchOrder: Hashable, Sendable {
+  /// The first order, once: which names are wanted. Extensions are lower-case ASCII without the dot.
+  case configure(extensions: [[UInt8]], ignoredDirectoryNames: [[UInt8]])
+  /// Watch and scan this directory. Roots neither repeat nor contain one another.
+  case addRoot(root: UInt16, path: [UInt8])
+  case removeRoot(root: UInt16)
+  /// Scan a root again, or with a directory only that and what is below it. `scanEnded` repeats `request`.
+  case rescan(root: UInt16, directory: DirectoryNumber?, request: UInt32)
+  /// Say `synced(number)` once all that happened before is said.
+  case sync(number: UInt64)
+}
