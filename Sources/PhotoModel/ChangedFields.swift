@@ -1,0 +1,53 @@
+/// Which kinds of an asset's fields a change touched; the names are those of `changedFields` on the wire.
+public struct ChangedFields: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt16
+
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// The bytes of a file.
+  public static let content = ChangedFields(rawValue: 1 << 0)
+  /// What is read from the content: dates, camera, dimensions...
+  public static let metadata = ChangedFields(rawValue: 1 << 1)
+  public static let favorite = ChangedFields(rawValue: 1 << 2)
+  public static let hidden = ChangedFields(rawValue: 1 << 3)
+  public static let trashed = ChangedFields(rawValue: 1 << 4)
+  public static let keywords = ChangedFields(rawValue: 1 << 5)
+  public static let path = ChangedFields(rawValue: 1 << 6)
+  public static let availability = ChangedFields(rawValue: 1 << 7)
+  /// Files of the asset came or went.
+  public static let resources = ChangedFields(rawValue: 1 << 8)
+
+  private static let names: [(ChangedFields, String)] = [
+    (.content, "content"), (.metadata, "metadata"), (.favorite, "favorite"), (.hidden, "hidden"),
+    (.trashed, "trashed"), (.keywords, "keywords"), (.path, "path"), (.availability, "availability"),
+    (.resources, "resources"),
+  ]
+
+  /// In the order of the contract.
+  public var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
+
+  /// Unknown names are ignored: enumerations may grow.
+  public init(names: [String]) {
+    self = Self.names.reduce(into: []) { fields, pair in if names.contains(pair.1) { fields.insert(pair.0) } }
+  }
+}
+
+/// The assets that commits touched: C of the definition, with what kind of fields, and those that left the library.
+package struct TouchedAssets: Hashable, Sendable {
+  /// Also those that a later commit touched back, or deleted.
+  package var fields: [Int64: ChangedFields]
+  package var deleted: Set<Int64>
+
+  package init(fields: [Int64: ChangedFields] = [:], deleted: Set<Int64> = []) {
+    self.fields = fields
+    self.deleted = deleted
+  }
+
+  package var isEmpty: Bool { fields.isEmpty && deleted.isEmpty }
+
+  /// Takes in what a later commit touched.
+  package mutating func merge(_ later: TouchedAssets) {
+    fields.merge(later.fields) { $0.union($1) }
+    deleted.formUnion(later.deleted)
+  }
+}
