@@ -1,0 +1,12 @@
+/// The catalog's schema, in steps that are applied in order and never edited once they have shipped.
+package enum Migrations {
+  package struct Step: Sendable {
+    /// Stable: what the catalog remembers as applied.
+    package let name: String
+    package let sql: String
+  }
+
+  package static let steps = [
+    Step(name: "v001-catalog", sql: String(decoding: PackageResources.v001_catalog_sql, as: UTF8.self))
+  ]
+}

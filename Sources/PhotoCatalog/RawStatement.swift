@@ -1,0 +1,139 @@
+import Glibc
+import GRDB
+import GRDBSQLite
+
+/// A prepared statement of GRDB's cache, bound and stepped without GRDB's values in between: three times as fast on the
+/// paths that every file takes. Text is bound and read as bytes, since names need not be UTF-8.
+///
+/// Only inside the `read` or `write` closure whose `Database` it came from.
+struct RawStatement {
+  private let database: Database
+  private let statement: Statement
+  private let handle: OpaquePointer
+
+  init(_ database: Database, _ sql: String) throws {
+    self.database = database
+    statement = try database.cachedStatement(sql: sql)
+    handle = statement.sqliteStatement
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  // MARK: Binding; indexes begin with 1
+
+  func bind(_ index: Int32, _ value: Int64?) {
+    if let value { sqlite3_bind_int64(handle, index, value) } else { sqlite3_bind_null(handle, index) }
+  }
+
+  func bind(_ index: Int32, _ value: Int?) { bind(index, value.map(Int64.init)) }
+
+  func bind(_ index: Int32, _ value: Bool) { bind(index, value ? Int64(1) : 0) }
+
+  func bind(_ index: Int32, _ value: Double?) {
+    if let value { sqlite3_bind_double(handle, index, value) } else { sqlite3_bind_null(handle, index) }
+  }
+
+  func bind(_ index: Int32, text: [UInt8]) {
+    text.withUnsafeBytes { bytes in
+      _ = sqlite3_bind_text64(
+        handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.empty, UInt64(bytes.count),
+        Self.transient, UInt8(SQLITE_UTF8))
+    }
+  }
+
+  func bind(_ index: Int32, _ text: String?) {
+    guard var text else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    text.withUTF8 { bytes in
+      _ = bytes.withMemoryRebound(to: CChar.self) {
+        sqlite3_bind_text64(
+          handle, index, $0.baseAddress ?? Self.empty, UInt64($0.count), Self.transient, UInt8(SQLITE_UTF8))
+      }
+    }
+  }
+
+  func bind(_ index: Int32, blob: [UInt8]?) {
+    guard let blob, !blob.isEmpty else {
+      sqlite3_bind_null(handle, index)
+      return
+    }
+    blob.withUnsafeBytes { _ = sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), Self.transient) }
+  }
+
+  // MARK: Stepping
+
+  /// Runs a statement that returns no rows, and makes it ready for the next values.
+  func run() throws {
+    defer { sqlite3_reset(handle) }
+    let code = sqlite3_step(handle)
+    guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
+  }
+
+  /// The next row, if there is one; at the end the statement is made ready for the next values.
+  func step() throws -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE:
+      sqlite3_reset(handle)
+      return false
+    case let code:
+      sqlite3_reset(handle)
+      throw failure(code)
+    }
+  }
+
+  /// Every row, through `body`; the statement is reset also when `body` throws.
+  func forEachRow(_ body: () throws -> Void) throws {
+    defer { sqlite3_reset(handle) }
+    while true {
+      switch sqlite3_step(handle) {
+      case SQLITE_ROW: try body()
+      case SQLITE_DONE: return
+      case let code: throw failure(code)
+      }
+    }
+  }
+
+  /// The first row, through `body`, or nil.
+  func firstRow<Value>(_ body: () throws -> Value) throws -> Value? {
+    defer { sqlite3_reset(handle) }
+    return try step() ? body() : nil
+  }
+
+  private func failure(_ code: Int32) -> DatabaseError {
+    DatabaseError(
+      resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(database.sqliteConnection)),
+      sql: statement.sql)
+  }
+
+  // MARK: Columns; indexes begin with 0
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  func optionalInt64(_ column: Int32) -> Int64? { isNull(column) ? nil : int64(column) }
+
+  func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : Int(int64(column)) }
+
+  func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : sqlite3_column_double(handle, column) }
+
+  func bool(_ column: Int32) -> Bool { int64(column) != 0 }
+
+  /// The bytes of a text or a blob.
+  func bytes(_ column: Int32) -> [UInt8] {
+    guard let start = sqlite3_column_blob(handle, column) else { return [] }
+    return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+
+  func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
+  /// SQLite copies what is bound before the call returns (https://www.sqlite.org/c3ref/c_static.html).
+  private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+  /// A null pointer would bind NULL instead of the empty text.
+  nonisolated(unsafe) private static let empty = UnsafePointer<CChar>(strdup("")!)
+}
