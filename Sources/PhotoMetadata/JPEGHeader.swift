@@ -1,0 +1,60 @@
+/// What the markers of a JPEG file say before its first scan (ITU-T T.81, annex B).
+///
+/// The walk goes from marker to marker by their lengths and ends at the frame header, or, where no EXIF block has come
+/// by then, at the scan. Bytes that belong to no marker are skipped, up to 4 KiB in all.
+struct JPEGHeader {
+  /// As stored, before orientation; `nil` where no frame header was found.
+  private(set) var width: Int?
+  private(set) var height: Int?
+  /// Where the TIFF structure of the first EXIF segment stands in the file.
+  private(set) var exif: (base: Int, length: Int)?
+
+  private static let strayLimit = 4096
+  /// A marker, its length, and what of the segment must be seen.
+  private static let markerAhead = 64
+
+  init(_ window: FileWindow) {
+    var offset = 2
+    var stray = 0
+    while stray <= Self.strayLimit, let head = window.bytes(at: offset, count: 2, ahead: Self.markerAhead) {
+      guard head[0] == 0xFF, head[1] != 0xFF, head[1] != 0 else {
+        offset += 1
+        stray += 1
+        continue
+      }
+      let marker = head[1]
+      switch marker {
+      case 0x01, 0xD0...0xD8:
+        offset += 2
+        continue
+      case 0xD9, 0xDA: return
+      default: break
+      }
+      guard let size = window.bytes(at: offset + 2, count: 2, ahead: Self.markerAhead) else { return }
+      let length = Int(size.uint16(at: 0, .big))
+      guard length >= 2 else { return }
+      if marker == 0xE1, exif == nil {
+        exif = Self.exif(window, offset: offset, length: length)
+      } else if Self.isFrame(marker), width == nil,
+        let frame = window.bytes(at: offset + 5, count: 4, ahead: Self.markerAhead)
+      {
+        let (lines, samples) = (Int(frame.uint16(at: 0, .big)), Int(frame.uint16(at: 2, .big)))
+        if lines > 0, samples > 0 { (height, width) = (lines, samples) }
+      }
+      if width != nil, exif != nil { return }
+      offset += 2 + length
+    }
+  }
+
+  private static func isFrame(_ marker: UInt8) -> Bool {
+    (0xC0...0xCF).contains(marker) && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
+  }
+
+  /// An EXIF segment begins with "Exif", a NUL and a pad byte; one without a TIFF header after it doesn't count.
+  private static func exif(_ window: FileWindow, offset: Int, length: Int) -> (base: Int, length: Int)? {
+    guard length >= 16, let head = window.bytes(at: offset + 4, count: 10, ahead: markerAhead),
+      head.holds("Exif\0"), head.holds("II", at: 6) || head.holds("MM", at: 6)
+    else { return nil }
+    return (offset + 10, length - 8)
+  }
+}
