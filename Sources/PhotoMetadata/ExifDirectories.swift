@@ -76,21 +76,24 @@ struct ExifDirectories {
     wanted.removeAll(keepingCapacity: true)
     guard let head = bytes(offset, countSize) else { return false }
     let count = isBig ? Int(clamping: head.uint64(at: 0, order)) : Int(head.uint16(at: 0, order))
+    let listed = min(count, Self.entryLimit)
+    // One that the end cuts off, or whose first entry has no type that exists, is no directory.
+    guard listed > 0, self.bytes(offset + countSize + listed * entrySize - 1, 1) != nil else { return false }
     var position = offset + countSize
-    for _ in 0..<min(count, Self.entryLimit) {
+    for index in 0..<listed {
       guard let bytes = bytes(position, entrySize) else { break }
+      let size = Self.size(ofType: bytes.uint16(at: 2, order))
+      if index == 0, size == 0 { return false }
       let tag = bytes.uint16(at: 0, order)
-      if Self.isWanted(tag, directory) {
-        let type = bytes.uint16(at: 2, order)
+      if size > 0, Self.isWanted(tag, directory) {
         let count = isBig ? Int(clamping: bytes.uint64(at: 4, order)) : Int(bytes.uint32(at: 4, order))
-        let size = Self.size(ofType: type)
-        if size > 0, count > 0, count <= Int(UInt32.max) {
+        if count > 0, count <= Int(UInt32.max) {
           var value = position + entrySize - inlineSize
           if count * size > inlineSize {
             let at = entrySize - inlineSize
             value = isBig ? Int(clamping: bytes.uint64(at: at, order)) : Int(bytes.uint32(at: at, order))
           }
-          wanted.append(Entry(tag: tag, type: type, count: count, offset: value))
+          wanted.append(Entry(tag: tag, type: bytes.uint16(at: 2, order), count: count, offset: value))
         }
       }
       position += entrySize
@@ -123,7 +126,7 @@ struct ExifDirectories {
     let size = Self.size(ofType: entry.type)
     guard let bytes = bytes(entry.offset, size) else { return nil }
     switch entry.type {
-    case 4, 13: return Int(bytes.uint32(at: 0, order))
+    case 4, 9, 13: return Int(bytes.uint32(at: 0, order))
     case 16, 18: return Int(exactly: bytes.uint64(at: 0, order))
     default: return nil
     }

@@ -9,11 +9,20 @@ struct JPEGHeader {
   /// Where the TIFF structure of the first EXIF segment stands in the file.
   private(set) var exif: (base: Int, length: Int)?
 
+  /// Whether a whole segment, or the scan, comes after that one. Where nothing does, the file was cut off there, and
+  /// the block isn't taken; ExifTool does the same.
+  private var exifIsFollowed = false
+
   private static let strayLimit = 4096
   /// A marker, its length, and what of the segment must be seen.
   private static let markerAhead = 64
 
   init(_ window: FileWindow) {
+    walk(window)
+    if !exifIsFollowed { exif = nil }
+  }
+
+  private mutating func walk(_ window: FileWindow) {
     var offset = 2
     var stray = 0
     while stray <= Self.strayLimit, let head = window.bytes(at: offset, count: 2, ahead: Self.markerAhead) {
@@ -27,12 +36,17 @@ struct JPEGHeader {
       case 0x01, 0xD0...0xD8:
         offset += 2
         continue
-      case 0xD9, 0xDA: return
+      case 0xD9, 0xDA:
+        exifIsFollowed = true
+        return
       default: break
       }
       guard let size = window.bytes(at: offset + 2, count: 2, ahead: Self.markerAhead) else { return }
       let length = Int(size.uint16(at: 0, .big))
       guard length >= 2 else { return }
+      if exif != nil, !exifIsFollowed {
+        exifIsFollowed = window.bytes(at: offset + 1 + length, count: 1) != nil
+      }
       if marker == 0xE1, exif == nil {
         exif = Self.exif(window, offset: offset, length: length)
       } else if Self.isFrame(marker), width == nil,

@@ -1,0 +1,110 @@
+import Foundation
+import PhotoMetadata
+import PhotoModel
+import Testing
+
+/// Our facts beside ExifTool's, field by field, over real photos. `Tests/Scripts/agreement` prints the table.
+@Suite struct AgreementTests {
+  /// One field of one file, where at least one of the two says something.
+  private struct Comparison {
+    var path: String
+    var field: String
+    var ours: String
+    var theirs: String
+    var agrees: Bool
+  }
+
+  private static let threshold = 0.99
+  private static let differencesFile = Fixtures.package.appendingPathComponent(
+    "Tests/Fixtures/agreement-differences.tsv")
+
+  @Test(.enabled(if: Fixtures.truth != nil, "PHOTOD_TEST_PHOTOS names no folder with photos and ExifTool's findings"))
+  func factsOfRealPhotosAgreeWithExifTool() throws {
+    let photos = try #require(Fixtures.photos)
+    let truths = try ExifToolTruth.load(#require(Fixtures.truth))
+    var reader = MediaReader()
+    var comparisons: [Comparison] = []
+    for truth in truths where truth.fileType == "JPEG" || truth.fileType == "TIFF" {
+      let url = photos.appendingPathComponent(truth.path)
+      guard let promise = MediaFormat.promised(byName: url.lastPathComponent.utf8), !promise.isRAW else { continue }
+      compare(truth, try facts(of: url, with: &reader), into: &comparisons)
+    }
+    let reasons = try Self.reasons()
+    report(comparisons, reasons)
+
+    for (field, all) in Dictionary(grouping: comparisons, by: \.field) {
+      let share = Double(all.count(where: \.agrees)) / Double(all.count)
+      #expect(share >= Self.threshold, "\(field)")
+    }
+    for comparison in comparisons where !comparison.agrees {
+      #expect(reasons["\(comparison.path)\t\(comparison.field)"] != nil, "\(comparison)")
+    }
+    let found = Set(comparisons.filter { !$0.agrees }.map { "\($0.path)\t\($0.field)" })
+    for known in reasons.keys where !found.contains(known) {
+      Issue.record("listed as a difference, but it agrees or is gone: \(known)")
+    }
+  }
+
+  private func compare(_ truth: ExifToolTruth, _ facts: MediaFacts, into comparisons: inout [Comparison]) {
+    func add<T>(_ field: String, _ ours: T?, _ theirs: T?, _ same: (T, T) -> Bool) {
+      guard ours != nil || theirs != nil else { return }
+      let agrees = if let ours, let theirs { same(ours, theirs) } else { false }
+      let texts = [ours, theirs].map { $0.map { "\($0)" } ?? "-" }
+      comparisons.append(
+        Comparison(path: truth.path, field: field, ours: texts[0], theirs: texts[1], agrees: agrees))
+    }
+    /// ExifTool rounds to ten digits.
+    func close(_ one: Double, _ other: Double) -> Bool { abs(one - other) <= max(abs(other) * 1e-6, 1e-7) }
+    let camera = facts.camera
+    add("date", facts.creationDate, truth.date) { $0 == $1 }
+    add("make", camera?.make, truth.make, ==)
+    add("model", camera?.model, truth.model, ==)
+    add("lens", camera?.lens, truth.lens, ==)
+    add("exposure time", camera?.exposureSeconds, truth.exposureSeconds, close)
+    add("f-number", camera?.fNumber, truth.fNumber, close)
+    add("ISO", camera?.iso, truth.iso, ==)
+    add("focal length", camera?.focalLengthMillimeters, truth.focalLength, close)
+    add("flash", camera?.flashFired, truth.flashFired, ==)
+    let hasPlace = truth.latitude != nil && truth.longitude != nil
+    add("latitude", facts.location?.latitude, hasPlace ? truth.latitude : nil, close)
+    add("longitude", facts.location?.longitude, hasPlace ? truth.longitude : nil, close)
+    add("altitude", facts.location?.altitude, truth.altitude, close)
+    add("orientation", facts.orientation, truth.orientation, ==)
+    add("rating", facts.rating, truth.rating, ==)
+    let size = facts.pixelWidth.flatMap { width in facts.pixelHeight.map { [width, $0] } }
+    add("dimensions", size, truth.size, ==)
+    add("content type", facts.contentType, truth.contentType, ==)
+  }
+
+  /// The known differences: file, field, reason, between tabs.
+  private static func reasons() throws -> [String: String] {
+    var reasons: [String: String] = [:]
+    for line in try String(contentsOf: differencesFile, encoding: .utf8).split(separator: "\n")
+    where !line.hasPrefix("#") {
+      let parts = line.split(separator: "\t", maxSplits: 2).map(String.init)
+      try #require(parts.count == 3, "agreement-differences.tsv: '\(line)' has no three columns")
+      reasons["\(parts[0])\t\(parts[1])"] = parts[2]
+    }
+    return reasons
+  }
+
+  private func report(_ comparisons: [Comparison], _ reasons: [String: String]) {
+    guard ProcessInfo.processInfo.environment["PHOTOD_PRINT_AGREEMENT"] != nil else { return }
+    func column(_ text: String, _ width: Int) -> String {
+      text + String(repeating: " ", count: max(1, width - text.count))
+    }
+    let files = Set(comparisons.map(\.path)).count
+    print("\nagreement with ExifTool over \(files) JPEG and TIFF files; counted: files where either says something")
+    print(column("field", 16) + column("agree", 8) + column("of", 8) + "share")
+    for (field, all) in Dictionary(grouping: comparisons, by: \.field).sorted(by: { $0.key < $1.key }) {
+      let agreeing = all.count(where: \.agrees)
+      let share = String(format: "%.2f %%", 100 * Double(agreeing) / Double(all.count))
+      print(column(field, 16) + column("\(agreeing)", 8) + column("\(all.count)", 8) + share)
+    }
+    print("\ndifferences")
+    for comparison in comparisons where !comparison.agrees {
+      print("  \(comparison.path)\n    \(comparison.field): ours \(comparison.ours), ExifTool's \(comparison.theirs)")
+      print("    \(reasons["\(comparison.path)\t\(comparison.field)"] ?? "UNEXPLAINED")")
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import PhotoModel
+
+/// What ExifTool says of a file, brought into the terms of our facts. Only what stands in EXIF counts: XMP, IPTC and
+/// maker notes, which ExifTool also reads, are not this module's.
+struct ExifToolTruth {
+  let path: String
+  let fileType: String?
+  let contentType: String?
+  /// By group and name, from both files; the second one's groups are wider ("EXIF" for all of its directories).
+  private let tags: [String: Any]
+
+  /// All of one truth file, `-n -G1 -j`, with `<name>-all.json` (`-n -G -j`) beside it where that is there.
+  static func load(_ url: URL) throws -> [ExifToolTruth] {
+    func objects(_ url: URL) throws -> [[String: Any]] {
+      try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [[String: Any]] ?? []
+    }
+    let all = url.deletingPathExtension().path + "-all.json"
+    var wider: [String: [String: Any]] = [:]
+    if FileManager.default.fileExists(atPath: all) {
+      for object in try objects(URL(fileURLWithPath: all)) { wider[object["SourceFile"] as? String ?? ""] = object }
+    }
+    return try objects(url).compactMap { object in
+      guard let path = object["SourceFile"] as? String else { return nil }
+      return ExifToolTruth(
+        path: path, fileType: object["File:FileType"] as? String, contentType: object["File:MIMEType"] as? String,
+        tags: object.merging(wider[path] ?? [:]) { narrow, _ in narrow })
+    }
+  }
+
+  var make: String? { text("IFD0:Make") }
+  var model: String? { text("IFD0:Model") }
+  var lens: String? { text("ExifIFD:LensModel") }
+  var exposureSeconds: Double? { positive("ExposureTime") }
+  var fNumber: Double? { positive("FNumber") }
+  var iso: Int? { positive("ISO").map { Int($0) } }
+  var focalLength: Double? { positive("FocalLength") }
+  var flashFired: Bool? { (number("ExifIFD:Flash") ?? number("IFD0:Flash")).map { Int($0) & 1 == 1 } }
+  var orientation: Int? { number("IFD0:Orientation").flatMap { (1...8).contains($0) ? Int($0) : nil } }
+  var rating: Int? { number("IFD0:Rating").flatMap { (0...5).contains($0) ? Int($0) : nil } }
+
+  /// `YYYY-MM-DDTHH:MM:SS[.sss][±HH:MM]`
+  var date: PhotoDate? {
+    for (tag, suffix) in [("DateTimeOriginal", "Original"), ("CreateDate", "Digitized")] {
+      for group in ["ExifIFD", "IFD0"] {
+        guard let date = date(text("\(group):\(tag)"), suffix) else { continue }
+        return date
+      }
+    }
+    guard make != nil || model != nil else { return nil }
+    return date(text("IFD0:ModifyDate"), "")
+  }
+
+  private func date(_ text: String?, _ suffix: String) -> PhotoDate? {
+    guard let text, text.count >= 16 else { return nil }
+    let day = text.prefix(10).replacingOccurrences(of: ":", with: "-")
+    var rest = String(text.dropFirst(11))
+    if rest.count < 19, rest.count >= 5, !rest.contains("."), let fraction = string("EXIF:SubSecTime\(suffix)") {
+      let digits = fraction.trimmingCharacters(in: .whitespaces).prefix { $0.isASCII && $0.isNumber }
+      if !digits.isEmpty { rest += "." + digits }
+    }
+    if let offset = string("EXIF:OffsetTime\(suffix)"), PhotoDate("2000-01-01T00:00:00" + offset) != nil {
+      rest += offset
+    }
+    return PhotoDate("\(day)T\(rest)")
+  }
+
+  var latitude: Double? { coordinate("GPSLatitude", negative: "S") }
+  var longitude: Double? { coordinate("GPSLongitude", negative: "W") }
+  var altitude: Double? {
+    guard latitude != nil, longitude != nil, let value = number("GPS:GPSAltitude") else { return nil }
+    return number("EXIF:GPSAltitudeRef") == 1 ? -abs(value) : value
+  }
+
+  private func coordinate(_ tag: String, negative: String) -> Double? {
+    guard let value = number("GPS:\(tag)"), let reference = string("EXIF:\(tag)Ref"), !reference.isEmpty else {
+      return nil
+    }
+    return reference.uppercased().hasPrefix(negative) ? -value : value
+  }
+
+  /// As displayed.
+  var size: [Int]? {
+    let group = fileType == "TIFF" ? "IFD0" : "File"
+    guard let width = number("\(group):ImageWidth"), let height = number("\(group):ImageHeight"), width > 0, height > 0
+    else { return nil }
+    let stored = [Int(width), Int(height)]
+    return (orientation ?? 1) >= 5 ? stored.reversed() : stored
+  }
+
+  // MARK: - Tags
+
+  private func string(_ tag: String) -> String? {
+    if let text = tags[tag] as? String { return text }
+    return (tags[tag] as? NSNumber)?.stringValue
+  }
+
+  private func text(_ tag: String) -> String? {
+    let text = string(tag)?.trimmingCharacters(in: .whitespacesAndNewlines)
+    return text?.isEmpty == false ? text : nil
+  }
+
+  /// The first of several.
+  private func number(_ tag: String) -> Double? {
+    if let number = tags[tag] as? NSNumber { return number.doubleValue }
+    return string(tag)?.split(separator: " ").first.flatMap { Double($0) }
+  }
+
+  private func positive(_ tag: String) -> Double? {
+    for group in ["ExifIFD", "IFD0"] {
+      if let value = number("\(group):\(tag)"), value > 0 { return value }
+    }
+    return nil
+  }
+}
