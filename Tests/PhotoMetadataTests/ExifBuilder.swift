@@ -16,14 +16,16 @@ struct ExifBuilder {
   var gps: [UInt16: Value] = [:]
 
   /// The structure: header, first directory, EXIF, GPS, each directory followed by its values.
-  func tiff() -> [UInt8] {
+  ///
+  /// - Parameter shift: empty bytes between the header and the rest.
+  func tiff(shiftedBy shift: Int = 0) -> [UInt8] {
     var main = main
-    let exifOffset = 8 + size(main, pointers: (exif.isEmpty ? 0 : 1) + (gps.isEmpty ? 0 : 1))
+    let exifOffset = 8 + shift + size(main, pointers: (exif.isEmpty ? 0 : 1) + (gps.isEmpty ? 0 : 1))
     if !exif.isEmpty { main[0x8769] = .long([UInt32(exifOffset)]) }
     if !gps.isEmpty { main[0x8825] = .long([UInt32(exifOffset + (exif.isEmpty ? 0 : size(exif)))]) }
     var bytes: [UInt8] = bigEndian ? [0x4D, 0x4D] : [0x49, 0x49]
-    bytes += number(UInt16(42)) + number(UInt32(8))
-    bytes += directory(main, at: 8)
+    bytes += number(UInt16(42)) + number(UInt32(8 + shift)) + [UInt8](repeating: 0, count: shift)
+    bytes += directory(main, at: bytes.count)
     if !exif.isEmpty { bytes += directory(exif, at: bytes.count) }
     if !gps.isEmpty { bytes += directory(gps, at: bytes.count) }
     return bytes

@@ -1,0 +1,143 @@
+import Foundation
+import PhotoMetadata
+import PhotoModel
+import Testing
+
+/// Whatever is in a file: an answer, within its bounds, and the same each time.
+@Suite struct MalformedTests {
+  /// SplitMix64 (https://prng.di.unimi.it/splitmix64.c): the same numbers in every run.
+  private struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+      return z ^ (z >> 31)
+    }
+  }
+
+  private static let builder = ExifBuilder(
+    main: [
+      0x0100: .long([640]), 0x0101: .long([480]), 0x0112: .short([6]), 0x010F: .ascii("Apple"),
+      0x0110: .ascii("iPhone 13 Pro"), 0x010E: .ascii("Grüße"), 0x4746: .short([3]),
+      0x9C9B: .bytes([0x41, 0, 0x42, 0, 0, 0], type: 1),
+    ],
+    exif: [
+      0x829A: .rational([(1, 250)]), 0x829D: .rational([(28, 10)]), 0x8827: .short([400]), 0x9209: .short([1]),
+      0x9003: .ascii("2024:07:21 10:00:00"), 0x9011: .ascii("+02:00"), 0x9291: .ascii("123"),
+      0x9286: .bytes(Array("ASCII\0\0\0Screenshot".utf8)), 0x927C: .bytes([UInt8](repeating: 7, count: 40)),
+      0xA434: .ascii("iPhone 13 Pro back triple camera 5.7mm f/1.5"),
+    ],
+    gps: [
+      1: .ascii("N"), 2: .rational([(47, 1), (22, 1), (30, 1)]), 3: .ascii("E"),
+      4: .rational([(8, 1), (32, 1), (0, 1)]),
+      5: .bytes([0], type: 1), 6: .rational([(400, 1)]),
+    ])
+
+  private static let samples: [(name: String, content: [UInt8])] = [
+    ("a.jpg", builder.jpeg()), ("a.tif", builder.tiff()),
+    ("a.png", Samples.png(width: 9, height: 9, chunks: [Samples.chunk("eXIf", builder.tiff())])),
+    ("a.gif", Samples.gif(width: 9, height: 9, images: 3, loops: true)),
+    (
+      "a.webp",
+      Samples.webp([("VP8X", [0x0A, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", Array("Exif\0\0".utf8) + builder.tiff())])
+    ),
+    ("a.heic", Samples.baseMedia("mif1", "heic", "miaf")),
+  ]
+
+  private func check(_ facts: MediaFacts) {
+    #expect(facts.pixelWidth.map { $0 > 0 } ?? true && facts.pixelHeight.map { $0 > 0 } ?? true)
+    #expect(facts.orientation.map((1...8).contains) ?? true)
+    #expect(facts.rating.map((0...5).contains) ?? true)
+    #expect(facts.location.map { abs($0.latitude) <= 90 && abs($0.longitude) <= 180 } ?? true)
+    #expect(facts.camera?.exposureSeconds.map { $0 > 0 && $0.isFinite } ?? true)
+  }
+
+  @Test func everyTruncationIsAnswered() throws {
+    let scratch = try ScratchFile()
+    for (name, content) in Self.samples {
+      for length in 0...content.count {
+        let facts = try scratch.facts(Array(content[..<length]), name: name)
+        check(facts)
+        if length == 0 { #expect(facts.failure != nil) }
+        if length == content.count { #expect(facts.failure == nil, "\(name)") }
+      }
+    }
+  }
+
+  @Test func everyFlippedBitIsAnswered() throws {
+    let scratch = try ScratchFile()
+    for (name, content) in Self.samples {
+      var changed = content
+      for index in content.indices {
+        for bit in 0..<8 {
+          changed[index] = content[index] ^ (1 << bit)
+          check(try scratch.facts(changed, name: name))
+        }
+        changed[index] = content[index]
+      }
+    }
+  }
+
+  @Test func randomDamageIsAnsweredInTimeAndTheSameTwice() throws {
+    let scratch = try ScratchFile()
+    var random = Seeded(state: 2024)
+    let clock = ContinuousClock()
+    var worst = Duration.zero
+    for _ in 0..<4000 {
+      let (name, content) = Self.samples[Int.random(in: 0..<Self.samples.count, using: &random)]
+      var changed = content
+      for _ in 0..<Int.random(in: 1...20, using: &random) {
+        changed[Int.random(in: 0..<changed.count, using: &random)] =
+          [0, 1, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &random)][Int.random(in: 0..<6, using: &random)]
+      }
+      let start = clock.now
+      let facts = try scratch.facts(changed, name: name)
+      worst = max(worst, clock.now - start)
+      check(facts)
+      #expect(try scratch.facts(changed, name: name) == facts)
+    }
+    #expect(worst < .milliseconds(500))
+  }
+
+  @Test func randomBytesBehindASignatureAreAnswered() throws {
+    let scratch = try ScratchFile()
+    var random = Seeded(state: 7)
+    for (name, content) in Self.samples {
+      for _ in 0..<100 {
+        let length = Int.random(in: 1...100_000, using: &random)
+        var bytes = Array(content[..<min(12, length)])
+        while bytes.count < length {
+          withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) }
+        }
+        check(try scratch.facts(bytes, name: name))
+      }
+    }
+  }
+
+  @Test func aDirectoryOf65535EntriesIsBounded() throws {
+    let entry: [UInt8] = [0x0F, 0x01, 2, 0, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0]
+    let directory = [UInt8](repeating: 0xFF, count: 2) + [[UInt8]](repeating: entry, count: 65_535).flatMap { $0 }
+    let start = ContinuousClock().now
+    _ = try facts(of: [0x49, 0x49, 42, 0, 8, 0, 0, 0] + directory, name: "a.tif")
+    #expect(ContinuousClock().now - start < .seconds(2))
+  }
+
+  @Test(.enabled(if: Fixtures.photos != nil, "PHOTOD_TEST_PHOTOS names no folder with photos"))
+  func everyRealPhotoIsAnsweredAndSoIsItsFirstHalf() throws {
+    let photos = try #require(Fixtures.photos)
+    let files = try #require(
+      FileManager.default.enumerator(at: photos, includingPropertiesForKeys: [.isRegularFileKey]))
+    let scratch = try ScratchFile()
+    var reader = MediaReader()
+    var count = 0
+    for case let url as URL in files where MediaFormat.promised(byName: url.lastPathComponent.utf8) != nil {
+      check(try facts(of: url, with: &reader))
+      let content = try Data(contentsOf: url)
+      check(try scratch.facts(Array(content.prefix(content.count / 2)), name: url.lastPathComponent))
+      count += 1
+    }
+    #expect(count > 0)
+  }
+}
