@@ -29,7 +29,7 @@ struct ImageHeader {
       guard length <= Int(Int32.max) else { break }
       switch chunk.uint32(at: 4, .big) {
       case 0x4948_4452:  // IHDR
-        guard let size = window.bytes(at: offset + 8, count: 8, ahead: 64) else { return header }
+        guard length == 13, let size = window.bytes(at: offset + 8, count: 8, ahead: 64) else { return header }
         header.setSize(Int(size.uint32(at: 0, .big)), Int(size.uint32(at: 4, .big)))
       case 0x6163_544C: header.isAnimated = true  // acTL
       case 0x6558_4966:  // eXIf

@@ -7,7 +7,7 @@ import PhotoModel
 /// and WebP by their headers and EXIF chunks; of anything else only the type is told. One file costs at most 64 KiB
 /// plus 1 MiB of reads in 513 calls (see ``FileWindow``), whatever it claims; a small JPEG is one `pread`.
 ///
-/// A reader keeps 200 KiB of buffers: make one a thread, and use it on that thread.
+/// A reader keeps 150 KiB of buffers: make one a thread, and use it on that thread.
 package struct MediaReader {
   private let window = FileWindow()
   private let blob = ExifBlob()

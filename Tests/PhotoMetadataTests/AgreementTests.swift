@@ -45,6 +45,22 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: Fixtures.truth != nil, "PHOTOD_TEST_PHOTOS names no folder with photos and ExifTool's findings"))
+  func sizesOfOtherRealImagesAgreeWithExifTool() throws {
+    let photos = try #require(Fixtures.photos)
+    var reader = MediaReader()
+    for truth in try ExifToolTruth.load(#require(Fixtures.truth)) {
+      let url = photos.appendingPathComponent(truth.path)
+      guard ["PNG", "GIF", "WEBP", "Extended WEBP"].contains(truth.fileType),
+        MediaFormat.promised(byName: url.lastPathComponent.utf8) != nil
+      else { continue }
+      let facts = try facts(of: url, with: &reader)
+      #expect(facts.contentType == truth.contentType, "\(truth.path)")
+      let size = facts.pixelWidth.flatMap { width in facts.pixelHeight.map { [width, $0] } }
+      #expect(size == truth.size, "\(truth.path)")
+    }
+  }
+
   private func compare(_ truth: ExifToolTruth, _ facts: MediaFacts, into comparisons: inout [Comparison]) {
     func add<T>(_ field: String, _ ours: T?, _ theirs: T?, _ same: (T, T) -> Bool) {
       guard ours != nil || theirs != nil else { return }

@@ -81,8 +81,15 @@ struct ExifToolTruth {
 
   /// As displayed.
   var size: [Int]? {
-    let group = fileType == "TIFF" ? "IFD0" : "File"
-    guard let width = number("\(group):ImageWidth"), let height = number("\(group):ImageHeight"), width > 0, height > 0
+    let group =
+      switch fileType {
+      case "TIFF": "IFD0"
+      case "PNG", "GIF": fileType ?? ""
+      case "WEBP", "Extended WEBP": "RIFF"
+      default: "File"
+      }
+    guard let width = number("\(group):ImageWidth") ?? number("File:ImageWidth"),
+      let height = number("\(group):ImageHeight") ?? number("File:ImageHeight"), width > 0, height > 0
     else { return nil }
     let stored = [Int(width), Int(height)]
     return (orientation ?? 1) >= 5 ? stored.reversed() : stored

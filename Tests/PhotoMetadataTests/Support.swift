@@ -42,7 +42,6 @@ enum Fixtures {
   static let package = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   static let made = package.appendingPathComponent("Tests/Fixtures/made")
-  static let generator = package.appendingPathComponent("Tests/Fixtures/make_corpus.py")
 
   /// Real photos of many cameras; not part of the package.
   static let photos: URL? = {
