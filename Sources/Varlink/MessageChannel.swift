@@ -1,0 +1,167 @@
+import NIOCore
+
+/// Who gets the messages of a channel. Called on its event loop; must not block.
+protocol MessageSink: AnyObject, Sendable {
+  /// Returns false to have the socket left alone until `resumeReading()`.
+  func receive(_ frame: MessageFramer.Frame) -> Bool
+  /// Nothing more will come: the peer shut down its sending side, or the channel is closed.
+  func inputEnded()
+}
+
+/// One connection as tasks see it: whole messages, and writing that waits for the reader on the other side.
+final class MessageChannel: Sendable {
+  let channel: any Channel
+  private let handler: NIOLoopBound<MessageHandler>
+  private let closing = OneShot<Void>()
+
+  /// Bytes that may wait for a reader before senders are suspended: memory a connection is this and one message.
+  static let writeBufferBytes = 1 << 20
+
+  /// Must be called on the channel's event loop, before it is active.
+  init(_ channel: any Channel, maximumMessageBytes: Int, sink: any MessageSink) throws {
+    let handler = MessageHandler(maximumMessageBytes: maximumMessageBytes, sink: sink)
+    self.channel = channel
+    self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+    try channel.pipeline.syncOperations.addHandler(handler)
+    let options = channel.syncOptions
+    try options?.setOption(.allowRemoteHalfClosure, value: true)
+    try options?.setOption(
+      .writeBufferWaterMark, value: .init(low: Self.writeBufferBytes / 4, high: Self.writeBufferBytes))
+    try options?.setOption(
+      .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: 256 << 10))
+    channel.closeFuture.whenComplete { [closing] _ in closing.complete(.success(())) }
+  }
+
+  /// Writes the parts of one message and returns once the channel is below its water mark again.
+  ///
+  /// - Throws: `CancellationError` when the channel is closed, or the task is cancelled while it waits (the message is
+  ///   on its way then all the same).
+  func send(_ parts: [ByteBuffer]) async throws {
+    try await enqueue(parts).value()
+  }
+
+  /// As `send`, without waiting. Messages are written in the order of these calls.
+  @discardableResult
+  func enqueue(_ parts: [ByteBuffer]) -> OneShot<Void> {
+    let sent = OneShot<Void>()
+    channel.eventLoop.execute { [handler] in handler.value.send(parts, sent) }
+    return sent
+  }
+
+  /// After the sink said that it has enough: it can take more.
+  func resumeReading() {
+    channel.eventLoop.execute { [handler] in handler.value.resumeReading() }
+  }
+
+  /// Waits until the channel is closed, or the task is cancelled. One task, once.
+  func closed() async {
+    do { try await closing.value() } catch {}
+  }
+
+  /// Closes once everything written so far is with the kernel, and returns then.
+  func flushAndClose() async {
+    do {
+      try await channel.writeAndFlush(ByteBuffer()).get()
+    } catch {
+      // It is closed already; what was unsent had nobody to read it.
+    }
+    close()
+  }
+
+  /// Closes at once; what is unsent is dropped.
+  func close() {
+    channel.close(promise: nil)
+  }
+}
+
+/// Frames messages, gates reading, and lets senders wait. Lives on the channel's event loop.
+private final class MessageHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private var framer: MessageFramer
+  private let sink: any MessageSink
+  private var context: ChannelHandlerContext?
+  /// The sink has enough.
+  private var isPaused = false
+  /// A read was asked for while paused; it is made up for on resuming.
+  private var heldBackRead = false
+  /// Senders to be resumed when the channel is writable again.
+  private var waitingSenders: [OneShot<Void>] = []
+
+  init(maximumMessageBytes: Int, sink: any MessageSink) {
+    framer = MessageFramer(maximumMessageBytes: maximumMessageBytes)
+    self.sink = sink
+  }
+
+  func send(_ parts: [ByteBuffer], _ sent: OneShot<Void>) {
+    guard let context, context.channel.isActive else {
+      sent.complete(.failure(CancellationError()))
+      return
+    }
+    for part in parts { context.write(wrapOutboundOut(part), promise: nil) }
+    context.flush()
+    // Flushing may have closed the channel; the context is gone then.
+    if self.context == nil {
+      sent.complete(.failure(CancellationError()))
+    } else if context.channel.isWritable {
+      sent.complete(.success(()))
+    } else {
+      waitingSenders.append(sent)
+    }
+  }
+
+  func resumeReading() {
+    isPaused = false
+    guard heldBackRead, let context else { return }
+    heldBackRead = false
+    context.read()
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    endWaiting(.failure(CancellationError()))
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if isPaused { heldBackRead = true } else { context.read() }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    framer.push(unwrapInboundIn(data))
+    while let frame = framer.next() {
+      if !sink.receive(frame) { isPaused = true }
+      if frame == .hopeless { return context.close(promise: nil) }
+    }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { endWaiting(.success(())) }
+    context.fireChannelWritabilityChanged()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .inputClosed? = event as? ChannelEvent { sink.inputEnded() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    sink.inputEnded()
+    endWaiting(.failure(CancellationError()))
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A peer that went away; there is nobody to tell.
+    context.close(promise: nil)
+  }
+
+  private func endWaiting(_ result: Result<Void, any Error>) {
+    let senders = waitingSenders
+    waitingSenders = []
+    for sender in senders { sender.complete(result) }
+  }
+}

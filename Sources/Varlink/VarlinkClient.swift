@@ -1,0 +1,188 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// One connection to a Varlink service.
+///
+/// ```swift
+/// let client = try await VarlinkClient.connect(path: "/run/user/1000/example.sock")
+/// let answer = try await client.call("org.example.greeter.Greet", ["name": "Ada"], returning: Greeting.self)
+/// for try await tick in client.stream("org.example.greeter.Tick", of: Tick.self) { print(tick) }
+/// await client.close()
+/// ```
+///
+/// Calls of several tasks share the connection: they are sent at once and answered in their order. While a stream runs,
+/// other calls throw `VarlinkClientError.streamRunning`: open another client for them.
+///
+/// All clients of a process share one thread for the network. A client that is let go of closes its connection, when
+/// its last stream has.
+public final class VarlinkClient: Sendable {
+  private let messages: MessageChannel
+  private let connection: ClientConnection
+  let maximumReplyBytes: Int
+
+  /// Never shut down: one idle thread a process, and none before the first connection.
+  private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+  private init(messages: MessageChannel, connection: ClientConnection, maximumReplyBytes: Int) {
+    self.messages = messages
+    self.connection = connection
+    self.maximumReplyBytes = maximumReplyBytes
+  }
+
+  deinit { messages.close() }
+
+  /// Connects to a service.
+  ///
+  /// - Parameters:
+  ///   - path: of its Unix socket, at most 107 bytes.
+  ///   - timeout: how long a service that has too many connections waiting is tried again. (Otherwise connecting to a
+  ///     Unix socket succeeds or fails at once.)
+  ///   - maximumReplyBytes: a longer reply is an error and closes the connection.
+  /// - Throws: `VarlinkClientError`, or `CancellationError`.
+  public static func connect(
+    path: String, timeout: Duration = .seconds(5), maximumReplyBytes: Int = 64 << 20
+  ) async throws -> VarlinkClient {
+    let descriptor = try await connectedSocket(path: path, timeout: timeout)
+    let connection = ClientConnection()
+    let messages = try await ClientBootstrap(group: group).withConnectedSocket(descriptor) { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try MessageChannel(channel, maximumMessageBytes: maximumReplyBytes, sink: connection)
+      }
+    }
+    return VarlinkClient(messages: messages, connection: connection, maximumReplyBytes: maximumReplyBytes)
+  }
+
+  private static func connectedSocket(path: String, timeout: Duration) async throws -> CInt {
+    let deadline = ContinuousClock.now + timeout
+    while true {
+      do {
+        return try VarlinkSocket.connect(path: path)
+      } catch let failure as VarlinkSocket.Failure {
+        switch failure.reason {
+        case .system("connect", EAGAIN):
+          guard ContinuousClock.now < deadline else { throw VarlinkClientError.timedOut(path: path) }
+          try await Task.sleep(for: .milliseconds(10))
+        case .system("connect", ENOENT), .system("connect", ENOTDIR):
+          throw VarlinkClientError.noSuchSocket(path: path)
+        case .system("connect", ECONNREFUSED):
+          throw VarlinkClientError.connectionRefused(path: path)
+        case .system("connect", EACCES), .system("connect", EPERM):
+          throw VarlinkClientError.permissionDenied(path: path)
+        default:
+          throw VarlinkClientError.connectionFailed(path: path, reason: failure.description)
+        }
+      }
+    }
+  }
+
+  // MARK: - Calls
+
+  /// Calls a method and waits for its one reply.
+  ///
+  /// - Parameters:
+  ///   - method: fully qualified, such as `org.example.greeter.Greet`.
+  ///   - parameters: encoded as a JSON object; a nil field is left out.
+  /// - Throws: the service's `VarlinkError`, `VarlinkClientError`, `EncodingError`, or `CancellationError`: then the
+  ///   service goes on with the call, and its reply is dropped.
+  public func call<P: Encodable, R: Decodable>(
+    _ method: String, _ parameters: P, returning type: R.Type
+  ) async throws -> R {
+    try await reply(to: method, VarlinkEncoded(encoding: parameters)).decode(type)
+  }
+
+  /// Calls a method that takes no parameters.
+  public func call<R: Decodable>(_ method: String, returning type: R.Type) async throws -> R {
+    try await call(method, VarlinkEmpty(), returning: type)
+  }
+
+  /// Calls a method with parameters that are encoded already, and returns those of the reply as they came.
+  public func call(_ method: String, encoded parameters: VarlinkEncoded) async throws -> [UInt8] {
+    try await reply(to: method, parameters).parameterBytes
+  }
+
+  /// Calls a method that is not to answer. Returns when the connection has taken the message; nobody will ever say
+  /// whether it was carried out.
+  public func oneway<P: Encodable>(_ method: String, _ parameters: P) async throws {
+    let encoded = try VarlinkEncoded(encoding: parameters)
+    try connection.check()
+    do {
+      try await messages.send([CallEnvelope.encode(method: method, parameters: encoded.buffer, oneway: true)])
+    } catch is CancellationError where !Task.isCancelled {
+      throw VarlinkClientError.connectionClosed
+    }
+  }
+
+  /// Calls a method with `more`: its replies, one after the other, as they are asked for.
+  ///
+  /// The call is sent when the iteration begins, and anew by each iteration. A reader that is slow is not run over:
+  /// beyond 16 replies, or 1 MiB, the socket is left unread, which the service notices. Leaving the loop early, or
+  /// cancelling the task, closes this client's connection: that is how Varlink cancels.
+  public func stream<P: Encodable, R: Decodable>(
+    _ method: String, _ parameters: P, of type: R.Type
+  ) -> VarlinkReplies<R> {
+    VarlinkReplies(raw: VarlinkRawReplies(client: self, method: method, Result { try .init(encoding: parameters) }))
+  }
+
+  /// Calls a method that takes no parameters with `more`.
+  public func stream<R: Decodable>(_ method: String, of type: R.Type) -> VarlinkReplies<R> {
+    stream(method, VarlinkEmpty(), of: type)
+  }
+
+  /// Calls a method with `more`, for the parameters of its replies as they come.
+  public func stream(_ method: String, encoded parameters: VarlinkEncoded) -> VarlinkRawReplies {
+    VarlinkRawReplies(client: self, method: method, .success(parameters))
+  }
+
+  /// Closes the connection. Whoever waits for a reply gets `VarlinkClientError.connectionClosed`.
+  public func close() async {
+    connection.inputEnded()
+    await messages.flushAndClose()
+  }
+
+  // MARK: - Shared with streams
+
+  private func reply(to method: String, _ parameters: VarlinkEncoded) async throws -> ReplyEnvelope {
+    let call = CallEnvelope.encode(method: method, parameters: parameters.buffer)
+    let reply = try connection.expectReply { messages.enqueue([call]) }
+    let envelope = try envelope(await reply.value())
+    guard !envelope.continues else {
+      abandon()
+      throw VarlinkClientError.malformedReply("several replies to a call without more")
+    }
+    return envelope
+  }
+
+  func startStream(_ method: String, _ parameters: VarlinkEncoded) throws -> MessageQueue {
+    let call = CallEnvelope.encode(method: method, parameters: parameters.buffer, more: true)
+    return try connection.expectStream { messages.enqueue([call]) }
+  }
+
+  func endStream() { connection.endStream() }
+
+  func resumeReading() { messages.resumeReading() }
+
+  /// Reads a frame as a reply. After one that is none, the connection can't be trusted any more and is closed.
+  func envelope(_ frame: MessageFramer.Frame) throws -> ReplyEnvelope {
+    do {
+      guard case .message(let message) = frame else {
+        throw VarlinkClientError.replyTooLarge(maximumBytes: maximumReplyBytes)
+      }
+      return try ReplyEnvelope(message)
+    } catch let error as VarlinkClientError {
+      abandon()
+      throw error
+    }
+  }
+
+  /// Closes the connection without ado.
+  func abandon() {
+    connection.inputEnded()
+    messages.close()
+  }
+}

@@ -1,0 +1,105 @@
+/// The replies to a call with `more`, decoded as they are asked for. See `VarlinkClient.stream`.
+public struct VarlinkReplies<Reply: Decodable>: AsyncSequence, Sendable {
+  public typealias Element = Reply
+
+  let raw: VarlinkRawReplies
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(raw: raw.makeAsyncIterator()) }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let raw: VarlinkRawReplies.AsyncIterator
+
+    /// The next reply; nil after the last.
+    ///
+    /// - Throws: the service's `VarlinkError`, `VarlinkClientError`, or `CancellationError`. It is the end then.
+    public mutating func next() async throws -> Reply? { try await raw.run.next()?.decode(Reply.self) }
+  }
+}
+
+/// The parameters of the replies to a call with `more`, each the bytes of a JSON object.
+public struct VarlinkRawReplies: AsyncSequence, Sendable {
+  public typealias Element = [UInt8]
+
+  private let client: VarlinkClient
+  private let method: String
+  private let parameters: Result<VarlinkEncoded, any Error>
+
+  init(client: VarlinkClient, method: String, _ parameters: Result<VarlinkEncoded, any Error>) {
+    self.client = client
+    self.method = method
+    self.parameters = parameters
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(run: StreamRun(client: client, method: method, parameters: parameters))
+  }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let run: StreamRun
+
+    /// As `VarlinkReplies`.
+    public mutating func next() async throws -> [UInt8]? { try await run.next()?.parameterBytes }
+  }
+}
+
+/// One iteration of a stream. When it is let go of before its end, the connection is closed.
+final class StreamRun {
+  private enum State {
+    /// Nothing was sent yet.
+    case idle
+    case running(MessageQueue)
+    case over
+  }
+
+  private let client: VarlinkClient
+  private let method: String
+  private let parameters: Result<VarlinkEncoded, any Error>
+  private var state = State.idle
+
+  init(client: VarlinkClient, method: String, parameters: Result<VarlinkEncoded, any Error>) {
+    self.client = client
+    self.method = method
+    self.parameters = parameters
+  }
+
+  deinit {
+    if case .running = state { client.abandon() }
+  }
+
+  func next() async throws -> ReplyEnvelope? {
+    let queue: MessageQueue
+    switch state {
+    case .over: return nil
+    case .running(let started): queue = started
+    case .idle:
+      state = .over
+      queue = try client.startStream(method, parameters.get())
+      state = .running(queue)
+    }
+    let frame: MessageFramer.Frame?
+    do {
+      frame = try await queue.next { client.resumeReading() }
+    } catch {
+      state = .over
+      client.abandon()
+      throw error
+    }
+    guard let frame else {
+      state = .over
+      throw VarlinkClientError.connectionClosed
+    }
+    do {
+      let reply = try client.envelope(frame)
+      if !reply.continues { finish() }
+      return reply
+    } catch {
+      finish()
+      throw error
+    }
+  }
+
+  private func finish() {
+    state = .over
+    client.endStream()
+  }
+}

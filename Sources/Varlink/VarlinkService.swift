@@ -1,0 +1,326 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A Varlink service on Unix sockets: accepts connections of its own user, and has interfaces answer their calls.
+///
+/// ```swift
+/// let service = VarlinkService(
+///   identity: .init(vendor: "Example", product: "exampled", version: "1.0", url: "https://example.org"),
+///   interfaces: [Greeter()])
+/// let socket = try VarlinkSocket.listen(path: "/run/user/1000/example.sock")
+/// try await service.serve(listeningDescriptor: socket)
+/// ```
+///
+/// Network work is done on one thread of its own; interfaces answer on the tasks' executor. All tasks it starts have
+/// ended when `serve` returns.
+public final class VarlinkService: Sendable {
+  /// What GetInfo answers.
+  public struct Identity: Sendable, Hashable {
+    public var vendor: String
+    public var product: String
+    public var version: String
+    public var url: String
+
+    public init(vendor: String, product: String, version: String, url: String) {
+      self.vendor = vendor
+      self.product = product
+      self.version = version
+      self.url = url
+    }
+  }
+
+  /// What one service, and one connection, may cost.
+  public struct Limits: Sendable, Hashable {
+    /// The longest call; a longer one is answered with InvalidParameter and not kept. Replies have no limit here.
+    public var maximumMessageBytes = 16 << 20
+    /// Of all listeners together; more are closed as they come.
+    public var maximumConnections = 256
+    /// Calls that a connection may send ahead; with more, or with 1 MiB of them, its socket is not read until half of
+    /// them are answered.
+    public var maximumQueuedCalls = 16
+    /// A connection without a call for so long is closed. A call that is being answered has no limit.
+    public var idleTimeout = Duration.seconds(600)
+    /// How long calls may go on after `shutDown()`.
+    public var gracePeriod = Duration.seconds(1)
+
+    public init() {}
+  }
+
+  /// What an operator may want to know. A connection is named by its peer.
+  public enum Event: Sendable {
+    case accepted(VarlinkPeer)
+    /// A connection was closed before its first byte was read. uid and pid where they could be found out.
+    case refused(Refusal, uid: UInt32?, pid: Int32?)
+    /// A message that is no call; it was answered with InvalidParameter.
+    case malformed(VarlinkPeer, reason: String)
+    /// An interface threw something other than a VarlinkError, or did not reply: an error of the program.
+    case failed(VarlinkPeer, method: String, any Error)
+    /// About to be closed, because no call came for `idleTimeout`.
+    case idle(VarlinkPeer)
+    case closed(VarlinkPeer)
+    /// Accepting failed (out of descriptors, say); it is tried again after a second.
+    case acceptFailed(any Error)
+  }
+
+  public enum Refusal: Sendable, Hashable {
+    case otherUser
+    case tooManyConnections
+    case shuttingDown
+    /// The kernel did not say who it is.
+    case unknownPeer
+  }
+
+  let limits: Limits
+  /// Called on any thread; must not block.
+  let onEvent: @Sendable (Event) -> Void
+  private let interfaces: [String: (interface: any VarlinkInterface, methods: Set<String>)]
+  private let state = Mutex(State())
+
+  private struct State {
+    /// Accepted and not ended, by number, with the `serve` that has them.
+    var connections: [Int: (listener: Int, connection: ServiceConnection)] = [:]
+    /// One for each `serve` that runs.
+    var listeners: [Int: Listener] = [:]
+    var lastNumber = 0
+    /// Once true, it stays so.
+    var isShuttingDown = false
+  }
+
+  private struct Listener {
+    let channel: any Channel
+    let steps: AsyncStream<Step>.Continuation
+  }
+
+  /// What a `serve` has to do next.
+  private enum Step {
+    case run(ServiceConnection)
+    /// The grace period is over.
+    case cancelAll
+  }
+
+  /// - Parameters:
+  ///   - interfaces: beside `org.varlink.service`, which is built in.
+  ///   - allowedUserID: whose processes may connect; by default those of this process's own user.
+  ///   - onEvent: called on any thread, must not block.
+  /// - Precondition: each interface's definition is one, names the interface as `name` does, and no name comes twice.
+  public init(
+    identity: Identity, interfaces: [any VarlinkInterface], limits: Limits = Limits(), allowedUserID: UInt32 = geteuid(),
+    onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+  ) {
+    self.limits = limits
+    self.onEvent = onEvent
+    self.allowedUserID = allowedUserID
+    let description = ServiceDescription(
+      identity: identity,
+      interfaces: [(ServiceDescription.interfaceName, ServiceDescription.text)]
+        + interfaces.map { ($0.name, $0.definition) })
+    var table: [String: (interface: any VarlinkInterface, methods: Set<String>)] = [:]
+    for interface in [description] + interfaces {
+      do {
+        let definition = try VarlinkInterfaceDefinition(parsing: interface.definition)
+        precondition(definition.name == interface.name, "\(interface.name) has the definition of \(definition.name)")
+        let previous = table.updateValue((interface, Set(definition.methods)), forKey: interface.name)
+        precondition(previous == nil, "\(interface.name) is there twice")
+      } catch {
+        preconditionFailure("the definition of \(interface.name): \(error)")
+      }
+    }
+    self.interfaces = table
+  }
+
+  private let allowedUserID: UInt32
+
+  /// Connections that are open now.
+  public var connectionCount: Int { state.withLock { $0.connections.count } }
+
+  // MARK: - Serving
+
+  /// Accepts connections until `shutDown()`, and returns when all their calls have ended. Several sockets can be
+  /// served at once, each by a call of its own. Cancelling the task shuts everything down without grace.
+  ///
+  /// - Parameter descriptor: a Unix stream socket that listens already, handed over by a service manager or made by
+  ///   `VarlinkSocket.listen`. It is the service's from now on, which closes it; a socket file is left alone.
+  /// - Throws: when the descriptor is no such socket; after `shutDown()`, `CancellationError`.
+  public func serve(listeningDescriptor descriptor: CInt) async throws {
+    try VarlinkSocket.checkListening(descriptor)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await serve(descriptor, on: group))
+    } catch {
+      result = .failure(error)
+    }
+    try await group.shutdownGracefully()
+    try result.get()
+  }
+
+  private func serve(_ descriptor: CInt, on group: MultiThreadedEventLoopGroup) async throws {
+    let (steps, continuation) = AsyncStream.makeStream(of: Step.self)
+    let id = state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    let channel = try await ServerBootstrap(group: group)
+      .serverChannelInitializer { [onEvent] channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptErrorHandler(onEvent: onEvent))
+        }
+      }
+      .childChannelInitializer { channel in
+        Self.credentials(of: channel).flatMapThrowing { credentials in
+          try self.admit(channel, credentials, listener: id, continuation)
+        }
+      }
+      .withBoundSocket(descriptor).get()
+    let isShuttingDown = state.withLock { state in
+      state.listeners[id] = Listener(channel: channel, steps: continuation)
+      return state.isShuttingDown
+    }
+    channel.closeFuture.whenComplete { _ in self.endIfDone() }
+    if isShuttingDown { shutDown() }
+
+    await withTaskCancellationHandler {
+      await withDiscardingTaskGroup { tasks in
+        for await step in steps {
+          switch step {
+          case .run(let connection):
+            tasks.addTask {
+              await connection.run()
+              self.remove(connection)
+            }
+          case .cancelAll:
+            tasks.cancelAll()
+          }
+        }
+        // Over, or this task is cancelled: then there may be connections that nobody runs.
+        for connection in self.connections(of: id) { connection.messages.close() }
+      }
+    } onCancel: {
+      shutDown(within: .zero)
+    }
+    state.withLock { state in
+      state.listeners[id] = nil
+      state.connections = state.connections.filter { $0.value.listener != id }
+    }
+    if isShuttingDown { throw CancellationError() }
+  }
+
+  /// Stops accepting, lets the calls that are being answered go on for a while, then cancels them, and closes every
+  /// connection. Calls that wait behind others are not begun. Returns at once; `serve` returns when all is done.
+  ///
+  /// - Parameter time: instead of the limits' `gracePeriod`.
+  public func shutDown(within time: Duration? = nil) {
+    let (listeners, connections) = state.withLock { state in
+      state.isShuttingDown = true
+      return (Array(state.listeners.values), state.connections.values.map(\.connection))
+    }
+    for listener in listeners { listener.channel.close(promise: nil) }
+    for connection in connections { connection.queue.end(dropping: true) }
+    let time = time ?? limits.gracePeriod
+    for listener in listeners {
+      if time <= .zero {
+        listener.steps.yield(.cancelAll)
+      } else {
+        listener.channel.eventLoop.scheduleTask(in: TimeAmount(time)) { listener.steps.yield(.cancelAll) }
+      }
+    }
+    endIfDone()
+  }
+
+  // MARK: - Connections
+
+  private struct RefusedConnection: Error {}
+
+  /// On the event loop: takes a connection in, or throws, upon which it is closed.
+  private func admit(
+    _ channel: any Channel, _ credentials: SocketCredentials?, listener: Int, _ steps: AsyncStream<Step>.Continuation
+  ) throws {
+    func refuse(_ refusal: Refusal) -> RefusedConnection {
+      onEvent(.refused(refusal, uid: credentials?.uid, pid: credentials?.pid))
+      return RefusedConnection()
+    }
+    guard let credentials else { throw refuse(.unknownPeer) }
+    guard credentials.uid == allowedUserID else { throw refuse(.otherUser) }
+    // Only this thread adds connections of this listener; with several listeners the limit may be passed by one each.
+    let (count, isShuttingDown, number) = state.withLock { state in
+      state.lastNumber += 1
+      return (state.connections.count, state.isShuttingDown, state.lastNumber)
+    }
+    guard !isShuttingDown else { throw refuse(.shuttingDown) }
+    guard count < limits.maximumConnections else { throw refuse(.tooManyConnections) }
+    let peer = VarlinkPeer(connection: number, uid: credentials.uid, gid: credentials.gid, pid: credentials.pid)
+    let connection = try ServiceConnection(channel: channel, peer: peer, service: self)
+    state.withLock { $0.connections[number] = (listener, connection) }
+    onEvent(.accepted(peer))
+    steps.yield(.run(connection))
+  }
+
+  private static func credentials(of channel: any Channel) -> EventLoopFuture<SocketCredentials?> {
+    guard let provider = channel as? any SocketOptionProvider else {
+      return channel.eventLoop.makeSucceededFuture(nil)
+    }
+    let found: EventLoopFuture<SocketCredentials> = provider.unsafeGetSocketOption(
+      level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_PEERCRED))
+    return found.map { $0 }.recover { _ in nil }
+  }
+
+  private func remove(_ connection: ServiceConnection) {
+    state.withLock { $0.connections[connection.peer.connection] = nil }
+    onEvent(.closed(connection.peer))
+    endIfDone()
+  }
+
+  private func connections(of listener: Int) -> [ServiceConnection] {
+    state.withLock { state in state.connections.values.filter { $0.listener == listener }.map(\.connection) }
+  }
+
+  /// Ends each `serve` whose socket is closed and whose connections are gone.
+  private func endIfDone() {
+    let done = state.withLock { state in
+      let busy = Set(state.connections.values.map(\.listener))
+      return state.listeners.filter { !busy.contains($0.key) && !$0.value.channel.isActive }.map(\.value.steps)
+    }
+    for steps in done { steps.finish() }
+  }
+
+  // MARK: - What connections ask
+
+  var idleTime: TimeAmount { TimeAmount(limits.idleTimeout) }
+
+  /// Who answers a method, and its name without the interface's.
+  func resolve(_ qualified: String) -> Result<(any VarlinkInterface, String), VarlinkError> {
+    guard let dot = qualified.lastIndex(of: ".") else { return .failure(.invalidParameter("method")) }
+    let interfaceName = String(qualified[..<dot])
+    let method = String(qualified[qualified.index(after: dot)...])
+    guard let entry = interfaces[interfaceName] else { return .failure(.interfaceNotFound(interfaceName)) }
+    guard entry.methods.contains(method) else { return .failure(.methodNotFound(qualified)) }
+    return .success((entry.interface, method))
+  }
+}
+
+/// `struct ucred` of unix(7), as SO_PEERCRED fills it.
+private struct SocketCredentials: Sendable {
+  var pid: Int32 = 0
+  var uid: UInt32 = 0
+  var gid: UInt32 = 0
+}
+
+/// Reports why connections could not be accepted; the back-off behind that is NIO's.
+private final class AcceptErrorHandler: ChannelInboundHandler {
+  typealias InboundIn = any Channel
+  private let onEvent: @Sendable (VarlinkService.Event) -> Void
+
+  init(onEvent: @escaping @Sendable (VarlinkService.Event) -> Void) { self.onEvent = onEvent }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // Errors of accepted channels come through here too; refusals were reported where they were decided.
+    if error is IOError { onEvent(.acceptFailed(error)) }
+  }
+}

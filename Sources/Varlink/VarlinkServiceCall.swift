@@ -1,0 +1,135 @@
+import NIOCore
+import Synchronization
+
+/// One call, as an interface sees it.
+///
+/// ```swift
+/// func respond(to call: VarlinkServiceCall) async throws {
+///   switch call.method {
+///   case "Count":
+///     let options = try call.parameters(CountOptions.self)
+///     guard call.wantsMore else { throw VarlinkError.expectedMore }
+///     for number in options.from..<options.to { try await call.replyContinuing(Number(number)) }
+///     try await call.reply(Number(options.to))
+///   default:
+///     throw VarlinkError.methodNotImplemented(call.method)
+///   }
+/// }
+/// ```
+public struct VarlinkServiceCall: Sendable {
+  /// Without the interface's name.
+  public let method: String
+  /// The caller takes several replies.
+  public let wantsMore: Bool
+  /// The caller takes none. Replies, errors too, go nowhere.
+  public let isOneway: Bool
+  public let peer: VarlinkPeer
+
+  private let exchange: Exchange
+
+  init(method: String, envelope: CallEnvelope, message: ByteBuffer, peer: VarlinkPeer, channel: MessageChannel) {
+    self.method = method
+    self.isOneway = envelope.oneway
+    // A stream without a reader would never learn that nobody wants it.
+    self.wantsMore = envelope.more && !envelope.oneway
+    self.peer = peer
+    exchange = Exchange(
+      message: message, parameters: envelope.parameters, isOneway: envelope.oneway, channel: channel)
+  }
+
+  /// The parameters as a value; left out means `{}`. Fields that the type doesn't have are ignored.
+  ///
+  /// - Throws: `VarlinkError.invalidParameter` with the path of the field at fault.
+  public func parameters<P: Decodable>(_ type: P.Type) throws -> P {
+    do {
+      return try JSONCoding.decode(type, from: exchange.message, at: exchange.parameters)
+    } catch let error as DecodingError {
+      throw VarlinkError.invalidParameter(from: error)
+    }
+  }
+
+  /// Sends the last reply. Returns once the connection can take more, so that a reader that doesn't read holds at most
+  /// 1 MiB and one reply.
+  ///
+  /// - Throws: `CancellationError` when the connection is gone, or the task is cancelled; `EncodingError`;
+  ///   `VarlinkReplyError` when the last reply was sent before.
+  public func reply<R: Encodable>(_ parameters: R) async throws {
+    try await exchange.send(VarlinkEncoded(encoding: parameters), continues: false)
+  }
+
+  /// Sends the last reply, encoded before. Large ones are not copied.
+  public func reply(encoded parameters: VarlinkEncoded) async throws {
+    try await exchange.send(parameters, continues: false)
+  }
+
+  /// Sends the last reply; `parameters` are the bytes of a JSON object (see `VarlinkEncoded`).
+  public func reply(encoded parameters: [UInt8]) async throws {
+    try await exchange.send(VarlinkEncoded(parameters), continues: false)
+  }
+
+  /// Sends a reply that others follow. It suspends while the reader is behind: until this connection's buffer, 1 MiB,
+  /// has room again. The reply itself is in the buffer by then, also when the waiting is cancelled.
+  ///
+  /// - Throws: `VarlinkError.expectedMore` when the call lacks `more` (let it pass on); otherwise as `reply`.
+  public func replyContinuing<R: Encodable>(_ parameters: R) async throws {
+    guard wantsMore else { throw VarlinkError.expectedMore }
+    try await exchange.send(VarlinkEncoded(encoding: parameters), continues: true)
+  }
+
+  /// Sends a reply that others follow, encoded before: for one value that goes to many callers.
+  public func replyContinuing(encoded parameters: VarlinkEncoded) async throws {
+    guard wantsMore else { throw VarlinkError.expectedMore }
+    try await exchange.send(parameters, continues: true)
+  }
+
+  /// Sends a reply that others follow; `parameters` are the bytes of a JSON object (see `VarlinkEncoded`).
+  public func replyContinuing(encoded parameters: [UInt8]) async throws {
+    try await replyContinuing(encoded: VarlinkEncoded(parameters))
+  }
+
+  /// Whether the last reply was sent.
+  var isAnswered: Bool { exchange.isAnswered.withLock { $0 } }
+
+  /// Sends an error as the last reply, unless there was one.
+  func fail(_ error: VarlinkError) async throws {
+    try await exchange.send(parts: ReplyEnvelope.encode(error: error), isLast: true)
+  }
+
+  /// From now on nothing can be sent: the connection goes on to its next call.
+  func end() { exchange.isAnswered.withLock { $0 = true } }
+}
+
+/// An interface replied after its last reply, or after `respond(to:)` returned.
+public struct VarlinkReplyError: Error, Sendable, Hashable, CustomStringConvertible {
+  public var description: String { "a reply after the last one" }
+}
+
+/// The part of a call that its copies share.
+private final class Exchange: Sendable {
+  let message: ByteBuffer
+  let parameters: Range<Int>?
+  let isAnswered = Mutex(false)
+  private let isOneway: Bool
+  private let channel: MessageChannel
+
+  init(message: ByteBuffer, parameters: Range<Int>?, isOneway: Bool, channel: MessageChannel) {
+    self.message = message
+    self.parameters = parameters
+    self.isOneway = isOneway
+    self.channel = channel
+  }
+
+  func send(_ parameters: VarlinkEncoded, continues: Bool) async throws {
+    try await send(
+      parts: ReplyEnvelope.encode(parameters: parameters.buffer, continues: continues), isLast: !continues)
+  }
+
+  func send(parts: [ByteBuffer], isLast: Bool) async throws {
+    let wasAnswered = isAnswered.withLock { isAnswered in
+      defer { isAnswered = isAnswered || isLast }
+      return isAnswered
+    }
+    if wasAnswered { throw VarlinkReplyError() }
+    if !isOneway { try await channel.send(parts) }
+  }
+}

@@ -1,0 +1,148 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Unix stream sockets by path: the few calls that a service needs before it serves.
+public enum VarlinkSocket {
+  /// What a system call said.
+  public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    public enum Reason: Sendable, Hashable {
+      /// A service answers at this path.
+      case inUse
+      /// Something is there that is no socket. It is left alone.
+      case notASocket
+      /// Longer than the 107 bytes that a socket's address has (unix(7)).
+      case pathTooLong
+      /// The descriptor does not listen.
+      case notListening
+      /// The call of this name failed.
+      case system(call: String, errno: CInt)
+    }
+    public let reason: Reason
+    public let path: String
+
+    public var description: String {
+      switch reason {
+      case .inUse: "\(path): another service listens here; end it, or use another path"
+      case .notASocket: "\(path): there is a file that is no socket; remove it, or use another path"
+      case .pathTooLong: "\(path): longer than \(VarlinkSocket.maximumPathBytes) bytes; use a shorter path"
+      case .notListening: "\(path): not a Unix stream socket that listens"
+      case .system(let call, let number): "\(path): \(call): \(String(cString: strerror(number)))"
+      }
+    }
+  }
+
+  /// sun_path of unix(7), less its NUL.
+  public static let maximumPathBytes = 107
+
+  /// Makes a listening socket at a path. The parent directory is made, 0700, if it isn't there.
+  ///
+  /// A socket file that a dead service left is replaced; one that somebody answers on is not. The decision is made
+  /// under a lock on the directory, so two services that start at once can't replace each other's.
+  ///
+  /// - Parameter mode: permissions of the socket file from its first moment on, whatever the umask.
+  /// - Returns: a descriptor for `VarlinkService.serve`, closed on exec. Whoever ends the service removes the file.
+  /// - Throws: `Failure`.
+  public static func listen(path: String, mode: mode_t = 0o600) throws -> CInt {
+    guard path.utf8.count <= maximumPathBytes else { throw Failure(reason: .pathTooLong, path: path) }
+    let slash = path.lastIndex(of: "/")
+    let directory = slash.map { String(path[..<$0]) } ?? "."
+    let parent = directory.isEmpty ? "/" : directory
+    try makeDirectory(parent)
+    let lock = try check("open", parent, open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+    defer { close(lock) }
+    try check("flock", parent, flock(lock, LOCK_EX))
+    try removeStale(path)
+
+    let descriptor = try makeSocket(path)
+    do {
+      // Linux takes the file's mode from the socket's own inode, less the umask.
+      try check("fchmod", path, fchmod(descriptor, mode))
+      try check("bind", path, withAddress(path) { bind(descriptor, $0, $1) })
+      try check("chmod", path, chmod(path, mode))
+      try check("listen", path, Glibc.listen(descriptor, 128))
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  /// A connected, non-blocking socket.
+  ///
+  /// - Throws: `Failure`; EAGAIN in it means that the service has more connections waiting than it takes.
+  static func connect(path: String) throws -> CInt {
+    guard path.utf8.count <= maximumPathBytes else { throw Failure(reason: .pathTooLong, path: path) }
+    let descriptor = try makeSocket(path)
+    do {
+      try check("connect", path, withAddress(path) { Glibc.connect(descriptor, $0, $1) })
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  static func checkListening(_ descriptor: CInt) throws {
+    var isListening: CInt = 0
+    var size = socklen_t(MemoryLayout<CInt>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening != 0 else {
+      throw Failure(reason: .notListening, path: "descriptor \(descriptor)")
+    }
+  }
+
+  // MARK: -
+
+  private static func makeSocket(_ path: String) throws -> CInt {
+    let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+    return try check("socket", path, socket(AF_UNIX, kind, 0))
+  }
+
+  /// Unlinks a socket that nobody listens on.
+  private static func removeStale(_ path: String) throws {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return }
+      throw Failure(reason: .system(call: "lstat", errno: errno), path: path)
+    }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw Failure(reason: .notASocket, path: path) }
+    do {
+      close(try connect(path: path))
+      throw Failure(reason: .inUse, path: path)
+    } catch let failure as Failure {
+      switch failure.reason {
+      case .system("connect", ECONNREFUSED): try check("unlink", path, unlink(path))
+      case .system("connect", EAGAIN): throw Failure(reason: .inUse, path: path)
+      default: throw failure
+      }
+    }
+  }
+
+  private static func makeDirectory(_ path: String) throws {
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    if errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+      try makeDirectory(String(path[..<slash]))
+      if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    }
+    throw Failure(reason: .system(call: "mkdir", errno: errno), path: path)
+  }
+
+  private static func withAddress<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(maximumPathBytes)) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+
+  @discardableResult
+  private static func check(_ call: String, _ path: String, _ result: CInt) throws -> CInt {
+    if result < 0 { throw Failure(reason: .system(call: call, errno: errno), path: path) }
+    return result
+  }
+}
