@@ -142,12 +142,12 @@ public final class VarlinkService: Sendable {
 
   // MARK: - Serving
 
-  /// Accepts connections until `shutDown()`, and returns when all their calls have ended. Several sockets can be
+  /// Accepts connections until `shutDown()`, and returns when all their calls have ended; after it, at once. Several sockets can be
   /// served at once, each by a call of its own. Cancelling the task shuts everything down without grace.
   ///
   /// - Parameter descriptor: a Unix stream socket that listens already, handed over by a service manager or made by
   ///   `VarlinkSocket.listen`. It is the service's from now on, which closes it; a socket file is left alone.
-  /// - Throws: when the descriptor is no such socket; after `shutDown()`, `CancellationError`.
+  /// - Throws: `VarlinkSocket.Failure` when the descriptor is no such socket; it is not closed then.
   public func serve(listeningDescriptor descriptor: CInt) async throws {
     try VarlinkSocket.checkListening(descriptor)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -209,7 +209,6 @@ public final class VarlinkService: Sendable {
       state.listeners[id] = nil
       state.connections = state.connections.filter { $0.value.listener != id }
     }
-    if isShuttingDown { throw CancellationError() }
   }
 
   /// Stops accepting, lets the calls that are being answered go on for a while, then cancels them, and closes every

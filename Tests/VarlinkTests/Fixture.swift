@@ -1,0 +1,294 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+import Varlink
+
+/// A service with one made-up interface on a socket in a folder of its own, for the length of a test.
+struct Fixture: Sendable {
+  let directory: String
+  let service: VarlinkService
+  let interface: ExampleInterface
+  let log: EventLog
+
+  var path: String { directory + "/test.sock" }
+
+  func connect() async throws -> VarlinkClient { try await VarlinkClient.connect(path: path) }
+
+  /// Runs a test against a live service, then shuts it down; fails when tasks of the service would not end.
+  static func with(
+    limits: VarlinkService.Limits = .init(), socketMode: mode_t = 0o600,
+    allowedUserID: UInt32 = geteuid(), _ body: @Sendable (Fixture) async throws -> Void
+  ) async throws {
+    let directory = try makeTemporaryDirectory()
+    defer { removeDirectory(directory) }
+    let interface = ExampleInterface()
+    let log = EventLog()
+    let service = VarlinkService(
+      identity: .init(vendor: "Example", product: "exampled", version: "1.2", url: "https://example.org"),
+      interfaces: [interface], limits: limits, allowedUserID: allowedUserID, onEvent: { log.append($0) })
+    let fixture = Fixture(directory: directory, service: service, interface: interface, log: log)
+    let descriptor = try VarlinkSocket.listen(path: fixture.path, mode: socketMode)
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await service.serve(listeningDescriptor: descriptor) }
+      do {
+        try await body(fixture)
+      } catch {
+        service.shutDown(within: .zero)
+        throw error
+      }
+      service.shutDown(within: .zero)
+      try await group.waitForAll()
+    }
+    #expect(service.connectionCount == 0)
+  }
+}
+
+func makeTemporaryDirectory() throws -> String {
+  var template = Array((NSTemporaryDirectory() + "/varlink-XXXXXX").utf8CString)
+  guard let made = mkdtemp(&template) else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+  return String(cString: made)
+}
+
+func removeDirectory(_ path: String) {
+  do { try FileManager.default.removeItem(atPath: path) } catch { Issue.record(error) }
+}
+
+/// What a service reported, to be looked at or waited for.
+final class EventLog: Sendable {
+  private struct State {
+    var events: [String] = []
+    var waiters: [(String, CheckedContinuation<Void, Never>)] = []
+  }
+  private let state = Mutex(State())
+
+  var events: [String] { state.withLock { $0.events } }
+
+  func append(_ event: VarlinkService.Event) { append(String(describing: event)) }
+
+  func append(_ text: String) {
+    let woken = state.withLock { state in
+      state.events.append(text)
+      let woken = state.waiters.filter { text.contains($0.0) }
+      state.waiters.removeAll { text.contains($0.0) }
+      return woken
+    }
+    for (_, waiter) in woken { waiter.resume() }
+  }
+
+  /// Waits for an event whose text contains this, past ones included.
+  func wait(for text: String) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.events.contains(where: { $0.contains(text) }) { return true }
+        state.waiters.append((text, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+}
+
+struct Echo: Codable, Sendable, Equatable {
+  var text: String
+  var note: String?
+}
+
+struct Number: Codable, Sendable, Equatable {
+  var number: Int
+  var padding: String?
+}
+
+struct CountOptions: Codable, Sendable {
+  var to: Int
+  var bytes: Int?
+}
+
+/// `org.example.test`: each method is there to be treated badly by a test.
+final class ExampleInterface: VarlinkInterface {
+  let name = "org.example.test"
+  let definition = """
+    # Made up for tests. // Comments stay as they are: "—".
+    interface org.example.test
+
+    # Sizes are bytes; kind is (file, folder): see Item.
+    type Item (
+      name: string, kind: (file, folder),
+      size: ?int, tags: []string, attributes: [string]string, error: ?(none, some)
+    )
+
+    # Says it again. // A second kind of comment.
+    method Echo(text: string, note: ?string) -> (text: string, note: ?string)
+    # `more`: 1, 2, ..., to.
+    method Count(to: int, bytes: ?int) -> (number: int, padding: ?string)
+    method Items(items: []Item, nested: ?(a: int, b: (c: ?[]string))) -> (items: []Item)
+    method Fail(how: string) -> ()
+    # Answers when it is cancelled, and not before.
+    method Wait() -> (state: (waiting, done))
+    method Later() -> ()
+
+    error Refused (reason: string)
+    """
+
+  /// What was done, in words.
+  let log = EventLog()
+  /// The number that Count sent last, and how many calls of Echo run at once at most.
+  let counted = Atomic(0)
+  private let running = Atomic(0)
+  let mostRunning = Atomic(0)
+
+  struct Unexpected: Error {}
+
+  func respond(to call: VarlinkServiceCall) async throws {
+    switch call.method {
+    case "Echo":
+      let now = running.add(1, ordering: .relaxed).newValue
+      mostRunning.max(now, ordering: .relaxed)
+      defer { running.subtract(1, ordering: .relaxed) }
+      let echo = try call.parameters(Echo.self)
+      await Task.yield()
+      log.append("echo \(echo.text)")
+      try await call.reply(echo)
+    case "Count": try await count(call)
+    case "Items":
+      struct Item: Codable {
+        var name: String
+        var size: Int?
+      }
+      struct Items: Codable { var items: [Item] }
+      try await call.reply(call.parameters(Items.self))
+    case "Fail":
+      struct Options: Decodable { var how: String }
+      switch try call.parameters(Options.self).how {
+      case "refused": throw VarlinkError("org.example.test.Refused", ["reason": "because"])
+      case "silent": return
+      case "twice":
+        try await call.reply(VarlinkEmpty())
+        try await call.reply(VarlinkEmpty())
+      case "midway":
+        try await call.replyContinuing(Number(number: 1))
+        throw VarlinkError("org.example.test.Refused", ["reason": "midway"])
+      default: throw Unexpected()
+      }
+    case "Wait":
+      log.append("waiting")
+      do {
+        try await Task.sleep(for: .seconds(3600))
+      } catch {
+        log.append("cancelled")
+        throw error
+      }
+    default: throw VarlinkError.methodNotImplemented("\(name).\(call.method)")
+    }
+  }
+
+  private func count(_ call: VarlinkServiceCall) async throws {
+    let options = try call.parameters(CountOptions.self)
+    do {
+      for number in 1..<max(options.to, 1) {
+        // Made anew for each reply, so that a buffer without bounds would show.
+        let padding = options.bytes.map { String(repeating: "x", count: $0) }
+        try await call.replyContinuing(Number(number: number, padding: padding))
+        counted.store(number, ordering: .relaxed)
+      }
+      try await call.reply(Number(number: options.to))
+    } catch is CancellationError {
+      log.append("count cancelled")
+      throw CancellationError()
+    }
+  }
+}
+
+/// A client of plain system calls, for what the real one would never send. Blocks threads of its own, not the
+/// tasks'.
+final class RawClient: Sendable {
+  private let descriptor: CInt
+  private let sending = DispatchQueue(label: "raw client sends")
+  private let receiving = DispatchQueue(label: "raw client receives")
+  private let pending = Mutex<[UInt8]>([])
+
+  init(path: String) throws {
+    descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard result == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  /// Sends a message and its NUL.
+  func send(_ message: String) async throws { try await send(Array(message.utf8) + [0]) }
+
+  func send(_ bytes: [UInt8]) async throws {
+    let sent = try await offer(bytes, timeout: 20_000)
+    guard sent == bytes.count else { throw POSIXError(.ETIMEDOUT) }
+  }
+
+  /// Sends what the other side takes; stops when it takes nothing for `timeout` milliseconds, or has gone.
+  func offer(_ bytes: [UInt8], timeout: CInt) async throws -> Int {
+    try await on(sending) { [descriptor] in
+      var sent = 0
+      while sent < bytes.count {
+        let count = bytes.withUnsafeBytes { buffer in
+          Glibc.send(
+            descriptor, buffer.baseAddress.map { $0 + sent }, buffer.count - sent,
+            CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+        }
+        if count >= 0 {
+          sent += count
+        } else {
+          guard errno == EAGAIN else { break }
+          var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          guard Glibc.poll(&poll, 1, timeout) > 0 else { break }
+        }
+      }
+      return sent
+    }
+  }
+
+  /// The next message without its NUL; nil when the other side closed. Fails after 20 s.
+  func receive() async throws -> String? {
+    try await on(receiving) { [self] in
+      while true {
+        let message = pending.withLock { pending -> [UInt8]? in
+          guard let end = pending.firstIndex(of: 0) else { return nil }
+          defer { pending.removeSubrange(...end) }
+          return Array(pending[..<end])
+        }
+        if let message { return String(decoding: message, as: UTF8.self) }
+        var chunk = [UInt8](repeating: 0, count: 256 << 10)
+        let count = recv(descriptor, &chunk, chunk.count, 0)
+        if count == 0 || (count < 0 && (errno == ECONNRESET || errno == EPIPE)) { return nil }
+        guard count > 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+        pending.withLock { $0 += chunk[..<count] }
+      }
+    }
+  }
+
+  /// The end of this side's sending; replies can still be read.
+  func halfClose() { shutdown(descriptor, CInt(SHUT_WR)) }
+
+  func close() { shutdown(descriptor, CInt(SHUT_RDWR)) }
+
+  private func on<T: Sendable>(_ queue: DispatchQueue, _ body: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}
+
+/// Memory of this process that is resident, in bytes (proc(5), statm).
+func residentBytes() throws -> Int {
+  let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+  let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+  return try #require(pages) * Int(sysconf(CInt(_SC_PAGESIZE)))
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+import Varlink
+
+extension LiveService {
+  @Suite struct ShuttingDown {
+    private static func serve(
+      gracePeriod: Duration, _ body: @Sendable (Fixture, ServeState) async throws -> Void
+    ) async throws {
+      let directory = try makeTemporaryDirectory()
+      defer { removeDirectory(directory) }
+      let interface = ExampleInterface()
+      let log = EventLog()
+      var limits = VarlinkService.Limits()
+      limits.gracePeriod = gracePeriod
+      let service = VarlinkService(
+        identity: .init(vendor: "", product: "", version: "", url: ""), interfaces: [interface], limits: limits,
+        onEvent: { log.append($0) })
+      let fixture = Fixture(directory: directory, service: service, interface: interface, log: log)
+      let descriptor = try VarlinkSocket.listen(path: fixture.path)
+      let serving = Task { try await service.serve(listeningDescriptor: descriptor) }
+      try await body(fixture, ServeState(task: serving))
+      service.shutDown(within: .zero)
+      _ = await serving.result
+      #expect(service.connectionCount == 0)
+    }
+
+    struct ServeState: Sendable { let task: Task<Void, any Error> }
+
+    @Test func aCallThatEndsInTimeGetsItsReply() async throws {
+      try await Self.serve(gracePeriod: .seconds(60)) { fixture, serving in
+        let streaming = try RawClient(path: fixture.path)
+        try await streaming.send(
+          #"{"method":"org.example.test.Count","more":true,"parameters":{"to":100,"bytes":65536}}"#)
+        #expect(try await streaming.receive() != nil)
+        fixture.service.shutDown()
+        for _ in 2...100 { #expect(try await streaming.receive() != nil) }
+        #expect(try await streaming.receive() == nil)
+        try await serving.task.value
+        #expect(throws: POSIXError.self) { try RawClient(path: fixture.path) }
+      }
+    }
+
+    @Test func aCallThatDoesNotEndIsCancelledAfterTheGracePeriod() async throws {
+      try await Self.serve(gracePeriod: .milliseconds(50)) { fixture, serving in
+        let waiting = try RawClient(path: fixture.path)
+        let idle = try RawClient(path: fixture.path)
+        try await waiting.send(#"{"method":"org.example.test.Wait"}"#)
+        await fixture.interface.log.wait(for: "waiting")
+        fixture.service.shutDown()
+        try await serving.task.value
+        #expect(fixture.interface.log.events.last == "cancelled")
+        #expect(try await idle.receive() == nil)
+      }
+    }
+
+    @Test func aOnewayCallIsCancelledToo() async throws {
+      try await Self.serve(gracePeriod: .milliseconds(50)) { fixture, serving in
+        let client = try await fixture.connect()
+        try await client.oneway("org.example.test.Wait", VarlinkEmpty())
+        await fixture.interface.log.wait(for: "waiting")
+        await client.close()
+        fixture.service.shutDown()
+        try await serving.task.value
+        #expect(fixture.interface.log.events.last == "cancelled")
+      }
+    }
+
+    @Test func aReaderThatDoesNotReadDoesNotHoldItUp() async throws {
+      try await Self.serve(gracePeriod: .milliseconds(50)) { fixture, serving in
+        let slow = try RawClient(path: fixture.path)
+        try await slow.send(
+          #"{"method":"org.example.test.Count","more":true,"parameters":{"to":10000,"bytes":65536}}"#)
+        #expect(try await slow.receive() != nil)
+        fixture.service.shutDown()
+        try await serving.task.value
+        #expect(fixture.interface.log.events.last == "count cancelled")
+      }
+    }
+
+    @Test func cancellingTheTaskEndsEverything() async throws {
+      try await Self.serve(gracePeriod: .seconds(60)) { fixture, serving in
+        let waiting = try RawClient(path: fixture.path)
+        try await waiting.send(#"{"method":"org.example.test.Wait"}"#)
+        await fixture.interface.log.wait(for: "waiting")
+        serving.task.cancel()
+        try await serving.task.value
+        #expect(fixture.interface.log.events.last == "cancelled")
+        #expect(try await waiting.receive() == nil)
+      }
+    }
+
+    @Test func anIdleServiceEndsAtOnce() async throws {
+      try await Self.serve(gracePeriod: .seconds(60)) { fixture, serving in
+        let client = try await fixture.connect()
+        _ = try await client.call("org.example.test.Echo", Echo(text: "x"), returning: Echo.self)
+        fixture.service.shutDown()
+        try await serving.task.value
+        await #expect(throws: VarlinkClientError.connectionClosed) {
+          try await client.call("org.example.test.Echo", Echo(text: "x"), returning: Echo.self)
+        }
+      }
+    }
+
+    @Test func twoSocketsAreServedAsOneService() async throws {
+      try await Self.serve(gracePeriod: .seconds(60)) { fixture, serving in
+        let second = try VarlinkSocket.listen(path: fixture.directory + "/second.sock")
+        let serving2 = Task { try await fixture.service.serve(listeningDescriptor: second) }
+        let one = try await fixture.connect()
+        let two = try await VarlinkClient.connect(path: fixture.directory + "/second.sock")
+        for client in [one, two] {
+          _ = try await client.call("org.example.test.Echo", Echo(text: "x"), returning: Echo.self)
+        }
+        #expect(fixture.service.connectionCount == 2)
+        fixture.service.shutDown()
+        try await serving.task.value
+        try await serving2.value
+      }
+    }
+
+    @Test func aDescriptorThatDoesNotListenIsAnError() async throws {
+      try await Fixture.with { fixture in
+        let file = open("/dev/null", O_RDONLY)
+        defer { close(file) }
+        await #expect(throws: VarlinkSocket.Failure.self) {
+          try await fixture.service.serve(listeningDescriptor: file)
+        }
+      }
+    }
+  }
+}
