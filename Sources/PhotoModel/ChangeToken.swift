@@ -23,6 +23,8 @@ extension ChangeToken: LosslessStringConvertible, CustomStringConvertible {
       epoch >= 0, sequence >= 0
     else { return nil }
     self.init(library: String(parts[0]), epoch: epoch, sequence: sequence)
+    // A token has one text: what compares texts and what compares tokens agree.
+    guard self.description == description else { return nil }
   }
 }
 

@@ -9,10 +9,18 @@ public struct PhotoDate: Hashable, Sendable {
   /// The offset from UTC in minutes, east positive; `nil` when it is not known.
   public let offsetMinutes: Int?
 
+  /// A moment that RFC 3339 can't write, as a file's time may be, is the nearest it can: years 1 to 9999 on its own clock.
   public init(microseconds: Int64, offsetMinutes: Int? = 0) {
-    self.microseconds = microseconds
-    self.offsetMinutes = offsetMinutes
+    let offset = offsetMinutes.map { min(max($0, -1439), 1439) }
+    let shift = Int64(offset ?? 0) * 60_000_000
+    self.microseconds = min(max(microseconds, Self.firstMoment - shift), Self.lastMoment - shift)
+    self.offsetMinutes = offset
   }
+
+  /// 0001-01-01T00:00:00
+  private static let firstMoment: Int64 = -62_135_596_800_000_000
+  /// 9999-12-31T23:59:59.999999
+  private static let lastMoment: Int64 = 253_402_300_799_999_999
 
   /// From a civil date and time as a clock with this offset showed it; `nil` when there is no such date.
   ///

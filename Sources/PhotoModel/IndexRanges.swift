@@ -1,0 +1,59 @@
+/// Collects ascending positions into the ranges of the wire: ascending, never touching.
+package struct IndexRangeBuilder {
+  package private(set) var ranges: [IndexRange] = []
+
+  package init() {}
+
+  /// Takes a position above all before it.
+  package mutating func append(_ position: Int) { append(IndexRange(start: position, count: 1)) }
+
+  /// Takes a range that starts at or after the end of all before it.
+  package mutating func append(_ range: IndexRange) {
+    if let last = ranges.indices.last, ranges[last].start + ranges[last].count == range.start {
+      ranges[last].count += range.count
+    } else {
+      ranges.append(range)
+    }
+  }
+}
+
+extension [IndexRange] {
+  package init(ascending positions: some Sequence<Int>) {
+    var builder = IndexRangeBuilder()
+    for position in positions { builder.append(position) }
+    self = builder.ranges
+  }
+
+  /// How many positions there are in all.
+  package var positionCount: Int { reduce(0) { $0 + $1.count } }
+
+  /// Every position, ascending.
+  package var positions: [Int] { flatMap { $0.start..<$0.start + $0.count } }
+
+  /// Ascending, not empty, never touching, and within a list of `count` elements; safe for numbers that came from anywhere.
+  package func isWellFormed(within count: Int) -> Bool {
+    var floor = 0
+    for range in self {
+      guard range.count > 0, range.start >= floor, range.start < count, range.count <= count - range.start
+      else { return false }
+      floor = range.start + range.count + 1
+    }
+    return true
+  }
+
+  /// Both together; `nil` if they share a position. Both must be well formed.
+  /// - Complexity: O(n) in the number of ranges.
+  package func disjointUnion(with other: [IndexRange]) -> [IndexRange]? {
+    var builder = IndexRangeBuilder()
+    var (mine, theirs, end) = (0, 0, 0)
+    while mine < count || theirs < other.count {
+      let takesMine = theirs == other.count || (mine < count && self[mine].start <= other[theirs].start)
+      let range = takesMine ? self[mine] : other[theirs]
+      guard range.start >= end else { return nil }
+      if takesMine { mine += 1 } else { theirs += 1 }
+      end = range.start + range.count
+      builder.append(range)
+    }
+    return builder.ranges
+  }
+}
