@@ -112,6 +112,11 @@ package final class Catalog: Sendable {
     try pool.read { try String.fetchAll($0, sql: "PRAGMA integrity_check").joined(separator: "\n") }
   }
 
+  /// Whether this is SQLite's way to say that the disk is full.
+  package static func isFull(_ error: any Error) -> Bool {
+    (error as? DatabaseError)?.resultCode == .SQLITE_FULL
+  }
+
   /// Marks the catalog as closed in order and closes it.
   package func close() throws {
     try pool.write { try $0.execute(sql: "UPDATE library SET is_clean = 1") }

@@ -1,0 +1,166 @@
+import GRDB
+import PhotoModel
+
+/// A root as the catalog knows it.
+package struct RootRow: Hashable, Sendable {
+  package let id: Int64
+  package let path: [UInt8]
+  package var isAvailable: Bool
+}
+
+/// A directory as the catalog knows it. Its path is that of its parents.
+package struct DirectoryRow: Hashable, Sendable {
+  package let id: Int64
+  /// nil: the top of a root.
+  package var parentID: Int64?
+  /// Of a top only.
+  package var rootID: Int64?
+  /// The bytes of the file system; empty of a top.
+  package var name: [UInt8]
+  package var volumeID: Int64
+  package var inode: UInt64
+  package var birthTime: Int64
+
+  package init(
+    id: Int64, parentID: Int64?, rootID: Int64?, name: [UInt8], volumeID: Int64, inode: UInt64, birthTime: Int64
+  ) {
+    self.id = id
+    self.parentID = parentID
+    self.rootID = rootID
+    self.name = name
+    self.volumeID = volumeID
+    self.inode = inode
+    self.birthTime = birthTime
+  }
+}
+
+extension CatalogReader {
+  package func roots() throws -> [RootRow] {
+    var rows: [RootRow] = []
+    let select = try RawStatement(database, "SELECT id, path, is_available FROM root ORDER BY id")
+    try select.forEachRow {
+      rows.append(RootRow(id: select.int64(0), path: select.bytes(1), isAvailable: select.bool(2)))
+    }
+    return rows
+  }
+
+  /// The ids of the smart albums by subtype.
+  package func smartAlbums() throws -> [String: Int64] {
+    var ids: [String: Int64] = [:]
+    let select = try RawStatement(database, "SELECT subtype, id FROM collection WHERE kind = 0")
+    try select.forEachRow { ids[select.text(0)] = select.int64(1) }
+    return ids
+  }
+
+  /// Every directory, parents before their children made later; for the tree that the library keeps in memory.
+  package func directories() throws -> [DirectoryRow] {
+    var rows: [DirectoryRow] = []
+    let select = try RawStatement(
+      database, "SELECT id, parent_id, root_id, name, volume_id, inode, birth_time FROM directory ORDER BY id")
+    try select.forEachRow {
+      rows.append(
+        DirectoryRow(
+          id: select.int64(0), parentID: select.optionalInt64(1), rootID: select.optionalInt64(2),
+          name: select.bytes(3), volumeID: select.int64(4), inode: UInt64(bitPattern: select.int64(5)),
+          birthTime: select.int64(6)))
+    }
+    return rows
+  }
+}
+
+extension CatalogWriter {
+  package func insertRoot(path: [UInt8]) throws -> Int64 {
+    let insert = try RawStatement(database, "INSERT INTO root (path) VALUES (?)")
+    insert.bind(1, text: path)
+    try insert.run()
+    return database.lastInsertedRowID
+  }
+
+  package func setRootAvailable(_ id: Int64, _ isAvailable: Bool) throws {
+    let update = try RawStatement(database, "UPDATE root SET is_available = ? WHERE id = ?")
+    update.bind(1, isAvailable)
+    update.bind(2, id)
+    try update.run()
+  }
+
+  /// Its directories must be gone.
+  package func deleteRoot(_ id: Int64) throws {
+    let delete = try RawStatement(database, "DELETE FROM root WHERE id = ?")
+    delete.bind(1, id)
+    try delete.run()
+  }
+
+  /// The volume with this identity, made if it is new.
+  package func volume(identity: String) throws -> Int64 {
+    let select = try RawStatement(database, "SELECT id FROM volume WHERE identity = ?")
+    select.bind(1, identity)
+    if let id = try select.firstRow({ select.int64(0) }) { return id }
+    let insert = try RawStatement(database, "INSERT INTO volume (identity) VALUES (?)")
+    insert.bind(1, identity)
+    try insert.run()
+    return database.lastInsertedRowID
+  }
+
+  /// Adds a directory together with its folder album.
+  ///
+  /// - Returns: the ids of the directory and of its album.
+  package func insertDirectory(
+    parentID: Int64?, rootID: Int64?, name: [UInt8], volumeID: Int64, inode: UInt64, birthTime: Int64
+  ) throws -> (directory: Int64, album: Int64) {
+    let insert = try RawStatement(
+      database,
+      "INSERT INTO directory (parent_id, root_id, name, volume_id, inode, birth_time) VALUES (?, ?, ?, ?, ?, ?)")
+    insert.bind(1, parentID)
+    insert.bind(2, rootID)
+    insert.bind(3, text: name)
+    insert.bind(4, volumeID)
+    insert.bind(5, Int64(bitPattern: inode))
+    insert.bind(6, birthTime)
+    try insert.run()
+    let directory = database.lastInsertedRowID
+    let album = try RawStatement(database, "INSERT INTO collection (kind, directory_id) VALUES (2, ?)")
+    album.bind(1, directory)
+    try album.run()
+    return (directory, database.lastInsertedRowID)
+  }
+
+  /// Writes place and identity. One row, whatever the directory holds.
+  package func updateDirectory(_ row: DirectoryRow) throws {
+    let update = try RawStatement(
+      database,
+      """
+      UPDATE directory SET parent_id = ?, root_id = ?, name = ?, volume_id = ?, inode = ?, birth_time = ? WHERE id = ?
+      """)
+    update.bind(1, row.parentID)
+    update.bind(2, row.rootID)
+    update.bind(3, text: row.name)
+    update.bind(4, row.volumeID)
+    update.bind(5, Int64(bitPattern: row.inode))
+    update.bind(6, row.birthTime)
+    update.bind(7, row.id)
+    try update.run()
+  }
+
+  /// Removes a directory, its folder album and the assets directly in it; those below it must be gone.
+  ///
+  /// - Returns: the ids of the album and of the assets.
+  package func deleteDirectory(_ id: Int64) throws -> (album: Int64?, assets: [Int64]) {
+    let assets = try files(in: id).map(\.assetID)
+    for asset in assets { try deleteAsset(asset) }
+    let find = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
+    find.bind(1, id)
+    let album = try find.firstRow { find.int64(0) }
+    for sql in ["DELETE FROM collection WHERE directory_id = ?", "DELETE FROM directory WHERE id = ?"] {
+      let delete = try RawStatement(database, sql)
+      delete.bind(1, id)
+      try delete.run()
+    }
+    return (album, assets)
+  }
+
+  package func folderAlbum(of directoryID: Int64) throws -> Int64? {
+    let select = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
+    select.bind(1, directoryID)
+    return try select.firstRow { select.int64(0) }
+  }
+}

@@ -1,0 +1,380 @@
+import GRDB
+import PhotoModel
+
+/// A file as the catalog last saw it. Times are nanoseconds since 1970.
+package struct FileRow: Hashable, Sendable {
+  package let assetID: Int64
+  package var directoryID: Int64
+  package var name: [UInt8]
+  package var byteCount: Int64
+  package var modificationTime: Int64
+  package var changeTime: Int64
+  package var inode: UInt64
+  package var birthTime: Int64
+  /// When its content was read; 0: it could not be yet.
+  package var readTime: Int64
+
+  package init(
+    assetID: Int64, directoryID: Int64, name: [UInt8], byteCount: Int64, modificationTime: Int64, changeTime: Int64,
+    inode: UInt64, birthTime: Int64, readTime: Int64
+  ) {
+    self.assetID = assetID
+    self.directoryID = directoryID
+    self.name = name
+    self.byteCount = byteCount
+    self.modificationTime = modificationTime
+    self.changeTime = changeTime
+    self.inode = inode
+    self.birthTime = birthTime
+    self.readTime = readTime
+  }
+}
+
+/// What the content of a file says, in the catalog's form.
+package struct AssetContent: Hashable, Sendable {
+  package var mediaType: MediaType
+  package var mediaSubtypes: MediaSubtypes
+  package var contentType: String
+  package var creationDate: PhotoDate?
+  package var pixelWidth: Int?
+  package var pixelHeight: Int?
+  package var orientation: Int?
+  package var durationSeconds: Double?
+  package var location: Location?
+  package var camera: Camera?
+  package var title: String?
+  package var caption: String?
+  package var rating: Int?
+  package var failure: String?
+
+  package init(
+    mediaType: MediaType, mediaSubtypes: MediaSubtypes, contentType: String, creationDate: PhotoDate? = nil,
+    pixelWidth: Int? = nil, pixelHeight: Int? = nil, orientation: Int? = nil, durationSeconds: Double? = nil,
+    location: Location? = nil, camera: Camera? = nil, title: String? = nil, caption: String? = nil, rating: Int? = nil,
+    failure: String? = nil
+  ) {
+    self.mediaType = mediaType
+    self.mediaSubtypes = mediaSubtypes
+    self.contentType = contentType
+    self.creationDate = creationDate
+    self.pixelWidth = pixelWidth
+    self.pixelHeight = pixelHeight
+    self.orientation = orientation
+    self.durationSeconds = durationSeconds
+    self.location = location
+    self.camera = camera
+    self.title = title
+    self.caption = caption
+    self.rating = rating
+    self.failure = failure
+  }
+}
+
+extension CatalogWriter {
+  private static let columns =
+    "asset_id, directory_id, name, byte_count, modification_time, change_time, inode, birth_time, read_time"
+
+  private func file(_ select: RawStatement) -> FileRow {
+    FileRow(
+      assetID: select.int64(0), directoryID: select.int64(1), name: select.bytes(2), byteCount: select.int64(3),
+      modificationTime: select.int64(4), changeTime: select.int64(5), inode: UInt64(bitPattern: select.int64(6)),
+      birthTime: select.int64(7), readTime: select.int64(8))
+  }
+
+  /// The files directly in a directory, by name.
+  package func files(in directoryID: Int64) throws -> [FileRow] {
+    let select = try RawStatement(database, "SELECT \(Self.columns) FROM resource WHERE directory_id = ?")
+    select.bind(1, directoryID)
+    var rows: [FileRow] = []
+    try select.forEachRow { rows.append(file(select)) }
+    return rows
+  }
+
+  package func file(_ directoryID: Int64, _ name: [UInt8]) throws -> FileRow? {
+    let select = try RawStatement(
+      database, "SELECT \(Self.columns) FROM resource WHERE directory_id = ? AND name = ?")
+    select.bind(1, directoryID)
+    select.bind(2, text: name)
+    return try select.firstRow { file(select) }
+  }
+
+  /// The first file of an asset.
+  package func file(ofAsset id: Int64) throws -> FileRow? {
+    let select = try RawStatement(
+      database,
+      """
+      SELECT r.asset_id, r.directory_id, r.name, r.byte_count, r.modification_time, r.change_time, r.inode, r.birth_time,
+        r.read_time
+      FROM asset a JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name WHERE a.id = ?
+      """)
+    select.bind(1, id)
+    return try select.firstRow { file(select) }
+  }
+
+  /// How many assets are in a directory and below it.
+  package func assetCount(below directoryID: Int64) throws -> Int {
+    let count = try RawStatement(
+      database,
+      """
+      WITH RECURSIVE below(id) AS (
+        SELECT ?1 UNION ALL SELECT d.id FROM below b JOIN directory d ON d.parent_id = b.id)
+      SELECT count(*) FROM below b JOIN asset a ON a.directory_id = b.id
+      """)
+    count.bind(1, directoryID)
+    return Int(try count.firstRow { count.int64(0) } ?? 0)
+  }
+
+  /// The files that had this inode when they were last seen, on whichever volume.
+  package func files(inode: UInt64) throws -> [FileRow] {
+    let select = try RawStatement(database, "SELECT \(Self.columns) FROM resource WHERE inode = ?")
+    select.bind(1, Int64(bitPattern: inode))
+    var rows: [FileRow] = []
+    try select.forEachRow { rows.append(file(select)) }
+    return rows
+  }
+
+  /// Adds an asset of one file.
+  ///
+  /// - Parameters:
+  ///   - row: the file; its `assetID` is ignored.
+  ///   - addedDate: microseconds since 1970.
+  /// - Returns: the new asset's id.
+  package func insertAsset(_ content: AssetContent, file row: FileRow, addedDate: Int64) throws -> Int64 {
+    let asset = try RawStatement(
+      database,
+      """
+      INSERT INTO asset (media_type, media_subtypes, creation_date, creation_offset, sort_date, modification_date,
+        added_date, pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude, camera_make,
+        camera_model, camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating, failure,
+        directory_id, name, name_key, byte_count, content_type)
+      VALUES (?1, ?2, ?3, ?4, ifnull(?3, ?28), ?27, ?28, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+        ?19, ?20, ?21, ?22, ?23, ?29, ?30, ?31, ?26, ?24)
+      """)
+    bind(content, to: asset)
+    asset.bind(26, row.byteCount)
+    asset.bind(27, row.modificationTime / 1000)
+    asset.bind(28, addedDate)
+    asset.bind(29, row.directoryID)
+    asset.bind(30, text: row.name)
+    asset.bind(31, text: CaseFolding.fold(row.name))
+    try asset.run()
+    let id = database.lastInsertedRowID
+
+    let resource = try RawStatement(
+      database,
+      """
+      INSERT INTO resource (directory_id, name, asset_id, position, kind, content_type, byte_count, modification_time,
+        change_time, inode, birth_time, read_time)
+      VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    resource.bind(1, row.directoryID)
+    resource.bind(2, text: row.name)
+    resource.bind(3, id)
+    resource.bind(4, Self.resourceKind(content.mediaType))
+    resource.bind(5, content.contentType)
+    resource.bind(6, row.byteCount)
+    resource.bind(7, row.modificationTime)
+    resource.bind(8, row.changeTime)
+    resource.bind(9, Int64(bitPattern: row.inode))
+    resource.bind(10, row.birthTime)
+    resource.bind(11, row.readTime)
+    try resource.run()
+    return id
+  }
+
+  /// Writes what the content of an asset's file says now. What the user typed stays.
+  package func updateContent(_ content: AssetContent, file row: FileRow) throws {
+    let asset = try RawStatement(
+      database,
+      """
+      UPDATE asset SET media_type = ?1, media_subtypes = ?2, creation_date = ?3, creation_offset = ?4,
+        sort_date = ifnull(?3, added_date), pixel_width = ?5, pixel_height = ?6, orientation = ?7, duration = ?8,
+        latitude = ?9, longitude = ?10, altitude = ?11, camera_make = ?12, camera_model = ?13, camera_lens = ?14,
+        exposure = ?15, f_number = ?16, iso = ?17, focal_length = ?18, flash_fired = ?19, title = ?20, caption = ?21,
+        rating = ?22, failure = ?23, content_type = ?24, byte_count = ?26, modification_date = ?27
+      WHERE id = ?25
+      """)
+    bind(content, to: asset)
+    asset.bind(25, row.assetID)
+    asset.bind(26, row.byteCount)
+    asset.bind(27, row.modificationTime / 1000)
+    try asset.run()
+    let resource = try RawStatement(
+      database, "UPDATE resource SET kind = ?, content_type = ? WHERE directory_id = ? AND name = ?")
+    resource.bind(1, Self.resourceKind(content.mediaType))
+    resource.bind(2, content.contentType)
+    resource.bind(3, row.directoryID)
+    resource.bind(4, text: row.name)
+    try resource.run()
+    try updateStat(row)
+  }
+
+  /// Writes size, times and identity of a file; its asset's fields stay.
+  package func updateStat(_ row: FileRow) throws {
+    let update = try RawStatement(
+      database,
+      """
+      UPDATE resource SET byte_count = ?, modification_time = ?, change_time = ?, inode = ?, birth_time = ?, read_time = ?
+      WHERE directory_id = ? AND name = ?
+      """)
+    update.bind(1, row.byteCount)
+    update.bind(2, row.modificationTime)
+    update.bind(3, row.changeTime)
+    update.bind(4, Int64(bitPattern: row.inode))
+    update.bind(5, row.birthTime)
+    update.bind(6, row.readTime)
+    update.bind(7, row.directoryID)
+    update.bind(8, text: row.name)
+    try update.run()
+  }
+
+  /// Gives a file another place; nothing may stand there.
+  package func moveFile(_ row: FileRow, to directoryID: Int64, name: [UInt8]) throws {
+    let resource = try RawStatement(
+      database, "UPDATE resource SET directory_id = ?, name = ? WHERE directory_id = ? AND name = ?")
+    resource.bind(1, directoryID)
+    resource.bind(2, text: name)
+    resource.bind(3, row.directoryID)
+    resource.bind(4, text: row.name)
+    try resource.run()
+    let asset = try RawStatement(
+      database, "UPDATE asset SET directory_id = ?, name = ?, name_key = ? WHERE id = ?")
+    asset.bind(1, directoryID)
+    asset.bind(2, text: name)
+    asset.bind(3, text: CaseFolding.fold(name))
+    asset.bind(4, row.assetID)
+    try asset.run()
+  }
+
+  /// Removes an asset with its files from the catalog.
+  package func deleteAsset(_ id: Int64) throws {
+    let place = try RawStatement(database, "SELECT directory_id, name FROM asset WHERE id = ?")
+    place.bind(1, id)
+    guard let (directory, name) = try place.firstRow({ (place.int64(0), place.bytes(1)) }) else { return }
+    let first = try RawStatement(database, "DELETE FROM resource WHERE directory_id = ? AND name = ?")
+    first.bind(1, directory)
+    first.bind(2, text: name)
+    try first.run()
+    for sql in ["DELETE FROM resource WHERE asset_id = ? AND position > 0", "DELETE FROM asset WHERE id = ?"] {
+      let delete = try RawStatement(database, sql)
+      delete.bind(1, id)
+      try delete.run()
+    }
+  }
+
+  /// When an asset was added, in microseconds since 1970.
+  package func addedDate(of assetID: Int64) throws -> Int64? {
+    let select = try RawStatement(database, "SELECT added_date FROM asset WHERE id = ?")
+    select.bind(1, assetID)
+    return try select.firstRow { select.int64(0) }
+  }
+
+  /// What the catalog holds of the content of an asset.
+  package func content(of assetID: Int64) throws -> AssetContent? {
+    let row = try RawStatement(
+      database,
+      """
+      SELECT media_type, media_subtypes, content_type, creation_date, creation_offset, pixel_width, pixel_height,
+        orientation, duration, latitude, longitude, altitude, camera_make, camera_model, camera_lens, exposure, f_number,
+        iso, focal_length, flash_fired, title, caption, rating, failure
+      FROM asset WHERE id = ?
+      """)
+    row.bind(1, assetID)
+    return try row.firstRow {
+      var content = AssetContent(
+        mediaType: MediaType(catalogValue: row.int64(0)), mediaSubtypes: MediaSubtypes(rawValue: row.int64(1)),
+        contentType: row.text(2))
+      content.creationDate = row.optionalInt64(3).map {
+        PhotoDate(microseconds: $0, offsetMinutes: row.optionalInt(4))
+      }
+      content.pixelWidth = row.optionalInt(5)
+      content.pixelHeight = row.optionalInt(6)
+      content.orientation = row.optionalInt(7)
+      content.durationSeconds = row.optionalDouble(8)
+      if let latitude = row.optionalDouble(9), let longitude = row.optionalDouble(10) {
+        content.location = Location(latitude: latitude, longitude: longitude, altitude: row.optionalDouble(11))
+      }
+      let camera = Camera(
+        make: row.optionalText(12), model: row.optionalText(13), lens: row.optionalText(14),
+        exposureSeconds: row.optionalDouble(15), fNumber: row.optionalDouble(16), iso: row.optionalInt(17),
+        focalLengthMillimeters: row.optionalDouble(18), flashFired: row.optionalInt64(19).map { $0 != 0 })
+      content.camera = camera.isEmpty ? nil : camera
+      content.title = row.optionalText(20)
+      content.caption = row.optionalText(21)
+      content.rating = row.optionalInt(22)
+      content.failure = row.optionalText(23)
+      return content
+    }
+  }
+
+  /// Parameters 1 to 24, in the order that both statements share.
+  private func bind(_ content: AssetContent, to statement: RawStatement) {
+    statement.bind(1, content.mediaType.catalogValue)
+    statement.bind(2, content.mediaSubtypes.rawValue)
+    statement.bind(3, content.creationDate?.microseconds)
+    statement.bind(4, content.creationDate?.offsetMinutes)
+    statement.bind(5, content.pixelWidth)
+    statement.bind(6, content.pixelHeight)
+    statement.bind(7, content.orientation)
+    statement.bind(8, content.durationSeconds)
+    statement.bind(9, content.location?.latitude)
+    statement.bind(10, content.location?.longitude)
+    statement.bind(11, content.location?.altitude)
+    statement.bind(12, content.camera?.make)
+    statement.bind(13, content.camera?.model)
+    statement.bind(14, content.camera?.lens)
+    statement.bind(15, content.camera?.exposureSeconds)
+    statement.bind(16, content.camera?.fNumber)
+    statement.bind(17, content.camera?.iso)
+    statement.bind(18, content.camera?.focalLengthMillimeters)
+    statement.bind(19, content.camera?.flashFired.map { $0 ? 1 : 0 })
+    statement.bind(20, content.title)
+    statement.bind(21, content.caption)
+    statement.bind(22, content.rating)
+    statement.bind(23, content.failure)
+    statement.bind(24, content.contentType)
+  }
+
+  private static func resourceKind(_ mediaType: MediaType) -> Int64 {
+    switch mediaType {
+    case .image, .unknown: 0
+    case .video: 1
+    case .audio: 2
+    }
+  }
+}
+
+extension MediaType {
+  var catalogValue: Int64 {
+    switch self {
+    case .unknown: 0
+    case .image: 1
+    case .video: 2
+    case .audio: 3
+    }
+  }
+
+  init(catalogValue: Int64) {
+    switch catalogValue {
+    case 1: self = .image
+    case 2: self = .video
+    case 3: self = .audio
+    default: self = .unknown
+    }
+  }
+}
+
+extension CatalogReader {
+  /// Whether a file with this stat is in the catalog and was read; a cheap hint for what need not be read ahead.
+  package func isKnown(inode: UInt64, byteCount: Int64, modificationTime: Int64) throws -> Bool {
+    let select = try RawStatement(
+      database,
+      """
+      SELECT 1 FROM resource WHERE inode = ? AND byte_count = ? AND modification_time = ? AND read_time <> 0
+      """)
+    select.bind(1, Int64(bitPattern: inode))
+    select.bind(2, byteCount)
+    select.bind(3, modificationTime)
+    return try select.firstRow { true } ?? false
+  }
+}

@@ -1,0 +1,126 @@
+import GRDB
+import PhotoModel
+
+/// Everything that one commit touches.
+package struct CommitRecord: Sendable {
+  package var insertedAssets: Set<Int64> = []
+  /// With what kind of fields.
+  package var updatedAssets: [Int64: ChangedFields] = [:]
+  package var deletedAssets: Set<Int64> = []
+  package var insertedCollections: Set<Int64> = []
+  package var updatedCollections: Set<Int64> = []
+  package var deletedCollections: Set<Int64> = []
+  package var renamedDirectories: [Renamed] = []
+  package var rootAvailability: [Availability] = []
+
+  /// A directory whose path is another now, with the path of everything below it.
+  package struct Renamed: Hashable, Sendable {
+    package let directoryID: Int64
+    package let fromPath: [UInt8]
+    package let toPath: [UInt8]
+
+    package init(directoryID: Int64, fromPath: [UInt8], toPath: [UInt8]) {
+      self.directoryID = directoryID
+      self.fromPath = fromPath
+      self.toPath = toPath
+    }
+  }
+
+  /// A root that came or went.
+  package struct Availability: Hashable, Sendable {
+    package let rootID: Int64
+    package let path: [UInt8]
+    package let isAvailable: Bool
+
+    package init(rootID: Int64, path: [UInt8], isAvailable: Bool) {
+      self.rootID = rootID
+      self.path = path
+      self.isAvailable = isAvailable
+    }
+  }
+
+  package init() {}
+
+  package var isEmpty: Bool {
+    insertedAssets.isEmpty && updatedAssets.isEmpty && deletedAssets.isEmpty && insertedCollections.isEmpty
+      && updatedCollections.isEmpty && deletedCollections.isEmpty && renamedDirectories.isEmpty
+      && rootAvailability.isEmpty
+  }
+
+  package mutating func insert(asset id: Int64) { insertedAssets.insert(id) }
+
+  /// An asset that this same commit inserted is only inserted.
+  package mutating func update(asset id: Int64, _ fields: ChangedFields) {
+    if insertedAssets.contains(id) { return }
+    updatedAssets[id, default: []].formUnion(fields)
+  }
+
+  /// An asset that this same commit inserted never was.
+  package mutating func delete(asset id: Int64) {
+    updatedAssets[id] = nil
+    if insertedAssets.remove(id) == nil { deletedAssets.insert(id) }
+  }
+
+  package mutating func insert(collection id: Int64) { insertedCollections.insert(id) }
+
+  package mutating func update(collection id: Int64) {
+    if !insertedCollections.contains(id) && !deletedCollections.contains(id) { updatedCollections.insert(id) }
+  }
+
+  package mutating func delete(collection id: Int64) {
+    updatedCollections.remove(id)
+    if insertedCollections.remove(id) == nil { deletedCollections.insert(id) }
+  }
+}
+
+extension CatalogWriter {
+  /// Writes the history entry of this transaction.
+  ///
+  /// - Parameter date: microseconds since 1970.
+  /// - Returns: its sequence, the new token's.
+  package func append(_ record: CommitRecord, origin: String, date: Int64) throws -> Int64 {
+    let insert = try RawStatement(
+      database,
+      """
+      INSERT INTO history (date, origin, inserted_assets, updated_assets, deleted_assets, inserted_collections,
+        updated_collections, deleted_collections) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    insert.bind(1, date)
+    insert.bind(2, origin)
+    insert.bind(3, blob: PackedIDs.pack(Array(record.insertedAssets)))
+    insert.bind(4, blob: PackedIDs.pack(record.updatedAssets))
+    insert.bind(5, blob: PackedIDs.pack(Array(record.deletedAssets)))
+    insert.bind(6, blob: PackedIDs.pack(Array(record.insertedCollections)))
+    insert.bind(7, blob: PackedIDs.pack(Array(record.updatedCollections)))
+    insert.bind(8, blob: PackedIDs.pack(Array(record.deletedCollections)))
+    try insert.run()
+    let sequence = database.lastInsertedRowID
+    for renamed in record.renamedDirectories {
+      let insert = try RawStatement(
+        database,
+        "INSERT INTO history_directory (sequence, directory_id, from_path, to_path) VALUES (?, ?, ?, ?)")
+      insert.bind(1, sequence)
+      insert.bind(2, renamed.directoryID)
+      insert.bind(3, text: renamed.fromPath)
+      insert.bind(4, text: renamed.toPath)
+      try insert.run()
+    }
+    for root in record.rootAvailability {
+      let insert = try RawStatement(
+        database, "INSERT INTO history_root (sequence, root_id, path, is_available) VALUES (?, ?, ?, ?)")
+      insert.bind(1, sequence)
+      insert.bind(2, root.rootID)
+      insert.bind(3, text: root.path)
+      insert.bind(4, root.isAvailable)
+      try insert.run()
+    }
+    return sequence
+  }
+
+  /// Forgets the history before a sequence; tokens older than it expire.
+  package func pruneHistory(before sequence: Int64) throws {
+    let delete = try RawStatement(database, "DELETE FROM history WHERE sequence < ?")
+    delete.bind(1, sequence)
+    try delete.run()
+  }
+}
