@@ -26,6 +26,7 @@ package final class Catalog: Sendable {
     configuration.maximumReaderCount = 8
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY")
+      try SQLFunctions.register(in: database)
     }
     do {
       pool = try DatabasePool(path: path, configuration: configuration)
@@ -35,7 +36,9 @@ package final class Catalog: Sendable {
       }
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
         throw PhotoError(
-          "catalogTooNew", "The catalog \(path) was written by a newer photod. Install that version again, or name another file with --catalog.")
+          "catalogTooNew",
+          "The catalog \(path) was written by a newer photod. Install that version again, or name another file with --catalog."
+        )
       }
       try migrator.migrate(pool)
       (uuid, epoch) = try pool.write { try Self.open($0, bootID: bootID) }
@@ -105,7 +108,9 @@ package final class Catalog: Sendable {
 
   /// A snapshot that stays as it is for any number of reads. It holds a connection and keeps the WAL from shrinking: let
   /// go of it soon.
-  package func snapshot() throws -> CatalogSnapshot { CatalogSnapshot(snapshot: try pool.makeSnapshot(), catalog: self) }
+  package func snapshot() throws -> CatalogSnapshot {
+    CatalogSnapshot(snapshot: try pool.makeSnapshot(), catalog: self)
+  }
 
   /// `PRAGMA integrity_check`: "ok", or what is damaged.
   package func integrityReport() throws -> String {

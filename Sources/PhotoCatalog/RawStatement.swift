@@ -1,6 +1,6 @@
-import Glibc
 import GRDB
 import GRDBSQLite
+import Glibc
 
 /// A prepared statement of GRDB's cache, bound and stepped without GRDB's values in between: three times as fast on the
 /// paths that every file takes. Text is bound and read as bytes, since names need not be UTF-8.
@@ -12,8 +12,17 @@ struct RawStatement {
   private let handle: OpaquePointer
 
   init(_ database: Database, _ sql: String) throws {
+    self.init(database, try database.cachedStatement(sql: sql))
+  }
+
+  /// Prepared for this use alone: for statements that callers shape, which would fill the cache without bound.
+  init(_ database: Database, uncached sql: String) throws {
+    self.init(database, try database.makeStatement(sql: sql))
+  }
+
+  private init(_ database: Database, _ statement: Statement) {
     self.database = database
-    statement = try database.cachedStatement(sql: sql)
+    self.statement = statement
     handle = statement.sqliteStatement
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
@@ -133,7 +142,7 @@ struct RawStatement {
   func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
   /// SQLite copies what is bound before the call returns (https://www.sqlite.org/c3ref/c_static.html).
-  private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+  static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
   /// A null pointer would bind NULL instead of the empty text.
-  nonisolated(unsafe) private static let empty = UnsafePointer<CChar>(strdup("")!)
+  nonisolated(unsafe) static let empty = UnsafePointer<CChar>(strdup("")!)
 }

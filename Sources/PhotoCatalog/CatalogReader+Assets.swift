@@ -1,0 +1,90 @@
+import GRDB
+import PhotoModel
+
+extension CatalogReader {
+  /// Whole assets in the order of the ids, and the ids that there is none for. An id given twice comes twice.
+  ///
+  /// - Complexity: three lookups by key for each asset, and one for each directory that is met.
+  package func assets(_ ids: [Int64]) throws -> (assets: [Asset], missing: [Int64]) {
+    var tree = try DirectoryTree(database)
+    let statement = try RawStatement(database, AssetColumns.select + " WHERE asset.id = ?")
+    let companions = try RawStatement(
+      database,
+      "SELECT directory_id, name, kind, content_type, byte_count FROM resource "
+        + "WHERE asset_id = ? AND position > 0 ORDER BY position, directory_id, name")
+    var assets: [Asset] = []
+    assets.reserveCapacity(ids.count)
+    var missing: [Int64] = []
+    for id in ids {
+      statement.bind(1, id)
+      guard var asset = try statement.firstRow({ try AssetColumns.asset(statement, &tree) }) else {
+        missing.append(id)
+        continue
+      }
+      companions.bind(1, id)
+      try companions.forEachRow {
+        let place = try tree.place(companions.int64(0))
+        let name = companions.bytes(1)
+        asset.resources.append(
+          Resource(
+            kind: Resource.Kind(code: companions.int64(2)), path: FilePath.text(place.path(of: name)),
+            filename: FilePath.nameText(name), byteCount: companions.int64(4), contentType: companions.text(3)))
+      }
+      assets.append(asset)
+    }
+    return (assets, missing)
+  }
+}
+
+/// The columns of an asset with its first resource, in the order in which they are read.
+private enum AssetColumns {
+  static let select = """
+    SELECT asset.id, media_type, media_subtypes, creation_date, creation_offset, modification_date, added_date, \
+    pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude, camera_make, camera_model, \
+    camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating, burst_identifier, \
+    is_favorite, is_hidden, is_trashed, asset.directory_id, asset.name, asset.byte_count, asset.content_type, \
+    resource.kind \
+    FROM asset LEFT JOIN resource ON resource.directory_id = asset.directory_id AND resource.name = asset.name
+    """
+
+  /// The asset of the statement's row, with its first resource only.
+  static func asset(_ row: RawStatement, _ tree: inout DirectoryTree) throws -> Asset {
+    let mediaType = MediaType(code: row.int64(1))
+    var creationDate: PhotoDate?
+    if let microseconds = row.optionalInt64(3) {
+      creationDate = PhotoDate(microseconds: microseconds, offsetMinutes: row.optionalInt(4))
+    }
+    var location: Location?
+    if let latitude = row.optionalDouble(11), let longitude = row.optionalDouble(12) {
+      location = Location(latitude: latitude, longitude: longitude, altitude: row.optionalDouble(13))
+    }
+    let camera = Camera(
+      make: row.optionalText(14), model: row.optionalText(15), lens: row.optionalText(16),
+      exposureSeconds: row.optionalDouble(17), fNumber: row.optionalDouble(18), iso: row.optionalInt(19),
+      focalLengthMillimeters: row.optionalDouble(20), flashFired: row.isNull(21) ? nil : row.bool(21))
+    let place = try tree.place(row.int64(29))
+    let name = row.bytes(30)
+    return Asset(
+      id: row.int64(0), mediaType: mediaType, mediaSubtypes: MediaSubtypes(rawValue: row.int64(2)).names,
+      creationDate: creationDate, modificationDate: PhotoDate(microseconds: row.int64(5)),
+      addedDate: PhotoDate(microseconds: row.int64(6)), pixelWidth: row.optionalInt(7),
+      pixelHeight: row.optionalInt(8), orientation: row.optionalInt(9), durationSeconds: row.optionalDouble(10),
+      location: location, camera: camera.isEmpty ? nil : camera, title: row.optionalText(22),
+      caption: row.optionalText(23), rating: row.optionalInt(24), isFavorite: row.bool(26), isHidden: row.bool(27),
+      isTrashed: row.bool(28), burstIdentifier: row.optionalText(25), available: place.isAvailable,
+      resources: [
+        Resource(
+          kind: row.optionalInt64(33).map(Resource.Kind.init(code:)) ?? kind(mediaType),
+          path: FilePath.text(place.path(of: name)), filename: FilePath.nameText(name), byteCount: row.int64(31),
+          contentType: row.text(32))
+      ])
+  }
+
+  private static func kind(_ mediaType: MediaType) -> Resource.Kind {
+    switch mediaType {
+    case .image, .unknown: .photo
+    case .video: .video
+    case .audio: .audio
+    }
+  }
+}

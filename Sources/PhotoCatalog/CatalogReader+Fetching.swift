@@ -1,0 +1,107 @@
+import GRDB
+import PhotoModel
+
+extension CatalogReader {
+  /// Of the newest commit, also when history no longer has it; 0 when there was none.
+  package func sequence() throws -> Int64 {
+    let statement = try RawStatement(database, "SELECT seq FROM sqlite_sequence WHERE name = 'history'")
+    return try statement.firstRow { statement.int64(0) } ?? 0
+  }
+
+  package func token() throws -> ChangeToken { catalog.token(try sequence()) }
+
+  /// Resolves the options: looks up the collection, compiles the predicate, fills in the defaults.
+  ///
+  /// - Throws: ``FetchError``.
+  package func plan(_ options: FetchOptions) throws -> FetchPlan {
+    var source = FetchSource()
+    var dependsOn: ChangedFields = []
+    var collectionKey = ""
+    if let name = options.collection {
+      let collection = try resolveCollection(name)
+      let list = CollectionList(collection)
+      source = list.source
+      dependsOn.formUnion(list.dependsOn)
+      // Recents is the list without a collection.
+      if collection.smartAlbum != .recents { collectionKey = String(collection.id) }
+    }
+    if options.includeHidden != true {
+      source.conditions.append(SQLCondition(sql: "asset.is_hidden = 0"))
+      dependsOn.insert(.hidden)
+    }
+    if options.includeTrashed != true {
+      source.conditions.append(SQLCondition(sql: "asset.is_trashed = 0"))
+      dependsOn.insert(.trashed)
+    }
+    if options.excludeUnavailable == true {
+      source.usesOffline = true
+      source.conditions.append(SQLCondition(sql: "asset.directory_id NOT IN offline"))
+      dependsOn.formUnion([.availability, .path])
+    }
+    let mediaTypes = try Self.mediaTypes(options.mediaTypes)
+    if let mediaTypes {
+      let codes = mediaTypes.map { String($0.code) }.joined(separator: ", ")
+      let isOne = mediaTypes.count == 1  // the form of the videos' index
+      source.conditions.append(SQLCondition(sql: "asset.media_type " + (isOne ? "= \(codes)" : "IN (\(codes))")))
+      dependsOn.formUnion([.content, .metadata, .resources])
+    }
+    var predicateKey = ""
+    if let text = options.predicate {
+      let compiled = try PredicateCompiler.compile(text)
+      predicateKey = compiled.key
+      source.conditions.append(compiled.condition)
+      source.usesPath = compiled.usesPath
+      source.usesOffline = source.usesOffline || compiled.usesOffline
+      dependsOn.formUnion(compiled.dependsOn)
+    }
+    if let limit = options.fetchLimit, limit < 1 {
+      throw FetchError.invalidOption(
+        field: "fetchLimit", message: "fetchLimit is \(limit); it is at least 1, and left out for no limit.")
+    }
+    let order = try FetchOrder(options.sortDescriptors, of: source)
+    var key = "collection=\(collectionKey);sort=\(order.key)"
+    if options.includeHidden == true { key += ";hidden" }
+    if options.includeTrashed == true { key += ";trashed" }
+    if options.excludeUnavailable == true { key += ";available" }
+    if let mediaTypes { key += ";types=" + mediaTypes.map(\.rawValue).joined(separator: ",") }
+    if let limit = options.fetchLimit { key += ";limit=\(limit)" }
+    // The only part that may hold anything: last, so that it can't feign another.
+    key += ";where=" + predicateKey
+    return FetchPlan(
+      key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, fetchLimit: options.fetchLimit,
+      source: source, order: order.sql)
+  }
+
+  /// In their canonical order, each once; `nil` when every asset is of one of them.
+  private static func mediaTypes(_ names: [String]?) throws -> [MediaType]? {
+    guard let names else { return nil }
+    let types = try names.map { name in
+      guard let type = MediaType(rawValue: name) else {
+        throw FetchError.invalidOption(
+          field: "mediaTypes", message: "There is no media type '\(name)'; there are image, video and audio.")
+      }
+      return type
+    }
+    let all = MediaType.allCases.filter(types.contains)
+    return all.count == MediaType.allCases.count ? nil : all
+  }
+
+  /// The list, in its order, the limit applied.
+  ///
+  /// - Complexity: one pass over an index and the rows for what is ordered by date or is a user's album's own order; any
+  ///   other order is sorted, O(n log n).
+  package func ids(_ plan: FetchPlan) throws -> [Int64] {
+    var ids: [Int64] = []
+    let statement = try RawStatement(database, uncached: plan.idStatement)
+    statement.bind(plan.arguments)
+    try statement.forEachRow { ids.append(statement.int64(0)) }
+    return ids
+  }
+
+  /// The length of the list, the limit applied.
+  package func count(_ plan: FetchPlan) throws -> Int {
+    let statement = try RawStatement(database, uncached: plan.countStatement)
+    statement.bind(plan.arguments)
+    return try statement.firstRow { Int(statement.int64(0)) } ?? 0
+  }
+}

@@ -1,0 +1,120 @@
+import GRDB
+import PhotoModel
+
+extension CatalogReader {
+  /// The commits after this one, oldest first.
+  ///
+  /// - Parameter limit: at most so many.
+  /// - Throws: also ``PhotoError`` `catalogDamaged`.
+  package func persistentChanges(after sequence: Int64, limit: Int) throws -> [PersistentChange] {
+    let directories = try RawStatement(
+      database, "SELECT from_path, to_path FROM history_directory WHERE sequence = ? ORDER BY rowid")
+    let roots = try RawStatement(
+      database, "SELECT path, is_available FROM history_root WHERE sequence = ? ORDER BY rowid")
+    let history = try RawStatement(
+      database,
+      "SELECT sequence, date, origin, inserted_assets, updated_assets, deleted_assets, inserted_collections, "
+        + "updated_collections, deleted_collections FROM history WHERE sequence > ? ORDER BY sequence LIMIT ?")
+    history.bind(1, sequence)
+    history.bind(2, max(limit, 0))
+    var changes: [PersistentChange] = []
+    try history.forEachRow {
+      let sequence = history.int64(0)
+      var change = PersistentChange(
+        token: catalog.token(sequence).description, date: PhotoDate(microseconds: history.int64(1)),
+        origin: history.text(2), insertedAssets: try PackedIDs.unpack(history.bytes(3)),
+        updatedAssets: try PackedIDs.unpackFields(history.bytes(4)).map(\.0),
+        deletedAssets: try PackedIDs.unpack(history.bytes(5)),
+        insertedCollections: try PackedIDs.unpack(history.bytes(6)),
+        updatedCollections: try PackedIDs.unpack(history.bytes(7)),
+        deletedCollections: try PackedIDs.unpack(history.bytes(8)))
+      directories.bind(1, sequence)
+      try directories.forEachRow {
+        change.renamedDirectories.append(
+          RenamedDirectory(
+            fromPath: FilePath.text(directories.bytes(0)), toPath: FilePath.text(directories.bytes(1))))
+      }
+      roots.bind(1, sequence)
+      try roots.forEachRow {
+        change.rootAvailability.append(
+          RootAvailability(path: FilePath.text(roots.bytes(0)), available: roots.bool(1)))
+      }
+      changes.append(change)
+    }
+    return changes
+  }
+
+  /// Of the oldest commit that history still has; `nil` when it has none.
+  package func oldestSequence() throws -> Int64? {
+    let statement = try RawStatement(database, "SELECT min(sequence) FROM history")
+    return try statement.firstRow { statement.optionalInt64(0) } ?? nil
+  }
+
+  /// History has every commit after this one: what it touched since can be told exactly. Not so for one that is yet to come.
+  package func historyReaches(_ sequence: Int64) throws -> Bool {
+    let newest = try self.sequence()
+    let oldest = try oldestSequence() ?? newest + 1
+    return sequence <= newest && sequence >= oldest - 1
+  }
+
+  /// The assets that these commits touched: those that came have no fields of their own, those that left are among the
+  /// touched too. Renamed directories and roots that came or went mean every asset that has a file below them now.
+  ///
+  /// - Complexity: O(n) in the ids of the commits and the files below such directories.
+  package func touched(after sequence: Int64, through last: Int64) throws -> TouchedAssets {
+    var touched = TouchedAssets()
+    let history = try RawStatement(
+      database,
+      "SELECT inserted_assets, updated_assets, deleted_assets FROM history WHERE sequence > ? AND sequence <= ?")
+    history.bind(1, sequence)
+    history.bind(2, last)
+    try history.forEachRow {
+      for id in try PackedIDs.unpack(history.bytes(0)) { touched.fields[id, default: []].formUnion([]) }
+      for (id, fields) in try PackedIDs.unpackFields(history.bytes(1)) {
+        touched.fields[id, default: []].formUnion(fields)
+      }
+      for id in try PackedIDs.unpack(history.bytes(2)) {
+        touched.fields[id, default: []].formUnion([])
+        touched.deleted.insert(id)
+      }
+    }
+    for id in try assetsBelow(
+      "SELECT directory_id FROM history_directory WHERE sequence > ? AND sequence <= ?", sequence, last)
+    {
+      touched.fields[id, default: []].insert(.path)
+    }
+    for id in try assetsBelow(
+      "SELECT directory.id FROM history_root JOIN directory ON directory.root_id = history_root.root_id "
+        + "WHERE sequence > ? AND sequence <= ?", sequence, last)
+    {
+      touched.fields[id, default: []].insert(.availability)
+    }
+    return touched
+  }
+
+  /// The assets with a file in or below the directories that a query of two bounds gives.
+  private func assetsBelow(_ directories: String, _ sequence: Int64, _ last: Int64) throws -> [Int64] {
+    // UNION: a directory that was renamed again, or lies below another one, is walked once.
+    let statement = try RawStatement(
+      database,
+      "WITH RECURSIVE below(id) AS (\(directories) "
+        + "UNION SELECT directory.id FROM below JOIN directory ON directory.parent_id = below.id) "
+        + "SELECT resource.asset_id FROM below CROSS JOIN resource ON resource.directory_id = below.id")
+    statement.bind(1, sequence)
+    statement.bind(2, last)
+    var ids: [Int64] = []
+    try statement.forEachRow { ids.append(statement.int64(0)) }
+    return ids
+  }
+
+  /// Who made these commits.
+  package func origins(after sequence: Int64, through last: Int64) throws -> Set<String> {
+    let statement = try RawStatement(
+      database, "SELECT DISTINCT origin FROM history WHERE sequence > ? AND sequence <= ?")
+    statement.bind(1, sequence)
+    statement.bind(2, last)
+    var origins: Set<String> = []
+    try statement.forEachRow { origins.insert(statement.text(0)) }
+    return origins
+  }
+}

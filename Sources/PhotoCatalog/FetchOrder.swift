@@ -1,0 +1,73 @@
+import PhotoModel
+
+/// The order of a list: total, since id breaks every tie.
+struct FetchOrder: Sendable {
+  /// ` ORDER BY ...`
+  let sql: String
+  /// `creationDate-,id-`: each key with `+` or `-` for its direction.
+  let key: String
+  let dependsOn: ChangedFields
+
+  /// The keys in the order of the contract.
+  static let knownKeys = Key.allCases.map(\.rawValue)
+
+  private enum Key: String, CaseIterable {
+    case creationDate, modificationDate, addedDate, filename, byteCount, pixelWidth, pixelHeight, durationSeconds
+    case rating, title, mediaType, isFavorite, albumOrder, id
+  }
+
+  /// - Parameter descriptors: none, or an empty list: newest first, or an album's own order.
+  /// - Throws: ``FetchError/unknownSortKey(key:known:)``.
+  init(_ descriptors: [SortDescriptor]?, of source: FetchSource) throws(FetchError) {
+    var keys: [(key: Key, ascending: Bool)] = []
+    for descriptor in descriptors ?? [] {
+      guard let key = Key(rawValue: descriptor.key) else {
+        throw .unknownSortKey(key: descriptor.key, known: Self.knownKeys)
+      }
+      // Assets that a key does not tell apart, the same key does not either, and after id nothing is left to tell apart.
+      guard !keys.contains(where: { $0.key == key || $0.key == .id }) else { continue }
+      keys.append((key, descriptor.ascending))
+    }
+    if keys.isEmpty { keys = source.albumID == nil ? [(.creationDate, false)] : [(.albumOrder, true)] }
+    if keys.last?.key != .id { keys.append((.id, keys.last?.ascending ?? false)) }
+    // Outside a user's album every asset's place in it is absent: all are tied.
+    if source.albumID == nil { keys.removeAll { $0.key == .albumOrder } }
+
+    key = keys.map { $0.key.rawValue + ($0.ascending ? "+" : "-") }.joined(separator: ",")
+    sql =
+      " ORDER BY "
+      + keys.map { Self.expression($0.key, of: source) + ($0.ascending ? "" : " DESC") }.joined(separator: ", ")
+    dependsOn = keys.reduce(into: []) { $0.formUnion(Self.fields($1.key)) }
+  }
+
+  /// NULL is the smallest for SQLite, as an absent value is for us.
+  private static func expression(_ key: Key, of source: FetchSource) -> String {
+    switch key {
+    case .creationDate: "asset.sort_date"
+    case .modificationDate: "asset.modification_date"
+    case .addedDate: "asset.added_date"
+    case .filename: "asset.name_key"
+    case .byteCount: "asset.byte_count"
+    case .pixelWidth: "asset.pixel_width"
+    case .pixelHeight: "asset.pixel_height"
+    case .durationSeconds: "asset.duration"
+    case .rating: "asset.rating"
+    case .title: "photod_fold(asset.title)"
+    // By name: audio, image, unknown, video.
+    case .mediaType: "CASE asset.media_type WHEN 3 THEN 0 WHEN 1 THEN 1 WHEN 2 THEN 3 ELSE 2 END"
+    case .isFavorite: "asset.is_favorite"
+    case .albumOrder: "member.rank"
+    case .id: source.idColumn
+    }
+  }
+
+  private static func fields(_ key: Key) -> ChangedFields {
+    switch key {
+    case .creationDate, .pixelWidth, .pixelHeight, .durationSeconds, .rating, .title: [.content, .metadata]
+    case .modificationDate, .byteCount, .mediaType: [.content, .metadata, .resources]
+    case .filename: [.path, .resources]
+    case .isFavorite: .favorite
+    case .addedDate, .albumOrder, .id: []
+    }
+  }
+}
