@@ -156,7 +156,7 @@ extension CatalogWriter {
     asset.bind(28, addedDate)
     asset.bind(29, row.directoryID)
     asset.bind(30, text: row.name)
-    asset.bind(31, text: CaseFolding.fold(row.name))
+    asset.bind(31, CaseFolding.fold(FilePath.nameText(row.name)))
     try asset.run()
     let id = database.lastInsertedRowID
 
@@ -241,7 +241,7 @@ extension CatalogWriter {
       database, "UPDATE asset SET directory_id = ?, name = ?, name_key = ? WHERE id = ?")
     asset.bind(1, directoryID)
     asset.bind(2, text: name)
-    asset.bind(3, text: CaseFolding.fold(name))
+    asset.bind(3, CaseFolding.fold(FilePath.nameText(name)))
     asset.bind(4, row.assetID)
     try asset.run()
   }

@@ -1,0 +1,83 @@
+import PhotoCatalog
+import PhotoMetadata
+import PhotoModel
+
+/// Why a path is, or is not, in the library.
+package struct Explanation: Sendable, Equatable {
+  /// indexed, unreadable, pending, offline, ignored, empty, notMedia, missing, outside
+  package var state: String
+  package var reason: String
+  package var assetID: Int64?
+}
+
+extension Library {
+  /// Always answers, also for a path outside every root.
+  package func explain(path: [UInt8]) throws -> Explanation {
+    let text = FilePath.text(path)
+    guard let rootID = rootID(containing: path), let rootPath = reconciler.tree.rootPaths[rootID] else {
+      let roots = reconciler.tree.rootPaths.values.map { FilePath.text($0) }.sorted().joined(separator: ", ")
+      return Explanation(
+        state: "outside",
+        reason: "It is in none of the library's folders (\(roots)). Add its folder as a root to the configuration.")
+    }
+    if let slash = path.lastIndex(of: UInt8(ascii: "/")),
+      let directory = reconciler.tree.directory(path: Array(path[..<slash])),
+      let row = try catalog.write({ try $0.file(directory, Array(path[(slash + 1)...])) })
+    {
+      return try explain(row, rootID: rootID)
+    }
+    if let directory = reconciler.tree.directory(path: path) {
+      let isTop = reconciler.tree.row(directory).parentID == nil
+      return Explanation(
+        state: "indexed", reason: isTop ? "It is a folder of the library." : "It is a folder in \(FilePath.text(rootPath)).")
+    }
+    if reconciler.availability[rootID] == false {
+      return Explanation(state: "offline", reason: "\(FilePath.text(rootPath)) is offline: it can't be opened.")
+    }
+    if let rule = ignoringRule(path, below: rootPath.count) { return Explanation(state: "ignored", reason: rule) }
+    guard let stat = files.stat(path) else {
+      return Explanation(state: "missing", reason: "There is no regular file \(text). Links are not followed.")
+    }
+    let name = Array(path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...])
+    if MediaFormat.promised(byName: name) == nil {
+      return Explanation(
+        state: "notMedia", reason: "Its extension is none of a photo or video: \(MediaFormat.extensions.joined(separator: " ")).")
+    }
+    if stat.byteCount == 0 { return Explanation(state: "empty", reason: "It is empty; a file is taken in with its first byte.") }
+    return Explanation(
+      state: "pending", reason: "It was not seen yet: a scan or an event for it is under way. `photoctl sync` waits for it.")
+  }
+
+  private func explain(_ row: FileRow, rootID: Int64) throws -> Explanation {
+    let content = try catalog.write { try $0.content(of: row.assetID) }
+    if row.readTime == 0 {
+      return Explanation(
+        state: "pending", reason: "It is in the library; its content is still to be read.", assetID: row.assetID)
+    }
+    if let failure = content?.failure {
+      return Explanation(
+        state: "unreadable", reason: "It is in the library, but its content could not be read: \(failure).",
+        assetID: row.assetID)
+    }
+    if reconciler.availability[rootID] == false {
+      return Explanation(state: "offline", reason: "It is in the library; its folder is offline.", assetID: row.assetID)
+    }
+    return Explanation(
+      state: "indexed", reason: "It is in the library as \(content?.contentType ?? "a file").", assetID: row.assetID)
+  }
+
+  private func ignoringRule(_ path: [UInt8], below count: Int) -> String? {
+    var folder = Array(path[..<count])
+    for name in path[count...].split(separator: UInt8(ascii: "/")).map(Array.init) {
+      for marker in WatchRules.markers where files.exists(folder + [UInt8(ascii: "/")] + marker) {
+        return "\(FilePath.text(folder)) holds a \(FilePath.nameText(marker)), which keeps media programs out."
+      }
+      if name.first == UInt8(ascii: ".") { return "\(FilePath.nameText(name)) is hidden: its name begins with a dot." }
+      if WatchRules.ignoredDirectoryNames.contains(name) {
+        return "\(FilePath.nameText(name)) is a folder that programs keep beside photos; it is passed over."
+      }
+      folder += [UInt8(ascii: "/")] + name
+    }
+    return nil
+  }
+}

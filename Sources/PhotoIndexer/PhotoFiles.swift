@@ -1,0 +1,117 @@
+import Glibc
+import PhotoCatalog
+import PhotoMetadata
+import PhotoModel
+import WatchRecords
+
+/// What became of reading a file.
+enum ContentReading: Sendable {
+  /// Its content, and the stat that belongs to it: of the descriptor that was read, the same before and after.
+  case content(AssetContent, FileStat, readTime: Int64)
+  /// It was not there, was another file, or changed meanwhile: something is still to be said of it.
+  case raced
+}
+
+/// The file system as the library asks it directly, beside what photod-watch says. Tests put their own in its place.
+protocol PhotoFiles: Sendable {
+  /// The stat of a regular file, without following a link; nil where there is none.
+  func stat(_ path: [UInt8]) -> FileStat?
+  /// Whether anything has this name.
+  func exists(_ path: [UInt8]) -> Bool
+  /// Reads a file's content if it is still the file that `expected` describes.
+  func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading
+}
+
+/// What the name alone promises, for a file whose content is not known yet.
+func promisedContent(name: [UInt8], failure: String? = nil) -> AssetContent {
+  let promise = MediaFormat.promised(byName: name)
+  return AssetContent(
+    mediaType: promise?.mediaType ?? .unknown, mediaSubtypes: promise?.isRAW == true ? .raw : [],
+    contentType: promise?.contentType ?? "application/octet-stream", failure: failure)
+}
+
+extension AssetContent {
+  init(_ facts: MediaFacts) {
+    self.init(
+      mediaType: facts.mediaType, mediaSubtypes: MediaSubtypes(names: facts.mediaSubtypes),
+      contentType: facts.contentType, creationDate: facts.creationDate, pixelWidth: facts.pixelWidth,
+      pixelHeight: facts.pixelHeight, orientation: facts.orientation, location: facts.location, camera: facts.camera,
+      title: facts.title, caption: facts.caption, rating: facts.rating, failure: facts.failure)
+  }
+}
+
+/// The disk.
+final class DiskFiles: PhotoFiles {
+  private let readers = ReaderStock()
+
+  func stat(_ path: [UInt8]) -> FileStat? {
+    withCPath(path) { FileStat(path: $0) }
+  }
+
+  func exists(_ path: [UInt8]) -> Bool { withCPath(path) { access($0, F_OK) == 0 } }
+
+  func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {
+    let descriptor = withCPath(path) { open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    guard descriptor >= 0 else {
+      let code = errno
+      if code == ENOENT || code == ENOTDIR || code == ELOOP { return .raced }
+      let why = "can't be opened: \(String(cString: strerror(code)))"
+      return .content(promisedContent(name: Array(lastComponent(path)), failure: why), expected, readTime: now())
+    }
+    defer { close(descriptor) }
+    guard let before = FileStat(descriptor: descriptor), before.identity.inode == expected.identity.inode else {
+      return .raced
+    }
+    let readTime = now()
+    let facts = readers.withReader {
+      $0.facts(descriptor: descriptor, byteCount: before.byteCount, name: lastComponent(path))
+    }
+    guard let after = FileStat(descriptor: descriptor), after.byteCount == before.byteCount,
+      after.modificationTime == before.modificationTime
+    else { return .raced }
+    var stat = before
+    stat.identity = expected.identity
+    return .content(AssetContent(facts), stat, readTime: readTime)
+  }
+
+  private func lastComponent(_ path: [UInt8]) -> ArraySlice<UInt8> {
+    path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+  }
+}
+
+/// Nanoseconds since 1970.
+func now() -> Int64 {
+  var time = timespec()
+  clock_gettime(CLOCK_REALTIME, &time)
+  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+func withCPath<Value>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Value) -> Value {
+  (path + [0]).withUnsafeBufferPointer { bytes in
+    bytes.withMemoryRebound(to: CChar.self) { body($0.baseAddress!) }
+  }
+}
+
+extension FileStat {
+  /// Without birth time, which stat(2) does not tell.
+  private init?(_ status: stat) {
+    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+    self.init(
+      identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: 0),
+      byteCount: Int64(status.st_size),
+      modificationTime: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
+      changeTime: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec))
+  }
+
+  init?(path: UnsafePointer<CChar>) {
+    var status = Glibc.stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  init?(descriptor: Int32) {
+    var status = Glibc.stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+}

@@ -1,0 +1,153 @@
+import PhotoCatalog
+import PhotoModel
+import WatchRecords
+
+/// Compares what photod-watch says with the catalog, and writes the difference: identity is decided here.
+///
+/// photod-watch says what is there; only what differs from the catalog is written, so that a scan after an overflow, a
+/// crash or a restart publishes true differences only. It belongs to the `Library` actor and is used inside its
+/// transactions; when one fails, a new reconciler is made from the catalog and photod-watch starts over.
+final class Reconciler {
+  let files: any PhotoFiles
+  let policy: RemovalPolicy
+  var tree: DirectoryTree
+  var volumes = VolumeIdentities()
+
+  /// The catalog's id of photod-watch's roots.
+  var rootIDs: [UInt16: Int64] = [:]
+  var scans: [UInt16: Scan] = [:]
+  /// The listing that is under way; it may span batches.
+  var listing: Listing?
+  /// Roots of which too much was missing, since when (nanoseconds), and how many assets.
+  var suspects: [Int64: Suspect] = [:]
+  /// Scans that a person asked for with the word that what is missing is gone.
+  var confirmedRequests: Set<UInt32> = []
+  /// What the catalog says of each root.
+  var availability: [Int64: Bool]
+  /// Files that could not be read when they were found: they moved meanwhile, or were still being written.
+  var unread: [Int64: Retry] = [:]
+  /// The folder album of each directory that was asked for.
+  var albums: [Int64: Int64] = [:]
+  /// The smart albums by subtype.
+  let smartAlbums: [String: Int64]
+
+  init(catalog: Catalog, files: any PhotoFiles, policy: RemovalPolicy) throws {
+    self.files = files
+    self.policy = policy
+    let roots = try catalog.read { try $0.roots() }
+    availability = Dictionary(uniqueKeysWithValues: roots.map { ($0.id, $0.isAvailable) })
+    (tree, smartAlbums) = try catalog.read {
+      (DirectoryTree(roots: roots, directories: try $0.directories()), try $0.smartAlbums())
+    }
+  }
+
+  /// Applies one batch, record by record, inside a transaction.
+  ///
+  /// - Parameter contents: files that were read ahead, by the index of their record.
+  func apply(
+    _ records: [WatchRecord], contents: [Int: ContentReading], with writer: CatalogWriter, time: Int64 = now()
+  ) throws -> Batch {
+    var batch = Batch(writer: writer, time: time)
+    for (index, record) in records.enumerated() {
+      try apply(record, reading: contents[index], in: &batch)
+    }
+    try removeDeparted(in: &batch)
+    return batch
+  }
+
+  private func apply(_ record: WatchRecord, reading: ContentReading?, in batch: inout Batch) throws {
+    switch record {
+    case .directoryFound(let number, let parent, let root, let name, let identity):
+      try directoryFound(number, parent: parent, root: root, name: name, identity: identity, in: &batch)
+    case .directoryMoved(let number, let parent, let name):
+      try directoryMoved(number, parent: parent, name: name, in: &batch)
+    case .directoryGone(let number, let evidence):
+      try directoryGone(number, evidence: evidence, in: &batch)
+    case .listingStarted(let number, let evidence):
+      try listingStarted(number, evidence: evidence, in: &batch)
+    case .listingEnded(let number, let complete):
+      try listingEnded(number, complete: complete, in: &batch)
+    case .fileFound(let directory, let name, let stat):
+      guard let directoryID = tree.directory(number: directory) else { return }
+      try fileFound(Place(directoryID: directoryID, name: name), stat, reading: reading, in: &batch)
+    case .fileGone(let directory, let name):
+      guard let directoryID = tree.directory(number: directory) else { return }
+      try fileGone(Place(directoryID: directoryID, name: name), in: &batch)
+    case .fileMoved(let from, let fromName, let to, let toName, let stat):
+      guard let target = tree.directory(number: to) else { return }
+      let source = tree.directory(number: from).map { Place(directoryID: $0, name: fromName) }
+      try fileMoved(
+        from: source, to: Place(directoryID: target, name: toName), stat, reading: reading, in: &batch)
+    case .scanStarted(let root, let request, let reason):
+      scanStarted(root: root, request: request, reason: reason)
+    case .scanEnded(let root, let request, let complete):
+      try removeDeparted(in: &batch)
+      try scanEnded(root: root, request: request, complete: complete, in: &batch)
+    case .rootOffline(let root, _):
+      try rootOffline(root, in: &batch)
+    case .synced(let number):
+      try removeDeparted(in: &batch)
+      try readAgain(Array(unread.filter { $0.value.isPending }.keys), in: &batch)
+      batch.synced.append(number)
+    case .overflow, .watchBudget, .unreadable:
+      break
+    }
+  }
+
+  /// A fresh photod-watch: no number means anything any more.
+  func beginSession() {
+    tree.unbindAll()
+    scans = [:]
+    listing = nil
+  }
+}
+
+/// A place in the tree that holds at most one file.
+struct Place: Hashable {
+  let directoryID: Int64
+  let name: [UInt8]
+}
+
+/// One batch while it is applied, and what came of it.
+struct Batch {
+  let writer: CatalogWriter
+  /// Nanoseconds since 1970.
+  let time: Int64
+  var record = CommitRecord()
+  /// Files that were said to be gone in this batch: they are removed at its end unless they turn up elsewhere.
+  var departing: [Place: FileRow] = [:]
+  /// Sync requests whose answer is complete with this batch.
+  var synced: [UInt64] = []
+  var endedScans: [EndedScan] = []
+  /// What made the changes: each as `Observation/origin` names it.
+  var sawEvent = false
+  var sawScan = false
+
+  init(writer: CatalogWriter, time: Int64) {
+    self.writer = writer
+    self.time = time
+  }
+
+  var origin: String {
+    if sawEvent { return "watcher" }
+    return sawScan || record.rootAvailability.isEmpty ? "rescan" : "mount"
+  }
+}
+
+/// The listing of one directory while it is under way.
+struct Listing {
+  let directoryID: Int64
+  let evidence: Evidence
+  /// Files of the catalog that were not named yet.
+  var unnamed: [[UInt8]: FileRow]
+}
+
+/// When a file is read again.
+struct Retry {
+  /// It was found but not read; unlike a file that was read and is damaged, it counts as pending.
+  var isPending: Bool
+  /// Nanoseconds since 1970.
+  var at: Int64
+  /// Nanoseconds.
+  var delay: Int64
+}

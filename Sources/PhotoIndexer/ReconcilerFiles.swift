@@ -1,0 +1,329 @@
+import PhotoCatalog
+import PhotoModel
+import WatchRecords
+
+// Files: which of them are the same photo, and what is read again.
+extension Reconciler {
+  /// An asset younger than this that is renamed over another is how programs save, not a photo of its own.
+  static let atomicSaveAge: Int64 = 2_000_000_000
+  /// A file may change once more within the grain of its clock, without a trace in its stat.
+  static let clockGrain: Int64 = 2_000_000_000
+
+  // MARK: What photod-watch says
+
+  func fileFound(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
+    var evidence = Evidence.event
+    var row: FileRow?
+    if listing?.directoryID == place.directoryID {
+      evidence = listing!.evidence
+      row = listing!.unnamed.removeValue(forKey: place.name)
+    }
+    if row == nil { row = try batch.writer.file(place.directoryID, place.name) }
+    if let departing = batch.departing.removeValue(forKey: place) { row = departing }
+    if let row { forgetMissing(row.assetID) }
+    note(evidence, in: &batch)
+
+    guard stat.byteCount > 0 else {
+      // An empty file is no photo: not yet, or no longer.
+      if let row { batch.departing[place] = row }
+      return
+    }
+    guard let row else {
+      if let source = try sourceOfMove(stat, to: place, in: batch) {
+        try move(source, to: place, stat, reading: reading, in: &batch)
+      } else {
+        try insert(place, stat, reading: reading, in: &batch)
+      }
+      return
+    }
+    if hasIdentity(row, stat) {
+      try refreshIfChanged(row, stat, reading: reading, evidence: evidence, in: &batch)
+    } else if let source = try sourceOfMove(stat, to: place, in: batch), source.assetID != row.assetID {
+      try move(source, to: place, stat, reading: reading, in: &batch)
+    } else {
+      // Another file in its place, as programs save: the photo is the same.
+      try refresh(row, stat, reading: reading, in: &batch)
+    }
+  }
+
+  func fileGone(_ place: Place, in batch: inout Batch) throws {
+    guard let row = try batch.writer.file(place.directoryID, place.name) else { return }
+    note(.event, in: &batch)
+    forgetMissing(row.assetID)
+    batch.departing[place] = row
+  }
+
+  func fileMoved(
+    from source: Place?, to target: Place, _ stat: FileStat?, reading: ContentReading?, in batch: inout Batch
+  ) throws {
+    guard let source, let row = try batch.writer.file(source.directoryID, source.name) else {
+      if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
+      return
+    }
+    note(.event, in: &batch)
+    batch.departing[source] = nil
+    forgetMissing(row.assetID)
+    try move(row, to: target, stat, reading: reading, in: &batch)
+  }
+
+  /// Removes what left in this batch and did not turn up elsewhere.
+  func removeDeparted(in batch: inout Batch) throws {
+    for (place, row) in batch.departing {
+      // It may have moved, and the name may be another's now.
+      guard try batch.writer.file(place.directoryID, place.name)?.assetID == row.assetID else { continue }
+      try remove(row.assetID, in: &batch)
+    }
+    batch.departing = [:]
+  }
+
+  // MARK: Identity
+
+  private func hasIdentity(_ row: FileRow, _ stat: FileStat) -> Bool {
+    row.inode == stat.identity.inode && row.birthTime == stat.identity.birthTime
+  }
+
+  /// The catalog's row of this very file if it was known in another place and has left it.
+  ///
+  /// Inode and birth time name a file on its volume; where the file system keeps no birth time, size and modification
+  /// time must agree as well. A file that still stands in its old place has a second name (a hard link): that is an asset
+  /// of its own.
+  private func sourceOfMove(_ stat: FileStat, to place: Place, in batch: Batch) throws -> FileRow? {
+    let volumeID = tree.row(place.directoryID).volumeID
+    for row in try batch.writer.files(inode: stat.identity.inode) {
+      guard hasIdentity(row, stat), tree.row(row.directoryID).volumeID == volumeID else { continue }
+      if row.directoryID == place.directoryID && row.name == place.name { continue }
+      if stat.identity.birthTime == 0
+        && (row.byteCount != stat.byteCount || row.modificationTime != stat.modificationTime)
+      {
+        continue
+      }
+      if let there = files.stat(path(of: row)), there.identity.inode == row.inode,
+        there.identity.device == stat.identity.device
+      {
+        continue
+      }
+      return row
+    }
+    return nil
+  }
+
+  func path(of row: FileRow) -> [UInt8] { tree.path(of: row.directoryID) + [UInt8(ascii: "/")] + row.name }
+
+  // MARK: Changing the catalog
+
+  private func insert(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
+    let (content, row) = read(place, stat, assetID: 0, reading: reading)
+    let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time / 1000)
+    batch.record.insert(asset: id)
+    touchCollections(ofNew: content, in: place.directoryID, batch: &batch)
+    scheduleRetry(id, content, row, time: batch.time)
+  }
+
+  /// A known file stands in another place now.
+  private func move(
+    _ source: FileRow, to target: Place, _ stat: FileStat?, reading: ContentReading?, in batch: inout Batch
+  ) throws {
+    let writer = batch.writer
+    batch.departing[Place(directoryID: source.directoryID, name: source.name)] = nil
+    forgetMissing(source.assetID)
+    if source.directoryID == target.directoryID && source.name == target.name {
+      if let stat { try refreshIfChanged(source, stat, reading: reading, evidence: .event, in: &batch) }
+      return
+    }
+    if let occupant = try writer.file(target.directoryID, target.name), occupant.assetID != source.assetID {
+      batch.departing[target] = nil
+      forgetMissing(occupant.assetID)
+      if listing?.directoryID == target.directoryID { listing!.unnamed[target.name] = nil }
+      let added = try writer.addedDate(of: source.assetID) ?? 0
+      if batch.time - added * 1000 < Self.atomicSaveAge {
+        // Saved beside it and renamed over it: the photo that was there has new content.
+        try remove(source.assetID, in: &batch)
+        var row = occupant
+        row.inode = source.inode
+        row.birthTime = source.birthTime
+        if let stat {
+          try refresh(occupant, stat, reading: reading, in: &batch)
+        } else {
+          row.byteCount = source.byteCount
+          row.modificationTime = source.modificationTime
+          row.readTime = 0
+          try writer.updateStat(row)
+          unread[row.assetID] = Retry(isPending: true, at: batch.time, delay: 0)
+        }
+        return
+      }
+      try remove(occupant.assetID, in: &batch)
+    }
+    try touchCollections(of: source.assetID, batch: &batch)
+    try writer.moveFile(source, to: target.directoryID, name: target.name)
+    try touchCollections(of: source.assetID, batch: &batch)
+    batch.record.update(asset: source.assetID, .path)
+    var row = source
+    row.directoryID = target.directoryID
+    row.name = target.name
+    if listing?.directoryID == source.directoryID { listing!.unnamed[source.name] = nil }
+    guard let stat else {
+      if row.readTime == 0 { unread[row.assetID] = Retry(isPending: true, at: batch.time, delay: 0) }
+      return
+    }
+    guard stat.byteCount > 0 else {
+      batch.departing[target] = row
+      return
+    }
+    if hasIdentity(row, stat) && row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
+      && row.readTime != 0
+    {
+      // Renaming changes the change time only. The name may promise another type.
+      row.changeTime = stat.changeTime
+      try writer.updateStat(row)
+      if fileExtension(source.name) != fileExtension(row.name) {
+        try refresh(row, stat, reading: reading, in: &batch)
+      }
+    } else {
+      try refresh(row, stat, reading: reading, in: &batch)
+    }
+  }
+
+  private func refreshIfChanged(
+    _ row: FileRow, _ stat: FileStat, reading: ContentReading?, evidence: Evidence, in batch: inout Batch
+  ) throws {
+    let isSame =
+      row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
+      && row.changeTime == stat.changeTime && hasIdentity(row, stat)
+    let wasYoung = row.readTime - max(row.modificationTime, row.changeTime) < Self.clockGrain
+    if isSame && row.readTime != 0 && !(evidence == .event && wasYoung) { return }
+    try refresh(row, stat, reading: reading, in: &batch)
+  }
+
+  /// Reads a file and writes what differs.
+  private func refresh(_ old: FileRow, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
+    let writer = batch.writer
+    let place = Place(directoryID: old.directoryID, name: old.name)
+    let (content, row) = read(place, stat, assetID: old.assetID, reading: reading)
+    if row.readTime == 0 {
+      // It is elsewhere or changing just now. What the catalog holds stays until it can be read.
+      unread[row.assetID] = Retry(isPending: true, at: batch.time, delay: 0)
+      var pending = old
+      pending.readTime = 0
+      try writer.updateStat(pending)
+      return
+    }
+    var fields: ChangedFields = []
+    if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime || row.inode != old.inode
+      || row.birthTime != old.birthTime
+    {
+      fields.insert(.content)
+    }
+    if try writer.content(of: row.assetID) != content { fields.insert(.metadata) }
+    if fields.isEmpty {
+      try writer.updateStat(row)
+    } else {
+      try touchCollections(of: row.assetID, batch: &batch)
+      try writer.updateContent(content, file: row)
+      try touchCollections(of: row.assetID, batch: &batch)
+      batch.record.update(asset: row.assetID, fields)
+    }
+    scheduleRetry(row.assetID, content, row, time: batch.time)
+  }
+
+  func remove(_ assetID: Int64, in batch: inout Batch) throws {
+    try touchCollections(of: assetID, batch: &batch)
+    try batch.writer.deleteAsset(assetID)
+    batch.record.delete(asset: assetID)
+    unread[assetID] = nil
+    forgetMissing(assetID)
+  }
+
+  /// What the file says, and its row. `readTime` is 0 when it could not be read now.
+  private func read(_ place: Place, _ stat: FileStat, assetID: Int64, reading: ContentReading?) -> (
+    AssetContent, FileRow
+  ) {
+    var result = reading ?? .raced
+    if case .content(_, let read, _) = result, read.identity != stat.identity { result = .raced }
+    if case .raced = result {
+      let directory = tree.path(of: place.directoryID)
+      result = files.read(directory + [UInt8(ascii: "/")] + place.name, expecting: stat)
+    }
+    switch result {
+    case .content(let content, let read, let readTime):
+      return (content, FileRow(place, read, assetID: assetID, readTime: readTime))
+    case .raced:
+      return (promisedContent(name: place.name), FileRow(place, stat, assetID: assetID, readTime: 0))
+    }
+  }
+
+  // MARK: Reading again
+
+  private static let firstRetry: Int64 = 5_000_000_000
+  private static let lastRetry: Int64 = 60_000_000_000
+
+  /// A file that can't be parsed and is young may still be in the making.
+  private func scheduleRetry(_ assetID: Int64, _ content: AssetContent, _ row: FileRow, time: Int64) {
+    if row.readTime == 0 {
+      unread[assetID] = Retry(isPending: true, at: time, delay: 0)
+    } else if content.failure != nil && time - row.modificationTime < Self.lastRetry {
+      let delay = min((unread[assetID]?.delay ?? 0) * 2, Self.lastRetry)
+      let next = max(delay, Self.firstRetry)
+      unread[assetID] = Retry(isPending: false, at: time + next, delay: next)
+    } else {
+      unread[assetID] = nil
+    }
+  }
+
+  /// Reads files again whose time has come.
+  func readAgain(_ assetIDs: [Int64], in batch: inout Batch) throws {
+    for assetID in assetIDs {
+      guard let row = try batch.writer.file(ofAsset: assetID) else {
+        unread[assetID] = nil
+        continue
+      }
+      guard let stat = files.stat(path(of: row)), stat.identity.inode == row.inode, stat.byteCount > 0 else {
+        // What became of it is still to be said.
+        unread[assetID]?.at = batch.time + Self.firstRetry
+        continue
+      }
+      var current = stat
+      current.identity = FileIdentity(device: stat.identity.device, inode: row.inode, birthTime: row.birthTime)
+      note(.event, in: &batch)
+      try refresh(row, current, reading: nil, in: &batch)
+      if unread[assetID]?.isPending == true { unread[assetID]!.at = batch.time + Self.clockGrain }
+    }
+  }
+
+  // MARK: Collections
+
+  private func touchCollections(ofNew content: AssetContent, in directoryID: Int64, batch: inout Batch) {
+    touch("recents", in: &batch)
+    if content.mediaType == .video { touch("videos", in: &batch) }
+    if content.mediaSubtypes.contains(.screenshot) { touch("screenshots", in: &batch) }
+    if let album = albums[directoryID] { batch.record.update(collection: album) }
+  }
+
+  private func touch(_ subtype: String, in batch: inout Batch) {
+    if let id = smartAlbums[subtype] { batch.record.update(collection: id) }
+  }
+
+  private func touchCollections(of assetID: Int64, batch: inout Batch) throws {
+    for id in try batch.writer.collections(holding: assetID) { batch.record.update(collection: id) }
+  }
+
+  func note(_ evidence: Evidence, in batch: inout Batch) {
+    switch evidence {
+    case .event: batch.sawEvent = true
+    case .scan: batch.sawScan = true
+    }
+  }
+
+  private func fileExtension(_ name: [UInt8]) -> ArraySlice<UInt8> {
+    name.lastIndex(of: UInt8(ascii: ".")).map { name[($0 + 1)...] } ?? []
+  }
+}
+
+extension FileRow {
+  init(_ place: Place, _ stat: FileStat, assetID: Int64, readTime: Int64) {
+    self.init(
+      assetID: assetID, directoryID: place.directoryID, name: place.name, byteCount: stat.byteCount,
+      modificationTime: stat.modificationTime, changeTime: stat.changeTime, inode: stat.identity.inode,
+      birthTime: stat.identity.birthTime, readTime: readTime)
+  }
+}
