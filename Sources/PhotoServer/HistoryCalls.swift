@@ -1,0 +1,82 @@
+import PhotoCatalog
+import PhotoIndexer
+import PhotoModel
+import Varlink
+
+// The history, the barrier, and what clients change.
+extension LibraryService {
+  private struct HistoryReply: Encodable {
+    let changes: [PersistentChange]
+    let token: String
+  }
+
+  func fetchPersistentChanges(_ call: VarlinkServiceCall) async throws {
+    struct Parameters: Decodable {
+      let since: String?
+      let follow: Bool?
+    }
+    let parameters = try call.parameters(Parameters.self)
+    let follows = parameters.follow ?? false
+    if follows && !call.wantsMore { throw VarlinkError.expectedMore }
+    var sequence = try parameters.since.map(startOfHistory) ?? library.feed.sequence
+
+    while true {
+      let changes = try library.catalog.read { try $0.persistentChanges(after: sequence, limit: 1_000) }
+      let (reply, taken) = try ReplyLimits.page(changes[...]) { page in
+        HistoryReply(changes: Array(page), token: page.last?.token ?? library.catalog.token(sequence).description)
+      }
+      if taken > 0 { sequence = ChangeToken(changes[taken - 1].token)!.sequence }
+      let isAll = taken == changes.count && changes.count < 1_000
+      if !call.wantsMore || (isAll && !follows) {
+        try await call.reply(encoded: reply)
+        return
+      }
+      try await call.replyContinuing(encoded: reply)
+      if isAll {
+        guard await library.feed.next(after: sequence) != nil else {
+          try Task.checkCancellation()
+          throw ContractError.unavailable("photod is stopping. Go on with `since` when it runs.")
+        }
+      }
+    }
+  }
+
+  private func startOfHistory(_ since: String) throws -> Int64 {
+    let current = library.catalog.token(library.feed.sequence)
+    guard let token = ChangeToken(since) else { throw VarlinkError.invalidParameter("since") }
+    guard token.library == current.library, token.epoch == current.epoch, token.sequence <= current.sequence else {
+      throw ContractError.tokenExpired(
+        "The token is of another library, or of one that was rebuilt. Take the current token, then fetch anew.",
+        current: current)
+    }
+    guard try library.catalog.read({ try $0.historyReaches(token.sequence) }) else {
+      throw ContractError.tokenExpired(
+        "The history no longer reaches back to this token. Take the current token, then fetch anew.", current: current)
+    }
+    return token.sequence
+  }
+
+  private struct TokenReply: Encodable { let token: String }
+
+  func synchronize(_ call: VarlinkServiceCall) async throws {
+    struct Parameters: Decodable { let timeoutSeconds: Double? }
+    let seconds = try call.parameters(Parameters.self).timeoutSeconds ?? 30
+    guard seconds >= 0, seconds <= 86_400 else { throw VarlinkError.invalidParameter("timeoutSeconds") }
+    let token = try await library.synchronize(timeout: .milliseconds(Int(seconds * 1000)))
+    try await call.reply(TokenReply(token: token.description))
+  }
+
+  func performChanges(_ call: VarlinkServiceCall) async throws {
+    struct Parameters: Decodable {
+      let requests: [ChangeRequest]
+      let clientName: String?
+    }
+    struct Reply: Encodable {
+      let token: String
+      let createdAlbumIDs: [Int64]
+    }
+    let parameters = try call.parameters(Parameters.self)
+    let token = try await library.perform(parameters.requests, clientName: parameters.clientName)
+    try await call.reply(Reply(token: token.description, createdAlbumIDs: []))
+  }
+}

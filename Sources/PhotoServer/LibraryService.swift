@@ -1,0 +1,82 @@
+import Logging
+import PhotoCatalog
+import PhotoIndexer
+import PhotoModel
+import Synchronization
+import Varlink
+
+/// `org.photod.library` over one library: requests in, replies and observations out.
+package final class LibraryService: VarlinkInterface {
+  package let name = "org.photod.library"
+  package let definition = String(decoding: PackageResources.org_photod_library_varlink, as: UTF8.self)
+
+  let library: Library
+  let logger: Logger
+  let observers = Mutex(0)
+  let rootCounts: RootCountCache
+  /// How many connections there are; the service that has them is made after this.
+  private let connections = Mutex<@Sendable () -> Int>({ 0 })
+
+  package init(library: Library, logger: Logger) {
+    self.library = library
+    self.logger = logger
+    rootCounts = RootCountCache(catalog: library.catalog)
+  }
+
+  package func countConnections(with count: @escaping @Sendable () -> Int) { connections.withLock { $0 = count } }
+
+  var connectionCount: Int { connections.withLock { $0 }() }
+
+  package func respond(to call: VarlinkServiceCall) async throws {
+    do {
+      try await dispatch(call)
+    } catch let error as FetchError {
+      throw ContractError.from(error)
+    } catch let error as LibraryError {
+      throw ContractError.from(error, method: call.method)
+    } catch let error as PhotoError {
+      throw ContractError.unavailable(error.description)
+    }
+  }
+
+  private func dispatch(_ call: VarlinkServiceCall) async throws {
+    switch call.method {
+    case "Fetch": try await fetch(call)
+    case "FetchIDs": try await fetchIDs(call)
+    case "GetAssets": try await getAssets(call)
+    case "FindAssets": try await findAssets(call)
+    case "FetchCollections": try await fetchCollections(call)
+    case "Observe": try await observe(call)
+    case "FetchPersistentChanges": try await fetchPersistentChanges(call)
+    case "Synchronize": try await synchronize(call)
+    case "PerformChanges": try await performChanges(call)
+    case "Status": try await status(call)
+    case "Explain": try await explain(call)
+    case "Rescan": try await rescan(call)
+    default: throw VarlinkError.methodNotImplemented("\(name).\(call.method)")
+    }
+  }
+}
+
+/// How large replies may be, by the contract.
+enum ReplyLimits {
+  static let maximumBytes = 1 << 20
+  static let defaultPage = 500
+  static let maximumPage = 5_000
+  /// An id takes at most 20 bytes with its comma.
+  static let idsPerPage = 40_000
+  static let maximumIDsPerCall = 1_000
+
+  /// Encodes the longest head of `items` that fits, at least one; returns it with how many it took.
+  static func page<Item, Reply: Encodable>(_ items: ArraySlice<Item>, _ reply: (ArraySlice<Item>) -> Reply) throws
+    -> (VarlinkEncoded, taken: Int)
+  {
+    var count = items.count
+    while true {
+      let encoded = try VarlinkEncoded(encoding: reply(items.prefix(count)))
+      if encoded.byteCount <= maximumBytes || count <= 1 { return (encoded, count) }
+      // Items are much alike: aim a little below what fits.
+      count = min(count - 1, max(1, count * (maximumBytes * 9 / 10) / encoded.byteCount))
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import PhotoCatalog
+import PhotoIndexer
+import PhotoModel
+import Varlink
+
+// One observation: the list, then differences from what this client was last sent.
+extension LibraryService {
+  func observe(_ call: VarlinkServiceCall) async throws {
+    let parameters = try call.parameters(ObserveParameters.self)
+    guard call.wantsMore else { throw VarlinkError.expectedMore }
+    if let ids = parameters.sinceIDs, Set(ids).count != ids.count { throw VarlinkError.invalidParameter("sinceIDs") }
+    let plan = try library.catalog.read { try $0.plan(parameters.options ?? FetchOptions()) }
+
+    observers.withLock { $0 += 1 }
+    defer { observers.withLock { $0 -= 1 } }
+    var observation = LiveObservation(library: library, plan: plan, parameters: parameters)
+    try await observation.begin { try await call.replyContinuing($0) }
+    while let sequence = await library.feed.next(after: observation.checkedSequence) {
+      try await observation.advance(to: sequence) { try await call.replyContinuing($0) }
+    }
+    try Task.checkCancellation()
+    throw ContractError.unavailable("photod is stopping. Observe again with `since` when it runs.")
+  }
+}
+
+struct ObserveParameters: Decodable, Sendable {
+  let options: FetchOptions?
+  let since: String?
+  let sinceDigest: String?
+  let sinceIDs: [Int64]?
+  let objects: Bool?
+  let reloadOnly: Bool?
+}
+
+/// What one client was last sent of one list, and how it gets from there to now.
+struct LiveObservation {
+  private let library: Library
+  private let plan: FetchPlan
+  private let parameters: ObserveParameters
+  /// What the client has.
+  private var sentIDs: [Int64] = []
+  private var sentToken = ""
+  /// Up to here the list is as it was sent; the token that was sent may be older.
+  private(set) var checkedSequence: Int64 = 0
+
+  init(library: Library, plan: FetchPlan, parameters: ObserveParameters) {
+    self.library = library
+    self.plan = plan
+    self.parameters = parameters
+  }
+
+  typealias Send = (Observation) async throws -> Void
+
+  /// The list as it is now, or where `since` is known the difference to it.
+  mutating func begin(_ send: Send) async throws {
+    let list = try library.lists.current(plan)
+    guard let since = parameters.since else {
+      try await sendList(list, reload: nil, send)
+      return
+    }
+    switch try base(since: since, now: list) {
+    case .reload(let reason):
+      try await sendList(list, reload: reason, send)
+    case .ids(let ids, let sequence):
+      sentIDs = ids
+      sentToken = since
+      checkedSequence = sequence
+      if try await !sendDifference(to: list, send) {
+        sentToken = token(list)
+        try await send(
+          Observation(token: sentToken, previousToken: since, count: list.ids.count, digest: list.digest))
+      }
+    }
+  }
+
+  /// The difference to what is true now, if there is any. It may be later than `sequence`.
+  mutating func advance(to sequence: Int64, _ send: Send) async throws {
+    let list = try library.lists.current(plan)
+    _ = try await sendDifference(to: list, send)
+  }
+
+  private enum Base {
+    case ids([Int64], sequence: Int64)
+    case reload(Observation.Reload)
+  }
+
+  private func base(since: String, now list: FetchedList) throws -> Base {
+    guard let token = ChangeToken(since) else { return .reload(.tokenExpired) }
+    guard token.library == library.catalog.uuid, token.epoch == library.catalog.epoch else {
+      return .reload(.libraryReplaced)
+    }
+    guard token.sequence <= list.sequence,
+      try library.catalog.read({ try $0.historyReaches(token.sequence) })
+    else { return .reload(.tokenExpired) }
+    let known = library.lists.recent(plan, sequence: token.sequence)?.ids
+    guard let ids = parameters.sinceIDs ?? known else { return .reload(.tokenExpired) }
+    if let digest = parameters.sinceDigest, ListDigest(of: ids).description != digest {
+      return .reload(.digestMismatch)
+    }
+    return .ids(ids, sequence: token.sequence)
+  }
+
+  // MARK: Sending
+
+  /// - Returns: whether there was a difference.
+  private mutating func sendDifference(to list: FetchedList, _ send: Send) async throws -> Bool {
+    guard list.sequence > checkedSequence else { return false }
+    let (touched, origins) = try library.catalog.read { reader in
+      (
+        try reader.touched(after: checkedSequence, through: list.sequence),
+        try reader.origins(after: checkedSequence, through: list.sequence)
+      )
+    }
+    let details = FetchResultChangeDetails.full(from: sentIDs, to: list.ids, touched: touched)
+    checkedSequence = list.sequence
+    guard let details else { return false }
+    if parameters.reloadOnly == true {
+      try await sendList(list, reload: .notWanted, send)
+      return true
+    }
+    var observation = Observation(
+      token: token(list), previousToken: sentToken, count: list.ids.count, digest: list.digest,
+      origin: origins.count == 1 ? origins.first : nil, details: details)
+    let byteCount = try VarlinkEncoded(encoding: observation).byteCount
+    if byteCount > 1 << 20 || (byteCount > 16 << 10 && byteCount > Self.byteCount(of: list.ids)) {
+      try await sendList(list, reload: .tooManyChanges, send)
+      return true
+    }
+    if parameters.objects == true { try addObjects(to: &observation, list, besides: byteCount) }
+    sentIDs = list.ids
+    sentToken = observation.token
+    try await send(observation)
+    return true
+  }
+
+  /// All ids, in pages.
+  private mutating func sendList(_ list: FetchedList, reload: Observation.Reload?, _ send: Send) async throws {
+    let previous = sentToken.isEmpty ? parameters.since : sentToken
+    sentIDs = list.ids
+    sentToken = token(list)
+    checkedSequence = list.sequence
+    if reload == .notWanted {
+      try await send(
+        Observation(
+          token: sentToken, previousToken: previous, count: list.ids.count, digest: list.digest, offset: 0, ids: [],
+          complete: true, reload: reload))
+      return
+    }
+    var position = 0
+    repeat {
+      let page = Array(list.ids[position...].prefix(ReplyLimits.idsPerPage))
+      let end = position + page.count
+      try await send(
+        Observation(
+          token: sentToken, previousToken: position == 0 && reload != nil ? previous : nil, count: list.ids.count,
+          digest: list.digest, offset: position, ids: page, complete: end == list.ids.count,
+          reload: position == 0 ? reload : nil))
+      position = end
+    } while position < list.ids.count
+  }
+
+  /// Whole assets beside the details, while the message stays under 512 KiB.
+  private func addObjects(to observation: inout Observation, _ list: FetchedList, besides byteCount: Int) throws {
+    guard let details = observation.details else { return }
+    let limit = 512 << 10
+    // No asset is shorter than this; more of them than fit are not even read.
+    let most = (limit - byteCount) / 200
+    let changed = details.changedAfter.flatMap { list.ids[$0.start..<$0.start + $0.count] }
+    guard most > 0, details.insertedIDs.count + changed.count <= most else { return }
+    let (inserted, updated) = try library.catalog.read {
+      (try $0.assets(details.insertedIDs).assets, try $0.assets(changed).assets)
+    }
+    var whole = observation
+    whole.insertedAssets = inserted
+    whole.changedAssets = updated
+    if try VarlinkEncoded(encoding: whole).byteCount < limit { observation = whole }
+  }
+
+  private func token(_ list: FetchedList) -> String { library.catalog.token(list.sequence).description }
+
+  /// Of the ids as JSON, with a comma each.
+  private static func byteCount(of ids: [Int64]) -> Int {
+    ids.reduce(0) { total, id in
+      var digits = 2
+      var rest = id
+      while rest >= 10 {
+        digits += 1
+        rest /= 10
+      }
+      return total + digits
+    }
+  }
+}
