@@ -1,0 +1,158 @@
+import Logging
+import TOMLKit
+
+/// What `config.toml` says, before defaults and options.
+///
+/// It is read strictly: an unknown key or a wrong type is an error that names it and what would be right, so that a
+/// misspelt key never silently means the default.
+package struct ConfigurationFile: Hashable, Sendable {
+  package var roots: [String]?
+  /// 0...``maximumGraceSeconds``
+  package var removalGraceSeconds: Double?
+  package var logLevel: Logger.Level?
+  package var catalog: String?
+  package var socket: String?
+
+  /// A month: more than that would be a brake that nobody remembers.
+  package static let maximumGraceSeconds = 2_592_000.0
+  /// A configuration of a few lines; anything larger is some other file.
+  package static let maximumBytes = 1 << 20
+
+  package static let knownKeys = ["catalog", "log-level", "removal-grace-seconds", "roots", "socket"]
+
+  package init() {}
+
+  /// - Parameters:
+  ///   - text: TOML 1.0.
+  ///   - path: Where it was read from, for messages.
+  /// - Throws: The first thing that is wrong, with its line where that is known.
+  package init(parsing text: String, path: String) throws(StartError) {
+    guard !text.utf8.contains(0) else {
+      throw StartError(
+        .configuration, "\(path): holds a NUL byte, so it is not TOML", remedy: "Write it as plain text in UTF-8.")
+    }
+    let source = Source(path: path, text: text)
+    let table: TOMLTable
+    do {
+      table = try TOMLTable(string: text)
+    } catch let error as TOMLParseError {
+      throw StartError(
+        .configuration, "\(path):\(error.source.begin.line): \(error.description)",
+        remedy: "Correct the line, or move the file away to start with the defaults.")
+    } catch {
+      throw StartError(.configuration, "\(path): \(error)", remedy: "Correct the file, or move it away.")
+    }
+    if let unknown = table.keys.filter({ !Self.knownKeys.contains($0) }).min(by: source.comesFirst) {
+      throw StartError(
+        .configuration, "\(source.place(of: unknown)): unknown key \"\(unknown)\"",
+        remedy: "Known keys are \(Self.knownKeys.joined(separator: ", ")).")
+    }
+    roots = try Self.list(table["roots"], "roots", source)
+    removalGraceSeconds = try Self.seconds(table["removal-grace-seconds"], "removal-grace-seconds", source)
+    catalog = try Self.string(table["catalog"], "catalog", "\"~/.local/share/photod/catalog.sqlite\"", source)
+    socket = try Self.string(table["socket"], "socket", "\"/run/user/1000/photod/photod.sock\"", source)
+    if let name = try Self.string(table["log-level"], "log-level", "\"info\"", source) {
+      guard let level = Logger.Level(rawValue: name) else {
+        throw StartError(
+          .configuration, "\(source.place(of: "log-level")): log-level is \"\(name)\", which is no level",
+          remedy: "Levels are \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
+      }
+      logLevel = level
+    }
+  }
+
+  // MARK: - One value of a type
+
+  private static func string(
+    _ value: (any TOMLValueConvertible)?, _ key: String, _ example: String, _ source: Source
+  ) throws(StartError) -> String? {
+    guard let value else { return nil }
+    guard let string = value.string else {
+      throw source.wrongType(key, value.type, wanted: "a string", example: "\(key) = \(example)")
+    }
+    return string
+  }
+
+  private static func seconds(
+    _ value: (any TOMLValueConvertible)?, _ key: String, _ source: Source
+  ) throws(StartError) -> Double? {
+    guard let value else { return nil }
+    guard let seconds = value.double ?? value.int.map(Double.init) else {
+      throw source.wrongType(key, value.type, wanted: "a number of seconds", example: "\(key) = 600")
+    }
+    guard (0...maximumGraceSeconds).contains(seconds) else {
+      throw StartError(
+        .configuration, "\(source.place(of: key)): \(key) is \(seconds), outside 0...\(Int(maximumGraceSeconds))",
+        remedy: "Write seconds, as in: \(key) = 600. 0 turns the brake off.")
+    }
+    return seconds
+  }
+
+  private static func list(
+    _ value: (any TOMLValueConvertible)?, _ key: String, _ source: Source
+  ) throws(StartError) -> [String]? {
+    guard let value else { return nil }
+    let example = "\(key) = [\"~/Pictures\"]"
+    guard let array = value.array else {
+      throw source.wrongType(key, value.type, wanted: "a list of folders", example: example)
+    }
+    var strings: [String] = []
+    for element in array {
+      guard let string = element.string else {
+        throw StartError(
+          .configuration, "\(source.place(of: key)): \(key) holds \(described(element.type)), not only folders",
+          remedy: "Write each as a string, as in: \(example)")
+      }
+      strings.append(string)
+    }
+    guard !strings.isEmpty else {
+      throw StartError(
+        .configuration, "\(source.place(of: key)): \(key) is an empty list, so there is nothing to watch",
+        remedy: "Name a folder, as in: \(example), or leave the key out to watch your pictures folder.")
+    }
+    return strings
+  }
+
+  fileprivate static func described(_ type: TOMLType) -> String {
+    switch type {
+    case .array: "a list"
+    case .int: "an integer"
+    case .bool: "a boolean"
+    default: "a \(type.description)"
+    }
+  }
+}
+
+/// The text, to say where a key stands: the parser keeps no positions of what it accepted.
+private struct Source {
+  let path: String
+  private let lines: [Substring]
+
+  init(path: String, text: String) {
+    self.path = path
+    lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+  }
+
+  /// `path:line`, or the path alone where no line begins with the key.
+  func place(of key: String) -> String { line(of: key).map { "\(path):\($0)" } ?? path }
+
+  func comesFirst(_ first: String, _ second: String) -> Bool {
+    (line(of: first) ?? .max, first) < (line(of: second) ?? .max, second)
+  }
+
+  func wrongType(_ key: String, _ type: TOMLType, wanted: String, example: String) -> StartError {
+    StartError(
+      .configuration, "\(place(of: key)): \(key) is \(ConfigurationFile.described(type)), not \(wanted)",
+      remedy: "Write it as: \(example)")
+  }
+
+  /// Counted from 1: the first line that is `key =`, `"key" =`, `key.x =`, `[key]` or `[[key]]`.
+  private func line(of key: String) -> Int? {
+    let index = lines.firstIndex { line in
+      let text = line.drop { $0.isWhitespace || $0 == "[" || $0 == "\"" || $0 == "'" }
+      guard text.hasPrefix(key) else { return false }
+      return text.dropFirst(key.count).first.map { " \t=.]\"'".contains($0) } ?? false
+    }
+    return index.map { $0 + 1 }
+  }
+}

@@ -1,0 +1,213 @@
+import Glibc
+import Logging
+import PhotoModel
+import ServiceLifecycle
+
+/// Opens, serves, reloads and stops; the service that the process consists of.
+///
+/// The socket belongs to the process, each library gets a duplicate: so a daemon that answered `degraded` becomes a
+/// library at the same socket once its configuration is mended, and no client finds it closed in between.
+actor DaemonLife: Service {
+  private enum State {
+    /// Nothing to serve with yet; what is asked of it meanwhile is done after.
+    case opening(reloadAsked: Bool)
+    case serving(any RunningLibrary, Configuration)
+    /// It answers, and says why it can't work.
+    case degraded(any RunningLibrary)
+    /// To the end.
+    case stopping
+  }
+
+  private var state = State.opening(reloadAsked: false)
+  /// What the next library is opened with: the configuration, or why there is none.
+  private var next: Result<Configuration, StartError>
+  /// Held from the first library on; a degraded one needs none.
+  private var lock: InstanceLock?
+
+  private let options: Options
+  private let environment: ProcessEnvironment
+  private let parts: DaemonParts
+  private let listener: Int32
+  private let notifier: ServiceNotifier
+  private let hangups: AsyncStream<Void>
+  private let logger: Logger
+
+  /// - Parameters:
+  ///   - lock: Of the configuration's catalog, where there is a configuration.
+  ///   - listener: Listens already; stays the caller's.
+  ///   - hangups: An element a SIGHUP.
+  init(
+    _ first: Result<Configuration, StartError>, lock: InstanceLock?, options: Options, environment: ProcessEnvironment,
+    parts: DaemonParts, listener: Int32, hangups: AsyncStream<Void>, logger: Logger
+  ) {
+    next = first
+    self.lock = lock
+    self.options = options
+    self.environment = environment
+    self.parts = parts
+    self.listener = listener
+    self.hangups = hangups
+    self.logger = logger
+    notifier = ServiceNotifier(environment)
+  }
+
+  /// Until graceful shutdown, or until the library can't go on.
+  func run() async throws {
+    enum Part { case service, companion }
+    try await withThrowingTaskGroup(of: Part.self) { group in
+      group.addTask {
+        try await self.serveUntilStopped()
+        return .service
+      }
+      group.addTask {
+        for await _ in self.hangups { await self.reload() }
+        return .companion
+      }
+      group.addTask {
+        await self.feedWatchdog()
+        return .companion
+      }
+      group.addTask {
+        // Cancelled once the service has ended without being asked to.
+        do { try await gracefulShutdown() } catch { return .companion }
+        await self.stop()
+        return .companion
+      }
+      while let ended = try await group.next() {
+        if ended == .service { break }
+      }
+      group.cancelAll()
+    }
+  }
+
+  // MARK: - Serving
+
+  private func serveUntilStopped() async throws {
+    while !isStopping {
+      let library = try await cancelWhenGracefulShutdown { try await self.open() }
+      guard let library else { return }
+      let descriptor = fcntl(listener, F_DUPFD_CLOEXEC, 3)
+      guard descriptor >= 0 else {
+        throw StartError(
+          .system, "the socket can't be duplicated: \(systemMessage(errno))", remedy: "Raise the limit of open files.")
+      }
+      // The socket listens since before the library was opened: who connects now waits in its queue.
+      notifier.ready(status: isDegraded ? "Degraded" : "Serving")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { [notifier] in
+          for await line in library.statusLines { notifier.status(line) }
+        }
+        try await library.serve(on: descriptor)
+        group.cancelAll()
+      }
+      if case .opening = state { continue }
+      guard isStopping else {
+        throw StartError(.software, "the service ended by itself", remedy: "Look into the log, and report it.")
+      }
+    }
+  }
+
+  /// - Returns: Nil if it was to stop meanwhile.
+  /// - Throws: What went wrong, where nobody but this terminal would hear it.
+  private func open() async throws -> (any RunningLibrary)? {
+    let library: any RunningLibrary
+    var opened: Configuration?
+    do {
+      let configuration = try next.get()
+      if lock == nil { lock = try InstanceLock(besideCatalog: configuration.catalog) }
+      library = try await parts.openLibrary(configuration, logger)
+      opened = configuration
+    } catch {
+      if isStopping || error is CancellationError { return nil }
+      let reason = StartError(error)
+      guard environment.isActivated, reason.status != .alreadyRunning else { throw reason }
+      logger.error("degraded", metadata: ["problem": "\(reason.problem)", "remedy": "\(reason.remedy)"])
+      library = try await parts.openDegraded([reason.description], logger)
+    }
+    guard case .opening(let reloadAsked) = state else {
+      await library.stop()
+      return nil
+    }
+    state = opened.map { .serving(library, $0) } ?? .degraded(library)
+    if reloadAsked { await reload() }
+    return library
+  }
+
+  // MARK: - What comes from outside
+
+  /// Reads the configuration again. A wrong one changes nothing but a warning in the status.
+  private func reload() async {
+    switch state {
+    case .stopping: return
+    case .opening: state = .opening(reloadAsked: true)
+    case .serving(let library, let current):
+      notifier.reloading()
+      await reload(library, from: current)
+      notifier.ready(status: "Reloaded")
+    case .degraded(let library):
+      do {
+        next = .success(try Configuration.load(options: options, environment: environment))
+        logger.notice("configuration is mended, opening the library")
+        notifier.reloading()
+        state = .opening(reloadAsked: false)
+        await library.stop()
+      } catch {
+        logger.error("still degraded", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
+      }
+    }
+  }
+
+  private func reload(_ library: any RunningLibrary, from current: Configuration) async {
+    var wanted = current
+    do {
+      wanted = try Configuration.load(options: options, environment: environment)
+      for remark in wanted.remarks { logger.warning("\(remark)") }
+      for (key, new, old) in [("catalog", wanted.catalog, current.catalog), ("socket", wanted.socket, current.socket)]
+      where new != old {
+        wanted.warnings.append("The configuration names another \(key), \(new). Restart photod to use it.")
+      }
+      (wanted.catalog, wanted.socket) = (current.catalog, current.socket)
+    } catch {
+      wanted.warnings = ["The configuration was not read again: \(error)"]
+      logger.error("configuration not read", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
+    }
+    LogOutput.level = wanted.logLevel
+    do {
+      try await library.reload(wanted)
+      if case .serving = state { state = .serving(library, wanted) }
+      logger.notice("configuration read", metadata: ["roots": "\(wanted.roots)", "log-level": "\(wanted.logLevel)"])
+    } catch {
+      logger.error("configuration not applied", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func stop() async {
+    let previous = state
+    state = .stopping
+    notifier.stopping(status: "Stopping")
+    logger.notice("stopping")
+    switch previous {
+    case .serving(let library, _), .degraded(let library): await library.stop()
+    case .opening, .stopping: break
+    }
+  }
+
+  /// Half the manager's interval apart, as sd_watchdog_enabled(3) advises; by the clock that the manager counts with,
+  /// which stands still while the machine sleeps.
+  private func feedWatchdog() async {
+    guard let interval = notifier.watchdogInterval else { return }
+    let clock = SuspendingClock()
+    while !Task.isCancelled {
+      switch state {
+      // Until READY the manager counts its start-up time, not the watchdog's; while stopping, that of stopping.
+      case .opening, .stopping: notifier.alive()
+      case .serving(let library, _), .degraded(let library): if await library.proveAlive() { notifier.alive() }
+      }
+      // Cancelled: the end of the daemon.
+      do { try await clock.sleep(for: interval / 2) } catch { return }
+    }
+  }
+
+  private var isStopping: Bool { if case .stopping = state { true } else { false } }
+  private var isDegraded: Bool { if case .degraded = state { true } else { false } }
+}

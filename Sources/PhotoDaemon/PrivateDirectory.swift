@@ -1,0 +1,38 @@
+import Glibc
+
+/// Directories that only their user may enter.
+enum PrivateDirectory {
+  /// Makes the directory and the missing ones above it, each 0700. One that is there is left as it is, unless it is
+  /// our own `photod` directory and others may enter it: that one is closed.
+  ///
+  /// - Throws: `cannotCreate`, with the directory that could not be made.
+  static func make(_ path: String) throws(StartError) {
+    var status = stat()
+    if stat(path, &status) == 0 {
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw StartError(.cannotCreate, "\(path) is no directory", remedy: "Move it away, or choose another place.")
+      }
+      if path.hasSuffix("/photod"), status.st_uid == geteuid(), status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
+        throw failure(path, errno)
+      }
+      return
+    }
+    guard errno == ENOENT else { throw failure(path, errno) }
+    let parent = PrivateDirectory.parent(of: path)
+    if parent != path { try make(parent) }
+    // Another photod may make it at the same moment.
+    if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure(path, errno) }
+  }
+
+  /// The directory that holds this path: `/` for one without another slash.
+  static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+
+  private static func failure(_ path: String, _ code: Int32) -> StartError {
+    StartError(
+      .cannotCreate, "the directory \(path) can't be made: \(systemMessage(code))",
+      remedy: "Make it yours to write, or choose another place with --catalog and --socket.")
+  }
+}

@@ -1,0 +1,35 @@
+import Logging
+
+/// What the daemon runs: a library behind a socket, or what answers in its place when it can't be opened.
+package protocol RunningLibrary: Sendable {
+  /// What `systemctl status` shows, whenever it changes; ends with ``stop()``.
+  var statusLines: AsyncStream<String> { get }
+
+  /// Serves at this listening socket until ``stop()``; then, or when it throws, the descriptor is closed.
+  func serve(on descriptor: Int32) async throws
+
+  /// Takes roots, removal grace and warnings from a configuration that was read again.
+  func reload(_ configuration: Configuration) async throws
+
+  /// A turn through the executor that does the work. What hangs never answers, and the watchdog ends it.
+  func proveAlive() async -> Bool
+
+  /// Ends streams and connections, closes the catalog, lets ``serve(on:)`` return. May be called before it, and twice.
+  func stop() async
+}
+
+/// How to make what runs.
+package struct DaemonParts: Sendable {
+  /// Opens the catalog and starts the first scan, without waiting for its end.
+  package var openLibrary: @Sendable (Configuration, Logger) async throws -> any RunningLibrary
+  /// What answers `degraded` with these reasons: neither catalog nor roots.
+  package var openDegraded: @Sendable (_ reasons: [String], Logger) async throws -> any RunningLibrary
+
+  package init(
+    openLibrary: @escaping @Sendable (Configuration, Logger) async throws -> any RunningLibrary,
+    openDegraded: @escaping @Sendable (_ reasons: [String], Logger) async throws -> any RunningLibrary
+  ) {
+    self.openLibrary = openLibrary
+    self.openDegraded = openDegraded
+  }
+}

@@ -1,0 +1,109 @@
+import Glibc
+
+/// A listening socket with a name in the file system, which goes with it.
+///
+/// The name is 0600, in a directory of 0700 where that had to be made. A name left behind by a dead process is taken
+/// over; one that somebody answers at is not. Two that start at once wait for each other on a lock of the directory.
+package struct SocketFile: Sendable {
+  package let path: String
+  /// Bound and listening; closed by ``close()``.
+  package let descriptor: Int32
+  /// The name as we made it, to know at the end whether it is still ours.
+  private let device: dev_t
+  private let inode: ino_t
+
+  /// What the kernel queues for a daemon that is busy: as much as it allows by default.
+  private static let backlog: Int32 = 4096
+
+  /// - Throws: `alreadyRunning` if somebody answers there, with who; `usage` for a path too long for a socket;
+  ///   `cannotCreate`.
+  package init(binding path: String) throws(StartError) {
+    guard let address = UnixSocketAddress(path), path.hasPrefix("/") else {
+      throw StartError(
+        .usage,
+        "the socket's path has \(path.utf8.count) bytes, a socket's can have \(UnixSocketAddress.maximumPathBytes): \(path)",
+        remedy: "Choose a shorter one with --socket.")
+    }
+    let directory = PrivateDirectory.parent(of: path)
+    try PrivateDirectory.make(directory)
+    let guarded = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard guarded >= 0, flock(guarded, LOCK_EX) == 0 else { throw Self.failure(path, "opened", errno) }
+    defer { Glibc.close(guarded) }
+    try Self.removeStale(path, address)
+
+    let descriptor = UnixSocketAddress.makeSocket(SOCK_STREAM)
+    guard descriptor >= 0 else { throw Self.failure(path, "made", errno) }
+    var status = stat()
+    // Until it listens, nobody can connect: the mode is right before the first one can.
+    guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
+      listen(descriptor, Self.backlog) == 0, lstat(path, &status) == 0
+    else {
+      let code = errno
+      Glibc.close(descriptor)
+      throw Self.failure(path, "made", code)
+    }
+    self.path = path
+    self.descriptor = descriptor
+    device = status.st_dev
+    inode = status.st_ino
+  }
+
+  /// Stops listening, and removes the name if it is still the one that was made.
+  ///
+  /// - Returns: What the system said if the name could not be removed.
+  @discardableResult
+  package func close() -> String? {
+    Glibc.close(descriptor)
+    let directory = open(PrivateDirectory.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // A directory that is gone took the name with it.
+    guard directory >= 0 else { return errno == ENOENT ? nil : systemMessage(errno) }
+    defer { Glibc.close(directory) }
+    guard flock(directory, LOCK_EX) == 0 else { return systemMessage(errno) }
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return nil }
+    return unlink(path) == 0 ? nil : systemMessage(errno)
+  }
+
+  private static func removeStale(_ path: String, _ address: UnixSocketAddress) throws(StartError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return }
+      throw failure(path, "examined", errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw StartError(
+        .cannotCreate, "\(path) is there and is no socket", remedy: "Move it away, or give another --socket.")
+    }
+    let probe = UnixSocketAddress.makeSocket(SOCK_STREAM, flags: SOCK_NONBLOCK)
+    guard probe >= 0 else { throw failure(path, "tried", errno) }
+    defer { Glibc.close(probe) }
+    let answer = address.withPointer { connect(probe, $0, $1) } == 0 ? 0 : errno
+    switch answer {
+    case ECONNREFUSED:
+      if unlink(path) != 0, errno != ENOENT { throw failure(path, "replaced", errno) }
+    case 0, EAGAIN:
+      // EAGAIN: it listens, and its queue is full.
+      throw StartError(
+        .alreadyRunning, "\(answer == 0 ? listener(of: probe) : "another process") already answers at \(path)",
+        remedy: "Ask that one ('photoctl status'), stop it first, or give another --socket and --catalog.")
+    default:
+      throw failure(path, "tried", answer)
+    }
+  }
+
+  /// Who called listen(2), by SO_PEERCRED: `struct ucred`, which is process, user and group, is not imported.
+  private static func listener(of connection: Int32) -> String {
+    var credentials: [Int32] = [0, 0, 0]
+    var size = socklen_t(credentials.count * MemoryLayout<Int32>.size)
+    guard getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0, credentials[0] > 0 else {
+      return "another process"
+    }
+    return InstanceLock.describe(credentials[0])
+  }
+
+  private static func failure(_ path: String, _ verb: String, _ code: Int32) -> StartError {
+    StartError(
+      .cannotCreate, "the socket \(path) can't be \(verb): \(systemMessage(code))",
+      remedy: "Make its directory yours to write, or give another --socket.")
+  }
+}

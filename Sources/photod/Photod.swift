@@ -1,0 +1,119 @@
+import ArgumentParser
+import Glibc
+import Logging
+import PhotoDaemon
+
+@main
+enum Photod {
+  // Off the main actor: its callbacks would trap on any other thread.
+  nonisolated static func main() async {
+    let environment = ProcessEnvironment.take()
+    let arguments: PhotodArguments
+    do {
+      arguments = try PhotodArguments.parse()
+    } catch {
+      // Help and version end with 0, a wrong command line with 64.
+      PhotodArguments.exit(withError: error)
+    }
+    LogOutput.bootstrap(environment)
+    let status = await Daemon.run(options: arguments.options, environment: environment, parts: .library)
+    exit(status.rawValue)
+  }
+}
+
+struct PhotodArguments: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "photod",
+    abstract: "Keeps your photo folders in a catalog, and tells programs exactly what changed.",
+    discussion: """
+      photod indexes the folders given, notices every change to them, and answers at a Unix socket, where photoctl \
+      and other programs fetch, observe and change the library (Varlink, interface org.photod.library).
+
+      An option comes before the configuration file, the file before the default.
+
+      CONFIGURATION
+        roots = ["~/Pictures"]         # folders to keep; default: your pictures folder
+        removal-grace-seconds = 600    # 0 turns the brake off
+        log-level = "info"             # trace debug info notice warning error critical
+        catalog = "/path/catalog.sqlite"
+        socket = "/path/photod.sock"
+        An unknown key or a wrong type is an error.
+
+      FILES
+        $XDG_CONFIG_HOME/photod/config.toml    configuration (~/.config)
+        $XDG_CONFIG_HOME/user-dirs.dirs        names your pictures folder, else ~/Pictures
+        $XDG_DATA_HOME/photod/catalog.sqlite   catalog (~/.local/share); beside it its lock
+        $XDG_RUNTIME_DIR/photod/photod.sock    socket (/run/user/UID)
+
+      SIGNALS
+        TERM, INT   end cleanly, within 2 seconds
+        HUP         read the configuration again
+
+      ENVIRONMENT
+        HOME, XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_RUNTIME_DIR   where the files are
+        LISTEN_FDS, NOTIFY_SOCKET, WATCHDOG_USEC, JOURNAL_STREAM   set by systemd
+
+      EXIT CODES
+        0 ended as asked    64 wrong options    70 a bug, or a stop that took too long    71 system error
+        73 can't make a file or the socket    74 catalog unreadable    75 another photod is running
+        78 wrong configuration (as a service it stays up, and 'photoctl status' says what is wrong)
+
+      EXAMPLES
+        photod                                       keep your pictures folder
+        photod --root ~/Photos --root /media/card    keep these two
+        photod --root . --catalog /tmp/c.sqlite --socket /tmp/p.sock
+                                                     try it out beside another photod
+      """,
+    version: "photod \(Daemon.version)")
+
+  @Option(
+    name: .customLong("root"),
+    help: ArgumentHelp("A folder to keep, with all below it. May be given several times.", valueName: "dir"),
+    completion: .directory)
+  var roots: [String] = []
+
+  @Option(help: ArgumentHelp("The catalog.", valueName: "file"), completion: .file())
+  var catalog: String?
+
+  @Option(help: ArgumentHelp("The socket to answer at.", valueName: "path"), completion: .file())
+  var socket: String?
+
+  @Option(
+    help: ArgumentHelp("The configuration; must exist.", valueName: "file"), completion: .file(extensions: ["toml"]))
+  var config: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How long many photos that a scan misses at once are kept, in case they come back (default: 600).",
+      valueName: "seconds"))
+  var removalGrace: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "What to log: \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")) (default: info).",
+      valueName: "level"),
+    completion: .list(Logger.Level.allCases.map(\.rawValue)))
+  var logLevel: String?
+
+  func validate() throws {
+    if let removalGrace, !(0...ConfigurationFile.maximumGraceSeconds).contains(removalGrace) {
+      throw ValidationError(
+        "--removal-grace is \(removalGrace), outside 0...\(Int(ConfigurationFile.maximumGraceSeconds)) seconds.")
+    }
+    if let logLevel, Logger.Level(rawValue: logLevel) == nil {
+      throw ValidationError(
+        "--log-level is '\(logLevel)'; levels are \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
+    }
+  }
+
+  var options: Options {
+    var options = Options()
+    options.roots = roots
+    options.catalog = catalog
+    options.socket = socket
+    options.configuration = config
+    options.removalGraceSeconds = removalGrace
+    options.logLevel = logLevel.flatMap(Logger.Level.init(rawValue:))
+    return options
+  }
+}
