@@ -24,8 +24,8 @@ package enum Daemon {
     options: Options, environment: ProcessEnvironment, parts: DaemonParts,
     logger: Logger = Logger(label: "photod"),
     report: @Sendable (String) -> Void = { LogOutput.toStandardError(Array($0.utf8)) },
-    cutOff: @escaping @Sendable () -> Void = { _exit(ExitStatus.software.rawValue) }
-  ) async -> ExitStatus {
+    cutOff: @escaping @Sendable () -> Void = { _exit(EndStatus.software.rawValue) }
+  ) async -> EndStatus {
     signal(SIGPIPE, SIG_IGN)
     let signals = await UnixSignalsSequence(trapping: .sighup)
     let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -42,7 +42,7 @@ package enum Daemon {
     options: Options, environment: ProcessEnvironment, parts: DaemonParts, hangups: AsyncStream<Void>,
     stopSignals: [UnixSignal], logger: Logger, report: @Sendable (String) -> Void,
     cutOff: @escaping @Sendable () -> Void, started: @Sendable (ServiceGroup) -> Void = { _ in }
-  ) async -> ExitStatus {
+  ) async -> EndStatus {
     do {
       let (first, lock) = try prepare(options, environment, logger)
       let socket = try listeningSocket(first, options, environment, logger)

@@ -2,7 +2,7 @@ import Glibc
 import PhotoModel
 
 /// How photod ends, as `sysexits.h` numbers it.
-package enum ExitStatus: Int32, Sendable {
+package enum EndStatus: Int32, Sendable {
   case success = 0
   /// EX_USAGE: the command line is wrong.
   case usage = 64
@@ -22,13 +22,13 @@ package enum ExitStatus: Int32, Sendable {
 
 /// Why photod can't start, or can't go on: what is wrong, what to do about it, and the status it ends with.
 package struct StartError: Error, Hashable, Sendable, CustomStringConvertible {
-  package var status: ExitStatus
+  package var status: EndStatus
   /// What is wrong, with what: `/home/a/.config/photod/config.toml:3: unknown key "root"`.
   package var problem: String
   /// What to do about it, as a sentence.
   package var remedy: String
 
-  package init(_ status: ExitStatus, _ problem: String, remedy: String) {
+  package init(_ status: EndStatus, _ problem: String, remedy: String) {
     self.status = status
     self.problem = problem
     self.remedy = remedy

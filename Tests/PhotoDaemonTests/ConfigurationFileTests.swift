@@ -1,0 +1,104 @@
+import PhotoDaemon
+import Testing
+
+@Suite struct ConfigurationFileTests {
+  @Test func everyKeyIsRead() throws {
+    let file = try ConfigurationFile(
+      parsing: """
+        roots = ["~/Pictures", "/media/card"] # two
+        removal-grace-seconds = 1.5
+        log-level = "debug"
+        catalog = "/x/c.sqlite"
+        socket = "/x/s"
+        """, path: "c.toml")
+    #expect(file.roots == ["~/Pictures", "/media/card"])
+    #expect(file.removalGraceSeconds == 1.5)
+    #expect(file.logLevel == .debug)
+    #expect(file.catalog == "/x/c.sqlite")
+    #expect(file.socket == "/x/s")
+  }
+
+  @Test func emptyFileSaysNothing() throws {
+    #expect(try ConfigurationFile(parsing: "", path: "c.toml") == ConfigurationFile())
+    #expect(try ConfigurationFile(parsing: "# only a comment\n\n", path: "c.toml") == ConfigurationFile())
+  }
+
+  @Test func anIntegerIsANumberOfSeconds() throws {
+    #expect(try ConfigurationFile(parsing: "removal-grace-seconds = 0", path: "c").removalGraceSeconds == 0)
+  }
+
+  @Test(
+    arguments: [
+      (
+        "# photos\n\nrots = [\"/a\"]", "c.toml:3: unknown key \"rots\"",
+        "Known keys are catalog, log-level, removal-grace-seconds, roots, socket."
+      ),
+      ("[roots2]\nx = 1", "c.toml:1: unknown key \"roots2\"", nil),
+      ("zebra = 1\nant = 2", "c.toml:1: unknown key \"zebra\"", nil),
+      (
+        "roots = \"~/Pictures\"", "c.toml:1: roots is a string, not a list of folders",
+        "Write it as: roots = [\"~/Pictures\"]"
+      ),
+      (
+        "\nroots = [\"/a\", 7]", "c.toml:2: roots holds an integer, not only folders",
+        "Write each as a string, as in: roots = [\"~/Pictures\"]"
+      ),
+      (
+        "roots = []", "c.toml:1: roots is an empty list, so there is nothing to watch",
+        "Name a folder, as in: roots = [\"~/Pictures\"], or leave the key out to watch your pictures folder."
+      ),
+      (
+        "removal-grace-seconds = \"10\"", "c.toml:1: removal-grace-seconds is a string, not a number of seconds",
+        "Write it as: removal-grace-seconds = 600"
+      ),
+      (
+        "removal-grace-seconds = true", "c.toml:1: removal-grace-seconds is a boolean, not a number of seconds", nil
+      ),
+      (
+        "removal-grace-seconds = -1", "c.toml:1: removal-grace-seconds is -1.0, outside 0...2592000",
+        "Write seconds, as in: removal-grace-seconds = 600. 0 turns the brake off."
+      ),
+      (
+        "removal-grace-seconds = nan", "c.toml:1: removal-grace-seconds is nan, outside 0...2592000", nil
+      ),
+      (
+        "log-level = \"loud\"", "c.toml:1: log-level is \"loud\", which is no level",
+        "Levels are trace, debug, info, notice, warning, error, critical."
+      ),
+      ("log-level = 3", "c.toml:1: log-level is an integer, not a string", "Write it as: log-level = \"info\""),
+      ("catalog = [\"/a\"]", "c.toml:1: catalog is a list, not a string", nil),
+      ("socket.path = \"/a\"", "c.toml:1: socket is a table, not a string", nil),
+      ("catalog = 2024-01-01", "c.toml:1: catalog is a date, not a string", nil),
+    ] as [(String, String, String?)])
+  func whatIsWrongIsNamed(text: String, problem: String, remedy: String?) {
+    let error = #expect(throws: StartError.self) { try ConfigurationFile(parsing: text, path: "c.toml") }
+    #expect(error?.problem == problem)
+    #expect(error?.status == .configuration)
+    if let remedy { #expect(error?.remedy == remedy) }
+  }
+
+  @Test(arguments: ["roots = [", "roots = [\"a\"]\nroots = [\"b\"]", "= 1", "a", "\u{FEFF}\u{1}"])
+  func whatIsNoTomlIsRefusedWithItsLine(text: String) {
+    let error = #expect(throws: StartError.self) { try ConfigurationFile(parsing: text, path: "c.toml") }
+    #expect(error?.problem.hasPrefix("c.toml:") == true)
+    #expect(error?.status == .configuration)
+  }
+
+  @Test func nothingHidesBehindANulByte() {
+    let error = #expect(throws: StartError.self) {
+      try ConfigurationFile(parsing: "log-level = \"info\"\n\0rots = 1", path: "c.toml")
+    }
+    #expect(error?.problem == "c.toml: holds a NUL byte, so it is not TOML")
+  }
+
+  @Test func theErrorIsThreeLines() {
+    let error = StartError(.configuration, "c.toml:3: unknown key \"rots\"", remedy: "Known keys are roots.")
+    #expect(
+      error.threeLines == """
+        photod: c.toml:3: unknown key "rots"
+          Known keys are roots.
+          See 'photod --help' for options, files and exit codes.
+
+        """)
+  }
+}

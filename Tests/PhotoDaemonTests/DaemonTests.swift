@@ -1,0 +1,264 @@
+import Glibc
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import PhotoDaemon
+
+/// A library that does what the test says and notes what was asked of it.
+private final class ScriptedLibrary: RunningLibrary {
+  enum Event: Hashable, Sendable {
+    case serving
+    case reloaded(Configuration)
+    case askedAlive, stopped
+  }
+
+  let statusLines: AsyncStream<String>
+  /// What was asked, as it happens.
+  let events: AsyncStream<Event>
+  let descriptor = Atomic<Int32>(-1)
+  let isAlive = Atomic(true)
+  private let event: AsyncStream<Event>.Continuation
+  private let status: AsyncStream<String>.Continuation
+  private let ended: AsyncStream<Never>
+  private let end: AsyncStream<Never>.Continuation
+  private let ignoresStop: Bool
+
+  init(ignoresStop: Bool = false) {
+    (statusLines, status) = AsyncStream.makeStream()
+    (events, event) = AsyncStream.makeStream()
+    (ended, end) = AsyncStream.makeStream()
+    self.ignoresStop = ignoresStop
+  }
+
+  func say(_ line: String) { status.yield(line) }
+  func finish() { end.finish() }
+
+  func serve(on descriptor: Int32) async throws {
+    self.descriptor.store(descriptor, ordering: .relaxed)
+    event.yield(.serving)
+    for await _ in ended {}
+    close(descriptor)
+  }
+
+  func reload(_ configuration: Configuration) async throws { event.yield(.reloaded(configuration)) }
+
+  func proveAlive() async -> Bool {
+    event.yield(.askedAlive)
+    return isAlive.load(ordering: .relaxed)
+  }
+
+  func stop() async {
+    event.yield(.stopped)
+    if !ignoresStop {
+      end.finish()
+      status.finish()
+    }
+  }
+}
+
+/// A daemon in this process, with signals and libraries from the test.
+private struct Fixture: Sendable {
+  let scratch: Scratch
+  let hangups: AsyncStream<Void>
+  let hangup: AsyncStream<Void>.Continuation
+  let groups: AsyncStream<ServiceGroup>
+  private let group: AsyncStream<ServiceGroup>.Continuation
+
+  init() throws {
+    scratch = try Scratch()
+    try scratch.directory("Pictures")
+    (hangups, hangup) = AsyncStream.makeStream()
+    (groups, group) = AsyncStream.makeStream()
+  }
+
+  func run(
+    _ more: [String: String] = [:], library: ScriptedLibrary, degraded: ScriptedLibrary? = nil,
+    reasons: @escaping @Sendable ([String]) -> Void = { _ in },
+    report: @Sendable (String) -> Void = { _ in }, cutOff: @escaping @Sendable () -> Void = {}
+  ) async -> EndStatus {
+    let parts = DaemonParts(
+      openLibrary: { _, _ in library },
+      openDegraded: { given, _ in
+        reasons(given)
+        return degraded ?? library
+      })
+    return await Daemon.run(
+      options: Options(), environment: scratch.environment(more), parts: parts, hangups: hangups, stopSignals: [],
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), report: report, cutOff: cutOff,
+      started: { group.yield($0) })
+  }
+
+  /// As SIGTERM does.
+  func terminate() async {
+    for await group in groups {
+      await group.triggerGracefulShutdown()
+      return
+    }
+  }
+}
+
+extension AsyncStream where Element == ScriptedLibrary.Event {
+  /// Reads until the event; false if the stream ends before.
+  fileprivate func reach(_ wanted: Element) async -> Bool {
+    for await event in self where event == wanted { return true }
+    return false
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct DaemonTests {
+  @Test func aLifeIsToldToTheManagerAndLeavesNothing() async throws {
+    let fixture = try Fixture()
+    let manager = try NotifySocket("\(fixture.scratch.path)/notify")
+    let library = ScriptedLibrary()
+    async let status = fixture.run(["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify"], library: library)
+    #expect(await library.events.reach(.serving))
+    let socket = "\(fixture.scratch.path)/run/photod/photod.sock"
+    #expect(connectionResult(socket) == 0)
+    #expect(try await manager.next() == "READY=1\nSTATUS=Serving")
+    library.say("Live, 3 photos")
+    #expect(try await manager.next() == "STATUS=Live, 3 photos")
+    await fixture.terminate()
+    #expect(try await manager.next() == "STOPPING=1\nSTATUS=Stopping")
+    #expect(await status == .success)
+    #expect(mode(socket) == nil)
+    // The lock went too.
+    _ = try InstanceLock(besideCatalog: "\(fixture.scratch.path)/.local/share/photod/catalog.sqlite")
+  }
+
+  @Test func hangupAppliesTheNewConfigurationAndAWrongOneOnlyWarns() async throws {
+    let fixture = try Fixture()
+    let manager = try NotifySocket("\(fixture.scratch.path)/notify")
+    let library = ScriptedLibrary()
+    async let status = fixture.run(["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify"], library: library)
+    var events = library.events.makeAsyncIterator()
+    #expect(await events.next() == .serving)
+    #expect(try await manager.next().hasPrefix("READY=1"))
+
+    try fixture.scratch.directory(".config/photod")
+    try fixture.scratch.directory("other")
+    let file = ".config/photod/config.toml"
+    try fixture.scratch.file(file, "roots = [\"~/other\"]\nremoval-grace-seconds = 7\ncatalog = \"/x/c.sqlite\"")
+    fixture.hangup.yield()
+    guard case .reloaded(let configuration) = await events.next() else { throw Missing() }
+    #expect(configuration.roots == ["\(fixture.scratch.path)/other"])
+    #expect(configuration.removalGrace == .seconds(7))
+    #expect(configuration.catalog == "\(fixture.scratch.path)/.local/share/photod/catalog.sqlite")
+    #expect(
+      configuration.warnings == ["The configuration names another catalog, /x/c.sqlite. Restart photod to use it."])
+    #expect(try await manager.next().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+    #expect(try await manager.next() == "READY=1\nSTATUS=Reloaded")
+
+    try fixture.scratch.file(file, "rots = 1")
+    fixture.hangup.yield()
+    guard case .reloaded(let kept) = await events.next() else { throw Missing() }
+    #expect(kept.roots == configuration.roots)
+    #expect(kept.warnings.count == 1)
+    #expect(kept.warnings[0].contains("config.toml:1: unknown key \"rots\""))
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
+  @Test func startedByHandAWrongConfigurationIsPrintedAndEndsIt() async throws {
+    let fixture = try Fixture()
+    try fixture.scratch.directory(".config/photod")
+    try fixture.scratch.file(".config/photod/config.toml", "rots = 1")
+    let printed = Mutex("")
+    let status = await fixture.run(library: ScriptedLibrary(), report: { text in printed.withLock { $0 += text } })
+    #expect(status == .configuration)
+    #expect(
+      printed.withLock { $0 } == """
+        photod: \(fixture.scratch.path)/.config/photod/config.toml:1: unknown key "rots"
+          Known keys are catalog, log-level, removal-grace-seconds, roots, socket.
+          See 'photod --help' for options, files and exit codes.
+
+        """)
+  }
+
+  @Test func asAServiceItStaysUpDegradedUntilTheConfigurationIsMended() async throws {
+    let fixture = try Fixture()
+    let manager = try NotifySocket("\(fixture.scratch.path)/notify")
+    try fixture.scratch.directory(".config/photod")
+    try fixture.scratch.file(".config/photod/config.toml", "rots = 1")
+    let (library, degraded) = (ScriptedLibrary(), ScriptedLibrary())
+    let reasons = Mutex<[String]>([])
+    async let status = fixture.run(
+      ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify"], library: library, degraded: degraded,
+      reasons: { given in reasons.withLock { $0 = given } })
+    #expect(await degraded.events.reach(.serving))
+    #expect(try await manager.next() == "READY=1\nSTATUS=Degraded")
+    #expect(reasons.withLock { $0 }.first?.contains("unknown key \"rots\". Known keys are") == true)
+    #expect(connectionResult("\(fixture.scratch.path)/run/photod/photod.sock") == 0)
+
+    try fixture.scratch.file(".config/photod/config.toml", "log-level = \"info\"")
+    fixture.hangup.yield()
+    #expect(await library.events.reach(.serving))
+    #expect(try await manager.next().hasPrefix("RELOADING=1"))
+    #expect(try await manager.next() == "READY=1\nSTATUS=Serving")
+    #expect(connectionResult("\(fixture.scratch.path)/run/photod/photod.sock") == 0)
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
+  @Test func aSecondInstanceEndsAlsoAsAService() async throws {
+    let fixture = try Fixture()
+    let lock = try InstanceLock(besideCatalog: "\(fixture.scratch.path)/.local/share/photod/catalog.sqlite")
+    #expect(await fixture.run(library: ScriptedLibrary()) == .alreadyRunning)
+    #expect(await fixture.run(["NOTIFY_SOCKET": "@nobody"], library: ScriptedLibrary()) == .alreadyRunning)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func theWatchdogHearsOfALibraryThatLivesOnly() async throws {
+    let fixture = try Fixture()
+    let manager = try NotifySocket("\(fixture.scratch.path)/notify")
+    let library = ScriptedLibrary()
+    async let status = fixture.run(
+      ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify", "WATCHDOG_USEC": "20000"], library: library)
+    var events = library.events.makeAsyncIterator()
+    while await events.next() != .askedAlive {}
+    try await manager.next(beginning: "READY=1")
+    try await manager.next(beginning: "WATCHDOG=1")
+    library.isAlive.store(false, ordering: .relaxed)
+    // Two more turns, after which no ping of an earlier one is under way.
+    for _ in 0..<2 { while await events.next() != .askedAlive {} }
+    library.say("marker")
+    try await manager.next(beginning: "STATUS=marker")
+    for _ in 0..<3 { while await events.next() != .askedAlive {} }
+    library.say("end")
+    #expect(try await manager.next() == "STATUS=end")
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
+  @Test func aStopThatHangsIsCutOffWithinTwoSeconds() async throws {
+    let fixture = try Fixture()
+    let library = ScriptedLibrary(ignoresStop: true)
+    let clock = ContinuousClock()
+    let stopped = Mutex(clock.now)
+    let took = Mutex<Duration?>(nil)
+    async let status = fixture.run(
+      library: library,
+      cutOff: {
+        took.withLock { $0 = stopped.withLock { clock.now - $0 } }
+        library.finish()
+      })
+    #expect(await library.events.reach(.serving))
+    stopped.withLock { $0 = clock.now }
+    await fixture.terminate()
+    #expect(await status == .success)
+    let time = try #require(took.withLock { $0 })
+    #expect(time >= Daemon.stopTime - .milliseconds(50))
+  }
+
+  @Test func aServiceThatEndsByItselfIsAnError() async throws {
+    let fixture = try Fixture()
+    let library = ScriptedLibrary()
+    async let status = fixture.run(library: library)
+    #expect(await library.events.reach(.serving))
+    library.finish()
+    #expect(await status == .software)
+  }
+
+  private struct Missing: Error {}
+}

@@ -1,0 +1,163 @@
+import Glibc
+import PhotoDaemon
+import Testing
+
+@Suite struct InstanceTests {
+  // MARK: - Lock
+
+  @Test func theSecondIsToldWhoHoldsTheLock() throws {
+    let scratch = try Scratch()
+    let catalog = "\(scratch.path)/data/photod/catalog.sqlite"
+    let lock = try InstanceLock(besideCatalog: catalog)
+    #expect(mode("\(scratch.path)/data") == 0o700)
+    #expect(mode("\(scratch.path)/data/photod") == 0o700)
+    #expect(mode(lock.path) == 0o600)
+    let error = #expect(throws: StartError.self) { try InstanceLock(besideCatalog: catalog) }
+    #expect(error?.status == .alreadyRunning)
+    #expect(error?.problem.hasPrefix("process \(getpid()) (") == true)
+    #expect(error?.problem.hasSuffix(") already keeps the catalog \(catalog)") == true)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func theLockEndsWithItsOwner() throws {
+    let scratch = try Scratch()
+    let catalog = "\(scratch.path)/catalog.sqlite"
+    do { _ = try InstanceLock(besideCatalog: catalog) }
+    _ = try InstanceLock(besideCatalog: catalog)
+  }
+
+  @Test func twoNamesOfACatalogAreOneLock() throws {
+    let scratch = try Scratch()
+    try scratch.directory("real")
+    let catalog = try scratch.file("real/catalog.sqlite")
+    symlink("\(scratch.path)/real", "\(scratch.path)/folder")
+    symlink(catalog, "\(scratch.path)/other.sqlite")
+    let lock = try InstanceLock(besideCatalog: catalog)
+    #expect(throws: StartError.self) { try InstanceLock(besideCatalog: "\(scratch.path)/folder/catalog.sqlite") }
+    #expect(throws: StartError.self) { try InstanceLock(besideCatalog: "\(scratch.path)/other.sqlite") }
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func aPlaceThatIsAFileIsNoPlaceForACatalog() throws {
+    let scratch = try Scratch()
+    try scratch.file("data")
+    let error = #expect(throws: StartError.self) { try InstanceLock(besideCatalog: "\(scratch.path)/data/c.sqlite") }
+    #expect(error?.status == .cannotCreate)
+    #expect(error?.problem == "\(scratch.path)/data is no directory")
+  }
+
+  // MARK: - Socket
+
+  @Test func theSocketIsForItsUserAloneAndGoesAtTheEnd() throws {
+    let scratch = try Scratch()
+    let path = "\(scratch.path)/run/photod/photod.sock"
+    let socket = try SocketFile(binding: path)
+    #expect(mode(path) == 0o600)
+    #expect(mode("\(scratch.path)/run/photod") == 0o700)
+    #expect(connectionResult(path) == 0)
+    #expect(socket.close() == nil)
+    #expect(mode(path) == nil)
+  }
+
+  @Test func aDirectoryOfOursThatStoodOpenIsClosed() throws {
+    let scratch = try Scratch()
+    try scratch.directory("photod")
+    let socket = try SocketFile(binding: "\(scratch.path)/photod/photod.sock")
+    #expect(mode("\(scratch.path)/photod") == 0o700)
+    socket.close()
+  }
+
+  @Test func aSocketLeftBehindIsReplaced() throws {
+    let scratch = try Scratch()
+    let path = "\(scratch.path)/s"
+    let dead = try SocketFile(binding: path)
+    close(dead.descriptor)
+    #expect(connectionResult(path) == ECONNREFUSED)
+    let socket = try SocketFile(binding: path)
+    #expect(connectionResult(path) == 0)
+    socket.close()
+  }
+
+  @Test func aSocketThatAnswersIsNotReplaced() throws {
+    let scratch = try Scratch()
+    let path = "\(scratch.path)/s"
+    let socket = try SocketFile(binding: path)
+    let error = #expect(throws: StartError.self) { try SocketFile(binding: path) }
+    #expect(error?.status == .alreadyRunning)
+    #expect(error?.problem.hasPrefix("process \(getpid()) (") == true)
+    #expect(connectionResult(path) == 0)
+    socket.close()
+  }
+
+  @Test func aSocketOfSomebodyElseIsNotRemovedAtTheEnd() throws {
+    let scratch = try Scratch()
+    let path = "\(scratch.path)/s"
+    let first = try SocketFile(binding: path)
+    #expect(rename(path, path + ".kept") == 0)
+    let second = try SocketFile(binding: path)
+    first.close()
+    #expect(connectionResult(path) == 0)
+    second.close()
+  }
+
+  @Test func aFileInThePlaceOfTheSocketIsKept() throws {
+    let scratch = try Scratch()
+    let path = try scratch.file("s", "precious")
+    let error = #expect(throws: StartError.self) { try SocketFile(binding: path) }
+    #expect(error?.problem == "\(path) is there and is no socket")
+    #expect(mode(path) != nil)
+  }
+
+  @Test func aPathTooLongForASocketIsRefusedWithItsLength() throws {
+    let scratch = try Scratch()
+    let longest = scratch.path + "/" + String(repeating: "s", count: 106 - scratch.path.utf8.count)
+    #expect(longest.utf8.count == 107)
+    try SocketFile(binding: longest).close()
+    let error = #expect(throws: StartError.self) { try SocketFile(binding: longest + "s") }
+    #expect(error?.problem.hasPrefix("the socket's path has 108 bytes, a socket's can have 107: ") == true)
+    #expect(error?.status == .usage)
+  }
+
+  // MARK: - Descriptors of a service manager
+
+  @Test func aPassedSocketIsTaken() throws {
+    let scratch = try Scratch()
+    let socket = try SocketFile(binding: "\(scratch.path)/s")
+    defer { socket.close() }
+    #expect(fcntl(socket.descriptor, F_SETFD, 0) == 0)
+    let environment = scratch.environment([
+      "LISTEN_PID": "\(getpid())", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "photod.socket",
+    ])
+    let taken = try ListenDescriptors(taking: environment, from: socket.descriptor).descriptors
+    #expect(taken.map(\.number) == [socket.descriptor])
+    #expect(taken.map(\.name) == ["photod.socket"])
+    #expect(fcntl(socket.descriptor, F_GETFD) == FD_CLOEXEC)
+    #expect(environment.isActivated)
+  }
+
+  @Test func whatIsMeantForAnotherProcessIsLeft() throws {
+    let scratch = try Scratch()
+    let environment = scratch.environment(["LISTEN_PID": "1", "LISTEN_FDS": "1"])
+    #expect(try ListenDescriptors(taking: environment).descriptors.isEmpty)
+    #expect(!environment.isActivated)
+    #expect(try ListenDescriptors(taking: scratch.environment()).descriptors.isEmpty)
+  }
+
+  @Test func aPassedDescriptorThatIsNoListeningSocketIsRefused() throws {
+    let scratch = try Scratch()
+    var pair: [Int32] = [0, 0]
+    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    defer { for descriptor in pair { close(descriptor) } }
+    let variables = ["LISTEN_PID": "\(getpid())", "LISTEN_FDS": "1"]
+    let error = #expect(throws: StartError.self) {
+      try ListenDescriptors(taking: scratch.environment(variables), from: pair[0])
+    }
+    #expect(error?.status == .configuration)
+  }
+
+  @Test(arguments: ["", "x", "-1", "65", "99999999999"]) func aNonsensicalCountIsRefused(count: String) throws {
+    let scratch = try Scratch()
+    let environment = scratch.environment(["LISTEN_PID": "\(getpid())", "LISTEN_FDS": count])
+    #expect(throws: StartError.self) { try ListenDescriptors(taking: environment) }
+  }
+}

@@ -1,0 +1,119 @@
+import Dispatch
+import Foundation
+import Glibc
+import PhotoDaemon
+import Testing
+
+/// A directory of its own for one test, short enough for a socket's path, gone with it.
+final class Scratch: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/photod-test-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp", code: errno) }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      Issue.record("\(path) stays: \(error)")
+    }
+  }
+
+  @discardableResult
+  func directory(_ name: String) throws -> String {
+    var made = path
+    for part in name.split(separator: "/") {
+      made += "/\(part)"
+      guard mkdir(made, 0o755) == 0 || errno == EEXIST else { throw SystemError(call: "mkdir", code: errno) }
+    }
+    return made
+  }
+
+  @discardableResult
+  func file(_ name: String, _ text: String = "") throws -> String {
+    let file = "\(path)/\(name)"
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw SystemError(call: "open", code: errno) }
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    guard write(descriptor, bytes, bytes.count) == bytes.count else { throw SystemError(call: "write", code: errno) }
+    return file
+  }
+
+  /// A user whose every folder is in here.
+  func environment(_ more: [String: String] = [:]) -> ProcessEnvironment {
+    let variables = ["HOME": path, "XDG_RUNTIME_DIR": "\(path)/run"]
+    return ProcessEnvironment(
+      variables: variables.merging(more) { $1 }, processID: getpid(), userID: geteuid(), currentDirectory: path)
+  }
+}
+
+struct SystemError: Error {
+  let call: String
+  let code: Int32
+}
+
+/// Permission bits of a file.
+func mode(_ path: String) -> mode_t? {
+  var status = stat()
+  return lstat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+}
+
+/// A socket of datagrams, as a service manager has one.
+final class NotifySocket: Sendable {
+  let descriptor: Int32
+  private let queue = DispatchQueue(label: "notify-socket")
+
+  /// - Parameter name: A path, or `@` and a name of the abstract namespace.
+  init(_ name: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let bound = withUnixAddress(name) { bind(descriptor, $0, $1) }
+    guard descriptor >= 0, bound == 0 else { throw SystemError(call: "bind", code: errno) }
+    // A message that never comes fails the test rather than to hang it.
+    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  deinit { close(descriptor) }
+
+  /// The next message; waits for it, on a thread of its own so that the daemon under test keeps those of the pool.
+  func next() async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { [descriptor] in
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        if count < 0 {
+          continuation.resume(throwing: SystemError(call: "recv", code: errno))
+        } else {
+          continuation.resume(returning: String(decoding: bytes[..<count], as: UTF8.self))
+        }
+      }
+    }
+  }
+
+  /// Reads until one begins so.
+  func next(beginning prefix: String) async throws {
+    while !(try await next()).hasPrefix(prefix) {}
+  }
+}
+
+func withUnixAddress<Result>(_ name: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  var bytes = Array(name.utf8)
+  if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 } else { bytes.append(0) }
+  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+  return withUnsafePointer(to: address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(2 + bytes.count)) }
+  }
+}
+
+/// What a connection to this socket gives at once: the errno, 0 for success.
+func connectionResult(_ path: String) -> Int32 {
+  let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+  defer { close(descriptor) }
+  return withUnixAddress(path) { connect(descriptor, $0, $1) } == 0 ? 0 : errno
+}
