@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "watchshim.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t nanoseconds(struct statx_timestamp time) {
+  return (int64_t)((uint64_t)time.tv_sec * 1000000000u + time.tv_nsec);
+}
+
+static int look(int directory, const char *name, int flags, struct watchshim_stat *result) {
+  struct statx x;
+  if (statx(directory, name, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, &x) != 0) return errno;
+  result->device = makedev(x.stx_dev_major, x.stx_dev_minor);
+  result->inode = x.stx_ino;
+  result->birth_time = (x.stx_mask & STATX_BTIME) ? nanoseconds(x.stx_btime) : 0;
+  result->byte_count = (int64_t)x.stx_size;
+  result->modification_time = nanoseconds(x.stx_mtime);
+  result->change_time = nanoseconds(x.stx_ctime);
+  result->mode = x.stx_mode;
+  result->link_count = x.stx_nlink;
+  return 0;
+}
+
+int watchshim_stat_at(int directory, const char *name, struct watchshim_stat *result) {
+  return look(directory, name, AT_SYMLINK_NOFOLLOW, result);
+}
+
+int watchshim_stat_descriptor(int descriptor, struct watchshim_stat *result) {
+  return look(descriptor, "", AT_EMPTY_PATH, result);
+}
+
+long watchshim_read_directory(int directory, void *buffer, size_t byte_count) {
+  ssize_t count = getdents64(directory, buffer, byte_count);
+  return count < 0 ? -errno : count;
+}
+
+int watchshim_watch_descriptor(int inotify, int descriptor, uint32_t mask) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  int watch = inotify_add_watch(inotify, path, mask);
+  return watch < 0 ? -errno : watch;
+}
+
+int watchshim_inotify_descriptors(int *descriptors, int capacity) {
+  DIR *directory = opendir("/proc/self/fd");
+  if (!directory) return -errno;
+  int count = 0;
+  struct dirent *entry;
+  while (count < capacity && (entry = readdir(directory))) {
+    char path[300], target[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length <= 0) continue;
+    target[length] = 0;
+    if (strcmp(target, "anon_inode:inotify") == 0) descriptors[count++] = atoi(entry->d_name);
+  }
+  closedir(directory);
+  return count;
+}
+
+const uint8_t *watchshim_event_name(const struct inotify_event *event) { return (const uint8_t *)event->name; }
+
+void watchshim_close_others(int kept) {
+  if (kept > 3) close_range(3, (unsigned)kept - 1, 0);
+  close_range((unsigned)kept < 3 ? 3 : (unsigned)kept + 1, ~0u, 0);
+}
+
+int watchshim_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 ? 0 : errno; }
+
+static volatile sig_atomic_t termination_noted;
+
+static void note_termination(int signal) {
+  (void)signal;
+  termination_noted = 1;
+}
+
+int watchshim_note_termination(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = note_termination;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(SIGTERM, &action, NULL) || sigaction(SIGINT, &action, NULL)) return errno;
+  action.sa_handler = SIG_IGN;
+  if (sigaction(SIGHUP, &action, NULL) || sigaction(SIGPIPE, &action, NULL)) return errno;
+  return 0;
+}
+
+int watchshim_termination_noted(void) { return termination_noted; }
+
+int64_t watchshim_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}

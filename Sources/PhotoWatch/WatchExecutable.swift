@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Where the photod-watch program is.
+package enum WatchExecutable {
+  /// The environment's PHOTOD_WATCH, else photod-watch beside our own executable, else ../libexec/photod/photod-watch from
+  /// there.
+  /// - throws: `WatchError` that names the places where it is not.
+  package static func find() throws -> String {
+    if let given = getenv("PHOTOD_WATCH"), given.pointee != 0 {
+      let path = String(cString: given)
+      guard access(path, X_OK) == 0 else { throw WatchError("PHOTOD_WATCH=\(path)", errorNumber: errno) }
+      return path
+    }
+    let directory = try ownDirectory()
+    let places = ["\(directory)/photod-watch", "\(directory)/../libexec/photod/photod-watch"]
+    guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
+      throw WatchError(
+        "photod-watch is neither at \(places[0]) nor at \(places[1]); install it there or name it in PHOTOD_WATCH")
+    }
+    return found
+  }
+
+  private static func ownDirectory() throws -> String {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = buffer.withUnsafeMutableBytes { bytes -> Int in
+      guard let start = bytes.baseAddress else { return -1 }
+      return readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    guard count > 0, let slash = buffer[..<count].lastIndex(of: UInt8(ascii: "/")) else {
+      throw WatchError("our own executable's place is not known", errorNumber: errno)
+    }
+    return String(decoding: buffer[..<slash], as: UTF8.self)
+  }
+}

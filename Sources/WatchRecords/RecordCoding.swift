@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+
+// A record is its tag (one byte) and its fields in the order of their declaration: integers little-endian, names as a u16
+// length and their bytes, booleans and choices one byte, an optional as a boolean and, where that is 1, the value.
+// A tag is never given another meaning; a new record gets a new tag and the protocol a new version.
+
+extension WatchRecord {
+  private enum Tag: UInt8 {
+    case directoryFound = 1
+    case directoryMoved, directoryGone, listingStarted, listingEnded, fileFound, fileGone, fileMoved, scanStarted
+    case scanEnded, rootOffline, overflow, synced, watchBudget, unreadable
+  }
+
+  /// Appends this record's bytes.
+  public func encode(into bytes: inout [UInt8]) {
+    switch self {
+    case .directoryFound(let number, let parent, let root, let name, let identity):
+      bytes.append(Tag.directoryFound.rawValue)
+      bytes.append(integer: number)
+      bytes.append(integer: parent)
+      bytes.append(integer: root)
+      bytes.append(name: name)
+      identity.encode(into: &bytes)
+    case .directoryMoved(let number, let parent, let name):
+      bytes.append(Tag.directoryMoved.rawValue)
+      bytes.append(integer: number)
+      bytes.append(integer: parent)
+      bytes.append(name: name)
+    case .directoryGone(let number, let evidence):
+      bytes.append(Tag.directoryGone.rawValue)
+      bytes.append(integer: number)
+      bytes.append(evidence.rawValue)
+    case .listingStarted(let number, let evidence):
+      bytes.append(Tag.listingStarted.rawValue)
+      bytes.append(integer: number)
+      bytes.append(evidence.rawValue)
+    case .listingEnded(let number, let complete):
+      bytes.append(Tag.listingEnded.rawValue)
+      bytes.append(integer: number)
+      bytes.append(boolean: complete)
+    case .fileFound(let directory, let name, let stat):
+      bytes.append(Tag.fileFound.rawValue)
+      bytes.append(integer: directory)
+      bytes.append(name: name)
+      stat.encode(into: &bytes)
+    case .fileGone(let directory, let name):
+      bytes.append(Tag.fileGone.rawValue)
+      bytes.append(integer: directory)
+      bytes.append(name: name)
+    case .fileMoved(let from, let fromName, let to, let toName, let stat):
+      bytes.append(Tag.fileMoved.rawValue)
+      bytes.append(integer: from)
+      bytes.append(name: fromName)
+      bytes.append(integer: to)
+      bytes.append(name: toName)
+      bytes.append(boolean: stat != nil)
+      stat?.encode(into: &bytes)
+    case .scanStarted(let root, let request, let reason):
+      bytes.append(Tag.scanStarted.rawValue)
+      bytes.append(integer: root)
+      bytes.append(integer: request)
+      bytes.append(reason.rawValue)
+    case .scanEnded(let root, let request, let complete):
+      bytes.append(Tag.scanEnded.rawValue)
+      bytes.append(integer: root)
+      bytes.append(integer: request)
+      bytes.append(boolean: complete)
+    case .rootOffline(let root, let errorNumber):
+      bytes.append(Tag.rootOffline.rawValue)
+      bytes.append(integer: root)
+      bytes.append(integer: errorNumber)
+    case .overflow:
+      bytes.append(Tag.overflow.rawValue)
+    case .synced(let number):
+      bytes.append(Tag.synced.rawValue)
+      bytes.append(integer: number)
+    case .watchBudget(let unwatched, let watched, let limit):
+      bytes.append(Tag.watchBudget.rawValue)
+      bytes.append(integer: unwatched)
+      bytes.append(integer: watched)
+      bytes.append(integer: limit)
+    case .unreadable(let directory, let name, let errorNumber):
+      bytes.append(Tag.unreadable.rawValue)
+      bytes.append(integer: directory)
+      bytes.append(name: name)
+      bytes.append(integer: errorNumber)
+    }
+  }
+
+  init(from reader: inout ByteReader) throws(WatchFormatError) {
+    let start = reader.offset
+    let raw: UInt8 = try reader.integer("a record's tag")
+    guard let tag = Tag(rawValue: raw) else { throw WatchFormatError(what: "tag \(raw) is no record", offset: start) }
+    self =
+      switch tag {
+      case .directoryFound:
+        .directoryFound(
+          number: try reader.integer("a directory's number"), parent: try reader.integer("a directory's parent"),
+          root: try reader.integer("a root"), name: try reader.name("a directory's name"),
+          identity: try FileIdentity(from: &reader))
+      case .directoryMoved:
+        .directoryMoved(
+          number: try reader.integer("a directory's number"), parent: try reader.integer("a directory's parent"),
+          name: try reader.name("a directory's name"))
+      case .directoryGone:
+        .directoryGone(number: try reader.integer("a directory's number"), evidence: try reader.choice("evidence"))
+      case .listingStarted:
+        .listingStarted(number: try reader.integer("a directory's number"), evidence: try reader.choice("evidence"))
+      case .listingEnded:
+        .listingEnded(number: try reader.integer("a directory's number"), complete: try reader.boolean("completeness"))
+      case .fileFound:
+        .fileFound(
+          directory: try reader.integer("a file's directory"), name: try reader.name("a file's name"),
+          stat: try FileStat(from: &reader))
+      case .fileGone:
+        .fileGone(directory: try reader.integer("a file's directory"), name: try reader.name("a file's name"))
+      case .fileMoved:
+        .fileMoved(
+          from: try reader.integer("a file's old directory"), fromName: try reader.name("a file's old name"),
+          to: try reader.integer("a file's directory"), toName: try reader.name("a file's name"),
+          stat: try reader.boolean("presence of a stat") ? try FileStat(from: &reader) : nil)
+      case .scanStarted:
+        .scanStarted(
+          root: try reader.integer("a root"), request: try reader.integer("a request"),
+          reason: try reader.choice("a scan's reason"))
+      case .scanEnded:
+        .scanEnded(
+          root: try reader.integer("a root"), request: try reader.integer("a request"),
+          complete: try reader.boolean("completeness"))
+      case .rootOffline:
+        .rootOffline(root: try reader.integer("a root"), errorNumber: try reader.integer("an errno"))
+      case .overflow: .overflow
+      case .synced: .synced(number: try reader.integer("a sync number"))
+      case .watchBudget:
+        .watchBudget(
+          unwatched: try reader.integer("unwatched directories"), watched: try reader.integer("watched directories"),
+          limit: try reader.integer("the limit of watches"))
+      case .unreadable:
+        .unreadable(
+          directory: try reader.integer("a directory's number"), name: try reader.name("a name"),
+          errorNumber: try reader.integer("an errno"))
+      }
+  }
+}
+
+extension WatchOrder {
+  private enum Tag: UInt8 {
+    case configure = 1
+    case addRoot, removeRoot, rescan, sync
+  }
+
+  /// Appends this order's bytes.
+  public func encode(into bytes: inout [UInt8]) {
+    switch self {
+    case .configure(let extensions, let ignoredDirectoryNames):
+      bytes.append(Tag.configure.rawValue)
+      for list in [extensions, ignoredDirectoryNames] {
+        precondition(list.count <= Int(UInt16.max), "a list of \(list.count) names")
+        bytes.append(integer: UInt16(list.count))
+        for name in list { bytes.append(name: name) }
+      }
+    case .addRoot(let root, let path):
+      bytes.append(Tag.addRoot.rawValue)
+      bytes.append(integer: root)
+      bytes.append(name: path)
+    case .removeRoot(let root):
+      bytes.append(Tag.removeRoot.rawValue)
+      bytes.append(integer: root)
+    case .rescan(let root, let directory, let request):
+      bytes.append(Tag.rescan.rawValue)
+      bytes.append(integer: root)
+      bytes.append(boolean: directory != nil)
+      if let directory { bytes.append(integer: directory) }
+      bytes.append(integer: request)
+    case .sync(let number):
+      bytes.append(Tag.sync.rawValue)
+      bytes.append(integer: number)
+    }
+  }
+
+  init(from reader: inout ByteReader) throws(WatchFormatError) {
+    let start = reader.offset
+    let raw: UInt8 = try reader.integer("an order's tag")
+    guard let tag = Tag(rawValue: raw) else { throw WatchFormatError(what: "tag \(raw) is no order", offset: start) }
+    switch tag {
+    case .configure:
+      let extensions = try Self.names("an extension", from: &reader)
+      self = .configure(
+        extensions: extensions, ignoredDirectoryNames: try Self.names("an ignored directory name", from: &reader))
+    case .addRoot: self = .addRoot(root: try reader.integer("a root"), path: try reader.name("a root's path"))
+    case .removeRoot: self = .removeRoot(root: try reader.integer("a root"))
+    case .rescan:
+      self = .rescan(
+        root: try reader.integer("a root"),
+        directory: try reader.boolean("presence of a directory") ? try reader.integer("a directory's number") : nil,
+        request: try reader.integer("a request"))
+    case .sync: self = .sync(number: try reader.integer("a sync number"))
+    }
+  }
+
+  /// Reserves nothing by the count it reads: a lying count ends in an error at the end of the frame.
+  private static func names(_ field: String, from reader: inout ByteReader) throws(WatchFormatError) -> [[UInt8]] {
+    let count: UInt16 = try reader.integer("a number of names")
+    var names: [[UInt8]] = []
+    for _ in 0..<count { names.append(try reader.name(field)) }
+    return names
+  }
+}
+
+extension FileIdentity {
+  fileprivate func encode(into bytes: inout [UInt8]) {
+    bytes.append(integer: device)
+    bytes.append(integer: inode)
+    bytes.append(integer: birthTime)
+  }
+
+  fileprivate init(from reader: inout ByteReader) throws(WatchFormatError) {
+    device = try reader.integer("a device")
+    inode = try reader.integer("an inode")
+    birthTime = try reader.integer("a birth time")
+  }
+}
+
+extension FileStat {
+  fileprivate func encode(into bytes: inout [UInt8]) {
+    identity.encode(into: &bytes)
+    bytes.append(integer: byteCount)
+    bytes.append(integer: modificationTime)
+    bytes.append(integer: changeTime)
+  }
+
+  fileprivate init(from reader: inout ByteReader) throws(WatchFormatError) {
+    identity = try FileIdentity(from: &reader)
+    byteCount = try reader.integer("a byte count")
+    modificationTime = try reader.integer("a modification time")
+    changeTime = try reader.integer("a change time")
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CInotifyTools
+import Glibc
+import WatchRecords
+
+extension FolderWatch {
+  /// One event of the kernel, in its order.
+  func handle(_ event: WatchEvent) {
+    eventCount += 1
+    currentStamp = eventCount
+    if event.has(IN_Q_OVERFLOW) {
+      noteOverflow()
+    } else if event.watch == cookies.watch {
+      noteCookie(event)
+    } else if let index = byWatch[event.watch] {
+      if event.name.isEmpty {
+        handleOwn(event, of: index)
+      } else if event.has(IN_ISDIR) {
+        handleDirectory(event, in: index)
+      } else {
+        handleFile(event, in: index)
+      }
+    }
+  }
+
+  private func noteOverflow() {
+    say(.overflow)
+    overflowed = true
+    for id in scans.keys { scans[id]?.complete = false }
+    for position in syncs.indices where !syncs[position].isCookieSeen { syncs[position].isCookieLost = true }
+  }
+
+  /// An event about the watched directory itself.
+  private func handleOwn(_ event: WatchEvent, of index: NodeIndex) {
+    if tree[index].parent < 0 {
+      if event.has(IN_IGNORED) {
+        byWatch[event.watch] = nil
+        tree[index].watch = -1
+      }
+      if event.has(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
+        let number = tree[index].root
+        loseRoot(number, event.has(IN_UNMOUNT) ? ENODEV : ENOENT)
+        // What stands at its path by now is looked for at once, and again every two seconds.
+        nextCheck = 0
+      }
+      return
+    }
+    if event.has(IN_UNMOUNT) {
+      markDead(index, evidence: .scan)
+      doubt(tree[index].parent)
+    } else if event.has(IN_IGNORED) {
+      markDead(index, evidence: .event)
+    }
+  }
+
+  /// The kernel removed the watch: the directory was deleted or unmounted, and turns up nowhere.
+  private func markDead(_ index: NodeIndex, evidence: Evidence) {
+    let wasDead = missing[index]?.isDead == true
+    markMissing(index, evidence: evidence)
+    missing[index]?.isDead = true
+    if !wasDead { missing[index]?.evidence = evidence }
+    let watch = tree[index].watch
+    if watch >= 0 {
+      byWatch[watch] = nil
+      tree[index].watch = -1
+    }
+  }
+
+  private func handleDirectory(_ event: WatchEvent, in index: NodeIndex) {
+    guard !tree[index].flags.contains(.contentsIgnored), rules.wantsDirectory(event.name) else { return }
+    let child = tree.child(of: index, named: event.name)
+    if event.has(IN_CREATE | IN_MOVED_TO) {
+      enter(index, event.name)
+    } else if event.has(IN_MOVED_FROM | IN_DELETE) {
+      if let child { markMissing(child, evidence: .event) }
+    } else if event.has(IN_ATTRIB) {
+      // Permissions may have come that were missing.
+      if let child {
+        if tree[child].flags.contains(.incomplete) { doubt(child) }
+      } else {
+        enter(index, event.name)
+      }
+    }
+  }
+
+  private func handleFile(_ event: WatchEvent, in index: NodeIndex) {
+    if NameRules.isMarker(event.name) {
+      if !event.has(IN_ATTRIB) { doubt(index) }
+      return
+    }
+    let isWanted = !tree[index].flags.contains(.contentsIgnored) && rules.wantsFile(event.name)
+    if event.has(IN_MOVED_TO) {
+      arrive(event, in: index, isWanted: isWanted)
+    } else if isWanted {
+      let place = FilePlace(directory: tree.reference(index), name: event.name)
+      if event.has(IN_MOVED_FROM) { depart(event, from: place) } else { note(place, onlyCreated: event.has(IN_CREATE)) }
+    }
+  }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+/// Walks and watches the roots, and says what is there. One thread, one turn after the other: orders, events, some
+/// listing, what has waited long enough, output.
+///
+/// The rules that keep it right:
+/// 1. A directory is watched first and listed second, both through one descriptor.
+/// 2. The number that inotify_add_watch(2) gives is a directory's identity: a known number means that it moved here.
+/// 3. A path built from the tree is never trusted: the directory is opened and its identity compared (`OpenDirectories`).
+///    When it is another, the directory is in doubt and listed again once the queue is empty.
+/// 4. Events are hints; what statx(2) says in the verified directory is said.
+/// 5. A directory is gone only when the queue was empty and a grace has passed.
+/// 6. After an overflow all roots are scanned again; known directories keep their numbers.
+final class FolderWatch {
+  /// How long a missing directory may take to turn up elsewhere.
+  static let goneGrace: Int64 = 200_000_000
+  /// How long the second half of a file's rename may take; measured: at most 54 events.
+  static let moveGrace: Int64 = 20_000_000
+  /// The grace when a sync or a scan's end waits.
+  static let forcedGrace: Int64 = 5_000_000
+  /// Without an empty queue for so long, what waits for one goes on without.
+  static let longestWaitForQuiet: Int64 = 500_000_000
+  /// How long one part of a turn may take before the others have theirs.
+  static let slice: Int64 = 5_000_000
+  /// Roots and unwatched directories are looked at again so often.
+  static let checkInterval: Int64 = 2_000_000_000
+
+  let socket: Int32
+  let inotify: InotifyInstance
+  let cookies: CookieDirectory
+  let mounts: MountTable
+
+  var rules = NameRules()
+  var roots: [UInt16: Root] = [:]
+  var tree = DirectoryTree()
+  var byWatch: [Int32: NodeIndex] = [:]
+  var directories = OpenDirectories()
+
+  var backlog = EventBacklog()
+  /// Events handled so far. What is put off carries the count at its cause (`currentStamp`), so that a sync knows what is
+  /// from before it.
+  var eventCount: UInt64 = 0
+  var currentStamp: UInt64 = 0
+  /// When the queue was last seen empty.
+  var quietAt: Int64 = 0
+  /// The kernel dropped events; the scans that follow are not started yet.
+  var overflowed = false
+
+  var walk = Walk()
+  var scans: [UInt32: Scan] = [:]
+  var lastScan: UInt32 = 0
+  var looks = PendingLooks()
+  var fresh = FreshFiles()
+  var held = HeldMoves()
+  var missing: [NodeIndex: Missing] = [:]
+  var syncs: [SyncRequest] = []
+  var unwatched = UnwatchedDirectories()
+  var saidBudget = WatchBudget()
+  var nextCheck: Int64 = 0
+
+  var output = Output()
+  var orders = FrameAssembler()
+
+  init(socket: Int32) throws(StartError) {
+    self.socket = socket
+    inotify = try InotifyInstance()
+    cookies = try CookieDirectory(inotify: inotify)
+    mounts = MountTable()
+  }
+
+  /// Works until photod closes its end or a signal ends it.
+  /// - returns: the exit status.
+  func run() -> Int32 {
+    output.begin()
+    nextCheck = watchshim_now() + Self.checkInterval
+    var status: Int32 = 0
+    do throws(Failure) {
+      while watchshim_termination_noted() == 0 {
+        if !output.isPaused { turn() }
+        output.cutIfDue(quiet: walk.isIdle && backlog.isEmpty)
+        guard try sendOutput(), try wait() else { break }
+      }
+    } catch {
+      complain(error.message)
+      status = error.status
+    }
+    cookies.remove()
+    inotify.close()
+    return status
+  }
+
+  private func turn() {
+    let drained = handleEvents()
+    if drained || looks.isDue { flushLooks() }
+    listSome()
+    let now = watchshim_now()
+    if now >= nextCheck { check(now) }
+    settle(drained: drained, now: now)
+  }
+
+  /// Handles what is queued, for one slice of time.
+  /// - returns: whether the queue was empty at the end.
+  private func handleEvents() -> Bool {
+    let end = watchshim_now() + Self.slice
+    while true {
+      let drained = inotify.read(into: &backlog)
+      if drained, backlog.isEmpty {
+        quietAt = watchshim_now()
+        return true
+      }
+      while let event = backlog.next() {
+        handle(event)
+        if looks.isDue { flushLooks() }
+        if eventCount % 64 == 0, watchshim_now() >= end { return false }
+      }
+    }
+  }
+
+  /// - returns: false when photod has closed its end.
+  private func sendOutput() throws(Failure) -> Bool {
+    do throws(SystemError) {
+      try output.write(to: socket)
+      return true
+    } catch {
+      if error.number == EPIPE || error.number == ECONNRESET { return false }
+      throw Failure(message: "records can't be written: \(describe(error.number))", status: 1)
+    }
+  }
+
+  // MARK: - Sleeping
+
+  /// Waits for an order, an event, room to write, or the next thing that is due.
+  /// - returns: false when photod has closed its end.
+  private func wait() throws(Failure) -> Bool {
+    let paused = output.isPaused
+    let timeout = paused ? -1 : millisecondsUntilDue()
+    if timeout != 0 { directories.closeAll() }
+    var polled = [
+      pollfd(fd: socket, events: Int16(POLLIN) | (output.wantsToWrite ? Int16(POLLOUT) : 0), revents: 0),
+      pollfd(fd: paused ? -1 : inotify.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: paused ? -1 : mounts.descriptor, events: Int16(POLLPRI), revents: 0),
+    ]
+    guard poll(&polled, nfds_t(polled.count), timeout) >= 0 else {
+      if errno == EINTR { return true }
+      throw Failure(message: "poll failed: \(describe(errno))", status: 1)
+    }
+    if polled[2].revents != 0 { nextCheck = 0 }
+    guard polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return true }
+    return try readOrders()
+  }
+
+  private func millisecondsUntilDue() -> Int32 {
+    guard walk.isIdle, backlog.isEmpty, !overflowed else { return 0 }
+    let due = [nextCheck, nextSettling()].min() ?? nextCheck
+    let now = watchshim_now()
+    return due <= now ? 0 : Int32(min((due - now + 999_999) / 1_000_000, 60_000))
+  }
+
+  func say(_ record: WatchRecord) { output.say(record) }
+}
+
+/// What ends photod-watch.
+struct Failure: Error {
+  var message: String
+  var status: Int32
+}
+
+/// A line on standard error: photod logs it.
+func complain(_ message: String) {
+  let line = Array("photod-watch: \(message)\n".utf8)
+  _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}

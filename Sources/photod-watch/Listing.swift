@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+/// What reading a directory found; all of it is looked at before any of it is said.
+struct Listing {
+  var files: [(name: [UInt8], stat: FileStat)] = []
+  var directories: [(name: [UInt8], inode: UInt64)] = []
+  /// .nomedia or the like is there.
+  var hasMarker = false
+  /// nil when all could be read.
+  var failure: (name: [UInt8], errorNumber: Int32)?
+}
+
+extension FolderWatch {
+  /// Reads and looks; says nothing. Meanwhile the kernel's queue is kept short.
+  /// - returns: nil when a file was renamed out of the directory and the events that say so are not handled yet.
+  func readListing(_ index: NodeIndex, _ descriptor: Int32, _ request: ListingRequest) -> Listing? {
+    var listing = Listing()
+    var names: [[UInt8]] = []
+    readEntries(descriptor, into: &listing, files: &names)
+    if listing.hasMarker {
+      listing.directories = []
+      names = []
+    }
+    listing.files.reserveCapacity(names.count)
+    for (position, name) in names.enumerated() {
+      if position % 512 == 511 { _ = inotify.read(into: &backlog) }
+      switch FileLook.at(descriptor, name) {
+      case .success(let look):
+        if look.isRegularFile { listing.files.append((name, look.stat)) }
+      case .failure(let error):
+        if !saysAbsent(error.number) { listing.failure = (name, error.number) }
+      }
+    }
+    let watch = tree[index].watch
+    guard watch >= 0, request.postponements < 20 else { return listing }
+    _ = inotify.read(into: &backlog)
+    return backlog.hasDeparture(from: watch) || held.hasDeparture(from: tree.reference(index)) ? nil : listing
+  }
+
+  private func readEntries(_ descriptor: Int32, into listing: inout Listing, files: inout [[UInt8]]) {
+    withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
+      while true {
+        let count = watchshim_read_directory(descriptor, buffer.baseAddress, buffer.count)
+        if count <= 0 {
+          // A directory that was removed while it is open reads as ENOENT: it is empty.
+          if count < 0, count != Int(-ENOENT) { listing.failure = ([], Int32(-count)) }
+          return
+        }
+        // struct linux_dirent64: u64 inode, i64 offset, u16 record length, u8 type, name with a NUL (getdents64(2)).
+        var position = 0
+        while position + 19 <= count {
+          let inode = buffer.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+          let length = Int(buffer.loadUnaligned(fromByteOffset: position + 16, as: UInt16.self))
+          let type = Int32(buffer[position + 18])
+          let name = buffer[(position + 19)..<min(position + length, count)].prefix { $0 != 0 }
+          position += max(length, 19)
+          note(name, inode: inode, type: type, descriptor, into: &listing, files: &files)
+        }
+      }
+    }
+  }
+
+  private func note(
+    _ name: Slice<UnsafeMutableRawBufferPointer>, inode: UInt64, type: Int32, _ descriptor: Int32,
+    into listing: inout Listing, files: inout [[UInt8]]
+  ) {
+    guard !name.isEmpty else { return }
+    var type = type
+    if type == Int32(DT_UNKNOWN), case .success(let look) = FileLook.at(descriptor, Array(name)) {
+      type = look.isDirectory ? Int32(DT_DIR) : look.isRegularFile ? Int32(DT_REG) : type
+    }
+    if type == Int32(DT_DIR) {
+      let name = Array(name)
+      if rules.wantsDirectory(name) { listing.directories.append((name, inode)) }
+    } else if rules.wantsFile(name) {
+      if type == Int32(DT_REG) { files.append(Array(name)) }
+    } else if name.first == UInt8(ascii: ".") || name.first == UInt8(ascii: "C") {
+      let name = Array(name)
+      if NameRules.isMarker(name), isValidMarker(name, descriptor) { listing.hasMarker = true }
+    }
+  }
+
+  /// CACHEDIR.TAG counts only with its signature; the others by being there.
+  private func isValidMarker(_ name: [UInt8], _ directory: Int32) -> Bool {
+    guard name == NameRules.cacheTag else { return true }
+    let descriptor = withCName(name) { openat(directory, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    let signature = NameRules.cacheTagSignature
+    var start = [UInt8](repeating: 0, count: signature.count)
+    return read(descriptor, &start, start.count) == signature.count && start == signature
+  }
+
+  /// Says what a listing found and goes on below.
+  func apply(_ listing: Listing, to index: NodeIndex, _ descriptor: Int32, _ request: ListingRequest) {
+    let number = tree[index].number
+    say(.listingStarted(number: number, evidence: request.evidence))
+    for file in listing.files { say(.fileFound(directory: number, name: file.name, stat: file.stat)) }
+    if let failure = listing.failure {
+      say(.unreadable(directory: number, name: failure.name, errorNumber: failure.errorNumber))
+      if let scan = request.scan { scans[scan]?.complete = false }
+      tree[index].flags.insert(.incomplete)
+    } else {
+      tree[index].flags.remove(.incomplete)
+    }
+    say(.listingEnded(number: number, complete: listing.failure == nil))
+    if tree[index].watch < 0 { unwatched.noteListing(index, descriptor) }
+
+    if listing.hasMarker {
+      tree[index].flags.insert(.contentsIgnored)
+      for child in tree.children(index) { drop(child, evidence: request.evidence) }
+      return
+    }
+    tree[index].flags.remove(.contentsIgnored)
+    if listing.failure == nil, tree[index].firstChild >= 0 {
+      let seen = Set(listing.directories.map(\.name))
+      for child in tree.children(index) where !tree[child].flags.contains(.displaced) {
+        if !seen.contains(Array(tree.name(child))) { markMissing(child, evidence: request.evidence) }
+      }
+    }
+    for directory in listing.directories {
+      if !request.isRecursive, let child = tree.child(of: index, named: directory.name),
+        tree[child].identity.inode == directory.inode, !tree[child].flags.contains(.missing)
+      {
+        continue
+      }
+      switch OpenDirectories.open(descriptor, directory.name) {
+      case .success(let opened):
+        adopt(
+          opened, under: index, name: directory.name, evidence: request.evidence, scan: request.scan,
+          recursive: request.isRecursive)
+      case .failure(let error):
+        if !saysAbsent(error.number) { cannotEnter(index, directory.name, error, scan: request.scan) }
+      }
+    }
+  }
+
+  func cannotEnter(_ parent: NodeIndex, _ name: [UInt8], _ error: SystemError, scan: UInt32?) {
+    say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
+    if let scan { scans[scan]?.complete = false }
+  }
+}

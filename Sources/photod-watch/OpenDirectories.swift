@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+
+/// Open descriptors of the directories that were used last. A descriptor is its directory, wherever that was moved, so
+/// it is never wrong; but it keeps a drive from being unmounted, so all are closed before photod-watch sleeps.
+struct OpenDirectories {
+  private static let capacity = 8
+  private var entries: [(node: NodeReference, descriptor: Int32)] = []
+
+  /// A descriptor of exactly the directory that the node stands for; it stays ours. Fails with ESTALE when the believed
+  /// path leads to another one just now: then events that say where it is are still to come.
+  mutating func descriptor(
+    of index: NodeIndex, in tree: DirectoryTree, rootPath: (UInt16) -> [UInt8]?
+  ) -> Result<Int32, SystemError> {
+    let reference = tree.reference(index)
+    if let position = entries.firstIndex(where: { $0.node == reference }) {
+      let entry = entries[position]
+      if position > 0 {
+        entries.remove(at: position)
+        entries.insert(entry, at: 0)
+      }
+      return .success(entry.descriptor)
+    }
+    let descriptor: Int32
+    switch Self.open(index, in: tree, rootPath: rootPath) {
+    case .failure(let error): return .failure(error)
+    case .success(let opened): descriptor = opened
+    }
+    if entries.count == Self.capacity, let last = entries.popLast() { close(last.descriptor) }
+    entries.insert((reference, descriptor), at: 0)
+    return .success(descriptor)
+  }
+
+  mutating func closeAll() {
+    for entry in entries { close(entry.descriptor) }
+    entries.removeAll(keepingCapacity: true)
+  }
+
+  /// As `descriptor(of:)`, but it is the caller's to close.
+  static func open(
+    _ index: NodeIndex, in tree: DirectoryTree, rootPath: (UInt16) -> [UInt8]?
+  ) -> Result<Int32, SystemError> {
+    guard let path = rootPath(tree.root(index)) else { return .failure(SystemError(number: ESTALE)) }
+    return openPath(path, components: tree.components(index)).flatMap { descriptor in
+      switch FileLook.of(descriptor) {
+      case .success(let look) where look.identity == tree[index].identity: return .success(descriptor)
+      case .success:
+        close(descriptor)
+        return .failure(SystemError(number: ESTALE))
+      case .failure(let error):
+        close(descriptor)
+        return .failure(error)
+      }
+    }
+  }
+
+  /// Opens the directory, in pieces where the path is longer than PATH_MAX.
+  static func openPath(_ root: [UInt8], components: [ArraySlice<UInt8>] = []) -> Result<Int32, SystemError> {
+    var base = AT_FDCWD
+    var piece = root
+    for component in components {
+      if piece.count + component.count + 2 > PATH_MAX {
+        let opened = open(base, piece)
+        if base != AT_FDCWD { close(base) }
+        guard case .success(let descriptor) = opened else { return opened }
+        base = descriptor
+        piece = []
+      }
+      if !piece.isEmpty { piece.append(UInt8(ascii: "/")) }
+      piece.append(contentsOf: component)
+    }
+    let opened = open(base, piece)
+    if base != AT_FDCWD { close(base) }
+    return opened
+  }
+
+  /// Opens one directory; a link in its last place is refused.
+  static func open(_ directory: Int32, _ name: some Collection<UInt8>) -> Result<Int32, SystemError> {
+    let descriptor = withCName(name) { openat(directory, $0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+    return descriptor < 0 ? .failure(SystemError(number: errno)) : .success(descriptor)
+  }
+}

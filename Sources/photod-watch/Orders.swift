@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import WatchRecords
+
+extension FolderWatch {
+  /// Reads what photod has written and does as it says.
+  /// - returns: false when photod has closed its end.
+  func readOrders() throws(Failure) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      if count == 0 { return false }
+      if count < 0 {
+        if errno == EINTR { continue }
+        if errno == EAGAIN { return true }
+        if errno == ECONNRESET { return false }
+        throw Failure(message: "orders can't be read: \(describe(errno))", status: 1)
+      }
+      orders.append(buffer[..<count])
+      while let received = try nextOrders() {
+        for order in received { try obey(order) }
+      }
+    }
+  }
+
+  private func nextOrders() throws(Failure) -> [WatchOrder]? {
+    do throws(WatchFormatError) {
+      guard let payload = try orders.next() else { return nil }
+      return try WatchStream.orders(in: payload)
+    } catch {
+      throw Failure(message: "orders that can't be understood: \(error)", status: 1)
+    }
+  }
+
+  private func obey(_ order: WatchOrder) throws(Failure) {
+    currentStamp = eventCount
+    switch order {
+    case .configure(let extensions, let ignoredDirectoryNames):
+      rules = NameRules(extensions: extensions, ignoredDirectoryNames: ignoredDirectoryNames)
+    case .addRoot(let number, let path):
+      guard roots[number] == nil, path.first == UInt8(ascii: "/"), !path.contains(0) else {
+        throw Failure(message: "root \(number) is there already, or its path is not absolute", status: 1)
+      }
+      roots[number] = Root(path: path)
+      openRoot(number, reason: .start)
+    case .removeRoot(let number): removeRoot(number)
+    case .rescan(let root, let directory, let request): rescan(root, directory: directory, request: request)
+    case .sync(let number): try beginSync(number)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+/// Records on their way to photod: cut to frames, kept while photod is slow. Nothing here ever blocks.
+struct Output {
+  /// Beyond this no event is read and nothing is listed, until half of it is sent: the kernel's queue overflows then, and
+  /// everything is scanned again. That is the named policy for a photod that does not read.
+  static let maximumBufferedBytes = 64 << 20
+  /// Under load a frame that isn't full waits for more records at most this long.
+  static let maximumFrameAge: Int64 = 10_000_000
+
+  private var builder = FrameBuilder()
+  private var builderSince: Int64 = 0
+  private var frames: [[UInt8]] = []
+  private var head = 0
+  /// How much of `frames[head]` is sent.
+  private var sent = 0
+  private var bufferedBytes = 0
+  private(set) var isPaused = false
+
+  var wantsToWrite: Bool { head < frames.count }
+
+  mutating func begin() {
+    frames.append(WatchStream.greeting)
+    bufferedBytes += WatchStream.greeting.count
+  }
+
+  mutating func say(_ record: WatchRecord) {
+    if builder.isEmpty { builderSince = watchshim_now() }
+    builder.append(record)
+    if builder.isFull { cut() }
+  }
+
+  /// Makes a frame of what was said: when nothing is left to do, or when it has waited long enough.
+  mutating func cutIfDue(quiet: Bool) {
+    guard !builder.isEmpty, quiet || watchshim_now() - builderSince >= Self.maximumFrameAge else { return }
+    cut()
+  }
+
+  private mutating func cut() {
+    let frame = builder.take()
+    bufferedBytes += frame.count
+    frames.append(frame)
+    if bufferedBytes > Self.maximumBufferedBytes { isPaused = true }
+  }
+
+  /// Sends what the socket takes.
+  /// - throws: `SystemError` when photod has closed its end.
+  mutating func write(to socket: Int32) throws(SystemError) {
+    while head < frames.count {
+      let count = frames[head].withUnsafeBytes { bytes in
+        send(socket, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      if count < 0 {
+        switch errno {
+        case EINTR: continue
+        case EAGAIN: return
+        default: throw SystemError(number: errno)
+        }
+      }
+      sent += count
+      bufferedBytes -= count
+      if sent == frames[head].count {
+        frames[head] = []
+        head += 1
+        sent = 0
+        if head == 1024 {
+          frames.removeFirst(head)
+          head = 0
+        }
+      }
+      if isPaused, bufferedBytes < Self.maximumBufferedBytes / 2 { isPaused = false }
+    }
+    frames.removeAll(keepingCapacity: true)
+    head = 0
+  }
+}

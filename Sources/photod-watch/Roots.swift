@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import WatchRecords
+
+/// A directory that photod ordered to be watched with all below it.
+struct Root {
+  enum State: Equatable {
+    /// Its top is in the tree.
+    case online(top: NodeIndex)
+    /// It can't be opened: nothing of it is in the tree.
+    case offline(errorNumber: Int32)
+    /// Not tried yet.
+    case new
+  }
+
+  /// Absolute; links in it were resolved by photod.
+  var path: [UInt8]
+  var state = State.new
+  var activeScan: UInt32?
+  /// Scans that begin when the active one has ended, in order.
+  var waitingScans: [ScanOrder] = []
+
+  init(path: [UInt8]) { self.path = path }
+
+  var top: NodeIndex? {
+    if case .online(let top) = state { top } else { nil }
+  }
+}
+
+extension FolderWatch {
+  func rootPath(_ number: UInt16) -> [UInt8]? { roots[number]?.path }
+
+  /// Opens, watches and begins to scan a root that is not online; says `rootOffline` where that can't be.
+  func openRoot(_ number: UInt16, reason: ScanReason) {
+    guard let root = roots[number], root.top == nil else { return }
+    let descriptor: Int32
+    switch OpenDirectories.openPath(root.path) {
+    case .failure(let error): return rootStaysOffline(number, error.number)
+    case .success(let opened): descriptor = opened
+    }
+    defer { close(descriptor) }
+    let identity: FileIdentity
+    switch FileLook.of(descriptor) {
+    case .failure(let error): return rootStaysOffline(number, error.number)
+    case .success(let look): identity = look.identity
+    }
+    var watch: Int32 = -1
+    switch inotify.watch(descriptor, mask: InotifyInstance.topMask) {
+    case .success(let given):
+      // It is within another root: photod should not have ordered that, but a rename or a bind mount may bring it about.
+      guard byWatch[given] == nil else { return rootStaysOffline(number, EEXIST) }
+      watch = given
+    case .failure(let error):
+      guard UnwatchedDirectories.isExhausted(error) else { return rootStaysOffline(number, error.number) }
+    }
+    let top = tree.insertTop(root: number, identity: identity)
+    setWatch(top, watch)
+    roots[number]?.state = .online(top: top)
+    say(.directoryFound(number: tree[top].number, parent: 0, root: number, name: root.path, identity: identity))
+    startScan(ScanOrder(request: 0, reason: reason, directory: nil), of: number)
+  }
+
+  private func rootStaysOffline(_ number: UInt16, _ errorNumber: Int32) {
+    guard roots[number]?.state != .offline(errorNumber: errorNumber) else { return }
+    roots[number]?.state = .offline(errorNumber: errorNumber)
+    say(.rootOffline(root: number, errorNumber: errorNumber))
+  }
+
+  /// The root's directory is not there any more: nothing is said of what was below it, its watches are dropped.
+  func loseRoot(_ number: UInt16, _ errorNumber: Int32) {
+    guard let top = roots[number]?.top else { return }
+    forget(top)
+    endAllScans(of: number)
+    rootStaysOffline(number, errorNumber)
+  }
+
+  func removeRoot(_ number: UInt16) {
+    if let top = roots[number]?.top { forget(top) }
+    endAllScans(of: number)
+    roots[number] = nil
+  }
+
+  /// Looks whether every root is (still, or again) what its path leads to.
+  func checkRoots() {
+    for number in roots.keys.sorted() {
+      if let top = roots[number]?.top { checkRoot(number, top) }
+      openRoot(number, reason: .rootReturned)
+    }
+  }
+
+  private func checkRoot(_ number: UInt16, _ top: NodeIndex) {
+    guard let path = rootPath(number) else { return }
+    switch OpenDirectories.openPath(path) {
+    case .failure(let error): loseRoot(number, error.number)
+    case .success(let descriptor):
+      defer { close(descriptor) }
+      switch FileLook.of(descriptor) {
+      case .failure(let error): loseRoot(number, error.number)
+      case .success(let look):
+        if look.identity != tree[top].identity { loseRoot(number, ESTALE) }
+      }
+    }
+  }
+
+  func check(_ now: Int64) {
+    nextCheck = now + Self.checkInterval
+    currentStamp = eventCount
+    mounts.acknowledge()
+    checkRoots()
+    pollUnwatched()
+    sayBudgetIfChanged()
+  }
+}
+
+/// /proc/self/mountinfo: poll(2) says POLLPRI when anything is mounted or unmounted, so that a root that comes back is
+/// noticed at once. Where it can't be opened roots are looked at every two seconds only.
+struct MountTable {
+  let descriptor: Int32
+
+  init() { descriptor = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) }
+
+  /// Nothing needs to be read: the kernel counts a poll as seen.
+  func acknowledge() {}
+}

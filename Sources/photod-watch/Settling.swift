@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+extension FolderWatch {
+  /// Decides what had to wait for an empty queue.
+  func settle(drained: Bool, now: Int64) {
+    let forcedStamp = forcedStamp()
+    // Forced or not, a flood that never ends must not keep everything waiting.
+    let patience = forcedStamp > 0 ? Self.longestWaitForQuiet / 10 : Self.longestWaitForQuiet
+    guard drained || now - quietAt >= patience else { return }
+    expireMoves(now, forcedStamp: forcedStamp)
+    checkFresh(now, forcedStamp: forcedStamp)
+    settleMissing(now, forcedStamp: forcedStamp)
+    retryDoubtful(now)
+    if overflowed {
+      rewriteLostCookies()
+      scanAfterOverflow()
+    }
+    endScans()
+    sayDueSyncs()
+    sayBudgetIfChanged()
+  }
+
+  /// When something that waits is to be looked at next.
+  func nextSettling() -> Int64 {
+    let forcedStamp = forcedStamp()
+    var next = Int64.max
+    for departure in held.departures.values {
+      next = min(next, departure.since + (departure.stamp <= forcedStamp ? Self.forcedGrace : Self.moveGrace))
+    }
+    if let check = fresh.nextCheck { next = min(next, check) }
+    for (index, entry) in missing where !hasMissingAbove(index) {
+      next = min(next, max(entry.retryAt, entry.since + grace(of: entry, at: index, forcedStamp)))
+    }
+    for (index, request) in walk.requests {
+      if case .doubtful(_, let retryAt) = request.state, !hasMissing(at: index) { next = min(next, retryAt) }
+    }
+    return next
+  }
+
+  private func grace(of entry: Missing, at index: NodeIndex, _ forcedStamp: UInt64) -> Int64 {
+    if entry.isDead { return 0 }
+    if entry.stamp <= forcedStamp { return Self.forcedGrace }
+    if entry.evidence == .scan, let scan = activeScan(of: index), scans[scan]?.remaining == 0 { return Self.forcedGrace }
+    return Self.goneGrace
+  }
+
+  private func settleMissing(_ now: Int64, forcedStamp: UInt64) {
+    // A file's rename out of a directory that goes is said first.
+    guard !missing.isEmpty, held.isEmpty else { return }
+    // What a scan misses in one root it may find in another.
+    let isScanning = scans.values.contains { $0.remaining > 0 }
+    for (index, entry) in missing.sorted(by: { $0.value.stamp < $1.value.stamp }) {
+      guard missing[index] != nil else { continue }
+      guard entry.retryAt <= now, now - entry.since >= grace(of: entry, at: index, forcedStamp) else { continue }
+      if entry.evidence == .scan, isScanning, !entry.isDead { continue }
+      guard !hasMissingAbove(index) else { continue }
+      currentStamp = entry.stamp
+      decide(index, entry, now)
+    }
+    currentStamp = eventCount
+  }
+
+  /// The topmost missing directory is decided first: those below go, or stay, with it.
+  private func hasMissingAbove(_ index: NodeIndex) -> Bool {
+    let parent = tree[index].parent
+    return parent >= 0 && hasMissing(at: parent)
+  }
+
+  private func decide(_ index: NodeIndex, _ entry: Missing, _ now: Int64) {
+    if entry.isDead || tree[index].flags.contains(.displaced) { return drop(index, evidence: entry.evidence) }
+    let parent = tree[index].parent
+    switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
+    case .failure:
+      doubt(parent)
+      missing[index]?.retryAt = now + 50_000_000
+    case .success(let descriptor):
+      let name = Array(tree.name(index))
+      switch OpenDirectories.open(descriptor, name) {
+      case .failure(let error) where saysAbsent(error.number): drop(index, evidence: entry.evidence)
+      case .failure(let error):
+        missing[index] = nil
+        tree[index].flags.remove(.missing)
+        cannotEnter(parent, name, error, scan: nil)
+      case .success(let opened):
+        // Back in its place, or another directory in it: watching it tells.
+        missing[index] = nil
+        tree[index].flags.remove(.missing)
+        adopt(opened, under: parent, name: name, evidence: entry.evidence, scan: nil, recursive: false)
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+/// photod wants to know when all that happened until now is said.
+struct SyncRequest {
+  var number: UInt64
+  /// The event of its file came out of the queue: all events from before it were read.
+  var isCookieSeen = false
+  /// It may have been among what the kernel dropped.
+  var isCookieLost = false
+  /// `FolderWatch.eventCount` at its event: what was put off with a smaller one is from before it.
+  var stamp: UInt64 = 0
+}
+
+/// photod-watch's own directory, in the same inotify instance as the roots: one instance is one ordered queue, whatever
+/// the file systems, so the event of a file that is made here proves that all before it was read.
+struct CookieDirectory {
+  let path: [UInt8]
+  let watch: Int32
+  private let descriptor: Int32
+
+  /// In $XDG_RUNTIME_DIR/photod where that is, else in $TMPDIR, else in /tmp.
+  /// - throws: `StartError` when there is no place for it: without it no sync could be answered.
+  init(inotify: InotifyInstance) throws(StartError) {
+    let parent = Self.parent()
+    Self.removeAbandoned(in: parent)
+    var template = Array("\(parent)/photod-watch.\(getpid()).XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw StartError(message: "no directory for sync cookies in \(parent): \(describe(errno))")
+    }
+    path = template.dropLast().map { UInt8(bitPattern: $0) }
+    descriptor = withCName(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard descriptor >= 0 else {
+      throw StartError(message: "the directory for sync cookies can't be opened: \(describe(errno))")
+    }
+    switch inotify.watch(descriptor, mask: UInt32(IN_CREATE | IN_ONLYDIR)) {
+    case .success(let given): watch = given
+    case .failure(let error):
+      _ = withCName(path) { rmdir($0) }
+      throw StartError(message: "the directory for sync cookies can't be watched: \(describe(error.number))")
+    }
+  }
+
+  /// Makes and removes the file of this number.
+  /// - throws: `SystemError` when the directory is not there any more, or full.
+  func write(_ number: UInt64) throws(SystemError) {
+    let errorNumber: Int32 = withCName(Array(String(number).utf8)) { name in
+      let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      guard file >= 0 else { return errno }
+      close(file)
+      return unlinkat(descriptor, name, 0) == 0 ? 0 : errno
+    }
+    guard errorNumber == 0 else { throw SystemError(number: errorNumber) }
+  }
+
+  func remove() {
+    close(descriptor)
+    _ = withCName(path) { rmdir($0) }
+  }
+
+  private static func parent() -> String {
+    if let runtime = getenv("XDG_RUNTIME_DIR") {
+      let directory = String(cString: runtime) + "/photod"
+      if access(directory, W_OK | X_OK) == 0 { return directory }
+    }
+    if let temporary = getenv("TMPDIR"), temporary.pointee != 0 { return String(cString: temporary) }
+    return "/tmp"
+  }
+
+  /// Removes what a killed photod-watch of ours left behind: empty directories named by a process that is no more.
+  private static func removeAbandoned(in parent: String) {
+    guard let stream = opendir(parent) else { return }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      let parts = name.split(separator: ".")
+      guard parts.count == 3, parts[0] == "photod-watch", let process = pid_t(parts[1]) else { continue }
+      if kill(process, 0) != 0, errno == ESRCH { rmdir("\(parent)/\(name)") }
+    }
+  }
+}
+
+extension FolderWatch {
+  func beginSync(_ number: UInt64) throws(Failure) {
+    syncs.append(SyncRequest(number: number))
+    do throws(SystemError) {
+      try cookies.write(number)
+    } catch {
+      throw Failure(message: "a sync cookie can't be written: \(describe(error.number))", status: 1)
+    }
+  }
+
+  func noteCookie(_ event: WatchEvent) {
+    guard let number = UInt64(String(decoding: event.name, as: UTF8.self)) else { return }
+    for position in syncs.indices where syncs[position].number == number && !syncs[position].isCookieSeen {
+      syncs[position].isCookieSeen = true
+      syncs[position].stamp = eventCount
+      flushLooks()
+      pollUnwatched()
+    }
+  }
+
+  func rewriteLostCookies() {
+    for position in syncs.indices where syncs[position].isCookieLost && !syncs[position].isCookieSeen {
+      syncs[position].isCookieLost = false
+      do throws(SystemError) {
+        try cookies.write(syncs[position].number)
+      } catch {
+        complain("a sync cookie can't be written again: \(describe(error.number))")
+      }
+    }
+  }
+
+  /// What was put off before this is due early: a sync waits for it. 0 when none does.
+  func forcedStamp() -> UInt64 {
+    var stamp: UInt64 = 0
+    for sync in syncs where sync.isCookieSeen { stamp = max(stamp, sync.stamp) }
+    return stamp
+  }
+
+  /// Says `synced` where nothing from before is open any more.
+  func sayDueSyncs() {
+    guard forcedStamp() > 0, !overflowed, scans.isEmpty else { return }
+    flushLooks()
+    var oldest = UInt64.max
+    for departure in held.departures.values { oldest = min(oldest, departure.stamp) }
+    for entry in missing.values { oldest = min(oldest, entry.stamp) }
+    for entry in fresh.entries.values { oldest = min(oldest, entry.stamp) }
+    for request in walk.requests.values { oldest = min(oldest, request.stamp) }
+    syncs.removeAll { sync in
+      guard sync.isCookieSeen, sync.stamp < oldest else { return false }
+      say(.synced(number: sync.number))
+      return true
+    }
+  }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+/// A directory that is to be listed. There is at most one request for a directory.
+struct ListingRequest {
+  enum State {
+    /// In `Walk.ready`.
+    case ready
+    /// Its path leads elsewhere, or an event could not be looked at in it: tried when the queue is empty, not before
+    /// `retryAt`.
+    case doubtful(attempts: Int, retryAt: Int64)
+  }
+
+  var state: State
+  var evidence: Evidence
+  /// The scan that ends only when this is done.
+  var scan: UInt32?
+  /// Known directories below are listed too.
+  var isRecursive: Bool
+  var stamp: UInt64
+  /// How often it was put off because a file was being renamed out of it.
+  var postponements = 0
+}
+
+/// What is to be listed, the last found first.
+struct Walk {
+  /// At most so many descriptors wait in `ready`; the others are opened anew.
+  private static let maximumOpen = 64
+
+  private(set) var requests: [NodeIndex: ListingRequest] = [:]
+  private var ready: [(node: NodeReference, descriptor: Int32)] = []
+  private var openCount = 0
+  /// Directories in which something was found that stands above them, and how often in a row.
+  var refusals: [NodeReference: Int] = [:]
+
+  var isIdle: Bool { ready.isEmpty }
+
+  subscript(index: NodeIndex) -> ListingRequest? {
+    get { requests[index] }
+    set { requests[index] = newValue }
+  }
+
+  /// Takes the descriptor (-1 for none).
+  mutating func push(_ node: NodeReference, descriptor: Int32) {
+    var descriptor = descriptor
+    if descriptor >= 0 {
+      if openCount < Self.maximumOpen {
+        openCount += 1
+      } else {
+        close(descriptor)
+        descriptor = -1
+      }
+    }
+    ready.append((node, descriptor))
+  }
+
+  /// Gives the descriptor away.
+  mutating func pop() -> (node: NodeReference, descriptor: Int32)? {
+    guard let last = ready.popLast() else { return nil }
+    if last.descriptor >= 0 { openCount -= 1 }
+    return last
+  }
+}
+
+extension FolderWatch {
+  /// Asks for a listing; `descriptor`, open on the directory, is taken. A request that is there already takes over what
+  /// this one adds.
+  func requestListing(
+    _ index: NodeIndex, evidence: Evidence, scan: UInt32? = nil, recursive: Bool = false, descriptor: Int32 = -1
+  ) {
+    let reference = tree.reference(index)
+    guard var request = walk[index] else {
+      walk[index] = ListingRequest(
+        state: .ready, evidence: evidence, scan: scan, isRecursive: recursive, stamp: currentStamp)
+      if let scan { scans[scan]?.remaining += 1 }
+      walk.push(reference, descriptor: descriptor)
+      return
+    }
+    if request.scan == nil, let scan {
+      request.scan = scan
+      scans[scan]?.remaining += 1
+    }
+    if evidence == .scan { request.evidence = .scan }
+    request.isRecursive = request.isRecursive || recursive
+    if case .doubtful = request.state, descriptor >= 0 {
+      request.state = .ready
+      walk.push(reference, descriptor: descriptor)
+    } else if descriptor >= 0 {
+      close(descriptor)
+    }
+    walk[index] = request
+  }
+
+  /// Something about the directory could not be looked at: it is listed when the queue is empty.
+  func doubt(_ index: NodeIndex) {
+    guard walk[index] == nil else { return }
+    walk[index] = ListingRequest(
+      state: .doubtful(attempts: 0, retryAt: 0), evidence: .event, scan: nil, isRecursive: false, stamp: currentStamp)
+  }
+
+  func cancelListing(_ index: NodeIndex) {
+    guard let request = walk[index] else { return }
+    walk[index] = nil
+    if let scan = request.scan { scans[scan]?.remaining -= 1 }
+  }
+
+  /// Lists for one slice of time.
+  func listSome() {
+    guard !walk.isIdle else { return }
+    let end = watchshim_now() + Self.slice
+    repeat {
+      guard let (node, descriptor) = walk.pop() else { break }
+      listOne(node, descriptor)
+    } while watchshim_now() < end && backlog.isEmpty
+  }
+
+  private func listOne(_ node: NodeReference, _ held: Int32) {
+    var descriptor = held
+    guard tree.isAlive(node), var request = walk[node.index] else {
+      if held >= 0 { close(held) }
+      return
+    }
+    if descriptor < 0 {
+      switch OpenDirectories.open(node.index, in: tree, rootPath: rootPath) {
+      case .success(let opened): descriptor = opened
+      case .failure(let error): return putInDoubt(node.index, error)
+      }
+    }
+    currentStamp = request.stamp
+    guard let listing = readListing(node.index, descriptor, request) else {
+      // A file leaves for another place just now: that is said first, so that a rename is never taken for a removal.
+      close(descriptor)
+      request.postponements += 1
+      request.state = .doubtful(attempts: 0, retryAt: watchshim_now() + 1_000_000)
+      walk[node.index] = request
+      return
+    }
+    // Removed first: doubts that come up meanwhile are new ones. The scan is counted down last: children count up.
+    walk[node.index] = nil
+    apply(listing, to: node.index, descriptor, request)
+    close(descriptor)
+    if let scan = request.scan { scans[scan]?.remaining -= 1 }
+    currentStamp = eventCount
+  }
+
+  /// The directory could not be opened where it should be.
+  private func putInDoubt(_ index: NodeIndex, _ error: SystemError) {
+    guard var request = walk[index] else { return }
+    if error.number == ESTALE || saysAbsent(error.number) {
+      request.state = .doubtful(attempts: 0, retryAt: 0)
+      walk[index] = request
+      return
+    }
+    giveUp(index, request, error)
+  }
+
+  /// A directory that can't be read says so, and keeps what is known of it.
+  private func giveUp(_ index: NodeIndex, _ request: ListingRequest, _ error: SystemError) {
+    tree[index].flags.insert(.incomplete)
+    let parent = tree[index].parent
+    if parent >= 0 {
+      say(.unreadable(directory: tree[parent].number, name: Array(tree.name(index)), errorNumber: error.number))
+    } else {
+      say(.unreadable(directory: tree[index].number, name: [], errorNumber: error.number))
+    }
+    if let scan = request.scan { scans[scan]?.complete = false }
+    cancelListing(index)
+  }
+
+  /// Tries again what was in doubt; called when the queue is empty (or was not for long).
+  /// Where a directory stays unreachable its nearest ancestor that can be opened is listed: that finds who stands in the
+  /// way, or that nobody is there.
+  func retryDoubtful(_ now: Int64) {
+    for (index, var request) in walk.requests {
+      guard case .doubtful(let attempts, let retryAt) = request.state, retryAt <= now else { continue }
+      switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
+      case .success(let descriptor):
+        request.state = .ready
+        walk[index] = request
+        walk.push(tree.reference(index), descriptor: descriptor)
+      case .failure(let error):
+        guard error.number == ESTALE || saysAbsent(error.number) else {
+          giveUp(index, request, error)
+          continue
+        }
+        guard tree[index].parent >= 0 else {
+          nextCheck = 0
+          request.state = .doubtful(attempts: attempts + 1, retryAt: now + 50_000_000)
+          walk[index] = request
+          continue
+        }
+        request.state = .doubtful(attempts: attempts + 1, retryAt: now + 20_000_000 * Int64(min(attempts + 1, 50)))
+        walk[index] = request
+        if attempts >= 2, !hasMissing(at: index) { relistAncestor(of: index, request.stamp) }
+        if attempts >= 20 { giveUp(index, request, error) }
+      }
+    }
+  }
+
+  /// Whether the directory or one above it is known to be missing: then its end, or its coming back, decides.
+  func hasMissing(at index: NodeIndex) -> Bool {
+    var index = index
+    while index >= 0 {
+      if tree[index].flags.contains(.missing) { return true }
+      index = tree[index].parent
+    }
+    return false
+  }
+
+  private func relistAncestor(of index: NodeIndex, _ stamp: UInt64) {
+    var ancestor = tree[index].parent
+    while ancestor >= 0 {
+      if case .success(let descriptor) = OpenDirectories.open(ancestor, in: tree, rootPath: rootPath) {
+        currentStamp = stamp
+        requestListing(ancestor, evidence: .event, descriptor: descriptor)
+        currentStamp = eventCount
+        return
+      }
+      ancestor = tree[ancestor].parent
+    }
+    nextCheck = 0
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+
+/// The descriptor of the socket to photod: 3, or what --fd says.
+func socketDescriptor(_ arguments: [String]) throws(StartError) -> Int32 {
+  var descriptor: Int32 = 3
+  if arguments.count == 3, arguments[1] == "--fd", let given = Int32(arguments[2]), given >= 0 {
+    descriptor = given
+  } else if arguments.count != 1 {
+    throw StartError(message: "usage: photod-watch [--fd N]; photod starts it, N is one end of a socket pair")
+  }
+  var kind: Int32 = 0
+  var length = socklen_t(MemoryLayout<Int32>.size)
+  guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else {
+    throw StartError(message: "descriptor \(descriptor) is no socket: photod starts this program")
+  }
+  guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw StartError(message: describe(errno)) }
+  return descriptor
+}
+
+func work() -> Int32 {
+  do throws(StartError) {
+    let socket = try socketDescriptor(CommandLine.arguments)
+    watchshim_close_others(socket)
+    let signalError = watchshim_note_termination()
+    guard signalError == 0 else { throw StartError(message: "no signal handler: \(describe(signalError))") }
+    let deathError = watchshim_die_with_parent()
+    guard deathError == 0 else { throw StartError(message: "no signal at the parent's end: \(describe(deathError))") }
+    return try FolderWatch(socket: socket).run()
+  } catch {
+    complain(error.message)
+    return 1
+  }
+}
+
+exit(work())
