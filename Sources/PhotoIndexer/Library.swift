@@ -45,6 +45,7 @@ package actor Library {
   /// Scans that must end before the library is live.
   private var awaitedScans: Set<UInt16> = []
   private var hasBeenLive = false
+  var nextRootNumber: UInt16 = 0
   /// A transaction failed: nothing is applied until a new session has begun from what the catalog holds.
   private var isBroken = false
   private var assetCount: Int
@@ -81,9 +82,7 @@ package actor Library {
   private static func makeReconciler(_ catalog: Catalog, _ files: any PhotoFiles, _ configuration: Configuration)
     throws -> Reconciler
   {
-    let (seconds, attoseconds) = configuration.removalGrace.components
-    let policy = RemovalPolicy(grace: seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-    return try Reconciler(catalog: catalog, files: files, policy: policy)
+    try Reconciler(catalog: catalog, files: files, policy: RemovalPolicy(grace: configuration.removalGrace))
   }
 
   // MARK: Running
@@ -105,8 +104,10 @@ package actor Library {
   static let stopping = LibraryError.unavailable("photod is stopping. Try again when it runs.")
 
   /// Replaces the roots, for a reload of the configuration.
-  package func setRoots(_ roots: [[UInt8]]) throws {
+  package func setRoots(_ roots: [[UInt8]], removalGrace: Duration) throws {
     configuration.roots = roots
+    configuration.removalGrace = removalGrace
+    reconciler.policy = RemovalPolicy(grace: removalGrace)
     try adoptRoots()
   }
 
@@ -141,10 +142,6 @@ package actor Library {
       isBroken = false
       board.warn("watcher", nil)
       awaitedScans = Set(reconciler.rootIDs.keys)
-      for number in barrier.numbers { watcher.sync(number: number) }
-      for number in rescans.keys {
-        finishRescan(number, throwing: .unavailable("The folders are being scanned anew. Try again."))
-      }
       updateState()
     case .died(_, let reason):
       logger.error("photod-watch died and is started again", metadata: ["reason": "\(reason)"])
@@ -279,9 +276,13 @@ package actor Library {
 
   private func startOver() throws {
     reconciler = try Self.makeReconciler(catalog, files, configuration)
+    // New numbers for the roots: what photod-watch still says under the old ones means nothing to the new reconciler.
+    watcher.setRoots([])
     try adoptRoots()
+    awaitedScans = Set(reconciler.rootIDs.keys)
+    isBroken = false
     board.warn("catalog", nil)
-    watcher.restart()
+    updateState()
   }
 
   private func readAgain() throws {

@@ -28,13 +28,15 @@ extension Library {
       }
       // A number once given to a root stays its own while photod runs.
       for (rootID, _) in reconciler.tree.rootPaths where !reconciler.rootIDs.values.contains(rootID) {
-        let next = (reconciler.rootIDs.keys.max() ?? 0) + 1
-        reconciler.rootIDs[next] = rootID
+        nextRootNumber += 1
+        reconciler.rootIDs[nextRootNumber] = rootID
       }
       return ((), batch.record, batch.origin)
     }
     watcher.setRoots(
-      reconciler.rootIDs.sorted { $0.key < $1.key }.map { (number: $0.key, path: reconciler.tree.rootPaths[$0.value]!) })
+      reconciler.rootIDs.sorted { $0.key < $1.key }.map {
+        WatchRoot(number: $0.key, path: reconciler.tree.rootPaths[$0.value]!)
+      })
   }
 
   func warnOffline(_ root: UInt16, _ code: Int32) {

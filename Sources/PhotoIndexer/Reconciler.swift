@@ -9,7 +9,7 @@ import WatchRecords
 /// transactions; when one fails, a new reconciler is made from the catalog and photod-watch starts over.
 final class Reconciler {
   let files: any PhotoFiles
-  let policy: RemovalPolicy
+  var policy: RemovalPolicy
   var tree: DirectoryTree
   var volumes = VolumeIdentities()
 

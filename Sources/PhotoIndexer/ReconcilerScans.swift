@@ -5,10 +5,15 @@ import WatchRecords
 /// When a scan's word that files are missing is not taken at once: an unmounted drive looks just like it.
 struct RemovalPolicy: Sendable {
   /// How long a second scan waits; 0 turns the brake off. Nanoseconds.
-  var grace: Int64 = 600_000_000_000
+  var grace: Int64
   /// More than this share of a root's assets, and more than `count` of them, must be missing.
   var share = 0.2
   var count = 100
+
+  init(grace: Duration) {
+    let (seconds, attoseconds) = grace.components
+    self.grace = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
 
   func brakes(missing: Int, of total: Int) -> Bool {
     grace > 0 && missing > count && Double(missing) > share * Double(total)

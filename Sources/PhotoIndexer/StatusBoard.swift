@@ -36,6 +36,19 @@ package final class StatusBoard: Sendable {
     if let version { feed.publish(version) }
   }
 
+  /// The warnings of the configuration, in place of those before.
+  package func warn(all messages: [String]) {
+    let version = state.withLock { state -> Int64? in
+      let old = state.warnings
+      state.warnings = state.warnings.filter { !$0.key.hasPrefix("configuration ") }
+      for (index, message) in messages.enumerated() { state.warnings["configuration \(index)"] = message }
+      guard state.warnings != old else { return nil }
+      state.version += 1
+      return state.version
+    }
+    if let version { feed.publish(version) }
+  }
+
   /// Puts up a warning under a cause, or with nil takes it down.
   package func warn(_ cause: String, _ message: String?) {
     let version = state.withLock { state -> Int64? in

@@ -8,7 +8,7 @@ import Varlink
 /// `org.photod.library` over one library: requests in, replies and observations out.
 package final class LibraryService: VarlinkInterface {
   package let name = "org.photod.library"
-  package let definition = String(decoding: PackageResources.org_photod_library_varlink, as: UTF8.self)
+  package let definition = contractText
 
   let library: Library
   let logger: Logger
@@ -57,6 +57,9 @@ package final class LibraryService: VarlinkInterface {
     }
   }
 }
+
+/// The interface file.
+let contractText = String(decoding: PackageResources.org_photod_library_varlink, as: UTF8.self)
 
 /// How large replies may be, by the contract.
 enum ReplyLimits {

@@ -1,0 +1,133 @@
+import Logging
+import PhotoCatalog
+import PhotoIndexer
+import PhotoModel
+import PhotoServer
+import PhotoWatch
+import Synchronization
+import Varlink
+
+extension DaemonParts {
+  /// The library itself, and what says why there is none.
+  package static let library = DaemonParts(
+    openLibrary: { configuration, logger in try ServingLibrary(configuration, logger) },
+    openDegraded: { reasons, logger in DegradedLibrary(reasons: reasons, logger) })
+}
+
+/// Catalog, watcher, library and service of one configuration.
+final class ServingLibrary: RunningLibrary {
+  let statusLines: AsyncStream<String>
+  private let lines: AsyncStream<String>.Continuation
+  private let catalog: Catalog
+  private let watcher: Watcher
+  private let library: Library
+  private let service: VarlinkService
+  private let logger: Logger
+
+  init(_ configuration: Configuration, _ logger: Logger) throws {
+    self.logger = logger
+    catalog = try Catalog(path: configuration.catalog)
+    watcher = Watcher(
+      configuration: .init(
+        roots: [], extensions: WatchRules.extensions, ignoredDirectoryNames: WatchRules.ignoredDirectoryNames),
+      logger: logger)
+    library = try Library(
+      catalog: catalog, watcher: watcher,
+      configuration: .init(
+        roots: configuration.roots.map { FilePath.bytes($0) }, removalGrace: configuration.removalGrace,
+        version: Daemon.version), logger: logger)
+    let interface = LibraryService(library: library, logger: logger)
+    service = VarlinkService(
+      identity: .init(
+        vendor: "photod", product: "photod", version: Daemon.version, url: "https://github.com/photod/photod"),
+      interfaces: [interface], onEvent: { serviceEvent($0, logger) })
+    interface.countConnections { [weak service] in service?.connectionCount ?? 0 }
+    (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    library.board.warn(all: configuration.warnings)
+  }
+
+  func serve(on descriptor: Int32) async throws {
+    try watcher.start()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await self.library.run() }
+      group.addTask { await self.followStatus() }
+      try await service.serve(listeningDescriptor: descriptor)
+      await watcher.stop()
+      group.cancelAll()
+    }
+    try catalog.close()
+  }
+
+  func reload(_ configuration: Configuration) async throws {
+    library.board.warn(all: configuration.warnings)
+    try await library.setRoots(
+      configuration.roots.map { FilePath.bytes($0) }, removalGrace: configuration.removalGrace)
+  }
+
+  func proveAlive() async -> Bool {
+    await library.proveAlive()
+    return true
+  }
+
+  func stop() async {
+    library.feed.finish()
+    library.board.feed.finish()
+    service.shutDown()
+    lines.finish()
+  }
+
+  /// What `systemctl status` shows.
+  private func followStatus() async {
+    var version: Int64 = -1
+    while let next = await library.board.feed.next(after: version) {
+      version = next
+      let status = library.board.status
+      let warnings = status.warnings.isEmpty ? "" : ", \(status.warnings.count) warnings"
+      lines.yield("\(status.state): \(status.assetCount) photos and videos\(warnings)")
+      // At most once a second; the newest is what counts.
+      do { try await Task.sleep(for: .seconds(1)) } catch { return }
+    }
+  }
+}
+
+private func serviceEvent(_ event: VarlinkService.Event, _ logger: Logger) {
+  switch event {
+  case .refused(let refusal, let uid, let pid):
+    logger.warning(
+      "connection refused",
+      metadata: ["why": "\(refusal)", "uid": "\(uid.map(String.init) ?? "?")", "pid": "\(pid.map(String.init) ?? "?")"])
+  case .malformed(let peer, let reason):
+    logger.info("malformed message", metadata: ["pid": "\(peer.pid)", "reason": "\(reason)"])
+  case .failed(let peer, let method, let error):
+    logger.critical(
+      "a call failed", metadata: ["method": "\(method)", "pid": "\(peer.pid)", "error": "\(error)"])
+  case .acceptFailed(let error): logger.error("can't accept connections", metadata: ["error": "\(error)"])
+  case .accepted, .idle, .closed: break
+  }
+}
+
+/// Answers `Status` with the reasons, and everything else with `LibraryUnavailable`.
+final class DegradedLibrary: RunningLibrary {
+  let statusLines: AsyncStream<String>
+  private let lines: AsyncStream<String>.Continuation
+  private let service: VarlinkService
+
+  init(reasons: [String], _ logger: Logger) {
+    (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    service = VarlinkService(
+      identity: .init(
+        vendor: "photod", product: "photod", version: Daemon.version, url: "https://github.com/photod/photod"),
+      interfaces: [DegradedService(reasons: reasons, version: Daemon.version)],
+      onEvent: { serviceEvent($0, logger) })
+    lines.yield("degraded: \(reasons.first ?? "")")
+  }
+
+  func serve(on descriptor: Int32) async throws { try await service.serve(listeningDescriptor: descriptor) }
+  func reload(_ configuration: Configuration) async throws {}
+  func proveAlive() async -> Bool { true }
+
+  func stop() async {
+    service.shutDown()
+    lines.finish()
+  }
+}
