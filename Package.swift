@@ -96,6 +96,18 @@ let package = Package(
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
     .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
     .target(name: "CWatchShim"),
+
+    // Tests
+    .testTarget(name: "PhotoModelTests", dependencies: ["PhotoModel"]),
+    .testTarget(name: "PhotoMetadataTests", dependencies: ["PhotoMetadata", "PhotoModel"]),
+    .testTarget(name: "VarlinkTests", dependencies: ["Varlink"]),
+    .testTarget(name: "PhotoCatalogTests", dependencies: ["PhotoCatalog", "PhotoModel"]),
+    .testTarget(
+      name: "PhotoDaemonTests",
+      dependencies: ["PhotoDaemon", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["PhotoModel", "PhotoCatalog", "Varlink", "photod", "photod-watch"]),
   ],
   swiftLanguageModes: [.v6]
 )

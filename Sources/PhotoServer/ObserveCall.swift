@@ -14,9 +14,9 @@ extension LibraryService {
     observers.withLock { $0 += 1 }
     defer { observers.withLock { $0 -= 1 } }
     var observation = LiveObservation(library: library, plan: plan, parameters: parameters)
-    try await observation.begin { try await call.replyContinuing($0) }
+    try await observation.begin { try await call.replyContinuing(ObserveReply(observation: $0)) }
     while let sequence = await library.feed.next(after: observation.checkedSequence) {
-      try await observation.advance(to: sequence) { try await call.replyContinuing($0) }
+      try await observation.advance(to: sequence) { try await call.replyContinuing(ObserveReply(observation: $0)) }
     }
     try Task.checkCancellation()
     throw ContractError.unavailable("photod is stopping. Observe again with `since` when it runs.")
@@ -31,6 +31,8 @@ struct ObserveParameters: Decodable, Sendable {
   let objects: Bool?
   let reloadOnly: Bool?
 }
+
+private struct ObserveReply: Encodable { let observation: Observation }
 
 /// What one client was last sent of one list, and how it gets from there to now.
 struct LiveObservation {

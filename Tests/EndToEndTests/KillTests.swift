@@ -1,0 +1,53 @@
+import Glibc
+import PhotoCatalog
+import PhotoModel
+import Testing
+
+/// kill -9 at any moment loses nothing that was acknowledged.
+@Suite(.serialized)
+struct KillTests {
+  @Test func killedDaemonComesBackWhole() async throws {
+    let kills = effort("PHOTOD_KILLS", 6)
+    try await DaemonFixture.with { fixture in
+      var random = SplitMix(7)
+      for index in 0..<300 { try fixture.write("keep/\(index).jpg", index) }
+      var favorites: Set<String> = []
+      for round in 0..<kills {
+        if round % 5 == 4 {
+          // A first scan again, from nothing; the favorites go with the catalog that held them.
+          for suffix in ["", "-wal", "-shm"] { unlink(fixture.catalog + suffix) }
+          favorites = []
+        }
+        try await fixture.start()
+        let moment = Duration.milliseconds(Int.random(in: 0...900, using: &random))
+        let storm = Storm(folder: fixture.photos, outside: fixture.directory + "/outside", seed: round)
+        async let stormed = storm.run(for: moment)
+        if round % 2 == 1 {
+          for name in (0..<3).map({ _ in "keep/\(Int.random(in: 0..<300, using: &random)).jpg" }) {
+            let id = try await find(fixture.path(name), fixture)
+            guard id != 0 else { continue }
+            try await fixture.setFavorite([id])
+            favorites.insert(fixture.path(name))
+          }
+        }
+        _ = await stormed
+        fixture.kill(SIGKILL)
+
+        let catalog = try Catalog(path: fixture.catalog)
+        #expect(try catalog.integrityReport() == "ok", "round \(round)")
+        try catalog.close()
+        try await fixture.start()
+        try await fixture.expectEqualToDisk("round \(round), killed after \(moment)")
+        let kept = Set(try await fixture.assets(FetchOptions(collection: "smart:favorites")).map { $0.resources[0].path })
+        #expect(kept == favorites, "round \(round)")
+        fixture.kill(SIGTERM)
+      }
+    }
+  }
+
+  private func find(_ path: String, _ fixture: DaemonFixture) async throws -> Int64 {
+    struct Parameters: Encodable { let paths: [String] }
+    struct Reply: Decodable { let ids: [Int64] }
+    return try await fixture.call("FindAssets", Parameters(paths: [path]), returning: Reply.self).ids[0]
+  }
+}

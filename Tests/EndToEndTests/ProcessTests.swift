@@ -1,0 +1,92 @@
+import Foundation
+import Glibc
+import PhotoModel
+import Testing
+
+/// photod as a process.
+@Suite struct ProcessTests {
+  @Test func terminationEndsCleanlyWithinTwoSeconds() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<200 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      let watch = try fixture.watchProcessID()
+      let client = try await fixture.connect()
+      struct Parameters: Encodable { let options = FetchOptions() }
+      struct Reply: Decodable { let observation: Observation }
+      // Somebody is still observing.
+      var replies = client.stream("org.photod.library.Observe", Parameters(), of: Reply.self).makeAsyncIterator()
+      _ = try await replies.next()
+      let began = ContinuousClock.now
+      fixture.kill(SIGTERM)
+      #expect(ContinuousClock.now - began < .seconds(2))
+      #expect(fixture.process?.terminationStatus == 0 && fixture.process?.terminationReason == .exit)
+      #expect(!FileManager.default.fileExists(atPath: fixture.socket))
+      #expect(!isRunning(watch), "photod-watch outlived photod")
+    }
+  }
+
+  @Test func secondInstanceSaysWhoHoldsTheLockAndExits75() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      let second = Process()
+      second.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photod")
+      second.arguments = ["--root", fixture.photos, "--catalog", fixture.catalog, "--socket", fixture.directory + "/t"]
+      let pipe = Pipe()
+      second.standardError = pipe
+      try second.run()
+      let said = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      second.waitUntilExit()
+      #expect(second.terminationStatus == 75)
+      #expect(said.contains("\(fixture.processID)"), "\(said)")
+      #expect([.live, .scanning].contains(try await fixture.status().state))
+    }
+  }
+
+  @Test func socketLeftBehindIsReplaced() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      fixture.kill(SIGKILL)
+      #expect(FileManager.default.fileExists(atPath: fixture.socket))
+      try await fixture.start()
+      _ = try await fixture.status()
+      var status = stat()
+      #expect(stat(fixture.socket, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+  }
+
+  @Test func watcherEndsWhenDaemonIsKilled() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      let watch = try fixture.watchProcessID()
+      fixture.kill(SIGKILL)
+      let deadline = ContinuousClock.now + .seconds(5)
+      while isRunning(watch) { try #require(ContinuousClock.now < deadline, "photod-watch lives on") }
+    }
+  }
+
+  /// Neither gone nor a zombie that nobody has waited for.
+  private func isRunning(_ process: pid_t) -> Bool {
+    guard let status = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return false }
+    let text = String(decoding: status, as: UTF8.self)
+    return text.range(of: ") Z ") == nil
+  }
+
+  @Test func reloadTakesNewRoots() async throws {
+    try await DaemonFixture.with { fixture in
+      let config = fixture.directory + "/config.toml"
+      try fixture.write("a/1.jpg")
+      try fixture.write("b/2.jpg")
+      try "roots = ['\(fixture.path("a"))']\n".write(toFile: config, atomically: true, encoding: .utf8)
+      try await fixture.start(roots: [], arguments: ["--config", config])
+      try await fixture.synchronize()
+      #expect(try await fixture.pathsInLibrary() == [fixture.path("a/1.jpg")])
+      try "roots = ['\(fixture.path("a"))', '\(fixture.path("b"))']\n".write(
+        toFile: config, atomically: true, encoding: .utf8)
+      fixture.kill(SIGHUP)
+      let deadline = ContinuousClock.now + .seconds(10)
+      while try await fixture.status().roots.count < 2 { try #require(ContinuousClock.now < deadline) }
+      try await fixture.synchronize()
+      #expect(try await fixture.pathsInLibrary() == [fixture.path("a/1.jpg"), fixture.path("b/2.jpg")])
+    }
+  }
+}

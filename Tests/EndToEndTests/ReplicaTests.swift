@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import PhotoModel
+import Synchronization
+import Testing
+import Varlink
+
+/// A list kept from what Observe sends, by its rules alone.
+private struct Replica {
+  var ids: [Int64] = []
+  var token = ""
+  var eventCount = 0
+
+  mutating func apply(_ observation: Observation) throws {
+    eventCount += 1
+    if let page = observation.ids {
+      if observation.offset == 0 { ids = [] }
+      try #require(observation.offset == ids.count)
+      ids += page
+      token = observation.token
+      guard observation.complete == true else { return }
+    } else {
+      try #require(observation.previousToken == token, "the chain broke")
+      if let details = observation.details { ids = try details.applied(to: ids) }
+      token = observation.token
+    }
+    try #require(observation.count == ids.count)
+    try #require(observation.digest == ListDigest(of: ids).description, "out of step")
+  }
+}
+
+/// Follows one fetch until it is stopped.
+private final class Follower: Sendable {
+  let options: FetchOptions
+  private let replica = Mutex(Replica())
+  private let failure = Mutex<(any Error)?>(nil)
+
+  init(_ options: FetchOptions) { self.options = options }
+
+  func run(_ fixture: VarlinkClient) async {
+    struct Parameters: Encodable { let options: FetchOptions }
+    struct Reply: Decodable { let observation: Observation }
+    do {
+      for try await reply in fixture.stream(
+        "org.photod.library.Observe", Parameters(options: options), of: Reply.self)
+      {
+        try replica.withLock { try $0.apply(reply.observation) }
+      }
+    } catch {
+      if !(error is CancellationError) { failure.withLock { $0 = error } }
+    }
+  }
+
+  var state: (ids: [Int64], token: String, events: Int) {
+    get throws {
+      if let error = failure.withLock({ $0 }) { throw error }
+      return replica.withLock { ($0.ids, $0.token, $0.eventCount) }
+    }
+  }
+}
+
+@Suite struct ReplicaTests {
+  @Test func replicasEqualFreshFetchesAfterEverySync() async throws {
+    let operations = effort("PHOTOD_REPLICA_OPERATIONS", 500)
+    try await DaemonFixture.with { fixture in
+      for index in 0..<40 { try fixture.write("d\(index % 4)/f\(index % 10).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let followers = [
+        Follower(FetchOptions()),
+        Follower(FetchOptions(sortDescriptors: [SortDescriptor(key: "filename", ascending: true)], fetchLimit: 25)),
+        Follower(FetchOptions(collection: "Favorites")),
+      ]
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for follower in followers {
+          let client = try await fixture.connect()
+          group.addTask { await follower.run(client) }
+        }
+        var random = SplitMix(effort("PHOTOD_SEED", 11))
+        let storm = Storm(folder: fixture.photos, outside: fixture.directory + "/outside", seed: 1)
+        var done = 0
+        while done < operations {
+          for _ in 0..<Int.random(in: 1...20, using: &random) {
+            storm.step(&random)
+            done += 1
+          }
+          let all = try await fixture.ids().ids
+          if let id = all.randomElement(using: &random), Bool.random(using: &random) {
+            // It may leave between the fetch and the call.
+            do { try await fixture.setFavorite([id], Bool.random(using: &random)) } catch let error as VarlinkError {
+              #expect(error.name == "org.photod.library.NoSuchAsset")
+            }
+          }
+          try await fixture.synchronize()
+          for follower in followers { try await expectInStep(follower, fixture, after: done) }
+        }
+        group.cancelAll()
+      }
+    }
+  }
+
+  /// What was committed reaches the follower without being asked for: it is waited for, but not for long.
+  private func expectInStep(_ follower: Follower, _ fixture: DaemonFixture, after done: Int) async throws {
+    let fresh = try await fixture.ids(follower.options).ids
+    let deadline = ContinuousClock.now + .seconds(10)
+    while try follower.state.ids != fresh {
+      try #require(ContinuousClock.now < deadline, "\(follower.options) after \(done) operations")
+      await Task.yield()
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import PhotoModel
+import Testing
+
+/// A client that comes back gets the difference from what it had.
+@Suite struct ResumeTests {
+  private struct Parameters: Encodable {
+    var options = FetchOptions()
+    var since: String?
+    var sinceIDs: [Int64]?
+    var sinceDigest: String?
+  }
+
+  private struct Reply: Decodable { let observation: Observation }
+
+  private func first(_ parameters: Parameters, _ fixture: DaemonFixture) async throws -> Observation {
+    let client = try await fixture.connect()
+    for try await reply in client.stream("org.photod.library.Observe", parameters, of: Reply.self) {
+      return reply.observation
+    }
+    throw CancellationError()
+  }
+
+  @Test func resumeByTokenAndByListIsExact() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<10 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let start = try await first(Parameters(), fixture)
+      let before = try #require(start.ids)
+      #expect(before.count == 10 && start.complete == true)
+
+      let nothing = try await first(Parameters(since: start.token), fixture)
+      #expect(nothing.details == nil && nothing.ids == nil && nothing.previousToken == start.token)
+
+      unlink(fixture.path("3.jpg"))
+      try fixture.write("new.jpg", 77)
+      try await fixture.synchronize()
+      let after = try await fixture.ids().ids
+      let byToken = try await first(Parameters(since: start.token), fixture)
+      #expect(try byToken.details?.applied(to: before) == after)
+
+      fixture.kill(SIGTERM)
+      unlink(fixture.path("4.jpg"))
+      try await fixture.start()
+      try await fixture.synchronize()
+      let now = try await fixture.ids().ids
+      #expect(try await first(Parameters(since: start.token), fixture).reload == .tokenExpired)
+      let byList = try await first(Parameters(since: start.token, sinceIDs: before), fixture)
+      #expect(try byList.details?.applied(to: before) == now)
+      #expect(byList.details?.deletedBefore.reduce(0) { $0 + $1.count } == 2)
+      let wrong = try await first(
+        Parameters(since: start.token, sinceIDs: before, sinceDigest: "0000000000000000"), fixture)
+      #expect(wrong.reload == .digestMismatch && wrong.ids == now)
+      let foreign = try await first(Parameters(since: "another.1.1", sinceIDs: before), fixture)
+      #expect(foreign.reload == .libraryReplaced)
+    }
+  }
+}

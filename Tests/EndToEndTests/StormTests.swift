@@ -1,0 +1,50 @@
+import Glibc
+import Testing
+
+/// After any storm, and whatever happens to photod-watch in it, the library equals the disk.
+@Suite(.serialized)
+struct StormTests {
+  private static let seeds = 1...effort("PHOTOD_STORM_SEEDS", 2)
+  private static let time = Duration.seconds(effort("PHOTOD_STORM_SECONDS", 10))
+
+  @Test(arguments: seeds)
+  func libraryEqualsDiskAfterStorm(seed: Int) async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      let storm = Storm(folder: fixture.photos, outside: fixture.directory + "/outside", seed: seed)
+      let count = await storm.run(for: Self.time)
+      try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
+      #expect(try await fixture.status().state == .live)
+    }
+  }
+
+  @Test(arguments: seeds)
+  func libraryEqualsDiskAfterOverflow(seed: Int) async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      let storm = Storm(folder: fixture.photos, outside: fixture.directory + "/outside", seed: 100 + seed)
+      _ = await storm.run(for: .seconds(1))
+      let watch = try fixture.watchProcessID()
+      kill(watch, SIGSTOP)
+      var count = await storm.run(for: .seconds(1))
+      // More events than the kernel queues, whatever the storm did.
+      for index in 0..<9_000 { try fixture.write("burst/\(index % 50).jpg", index) }
+      kill(watch, SIGCONT)
+      count += await storm.run(for: .seconds(2))
+      try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
+    }
+  }
+
+  @Test(arguments: seeds)
+  func libraryEqualsDiskAfterWatcherIsKilled(seed: Int) async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      let storm = Storm(folder: fixture.photos, outside: fixture.directory + "/outside", seed: 200 + seed)
+      async let running = storm.run(for: .seconds(4))
+      _ = await Storm(folder: fixture.photos, outside: storm.outside, seed: 300 + seed).run(for: .seconds(2), threads: 1)
+      kill(try fixture.watchProcessID(), SIGKILL)
+      let count = await running
+      try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
+    }
+  }
+}
