@@ -150,10 +150,10 @@ extension FetchResultChangeDetails {
   }
 
   private static func isStrictlyAscending(_ positions: [Int], within count: Int) -> Bool {
-    var floor = 0
+    var last = -1
     for position in positions {
-      guard position >= floor, position < count else { return false }
-      floor = position + 1
+      guard position > last, position < count else { return false }
+      last = position
     }
     return true
   }

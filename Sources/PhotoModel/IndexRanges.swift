@@ -32,11 +32,11 @@ extension [IndexRange] {
 
   /// Ascending, not empty, never touching, and within a list of `count` elements; safe for numbers that came from anywhere.
   package func isWellFormed(within count: Int) -> Bool {
-    var floor = 0
+    var end = -1
     for range in self {
-      guard range.count > 0, range.start >= floor, range.start < count, range.count <= count - range.start
+      guard range.count > 0, range.start > end, range.start < count, range.count <= count - range.start
       else { return false }
-      floor = range.start + range.count + 1
+      end = range.start + range.count
     }
     return true
   }

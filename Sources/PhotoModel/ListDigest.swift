@@ -23,7 +23,8 @@ public struct ListDigest: Hashable, Sendable {
   /// - Complexity: O(n); about 3 ns an id.
   public init(of ids: some Sequence<Int64>) {
     self.init()
-    for id in ids { append(id) }
+    let isContiguous: Void? = ids.withContiguousStorageIfAvailable { for id in $0 { append(id) } }
+    if isContiguous == nil { for id in ids { append(id) } }
   }
 
   /// - Complexity: O(1)

@@ -49,8 +49,9 @@ struct ChangeCase {
     if list != after { return "3 sequential" }
     list = before
     for edit in try details.listModelEdits() {
-      list.replaceSubrange(
-        edit.position..<edit.position + edit.removed, with: after[edit.position..<edit.position + edit.added])
+      // A removal may be beyond the end of the list after, and adds nothing from it.
+      let added = edit.added == 0 ? [] : after[edit.position..<edit.position + edit.added]
+      list.replaceSubrange(edit.position..<edit.position + edit.removed, with: added)
       if Set(list).count != list.count { return "3 list model: an id twice" }
     }
     if list != after { return "3 list model" }
