@@ -99,6 +99,12 @@ let package = Package(
 
     // Tests
     .testTarget(name: "PhotoModelTests", dependencies: ["PhotoModel"]),
+    .testTarget(name: "WatchRecordsTests", dependencies: ["WatchRecords"]),
+    .testTarget(
+      name: "PhotoWatchTests",
+      dependencies: [
+        "PhotoWatch", "WatchRecords", "CWatchShim", "photod-watch", .product(name: "Logging", package: "swift-log"),
+      ]),
     .testTarget(name: "PhotoMetadataTests", dependencies: ["PhotoMetadata", "PhotoModel"]),
     .testTarget(name: "VarlinkTests", dependencies: ["Varlink"]),
     .testTarget(name: "PhotoCatalogTests", dependencies: ["PhotoCatalog", "PhotoModel"]),

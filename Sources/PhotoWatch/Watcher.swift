@@ -73,7 +73,11 @@ package final class Watcher: WatchSource {
   package func start() throws {
     let executable = try configuration.executable ?? WatchExecutable.find()
     try wakeup.open()
-    guard wishes.withLock({ $0.isStarted ? false : ($0.isStarted = true, true).1 }) else { return }
+    let isFirst = wishes.withLock { wishes in
+      defer { wishes.isStarted = true }
+      return !wishes.isStarted
+    }
+    guard isFirst else { return }
     let thread = WatcherThread(watcher: self, executable: executable)
     do {
       try thread.start()

@@ -31,7 +31,8 @@ struct ByteReader {
     let start = offset
     let length: UInt16 = try integer(field)
     guard bytes.endIndex - position >= Int(length) else {
-      throw WatchFormatError(what: "\(field) says \(length) bytes, \(bytes.endIndex - position) are left", offset: start)
+      throw WatchFormatError(
+        what: "\(field) says \(length) bytes, \(bytes.endIndex - position) are left", offset: start)
     }
     defer { position += Int(length) }
     return Array(bytes[position..<position + Int(length)])

@@ -44,7 +44,8 @@ public enum Evidence: UInt8, Hashable, Sendable {
 /// what happens to a path after it was looked at is said later.
 public enum WatchRecord: Hashable, Sendable {
   /// A directory that was not known. The top of a root has parent 0 and the root's absolute path as name.
-  case directoryFound(number: DirectoryNumber, parent: DirectoryNumber, root: UInt16, name: [UInt8], identity: FileIdentity)
+  case directoryFound(
+    number: DirectoryNumber, parent: DirectoryNumber, root: UInt16, name: [UInt8], identity: FileIdentity)
   /// A known directory is now here; whatever stands in that place is elsewhere, and later records say where.
   case directoryMoved(number: DirectoryNumber, parent: DirectoryNumber, name: [UInt8])
   /// A directory is gone with all that is in it; its number and those below it are never named again.

@@ -104,7 +104,8 @@ public struct FrameAssembler: Sendable {
       let greeting = WatchStream.greeting
       let received = bytes[start...].prefix(greeting.count)
       guard greeting.starts(with: received) else {
-        throw WatchFormatError(what: "the peer greets with \(Array(received)), not \(greeting)", offset: consumed + start)
+        throw WatchFormatError(
+          what: "the peer greets with \(Array(received)), not \(greeting)", offset: consumed + start)
       }
       guard received.count == greeting.count else { return nil }
       start += greeting.count

@@ -52,4 +52,6 @@ func withCName<Result>(_ name: some Collection<UInt8>, _ body: (UnsafePointer<CC
 }
 
 /// Whether nothing with that name can be there, rather than that it can't be seen.
-func saysAbsent(_ errorNumber: Int32) -> Bool { errorNumber == ENOENT || errorNumber == ENOTDIR || errorNumber == ELOOP }
+func saysAbsent(_ errorNumber: Int32) -> Bool {
+  errorNumber == ENOENT || errorNumber == ENOTDIR || errorNumber == ELOOP
+}

@@ -52,7 +52,8 @@ struct Output {
   mutating func write(to socket: Int32) throws(SystemError) {
     while head < frames.count {
       let count = frames[head].withUnsafeBytes { bytes in
-        send(socket, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        send(
+          socket, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
       }
       if count < 0 {
         switch errno {

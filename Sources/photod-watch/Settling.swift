@@ -44,7 +44,9 @@ extension FolderWatch {
   private func grace(of entry: Missing, at index: NodeIndex, _ forcedStamp: UInt64) -> Int64 {
     if entry.isDead { return 0 }
     if entry.stamp <= forcedStamp { return Self.forcedGrace }
-    if entry.evidence == .scan, let scan = activeScan(of: index), scans[scan]?.remaining == 0 { return Self.forcedGrace }
+    if entry.evidence == .scan, let scan = activeScan(of: index), scans[scan]?.remaining == 0 {
+      return Self.forcedGrace
+    }
     return Self.goneGrace
   }
 

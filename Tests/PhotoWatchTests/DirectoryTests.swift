@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PhotoWatch
+import Testing
+import WatchRecords
+
+@Suite struct DirectoryTests {
+  let disk: Disk
+
+  init() throws { disk = try Disk() }
+
+  @Test func renamingADirectoryOfThousandIsOneRecord() async throws {
+    for index in 0..<1000 { disk.makeDirectory("album/sub\(index)") }
+    disk.write("album/sub7/a.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    disk.rename("album", "renamed")
+    let said = try await session.sync()
+    #expect(said.count == 2)
+    guard case .directoryMoved(_, _, let name) = said.first else {
+      Issue.record("\(said)")
+      return
+    }
+    #expect(name == Array("renamed".utf8))
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  @Test func filesWrittenRightAfterMkdirAreFound() async throws {
+    let session = try await WatchSession(roots: [disk.root])
+    for round in 0..<50 {
+      for index in 0..<10 { disk.write("r\(round)/a/b/c\(index)/d/\(index).jpg") }
+    }
+    try await session.sync()
+    session.expectTruth([disk.root])
+    #expect(session.model.files.count == 500)
+    await session.watcher.stop()
+  }
+
+  @Test func aDirectoryThatLeavesIsGoneBeforeASyncIsAnswered() async throws {
+    disk.write("a/b/c.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    let number = try #require(session.model.number(ofPath: Array(disk.path("a").utf8)))
+    Glibc.rename(disk.path("a"), disk.outside + "/a")
+    let said = try await session.sync()
+    #expect(said.contains(.directoryGone(number: number, evidence: .event)))
+    session.expectTruth([disk.root])
+    // Its watches are gone as well: nothing that happens there is said.
+    Disk.write(disk.outside + "/a/b/d.jpg", "x")
+    let later = try await session.sync()
+    #expect(later.count == 1)
+    await session.watcher.stop()
+  }
+
+  @Test func aDirectoryThatComesBackIsNew() async throws {
+    disk.write("a/b/c.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    Glibc.rename(disk.path("a"), disk.outside + "/a")
+    try await session.sync()
+    Disk.write(disk.outside + "/a/b/d.jpg", "x")
+    Glibc.rename(disk.outside + "/a", disk.path("back"))
+    try await session.sync()
+    session.expectTruth([disk.root])
+    #expect(session.model.files.count == 2)
+    await session.watcher.stop()
+  }
+
+  @Test func exchangedDirectoriesKeepTheirNumbers() async throws {
+    disk.write("a/one.jpg")
+    disk.write("b/two.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    let a = try #require(session.model.number(ofPath: Array(disk.path("a").utf8)))
+    let b = try #require(session.model.number(ofPath: Array(disk.path("b").utf8)))
+    try #require(renameat2(disk.path("a"), disk.path("b")) == 0)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    #expect(session.model.number(ofPath: Array(disk.path("a").utf8)) == b)
+    #expect(session.model.number(ofPath: Array(disk.path("b").utf8)) == a)
+    await session.watcher.stop()
+  }
+
+  @Test func aDirectoryMovesBetweenRoots() async throws {
+    disk.write("a/one.jpg")
+    let session = try await WatchSession(roots: [disk.root, disk.outside])
+    Glibc.rename(disk.path("a"), disk.outside + "/a")
+    let said = try await session.sync()
+    #expect(said.count == 2)
+    session.expectTruth([disk.root, disk.outside])
+    await session.watcher.stop()
+  }
+
+  @Test func aRemovedTreeIsGone() async throws {
+    for index in 0..<100 { disk.write("a/b\(index)/c/\(index).jpg") }
+    let session = try await WatchSession(roots: [disk.root])
+    Disk.removeTree(disk.path("a"))
+    try await session.sync()
+    session.expectTruth([disk.root])
+    #expect(session.model.directories.count == 1)
+    await session.watcher.stop()
+  }
+
+  @Test func hiddenAndIgnoredDirectoriesAreNotEntered() async throws {
+    disk.write(".hidden/a.jpg")
+    disk.write("@eaDir/a.jpg")
+    disk.write("seen/a.jpg")
+    let session = try await WatchSession(roots: [disk.root], ignoring: ["@eaDir"])
+    #expect(session.model.files.count == 1)
+    disk.write(".later/a.jpg")
+    disk.write("seen/@eaDir/a.jpg")
+    let said = try await session.sync()
+    #expect(said.count == 1)
+    // Renamed to a hidden name it is gone, and back again it is there.
+    disk.rename("seen", ".seen")
+    try await session.sync()
+    #expect(session.model.files.isEmpty)
+    disk.rename(".seen", "seen")
+    try await session.sync()
+    #expect(session.model.files.count == 1)
+    await session.watcher.stop()
+  }
+
+  @Test func aMarkerEmptiesItsDirectoryWhenItComesAndFillsItWhenItGoes() async throws {
+    for marker in [".nomedia", ".trackerignore"] {
+      disk.write("a/b/one.jpg")
+      disk.write("a/two.jpg")
+      disk.write("a/\(marker)", "")
+      let session = try await WatchSession(roots: [disk.root])
+      #expect(session.model.files.isEmpty)
+      unlink(disk.path("a/\(marker)"))
+      try await session.sync()
+      session.expectTruth([disk.root])
+      #expect(session.model.files.count == 2)
+      disk.write("a/\(marker)", "")
+      try await session.sync()
+      #expect(session.model.files.isEmpty)
+      #expect(session.model.directories.count == 2)
+      disk.write("a/c/three.jpg")
+      let said = try await session.sync()
+      #expect(said.count == 1)
+      await session.watcher.stop()
+      Disk.removeTree(disk.path("a"))
+    }
+  }
+
+  @Test func aCacheTagCountsOnlyWithItsSignature() async throws {
+    disk.write("fake/one.jpg")
+    disk.write("fake/CACHEDIR.TAG", "nothing")
+    disk.write("cache/one.jpg")
+    disk.write("cache/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# a cache")
+    let session = try await WatchSession(roots: [disk.root])
+    #expect(session.model.files.keys.map { String(decoding: $0, as: UTF8.self) } == [disk.path("fake/one.jpg")])
+    await session.watcher.stop()
+  }
+
+  @Test func pathsBeyondPathMaxAreWatched() async throws {
+    let name = String(repeating: "n", count: 250)
+    var directory = open(disk.root, O_RDONLY | O_DIRECTORY)
+    for _ in 0..<40 {
+      #expect(mkdirat(directory, name, 0o755) == 0)
+      let next = openat(directory, name, O_RDONLY | O_DIRECTORY)
+      close(directory)
+      directory = next
+    }
+    let session = try await WatchSession(roots: [disk.root])
+    #expect(session.model.directories.count == 41)
+    let file = openat(directory, "deep.jpg", O_WRONLY | O_CREAT, 0o644)
+    #expect(write(file, "x", 1) == 1)
+    close(file)
+    try await session.sync()
+    #expect(session.model.files.count == 1)
+    #expect(session.model.violations.isEmpty)
+    unlinkat(directory, "deep.jpg", 0)
+    close(directory)
+    // What PATH_MAX keeps the test from removing by name goes up by level.
+    #expect(removeDeep(disk.root, name))
+    try await session.sync()
+    #expect(session.model.directories.count == 1)
+    await session.watcher.stop()
+  }
+
+  private func removeDeep(_ root: String, _ name: String) -> Bool {
+    for depth in stride(from: 39, through: 0, by: -1) {
+      var directory = open(root, O_RDONLY | O_DIRECTORY)
+      for _ in 0..<depth {
+        let next = openat(directory, name, O_RDONLY | O_DIRECTORY)
+        close(directory)
+        directory = next
+      }
+      defer { close(directory) }
+      guard unlinkat(directory, name, AT_REMOVEDIR) == 0 else { return false }
+    }
+    return true
+  }
+
+  @Test func aDirectoryThatCannotBeReadSaysSoAndIsReadWhenItCan() async throws {
+    try #require(disk.makeUnreadable("a"))
+    let session = try await WatchSession(roots: [disk.root])
+    if geteuid() != 0 {
+      #expect(session.records.contains { if case .unreadable(_, _, EACCES) = $0 { true } else { false } })
+      chmod(disk.path("a"), 0o755)
+      try await session.sync()
+    }
+    session.expectTruth([disk.root])
+    #expect(session.model.files.count == 1)
+    await session.watcher.stop()
+  }
+}
+
+extension Disk {
+  fileprivate func makeUnreadable(_ name: String) -> Bool {
+    write("\(name)/one.jpg")
+    return chmod(path(name), 0) == 0
+  }
+}
+
+/// renameat2(2) with RENAME_EXCHANGE; Swift does not import it.
+private func renameat2(_ one: String, _ other: String) -> Int32 {
+  guard let symbol = dlsym(nil, "renameat2") else { return -1 }
+  typealias Function = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+  return unsafeBitCast(symbol, to: Function.self)(AT_FDCWD, one, AT_FDCWD, other, 2)
+}

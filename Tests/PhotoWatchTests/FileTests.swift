@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PhotoWatch
+import Testing
+import WatchRecords
+
+@Suite struct FileTests {
+  let disk: Disk
+
+  init() throws { disk = try Disk() }
+
+  @Test func firstScanFindsEverything() async throws {
+    for index in 0..<50 { disk.write("a\(index % 7)/b\(index % 3)/\(index).jpg") }
+    disk.write("a1/.hidden.jpg")
+    disk.write("a1/notes.txt")
+    disk.write("a1/UPPER.JPG")
+    let session = try await WatchSession(roots: [disk.root])
+    #expect(session.model.files.count == 51)
+    #expect(session.model.violations.isEmpty)
+    #expect(session.records.first == .scanStarted(root: 1, request: 0, reason: .start) || !session.records.isEmpty)
+    await session.watcher.stop()
+  }
+
+  @Test func aRenameIsOneMove() async throws {
+    disk.write("a/one.jpg")
+    disk.makeDirectory("b")
+    let session = try await WatchSession(roots: [disk.root])
+    disk.rename("a/one.jpg", "b/two.jpg")
+    let said = try await session.sync()
+    #expect(said.count == 2)
+    guard case .fileMoved(_, let from, _, let to, let stat) = said.first else {
+      Issue.record("\(said)")
+      return
+    }
+    #expect(from == Array("one.jpg".utf8) && to == Array("two.jpg".utf8) && stat?.byteCount == 1)
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  @Test func aRenameBetweenRootsIsOneMove() async throws {
+    disk.write("a.jpg")
+    let session = try await WatchSession(roots: [disk.root, disk.outside])
+    Glibc.rename(disk.path("a.jpg"), disk.outside + "/b.jpg")
+    let said = try await session.sync()
+    #expect(said.count == 2)
+    guard case .fileMoved = said.first else {
+      Issue.record("\(said)")
+      return
+    }
+    session.expectTruth([disk.root, disk.outside])
+    await session.watcher.stop()
+  }
+
+  @Test func whatIsRenamedAwayAndMadeAnewIsBoth() async throws {
+    disk.write("a.jpg", "old")
+    let session = try await WatchSession(roots: [disk.root])
+    disk.rename("a.jpg", "b.jpg")
+    disk.write("a.jpg", "newer")
+    let said = try await session.sync()
+    #expect(said.count { if case .fileMoved = $0 { true } else { false } } == 1)
+    session.expectTruth([disk.root])
+    #expect(session.model.files.count == 2)
+    await session.watcher.stop()
+  }
+
+  @Test func aFileThatLeavesIsGone() async throws {
+    disk.write("a.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    Glibc.rename(disk.path("a.jpg"), disk.outside + "/a.jpg")
+    let said = try await session.sync()
+    let top = try #require(session.model.number(ofPath: Array(disk.root.utf8)))
+    #expect(said.first == .fileGone(directory: top, name: Array("a.jpg".utf8)))
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  @Test func anAtomicSaveIsOneFind() async throws {
+    disk.write("a.jpg", "old")
+    let session = try await WatchSession(roots: [disk.root])
+    disk.write(".a.jpg.tmp", "newer")
+    disk.rename(".a.jpg.tmp", "a.jpg")
+    let said = try await session.sync()
+    #expect(said.count == 2)
+    guard case .fileFound(_, _, let stat) = said.first else {
+      Issue.record("\(said)")
+      return
+    }
+    #expect(stat.byteCount == 5)
+    await session.watcher.stop()
+  }
+
+  @Test func aWrittenFileIsSaidOnce() async throws {
+    let session = try await WatchSession(roots: [disk.root])
+    let file = open(disk.path("a.jpg"), O_WRONLY | O_CREAT, 0o644)
+    #expect(write(file, "half", 4) == 4)
+    // A directory event that follows CREATE proves that CREATE was read while the file is open.
+    disk.makeDirectory("later")
+    try await session.take { if case .directoryFound = $0 { true } else { false } }
+    #expect(session.model.files.isEmpty)
+    #expect(write(file, "whole", 5) == 5)
+    close(file)
+    let said = try await session.sync()
+    #expect(said.count { if case .fileFound = $0 { true } else { false } } == 1)
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  @Test func aSyncSaysWhatIsBeingWritten() async throws {
+    let session = try await WatchSession(roots: [disk.root])
+    let file = open(disk.path("a.jpg"), O_WRONLY | O_CREAT, 0o644)
+    #expect(write(file, "half", 4) == 4)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    #expect(session.model.files.count == 1)
+    close(file)
+    await session.watcher.stop()
+  }
+
+  @Test func linksAreFilesOfTheirOwn() async throws {
+    disk.write("a.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    #expect(link(disk.path("a.jpg"), disk.path("b.jpg")) == 0)
+    #expect(symlink(disk.path("a.jpg"), disk.path("c.jpg")) == 0)
+    try await session.take { if case .fileFound = $0 { true } else { false } }
+    try await session.sync()
+    #expect(session.model.files.count == 2)
+    await session.watcher.stop()
+  }
+
+  @Test func aNamelessFileThatIsLinkedIsFound() async throws {
+    let session = try await WatchSession(roots: [disk.root])
+    let file = open(disk.root, 0o20200000 | O_RDWR, 0o644)  // O_TMPFILE
+    try #require(file >= 0)
+    #expect(write(file, "x", 1) == 1)
+    #expect(linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, disk.path("a.jpg"), AT_SYMLINK_FOLLOW) == 0)
+    close(file)
+    try await session.take { if case .fileFound = $0 { true } else { false } }
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  @Test func touchingAFileSaysIt() async throws {
+    disk.write("a.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    chmod(disk.path("a.jpg"), 0o600)
+    let said = try await session.sync()
+    #expect(said.count == 2)
+    await session.watcher.stop()
+  }
+
+  @Test func anyBytesMakeAName() async throws {
+    let session = try await WatchSession(roots: [disk.root])
+    let longest = [UInt8](repeating: 0xFF, count: 251) + Array(".jpg".utf8)
+    let names: [[UInt8]] = [longest, [0xC3, 0x28] + Array(".jpg".utf8), Array("new\nline.jpg".utf8)]
+    for name in names {
+      let path = Array(disk.root.utf8) + [0x2F] + name
+      let file = Disk.withCString(path) { open($0, O_WRONLY | O_CREAT, 0o644) }
+      #expect(write(file, "x", 1) == 1)
+      close(file)
+    }
+    try await session.sync()
+    session.expectTruth([disk.root])
+    #expect(session.model.files.count == 3)
+    await session.watcher.stop()
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// Changes of all kinds to one tree from several threads at once, each by its own seeded choice: mkdir -p, small files,
+/// removals, renames of files and directories, moves out of and into the tree, a tree removed and made anew.
+struct Storm: Sendable {
+  var root: String
+  var outside: String
+
+  /// - returns: the number of operations; it is not the same each time, the threads race.
+  @discardableResult
+  func run(seconds: Double, threads: Int, seed: UInt64) async -> Int {
+    await withTaskGroup(of: Int.self) { group in
+      for thread in 0..<threads {
+        group.addTask {
+          await withCheckedContinuation { continuation in
+            Disk.onThread {
+              continuation.resume(returning: work(seconds: seconds, seed: seed &* 1000 &+ UInt64(thread)))
+            }
+          }
+        }
+      }
+      return await group.reduce(0, +)
+    }
+  }
+
+  /// As `run`, while `meanwhile` is done again and again.
+  func run(
+    seconds: Double, threads: Int, seed: UInt64, isolation: isolated (any Actor)? = #isolation,
+    meanwhile: () async throws -> Void
+  ) async rethrows -> Int {
+    let isOver = Atomic<Bool>(false)
+    async let operations = {
+      let count = await run(seconds: seconds, threads: threads, seed: seed)
+      isOver.store(true, ordering: .relaxed)
+      return count
+    }()
+    while !isOver.load(ordering: .relaxed) { try await meanwhile() }
+    return await operations
+  }
+
+  private func work(seconds: Double, seed: UInt64) -> Int {
+    var random = SeededGenerator(seed: seed)
+    let end = ContinuousClock.now + .seconds(seconds)
+    var count = 0
+    while ContinuousClock.now < end {
+      step(&random)
+      count += 1
+    }
+    return count
+  }
+
+  private func step(_ random: inout SeededGenerator) {
+    func name() -> String { "d\(Int.random(in: 0..<8, using: &random))" }
+    func file() -> String { "f\(Int.random(in: 0..<10, using: &random)).jpg" }
+    func directory() -> String {
+      var path = root
+      for _ in 0..<Int.random(in: 0...4, using: &random) { path += "/" + name() }
+      return path
+    }
+    func content() -> String { String(repeating: "x", count: Int.random(in: 1...64, using: &random)) }
+    func stranger() -> String { outside + "/x\(Int.random(in: 0...30, using: &random))" }
+
+    switch Double.random(in: 0..<1, using: &random) {
+    case ..<0.15: Disk.makeDirectories("\(directory())/\(name())/\(name())/\(name())")
+    case ..<0.25:
+      let path = "\(directory())/\(name())"
+      Disk.makeDirectories(path)
+      for _ in 0..<3 { Disk.write("\(path)/\(file())", content()) }
+    case ..<0.48: Disk.write("\(directory())/\(file())", content())
+    case ..<0.50:  // an atomic save
+      let path = directory()
+      if Disk.write("\(path)/.save.tmp", content()) { rename("\(path)/.save.tmp", "\(path)/\(file())") }
+    case ..<0.58: unlink("\(directory())/\(file())")
+    case ..<0.60: link("\(directory())/\(file())", "\(directory())/\(file())")
+    case ..<0.70: rename("\(directory())/\(file())", "\(directory())/\(file())")
+    case ..<0.85: rename("\(directory())/\(name())", "\(directory())/\(name())")
+    case ..<0.90: rename("\(directory())/\(name())", stranger())
+    case ..<0.95: rename(stranger(), "\(directory())/\(name())")
+    case ..<0.96: Disk.removeTree("\(directory())/\(name())")
+    case ..<0.965:
+      let path = "\(directory())/\(name())"
+      Disk.removeTree(path)
+      Disk.makeDirectories(path)
+      Disk.write("\(path)/re.jpg", content())
+    case ..<0.97: rename("\(directory())/\(file())", "\(outside)/\(file())")
+    case ..<0.975: rename("\(outside)/\(file())", "\(directory())/\(file())")
+    default: break
+    }
+  }
+}
+
+/// SplitMix64: the same numbers for the same seed, everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+extension Disk {
+  /// Blocking work does not belong on the threads of Swift's pool.
+  static func onThread(_ body: @escaping @Sendable () -> Void) {
+    final class Box {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(Box(body)).toOpaque()
+    let number = pthread_create(
+      &thread, nil,
+      { context in
+        if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
+        return nil
+      }, context)
+    precondition(number == 0, "no thread")
+    pthread_detach(thread)
+  }
+}

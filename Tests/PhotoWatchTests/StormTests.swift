@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PhotoWatch
+import Testing
+import WatchRecords
+
+/// Longer by hand: PHOTOD_STORM_SECONDS (2) and PHOTOD_STORM_SEEDS (2) say how long and how often.
+@Suite(.serialized) struct StormTests {
+  static let seconds = Double(environment("PHOTOD_STORM_SECONDS") ?? "") ?? 2
+  static let seeds = UInt64(environment("PHOTOD_STORM_SEEDS") ?? "") ?? 2
+
+  static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+  @Test(arguments: 1...seeds) func afterAStormTheModelEqualsTheDisk(seed: UInt64) async throws {
+    let disk = try Disk()
+    let storm = Storm(root: disk.root, outside: disk.outside)
+    await storm.run(seconds: 0.3, threads: 2, seed: seed + 5000)
+    let session = try await WatchSession(roots: [disk.root])
+    let count = try await storm.run(seconds: Self.seconds, threads: 2, seed: seed) { try await session.sync() }
+    let clock = ContinuousClock.now
+    try await session.sync()
+    let settled = ContinuousClock.now - clock
+    session.expectTruth([disk.root], "seed \(seed)")
+    report("storm seed \(seed): \(count) operations, \(session.summary), synced in \(settled)")
+    await session.watcher.stop()
+  }
+
+  @Test(arguments: 1...seeds) func afterAnOverflowTheModelEqualsTheDisk(seed: UInt64) async throws {
+    let disk = try Disk()
+    let storm = Storm(root: disk.root, outside: disk.outside)
+    await storm.run(seconds: 0.3, threads: 2, seed: seed + 5000)
+    let session = try await WatchSession(roots: [disk.root])
+    let process = try #require(session.watcher.processID)
+    async let operations = storm.run(seconds: Self.seconds, threads: 2, seed: seed)
+    kill(process, SIGSTOP)
+    Disk.makeDirectories(disk.path("d0"))
+    for index in 0..<9000 { Disk.write(disk.path("o\(index).jpg"), "x") }
+    kill(process, SIGCONT)
+    let count = await operations
+    let said = try await session.sync()
+    #expect(said.contains(.overflow))
+    session.expectTruth([disk.root], "seed \(seed)")
+    report("overflow seed \(seed): \(count) operations, \(session.summary)")
+    await session.watcher.stop()
+  }
+
+  @Test(arguments: 1...seeds) func afterAKillTheModelEqualsTheDisk(seed: UInt64) async throws {
+    let disk = try Disk()
+    let storm = Storm(root: disk.root, outside: disk.outside)
+    await storm.run(seconds: 0.3, threads: 2, seed: seed + 5000)
+    let session = try await WatchSession(roots: [disk.root])
+    let process = try #require(session.watcher.processID)
+    async let operations = storm.run(seconds: Self.seconds, threads: 2, seed: seed)
+    session.watcher.sync(number: 1 << 40)
+    kill(process, SIGKILL)
+    while session.deaths.isEmpty { try await session.takeInput() }
+    let count = await operations
+    try await session.sync()
+    #expect(session.model.synced.contains(1 << 40))
+    #expect(session.watcher.processID != process)
+    session.expectTruth([disk.root], "seed \(seed)")
+    report("kill seed \(seed): \(count) operations, \(session.summary)")
+    await session.watcher.stop()
+  }
+}
+
+/// A figure for who runs the tests by hand.
+func report(_ line: String) {
+  guard getenv("PHOTOD_MEASURE") != nil else { return }
+  print("MEASURED", line)
+}
+
+extension WatchSession {
+  var summary: String {
+    var moved = 0
+    var movedFiles = 0
+    var listings = 0
+    var overflows = 0
+    for record in records {
+      switch record {
+      case .directoryMoved: moved += 1
+      case .fileMoved: movedFiles += 1
+      case .listingStarted: listings += 1
+      case .overflow: overflows += 1
+      default: break
+      }
+    }
+    return """
+      \(records.count) records, \(listings) listings, \(moved) directories and \(movedFiles) files moved, \
+      \(overflows) overflows; \(model.files.count) files in \(model.directories.count) directories
+      """
+  }
+}

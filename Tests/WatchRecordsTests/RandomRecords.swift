@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+
+import WatchRecords
+
+/// SplitMix64: the same numbers for the same seed, everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func any<Value: FixedWidthInteger>() -> Value {
+    switch Int.random(in: 0..<6, using: &self) {
+    case 0: .min
+    case 1: .max
+    default: Value(truncatingIfNeeded: next())
+    }
+  }
+
+  mutating func name() -> [UInt8] {
+    let length = Int.random(in: 0..<10, using: &self) == 0 ? 255 : Int.random(in: 0...20, using: &self)
+    return (0..<length).map { _ in UInt8(truncatingIfNeeded: next()) }
+  }
+
+  mutating func stat() -> FileStat {
+    FileStat(identity: identity(), byteCount: any(), modificationTime: any(), changeTime: any())
+  }
+
+  mutating func identity() -> FileIdentity { FileIdentity(device: any(), inode: any(), birthTime: any()) }
+}
+
+extension WatchRecord {
+  static func random(_ random: inout SeededGenerator) -> WatchRecord {
+    let flag = Bool.random(using: &random)
+    return switch Int.random(in: 0..<15, using: &random) {
+    case 0:
+      .directoryFound(
+        number: random.any(), parent: random.any(), root: random.any(), name: random.name(),
+        identity: random.identity())
+    case 1: .directoryMoved(number: random.any(), parent: random.any(), name: random.name())
+    case 2: .directoryGone(number: random.any(), evidence: flag ? .event : .scan)
+    case 3: .listingStarted(number: random.any(), evidence: flag ? .event : .scan)
+    case 4: .listingEnded(number: random.any(), complete: flag)
+    case 5: .fileFound(directory: random.any(), name: random.name(), stat: random.stat())
+    case 6: .fileGone(directory: random.any(), name: random.name())
+    case 7:
+      .fileMoved(
+        from: random.any(), fromName: random.name(), to: random.any(), toName: random.name(),
+        stat: flag ? random.stat() : nil)
+    case 8:
+      .scanStarted(
+        root: random.any(), request: random.any(),
+        reason: [.start, .overflow, .rescan, .rootReturned][Int.random(in: 0..<4, using: &random)])
+    case 9: .scanEnded(root: random.any(), request: random.any(), complete: flag)
+    case 10: .rootOffline(root: random.any(), errorNumber: random.any())
+    case 11: .overflow
+    case 12: .synced(number: random.any())
+    case 13: .watchBudget(unwatched: random.any(), watched: random.any(), limit: random.any())
+    default: .unreadable(directory: random.any(), name: random.name(), errorNumber: random.any())
+    }
+  }
+}
+
+extension WatchOrder {
+  static func random(_ random: inout SeededGenerator) -> WatchOrder {
+    func names() -> [[UInt8]] { (0..<Int.random(in: 0..<5, using: &random)).map { _ in random.name() } }
+    return switch Int.random(in: 0..<5, using: &random) {
+    case 0: .configure(extensions: names(), ignoredDirectoryNames: names())
+    case 1: .addRoot(root: random.any(), path: random.name())
+    case 2: .removeRoot(root: random.any())
+    case 3:
+      .rescan(
+        root: random.any(), directory: Bool.random(using: &random) ? random.any() : nil, request: random.any())
+    default: .sync(number: random.any())
+    }
+  }
+}
