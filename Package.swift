@@ -109,6 +109,8 @@ let package = Package(
     .testTarget(name: "VarlinkTests", dependencies: ["Varlink"]),
     .testTarget(name: "PhotoCatalogTests", dependencies: ["PhotoCatalog", "PhotoModel"]),
     .testTarget(
+      name: "PhotoIndexerTests", dependencies: ["PhotoIndexer", "PhotoCatalog", "PhotoModel", "WatchRecords"]),
+    .testTarget(
       name: "PhotoDaemonTests",
       dependencies: ["PhotoDaemon", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")]),
     .testTarget(

@@ -1,0 +1,138 @@
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// Directories move as one row; what only a scan misses is held back.
+@Suite struct DirectoryAndScanTests {
+  /// /p/x/a.jpg and /p/y/b.jpg
+  private func twoFolders(grace: Duration = .zero) throws -> ReconcilerFixture {
+    let fixture = try ReconcilerFixture(grace: grace)
+    try fixture.apply(
+      Fixture.top, Fixture.found(2, "x", inode: 20), Fixture.found(3, "y", inode: 30),
+      Fixture.file("a.jpg", in: 2, fixture.disk.write("/p/x/a.jpg")),
+      Fixture.file("b.jpg", in: 3, fixture.disk.write("/p/y/b.jpg")))
+    fixture.disk.pass(10)
+    return fixture
+  }
+
+  @Test func renamedDirectoryIsOneEntryAndReadsNothing() throws {
+    let fixture = try twoFolders()
+    let before = try fixture.paths()
+    let reads = fixture.disk.readCount
+    fixture.disk.moveFolder("/p/x", "/p/z")
+    let record = try fixture.apply(.directoryMoved(number: 2, parent: 1, name: Fixture.bytes("z")))
+    #expect(try fixture.paths() == ["/p/z/a.jpg": before["/p/x/a.jpg"]!, "/p/y/b.jpg": before["/p/y/b.jpg"]!])
+    #expect(record.renamedDirectories.map(\.toPath) == [Fixture.bytes("/p/z")])
+    #expect(record.updatedAssets.isEmpty && record.deletedAssets.isEmpty && fixture.disk.readCount == reads)
+  }
+
+  @Test func exchangedDirectoriesKeepTheirPhotos() throws {
+    let fixture = try twoFolders()
+    let before = try fixture.paths()
+    fixture.disk.moveFolder("/p/x", "/p/t")
+    fixture.disk.moveFolder("/p/y", "/p/x")
+    fixture.disk.moveFolder("/p/t", "/p/y")
+    try fixture.apply(
+      .directoryMoved(number: 2, parent: 1, name: Fixture.bytes("y")),
+      .directoryMoved(number: 3, parent: 1, name: Fixture.bytes("x")))
+    #expect(try fixture.paths() == ["/p/y/a.jpg": before["/p/x/a.jpg"]!, "/p/x/b.jpg": before["/p/y/b.jpg"]!])
+  }
+
+  @Test func directoryRenamedWhileDownKeepsItsPhotos() throws {
+    let fixture = try twoFolders(grace: .seconds(600))
+    let before = try fixture.paths()
+    fixture.disk.moveFolder("/p/x", "/p/z")
+    try fixture.restart()
+    let a = try #require(fixture.disk.stat(Fixture.bytes("/p/z/a.jpg")))
+    let b = try #require(fixture.disk.stat(Fixture.bytes("/p/y/b.jpg")))
+    let record = try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .start), Fixture.top,
+      .listingStarted(number: 1, evidence: .scan), .listingEnded(number: 1, complete: true),
+      Fixture.found(5, "y", inode: 30), .listingStarted(number: 5, evidence: .scan), Fixture.file("b.jpg", in: 5, b),
+      .listingEnded(number: 5, complete: true),
+      Fixture.found(6, "z", inode: 20), .listingStarted(number: 6, evidence: .scan), Fixture.file("a.jpg", in: 6, a),
+      .listingEnded(number: 6, complete: true), .scanEnded(root: 1, request: 0, complete: true))
+    #expect(try fixture.paths() == ["/p/z/a.jpg": before["/p/x/a.jpg"]!, "/p/y/b.jpg": before["/p/y/b.jpg"]!])
+    #expect(record.renamedDirectories.count == 1 && record.deletedAssets.isEmpty && record.insertedAssets.isEmpty)
+  }
+
+  @Test func removedDirectoryTakesItsPhotosWithIt() throws {
+    let fixture = try twoFolders()
+    let id = try fixture.paths()["/p/x/a.jpg"]!
+    let record = try fixture.apply(.directoryGone(number: 2, evidence: .event))
+    #expect(record.deletedAssets == [id] && record.deletedCollections.count == 1)
+    #expect(try fixture.paths().keys.sorted() == ["/p/y/b.jpg"])
+  }
+
+  @Test func offlineRootKeepsItsPhotosAndComesBackWithoutAChange() throws {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let files = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
+    try fixture.scan(files)
+    fixture.disk.pass(10)
+    let off = try fixture.apply(.rootOffline(root: 1, errorNumber: 2))
+    #expect(off.rootAvailability.map(\.isAvailable) == [false] && off.deletedAssets.isEmpty)
+    #expect(try fixture.asset("/p/3.jpg").available == false)
+    let reads = fixture.disk.readCount
+    let on = try fixture.scan(files)
+    #expect(on.rootAvailability.map(\.isAvailable) == [true])
+    #expect(on.insertedAssets.isEmpty && on.deletedAssets.isEmpty && on.updatedAssets.isEmpty)
+    #expect(fixture.disk.readCount == reads)
+  }
+
+  @Test func scanThatMissesMostRemovesNothingUntilASecondAgrees() throws {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let files = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
+    try fixture.scan(files)
+    #expect(try fixture.scan([]).deletedAssets.isEmpty)
+    #expect(fixture.reconciler.suspects.values.map(\.missing) == [150])
+    fixture.disk.pass(300)
+    #expect(try fixture.scan([]).deletedAssets.isEmpty)
+    fixture.disk.pass(301)
+    #expect(try fixture.scan([]).deletedAssets.count == 150)
+    #expect(fixture.reconciler.suspects.isEmpty)
+  }
+
+  @Test func scanThatFindsThemAgainEndsTheSuspicion() throws {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let files = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
+    try fixture.scan(files)
+    try fixture.scan([])
+    fixture.disk.pass(700)
+    #expect(try fixture.scan(files).isEmpty)
+    #expect(fixture.reconciler.suspects.isEmpty)
+    #expect(try fixture.paths().count == 150)
+  }
+
+  @Test func scanThatMissesAFewRemovesThem() throws {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let files = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
+    try fixture.scan(files)
+    #expect(try fixture.scan(Array(files.dropFirst(20))).deletedAssets.count == 20)
+  }
+
+  @Test func incompleteScanRemovesNothing() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    let record = try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .overflow), .listingStarted(number: 1, evidence: .scan),
+      .listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: 0, complete: false))
+    #expect(record.isEmpty)
+    #expect(try fixture.paths().count == 1)
+  }
+
+  @Test func recordsOfUnknownDirectoriesAreIgnored() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg")
+    let record = try fixture.apply(
+      Fixture.file("a.jpg", in: 99, stat), Fixture.gone("a.jpg", in: 99),
+      Fixture.moved("a.jpg", in: 99, to: "b.jpg", in: 98, stat), .directoryMoved(number: 99, parent: 98, name: [65]),
+      .directoryGone(number: 99, evidence: .event), .listingStarted(number: 99, evidence: .scan),
+      .listingEnded(number: 99, complete: true), .scanEnded(root: 9, request: 1, complete: true),
+      .rootOffline(root: 9, errorNumber: 5))
+    #expect(record.isEmpty)
+  }
+}

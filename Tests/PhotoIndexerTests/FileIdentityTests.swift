@@ -1,0 +1,146 @@
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// Which files are the same photo.
+@Suite struct FileIdentityTests {
+  @Test func knownFileIsNotReadAgain() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg")
+    #expect(try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat)).insertedAssets.count == 1)
+    fixture.disk.pass(10)
+    try fixture.restart()
+    let reads = fixture.disk.readCount
+    #expect(try fixture.scan([("a.jpg", stat)]).isEmpty)
+    #expect(fixture.disk.readCount == reads)
+  }
+
+  @Test func renameKeepsIdentifier() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try fixture.paths()["/p/a.jpg"]
+    fixture.disk.pass(10)
+    let record = try fixture.apply(Fixture.moved("a.jpg", to: "b.jpg", fixture.disk.move("/p/a.jpg", "/p/b.jpg")))
+    #expect(try fixture.paths() == ["/p/b.jpg": id!])
+    #expect(record.updatedAssets == [id!: .path] && record.insertedAssets.isEmpty && record.deletedAssets.isEmpty)
+  }
+
+  @Test func renameSeenInTwoHalvesKeepsIdentifier() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try fixture.paths()["/p/a.jpg"]
+    let stat = fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    let record = try fixture.apply(Fixture.gone("a.jpg"), Fixture.file("b.jpg", stat))
+    #expect(try fixture.paths() == ["/p/b.jpg": id!])
+    #expect(record.deletedAssets.isEmpty)
+  }
+
+  @Test func renameChainKeepsIdentifier() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try fixture.paths()["/p/a.jpg"]
+    fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    let stat = fixture.disk.move("/p/b.jpg", "/p/c.jpg")
+    try fixture.apply(Fixture.moved("a.jpg", to: "b.jpg", nil), Fixture.moved("b.jpg", to: "c.jpg", stat))
+    #expect(try fixture.paths() == ["/p/c.jpg": id!])
+  }
+
+  @Test func atomicSaveChangesTheAsset() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try fixture.paths()["/p/a.jpg"]!
+    fixture.disk.pass(100)
+    fixture.disk.write("/p/.tmp", camera: "X200")
+    let record = try fixture.apply(Fixture.file("a.jpg", fixture.disk.move("/p/.tmp", "/p/a.jpg")))
+    #expect(record.updatedAssets == [id: [.content, .metadata]] && record.deletedAssets.isEmpty)
+    #expect(try fixture.asset("/p/a.jpg").camera?.model == "X200")
+  }
+
+  @Test func youngAssetRenamedOverAnotherIsASave() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try fixture.paths()["/p/a.jpg"]!
+    fixture.disk.pass(100)
+    try fixture.apply(Fixture.file("new.jpg", fixture.disk.write("/p/new.jpg", camera: "X200")))
+    let record = try fixture.apply(Fixture.moved("new.jpg", to: "a.jpg", fixture.disk.move("/p/new.jpg", "/p/a.jpg")))
+    #expect(try fixture.paths() == ["/p/a.jpg": id])
+    #expect(record.updatedAssets[id]?.contains(.content) == true)
+    #expect(try fixture.asset("/p/a.jpg").camera?.model == "X200")
+  }
+
+  @Test func settledAssetRenamedOverAnotherKeepsItsOwnIdentifier() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(
+      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
+      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg")))
+    let before = try fixture.paths()
+    fixture.disk.pass(100)
+    let record = try fixture.apply(Fixture.moved("b.jpg", to: "a.jpg", fixture.disk.move("/p/b.jpg", "/p/a.jpg")))
+    #expect(try fixture.paths() == ["/p/a.jpg": before["/p/b.jpg"]!])
+    #expect(record.deletedAssets == [before["/p/a.jpg"]!])
+  }
+
+  @Test func hardLinkIsAnAssetOfItsOwn() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    try fixture.apply(Fixture.file("b.jpg", fixture.disk.link("/p/a.jpg", "/p/b.jpg")))
+    #expect(try fixture.paths().count == 2)
+  }
+
+  @Test func inodeOfADeletedPhotoMakesANewAsset() throws {
+    let fixture = try ReconcilerFixture()
+    let old = fixture.disk.write("/p/a.jpg")
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", old))
+    let id = try fixture.paths()["/p/a.jpg"]!
+    fixture.disk.remove("/p/a.jpg")
+    var new = fixture.disk.write("/p/b.jpg")
+    new.identity.inode = old.identity.inode
+    new.identity.birthTime = old.identity.birthTime + 5
+    let record = try fixture.apply(Fixture.gone("a.jpg"), Fixture.file("b.jpg", new))
+    #expect(record.deletedAssets == [id] && record.insertedAssets.count == 1)
+  }
+
+  @Test func emptyFileIsNoAssetYet() throws {
+    let fixture = try ReconcilerFixture()
+    #expect(try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", bytes: 0)))
+      .insertedAssets.isEmpty)
+    try fixture.apply(Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    #expect(try fixture.paths().count == 1)
+  }
+
+  @Test func damagedFileIsKeptAndReadAgainWhileYoung() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(
+      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", failure: "it ends too soon")))
+    #expect(try fixture.catalog.read { try $0.counts().failed } == 1)
+    let id = try fixture.paths()["/p/a.jpg"]!
+    #expect(fixture.reconciler.unread[id]?.isPending == false)
+    fixture.disk.write("/p/a.jpg", camera: "X300")
+    let record = try fixture.catalog.write { writer in
+      var batch = Batch(writer: writer, time: fixture.disk.time)
+      try fixture.reconciler.readAgain([id], in: &batch)
+      return batch.record
+    }
+    #expect(record.updatedAssets[id]?.contains(.metadata) == true)
+    #expect(fixture.reconciler.unread[id] == nil)
+  }
+
+  @Test func fileThatMovedWhileItWasReadIsReadAtTheBarrier() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/x/a.jpg")
+    // The directory is not known under its new name yet: reading by the old path fails.
+    try fixture.apply(Fixture.top, Fixture.found(2, "old", inode: 20))
+    try fixture.apply(Fixture.file("a.jpg", in: 2, stat))
+    let id = try fixture.paths()["/p/old/a.jpg"]!
+    #expect(fixture.reconciler.unread[id]?.isPending == true)
+    let record = try fixture.apply(
+      .directoryMoved(number: 2, parent: 1, name: Fixture.bytes("x")), .synced(number: 1))
+    #expect(try fixture.asset("/p/x/a.jpg").camera?.model == "X100")
+    #expect(record.updatedAssets[id]?.contains(.metadata) == true)
+    #expect(fixture.reconciler.unread.isEmpty)
+  }
+}

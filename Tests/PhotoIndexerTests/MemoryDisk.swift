@@ -1,0 +1,97 @@
+import PhotoCatalog
+import PhotoModel
+import Synchronization
+import WatchRecords
+
+@testable import PhotoIndexer
+
+/// Files that exist only in memory; a test moves them about and says so in records, or does not.
+final class MemoryDisk: PhotoFiles {
+  struct File: Sendable {
+    var stat: FileStat
+    var camera: String
+    var failure: String?
+  }
+
+  private struct State {
+    var files: [[UInt8]: File] = [:]
+    var nextInode: UInt64 = 1000
+    /// Nanoseconds.
+    var clock: Int64 = 1_700_000_000_000_000_000
+    var readCount = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Seconds pass.
+  func pass(_ seconds: Int64) { state.withLock { $0.clock += seconds * 1_000_000_000 } }
+
+  var time: Int64 { state.withLock { $0.clock } }
+  var readCount: Int { state.withLock { $0.readCount } }
+
+  /// Writes a file of its own inode; over an existing name only the content is new.
+  @discardableResult
+  func write(_ path: String, camera: String = "X100", bytes: Int64 = 100, failure: String? = nil) -> FileStat {
+    state.withLock { state in
+      let key = Array(path.utf8)
+      var identity = state.files[key]?.stat.identity
+      if identity == nil {
+        state.nextInode += 1
+        identity = FileIdentity(device: 1, inode: state.nextInode, birthTime: state.clock)
+      }
+      state.clock += 1_000_000
+      let stat = FileStat(
+        identity: identity!, byteCount: bytes, modificationTime: state.clock, changeTime: state.clock)
+      state.files[key] = File(stat: stat, camera: camera, failure: failure)
+      return stat
+    }
+  }
+
+  @discardableResult
+  func move(_ from: String, _ to: String) -> FileStat {
+    state.withLock { state in
+      var file = state.files.removeValue(forKey: Array(from.utf8))!
+      state.clock += 1_000_000
+      file.stat.changeTime = state.clock
+      state.files[Array(to.utf8)] = file
+      return file.stat
+    }
+  }
+
+  func link(_ from: String, _ to: String) -> FileStat {
+    state.withLock { state in
+      let file = state.files[Array(from.utf8)]!
+      state.files[Array(to.utf8)] = file
+      return file.stat
+    }
+  }
+
+  func moveFolder(_ from: String, _ to: String) {
+    state.withLock { state in
+      for (path, file) in state.files where path.starts(with: Array((from + "/").utf8)) {
+        state.files[path] = nil
+        state.files[Array(to.utf8) + path.dropFirst(from.utf8.count)] = file
+      }
+    }
+  }
+
+  func remove(_ path: String) { state.withLock { $0.files[Array(path.utf8)] = nil } }
+
+  // MARK: PhotoFiles
+
+  func stat(_ path: [UInt8]) -> FileStat? { state.withLock { $0.files[path]?.stat } }
+
+  func exists(_ path: [UInt8]) -> Bool { stat(path) != nil }
+
+  func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {
+    state.withLock { state in
+      guard let file = state.files[path], file.stat.identity.inode == expected.identity.inode else { return .raced }
+      state.readCount += 1
+      return .content(
+        AssetContent(
+          mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", camera: Camera(model: file.camera),
+          failure: file.failure),
+        file.stat, readTime: state.clock)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import PhotoCatalog
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoIndexer
+
+/// A reconciler over a real catalog and files in memory, with root 1 at /p as directory 1.
+final class ReconcilerFixture {
+  let folder: String
+  let catalog: Catalog
+  let disk = MemoryDisk()
+  var reconciler: Reconciler
+  private let grace: Duration
+
+  init(grace: Duration = .zero) throws {
+    folder = NSTemporaryDirectory() + "photod-reconciler-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    catalog = try Catalog(path: folder + "/catalog.sqlite")
+    self.grace = grace
+    reconciler = try Reconciler(catalog: catalog, files: disk, policy: RemovalPolicy(grace: grace))
+    let rootID = try catalog.write { try $0.insertRoot(path: Array("/p".utf8)) }
+    reconciler.tree.addRoot(rootID, path: Array("/p".utf8))
+    reconciler.availability[rootID] = true
+    reconciler.rootIDs[1] = rootID
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
+  }
+
+  /// A photod that starts again from its catalog.
+  func restart() throws {
+    reconciler = try Reconciler(catalog: catalog, files: disk, policy: RemovalPolicy(grace: grace))
+    reconciler.rootIDs[1] = reconciler.tree.rootPaths.keys.first
+  }
+
+  /// Applies one batch as the library does.
+  @discardableResult
+  func apply(_ records: WatchRecord...) throws -> CommitRecord {
+    try catalog.write { writer in
+      let batch = try reconciler.apply(records, contents: [:], with: writer, time: disk.time)
+      if !batch.record.isEmpty {
+        _ = try writer.append(batch.record, origin: batch.origin, date: disk.time / 1000)
+      }
+      return batch.record
+    }
+  }
+
+  /// The library's photos: path to id.
+  func paths() throws -> [String: Int64] {
+    try catalog.read { reader in
+      let assets = try reader.assets(try reader.ids(try reader.plan(FetchOptions()))).assets
+      return Dictionary(uniqueKeysWithValues: assets.map { ($0.resources[0].path, $0.id) })
+    }
+  }
+
+  func asset(_ path: String) throws -> Asset {
+    let id = try #require(try paths()[path])
+    return try catalog.read { try #require(try $0.assets([id]).assets.first) }
+  }
+
+  // MARK: Records
+
+  static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  /// The root's own directory is number 1 with inode 1.
+  static let top = WatchRecord.directoryFound(
+    number: 1, parent: 0, root: 1, name: bytes("/p"), identity: FileIdentity(device: 1, inode: 1, birthTime: 1))
+
+  static func found(_ number: DirectoryNumber, _ name: String, in parent: DirectoryNumber = 1, inode: UInt64)
+    -> WatchRecord
+  {
+    .directoryFound(
+      number: number, parent: parent, root: 1, name: bytes(name),
+      identity: FileIdentity(device: 1, inode: inode, birthTime: Int64(inode)))
+  }
+
+  static func file(_ name: String, in directory: DirectoryNumber = 1, _ stat: FileStat) -> WatchRecord {
+    .fileFound(directory: directory, name: bytes(name), stat: stat)
+  }
+
+  static func gone(_ name: String, in directory: DirectoryNumber = 1) -> WatchRecord {
+    .fileGone(directory: directory, name: bytes(name))
+  }
+
+  static func moved(
+    _ from: String, in fromDirectory: DirectoryNumber = 1, to: String, in toDirectory: DirectoryNumber = 1,
+    _ stat: FileStat?
+  ) -> WatchRecord {
+    .fileMoved(from: fromDirectory, fromName: bytes(from), to: toDirectory, toName: bytes(to), stat: stat)
+  }
+
+  /// A scan of the root that finds just these files, all in the top.
+  static func scan(_ files: [(String, FileStat)], request: UInt32 = 0) -> [WatchRecord] {
+    [.scanStarted(root: 1, request: request, reason: .start), top, .listingStarted(number: 1, evidence: .scan)]
+      + files.map { file($0.0, $0.1) }
+      + [.listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: request, complete: true)]
+  }
+
+  @discardableResult
+  func scan(_ files: [(String, FileStat)], request: UInt32 = 0) throws -> CommitRecord {
+    let records = Self.scan(files, request: request)
+    return try catalog.write { writer in
+      let batch = try reconciler.apply(records, contents: [:], with: writer, time: disk.time)
+      if !batch.record.isEmpty {
+        _ = try writer.append(batch.record, origin: batch.origin, date: disk.time / 1000)
+      }
+      return batch.record
+    }
+  }
+}
