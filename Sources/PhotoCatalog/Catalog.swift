@@ -90,7 +90,8 @@ package final class Catalog: Sendable {
     return try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = FULL")
       defer {
-        do { try database.execute(sql: "PRAGMA synchronous = NORMAL") } catch { /* stays FULL: slower, not wrong */  }
+        // Where this fails it stays FULL: slower, not wrong.
+        _ = Result { try database.execute(sql: "PRAGMA synchronous = NORMAL") }
       }
       var value: Value?
       try database.inTransaction(.immediate) {

@@ -245,8 +245,9 @@ package actor Library {
   private func rootStatuses() -> [LibraryStatus.Root] {
     reconciler.rootIDs.sorted { $0.key < $1.key }.map { root, rootID in
       let state: LibraryStatus.Root.State =
-        if reconciler.availability[rootID] == false { .offline } else if awaitedScans.contains(root) { .scanning }
-        else if reconciler.suspects[rootID] != nil { .suspect } else { .online }
+        if reconciler.availability[rootID] == false { .offline } else if awaitedScans.contains(root) {
+          .scanning
+        } else if reconciler.suspects[rootID] != nil { .suspect } else { .online }
       return LibraryStatus.Root(path: FilePath.text(reconciler.tree.rootPaths[rootID] ?? []), state: state)
     }
   }
@@ -254,7 +255,8 @@ package actor Library {
   private func breakDown(_ error: any Error) {
     isBroken = true
     logger.error("A batch could not be written", metadata: ["error": "\(error)"])
-    board.warn("catalog", "The catalog can't be written: \(error). Make room on its disk; photod tries again by itself.")
+    board.warn(
+      "catalog", "The catalog can't be written: \(error). Make room on its disk; photod tries again by itself.")
   }
 
   /// What time brings: files that are read again, roots that are scanned a second time, a catalog that failed.

@@ -21,8 +21,9 @@ extension Library {
         }
         return ((), record, origin: "client:\(clientName ?? "unknown")")
       }
-    } catch where Catalog.isFull(error) {
-      throw LibraryError.storageFull("The disk that holds the catalog is full. Make room and try again; nothing was changed.")
+    } catch  where Catalog.isFull(error) {
+      throw LibraryError.storageFull(
+        "The disk that holds the catalog is full. Make room and try again; nothing was changed.")
     }
     return catalog.token(feed.sequence)
   }
@@ -48,7 +49,9 @@ extension Library {
     guard set == 1 else {
       throw LibraryError.changeRejected(
         requestIndex: index,
-        message: "Request \(index) sets \(set) of editAsset, trashAssets, restoreAssets, createAlbum, editAlbum, deleteAlbum; exactly one is needed.")
+        message:
+          "Request \(index) sets \(set) of editAsset, trashAssets, restoreAssets, createAlbum, editAlbum, deleteAlbum; exactly one is needed."
+      )
     }
     guard let edit = request.editAsset else {
       throw LibraryError.notImplemented("PerformChanges: albums and the trash")

@@ -29,7 +29,8 @@ extension Library {
     if let directory = reconciler.tree.directory(path: path) {
       let isTop = reconciler.tree.row(directory).parentID == nil
       return Explanation(
-        state: "indexed", reason: isTop ? "It is a folder of the library." : "It is a folder in \(FilePath.text(rootPath)).")
+        state: "indexed",
+        reason: isTop ? "It is a folder of the library." : "It is a folder in \(FilePath.text(rootPath)).")
     }
     if reconciler.availability[rootID] == false {
       return Explanation(state: "offline", reason: "\(FilePath.text(rootPath)) is offline: it can't be opened.")
@@ -41,11 +42,15 @@ extension Library {
     let name = Array(path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...])
     if MediaFormat.promised(byName: name) == nil {
       return Explanation(
-        state: "notMedia", reason: "Its extension is none of a photo or video: \(MediaFormat.extensions.joined(separator: " ")).")
+        state: "notMedia",
+        reason: "Its extension is none of a photo or video: \(MediaFormat.extensions.joined(separator: " ")).")
     }
-    if stat.byteCount == 0 { return Explanation(state: "empty", reason: "It is empty; a file is taken in with its first byte.") }
+    if stat.byteCount == 0 {
+      return Explanation(state: "empty", reason: "It is empty; a file is taken in with its first byte.")
+    }
     return Explanation(
-      state: "pending", reason: "It was not seen yet: a scan or an event for it is under way. `photoctl sync` waits for it.")
+      state: "pending",
+      reason: "It was not seen yet: a scan or an event for it is under way. `photoctl sync` waits for it.")
   }
 
   private func explain(_ row: FileRow, rootID: Int64) throws -> Explanation {

@@ -44,7 +44,8 @@ extension Library {
     logger.notice("A root is offline", metadata: ["root": "\(FilePath.text(path))", "errno": "\(code)"])
     board.warn(
       "offline \(root)",
-      "\(FilePath.text(path)) can't be opened (\(errorText(code))). Its photos stay in the library; they are available again when it is.")
+      "\(FilePath.text(path)) can't be opened (\(errorText(code))). Its photos stay in the library; they are available again when it is."
+    )
   }
 
   func warnSuspect(_ rootID: Int64) {

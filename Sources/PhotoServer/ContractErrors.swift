@@ -22,7 +22,8 @@ enum ContractError {
   }
 
   static func snapshotExpired() -> VarlinkError {
-    make("SnapshotExpired", Message(message: "The reply was not read for 10 seconds. Fetch again, and read as it comes."))
+    make(
+      "SnapshotExpired", Message(message: "The reply was not read for 10 seconds. Fetch again, and read as it comes."))
   }
 
   static func unavailable(_ message: String) -> VarlinkError { make("LibraryUnavailable", Message(message: message)) }

@@ -18,7 +18,11 @@ struct JSONScanner {
   /// Objects and arrays in each other. Deeper texts are refused; nobody writes such parameters by hand or by type.
   static let maximumDepth = 128
 
-  enum Kind: Equatable { case object, array, string, number, bool(Bool), null }
+  enum Kind: Equatable {
+    case object, array, string, number
+    case bool(Bool)
+    case null
+  }
 
   struct Member: Equatable {
     let kind: Kind

@@ -111,7 +111,8 @@ public final class VarlinkService: Sendable {
   ///   - onEvent: called on any thread, must not block.
   /// - Precondition: each interface's definition is one, names the interface as `name` does, and no name comes twice.
   public init(
-    identity: Identity, interfaces: [any VarlinkInterface], limits: Limits = Limits(), allowedUserID: UInt32 = geteuid(),
+    identity: Identity, interfaces: [any VarlinkInterface], limits: Limits = Limits(),
+    allowedUserID: UInt32 = geteuid(),
     onEvent: @escaping @Sendable (Event) -> Void = { _ in }
   ) {
     self.limits = limits

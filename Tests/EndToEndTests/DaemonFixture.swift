@@ -51,7 +51,9 @@ final class DaemonFixture {
   /// The directory of the programs, which is that of the test bundle.
   static let products: String = {
     let fromBundle = CommandLine.arguments.first { $0.contains(".xctest") }
-      .flatMap { argument in argument.range(of: "/[^/]*\\.xctest", options: .regularExpression).map { argument[..<$0.lowerBound] } }
+      .flatMap { argument in
+        argument.range(of: "/[^/]*\\.xctest", options: .regularExpression).map { argument[..<$0.lowerBound] }
+      }
     return fromBundle.map(String.init) ?? ProcessInfo.processInfo.environment["PHOTOD_PRODUCTS"]
       ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
   }()
@@ -225,7 +227,10 @@ final class DaemonFixture {
     let library = try await pathsInLibrary()
     let missing = disk.subtracting(library).sorted()
     let extra = library.subtracting(disk).sorted()
-    #expect(missing.isEmpty && extra.isEmpty, "\(comment): \(missing.count) missing, \(extra.count) extra; \(missing.first ?? "") \(extra.first ?? "")", sourceLocation: sourceLocation)
+    #expect(
+      missing.isEmpty && extra.isEmpty,
+      "\(comment): \(missing.count) missing, \(extra.count) extra; \(missing.first ?? "") \(extra.first ?? "")",
+      sourceLocation: sourceLocation)
     #expect(try await assets().count == library.count, "a path twice", sourceLocation: sourceLocation)
   }
 }

@@ -11,7 +11,9 @@ import Testing
       try await fixture.start()
       var token = try await fixture.synchronize()
 
-      func step(_ what: String) async throws -> (inserted: Set<Int64>, updated: Set<Int64>, deleted: Set<Int64>, all: [PersistentChange]) {
+      func step(_ what: String) async throws -> (
+        inserted: Set<Int64>, updated: Set<Int64>, deleted: Set<Int64>, all: [PersistentChange]
+      ) {
         try await fixture.synchronize()
         let changes = try await fixture.changes(since: token)
         token = changes.last?.token ?? token

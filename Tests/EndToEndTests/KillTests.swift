@@ -38,7 +38,8 @@ struct KillTests {
         try catalog.close()
         try await fixture.start()
         try await fixture.expectEqualToDisk("round \(round), killed after \(moment)")
-        let kept = Set(try await fixture.assets(FetchOptions(collection: "smart:favorites")).map { $0.resources[0].path })
+        let kept = Set(
+          try await fixture.assets(FetchOptions(collection: "smart:favorites")).map { $0.resources[0].path })
         #expect(kept == favorites, "round \(round)")
         fixture.kill(SIGTERM)
       }

@@ -41,7 +41,8 @@ struct StormTests {
       try await fixture.start()
       let storm = Storm(folder: fixture.photos, outside: fixture.directory + "/outside", seed: 200 + seed)
       async let running = storm.run(for: .seconds(4))
-      _ = await Storm(folder: fixture.photos, outside: storm.outside, seed: 300 + seed).run(for: .seconds(2), threads: 1)
+      _ = await Storm(folder: fixture.photos, outside: storm.outside, seed: 300 + seed).run(
+        for: .seconds(2), threads: 1)
       kill(try fixture.watchProcessID(), SIGKILL)
       let count = await running
       try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")

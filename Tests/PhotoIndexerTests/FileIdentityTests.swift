@@ -106,8 +106,9 @@ private typealias Fixture = ReconcilerFixture
 
   @Test func emptyFileIsNoAssetYet() throws {
     let fixture = try ReconcilerFixture()
-    #expect(try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", bytes: 0)))
-      .insertedAssets.isEmpty)
+    #expect(
+      try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", bytes: 0)))
+        .insertedAssets.isEmpty)
     try fixture.apply(Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
     #expect(try fixture.paths().count == 1)
   }

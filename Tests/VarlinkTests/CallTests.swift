@@ -33,7 +33,8 @@ extension LiveService {
         let client = try await fixture.connect()
         let info = try await client.call("org.varlink.service.GetInfo", returning: Info.self)
         #expect(info.interfaces == ["org.varlink.service", "org.example.test"])
-        #expect([info.vendor, info.product, info.version, info.url] == ["Example", "exampled", "1.2", "https://example.org"])
+        #expect(
+          [info.vendor, info.product, info.version, info.url] == ["Example", "exampled", "1.2", "https://example.org"])
         for name in info.interfaces {
           let answer = try await client.call(
             "org.varlink.service.GetInterfaceDescription", ["interface": name], returning: [String: String].self)

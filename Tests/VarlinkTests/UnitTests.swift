@@ -54,7 +54,9 @@ struct JSONScannerTests {
       let count = Int(generator.next() % 5) + 1
       let bytes = (0..<count).map { _ -> UInt8 in
         // Mostly bytes with the high bit, near the borders of the table.
-        let choices: [UInt8] = [0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5]
+        let choices: [UInt8] = [
+          0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5,
+        ]
         return generator.next() % 8 == 0 ? UInt8(ascii: "z") : choices[Int(generator.next() % 15)]
       }
       var message = ByteBuffer(string: "{\"a\":\"")
