@@ -1,0 +1,109 @@
+import Varlink
+
+// From what Varlink says to the errors of the contract.
+extension PhotoLibraryError {
+  /// - Returns: a ``PhotoLibraryError``, or a `CancellationError` as it is.
+  static func translated(_ error: any Error) -> any Error {
+    switch error {
+    case is CancellationError, is PhotoLibraryError: error
+    case let error as VarlinkError: PhotoLibraryError(error)
+    case let error as VarlinkClientError: PhotoLibraryError(error)
+    case let error as DecodingError: PhotoLibraryError.malformedReply(place(of: error))
+    default: PhotoLibraryError.malformedReply("\(error)")
+    }
+  }
+
+  init(_ error: VarlinkClientError) {
+    self =
+      switch error {
+      case .noSuchSocket(let path): .unreachable(socketPath: path, reason: "no socket is there")
+      case .connectionRefused(let path): .unreachable(socketPath: path, reason: "nobody listens")
+      case .connectionFailed(let path, let reason): .unreachable(socketPath: path, reason: reason)
+      case .timedOut(let path): .unreachable(socketPath: path, reason: "it does not take connections")
+      case .permissionDenied(let path): .permissionDenied(socketPath: path)
+      case .connectionClosed: .connectionClosed
+      case .streamRunning, .replyTooLarge: .malformedReply(error.description)
+      case .malformedReply(let reason): .malformedReply(reason)
+      }
+  }
+
+  init(_ error: VarlinkError) {
+    let asItIs = Self.unknown(
+      name: error.name, parameters: String(decoding: error.parameters, as: UTF8.self))
+    do {
+      self = try Self.known(error) ?? asItIs
+    } catch {
+      // The name is known, the parameters are not what the contract says.
+      self = asItIs
+    }
+  }
+
+  private static func known(_ error: VarlinkError) throws -> PhotoLibraryError? {
+    func parameters<P: Decodable>(_ type: P.Type = P.self) throws -> P { try error.decodeParameters(P.self) }
+    switch error.name {
+    case "org.photod.library.InvalidPredicate":
+      let p: Predicate = try parameters()
+      return .invalidPredicate(message: p.message, position: p.position)
+    case "org.photod.library.UnknownSortKey":
+      let p: SortKey = try parameters()
+      return .unknownSortKey(key: p.key, known: p.known)
+    case "org.photod.library.NoSuchAsset":
+      return .noSuchAsset(ids: try parameters(IDs.self).ids)
+    case "org.photod.library.NoSuchCollection":
+      let p: Collection = try parameters()
+      return .noSuchCollection(collection: p.collection, similar: p.similar ?? [])
+    case "org.photod.library.AmbiguousCollection":
+      let p: Collection = try parameters()
+      return .ambiguousCollection(collection: p.collection, candidates: p.candidates ?? [])
+    case "org.photod.library.ChangeTokenExpired":
+      let p: Token = try parameters()
+      return .changeTokenExpired(message: p.message, currentToken: p.currentToken)
+    case "org.photod.library.ChangeRejected":
+      let p: Rejection = try parameters()
+      return .changeRejected(requestIndex: p.requestIndex, message: p.message)
+    case "org.photod.library.NotAuthorized":
+      let p: Authorization = try parameters()
+      return .notAuthorized(status: p.status, message: p.message)
+    case "org.photod.library.NotInLibrary":
+      let p: Path = try parameters()
+      return .notInLibrary(path: p.path, message: p.message)
+    case "org.photod.library.SnapshotExpired": return .snapshotExpired(message: try parameters(Message.self).message)
+    case "org.photod.library.LibraryUnavailable":
+      return .libraryUnavailable(message: try parameters(Message.self).message)
+    case "org.photod.library.StorageFull": return .storageFull(message: try parameters(Message.self).message)
+    case "org.photod.library.TimedOut": return .timedOut(message: try parameters(Message.self).message)
+    case "org.photod.library.InternalError": return .internalError(message: try parameters(Message.self).message)
+    case "org.varlink.service.InvalidParameter":
+      return .invalidParameter(try parameters(Parameter.self).parameter)
+    case "org.varlink.service.MethodNotFound", "org.varlink.service.MethodNotImplemented":
+      return .methodMissing(try parameters(Method.self).method)
+    case "org.varlink.service.InterfaceNotFound":
+      return .methodMissing(try parameters(Interface.self).interface)
+    default: return nil
+    }
+  }
+
+  private static func place(of error: DecodingError) -> String {
+    let (context, missing): (DecodingError.Context, [any CodingKey]) =
+      switch error {
+      case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context): (context, [])
+      case .keyNotFound(let key, let context): (context, [key])
+      @unknown default: (DecodingError.Context(codingPath: [], debugDescription: "\(error)"), [])
+      }
+    let place = (context.codingPath + missing).map(\.stringValue).joined(separator: ".")
+    return place.isEmpty ? context.debugDescription : "\(place): \(context.debugDescription)"
+  }
+
+  private struct Message: Decodable { let message: String }
+  private struct Predicate: Decodable { let message: String, position: Int }
+  private struct SortKey: Decodable { let key: String, known: [String] }
+  private struct IDs: Decodable { let ids: [Int64] }
+  private struct Collection: Decodable { let collection: String, similar: [String]?, candidates: [String]? }
+  private struct Token: Decodable { let message: String, currentToken: String }
+  private struct Rejection: Decodable { let requestIndex: Int, message: String }
+  private struct Authorization: Decodable { let status: String, message: String }
+  private struct Path: Decodable { let path: String, message: String }
+  private struct Parameter: Decodable { let parameter: String }
+  private struct Method: Decodable { let method: String }
+  private struct Interface: Decodable { let interface: String }
+}

@@ -1,0 +1,58 @@
+import Varlink
+
+/// What a streaming call of ``PhotoLibrary`` answers, one element after the other.
+///
+/// Each iteration connects and calls anew. Leaving the loop, or cancelling its task, closes the connection, and with it
+/// ends the call at the daemon. A reader that is slow costs the daemon bounded memory.
+public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
+  /// Connects, calls, and returns what gives the next element.
+  private let start: @Sendable () async throws -> () async throws -> Element?
+
+  init<P: Encodable & Sendable, Wire: Decodable>(
+    path: String, method: String, _ parameters: P, of wire: Wire.Type,
+    _ element: @escaping @Sendable (Wire) -> Element
+  ) {
+    start = {
+      let client = try await VarlinkClient.connect(path: path)
+      var replies = client.stream(method, parameters, of: wire).makeAsyncIterator()
+      return { try await replies.next().map(element) }
+    }
+  }
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(start: start) }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate let start: @Sendable () async throws -> () async throws -> Element?
+    private var nextElement: (() async throws -> Element?)?
+    private var isOver = false
+
+    fileprivate init(start: @escaping @Sendable () async throws -> () async throws -> Element?) { self.start = start }
+
+    /// The next element; nil after the last.
+    ///
+    /// - Throws: ``PhotoLibraryError`` or `CancellationError`; it is over then.
+    public mutating func next() async throws -> Element? {
+      guard !isOver else { return nil }
+      do {
+        let next: () async throws -> Element?
+        if let nextElement {
+          next = nextElement
+        } else {
+          next = try await start()
+          nextElement = next
+        }
+        if let element = try await next() { return element }
+        end()
+        return nil
+      } catch {
+        end()
+        throw PhotoLibraryError.translated(error)
+      }
+    }
+
+    private mutating func end() {
+      isOver = true
+      nextElement = nil
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Varlink
+
+/// Why the library could not answer: the errors of `org.photod.library`, and those of the way to the daemon.
+///
+/// ``message`` says what is wrong, with what; ``remedy`` what to do about it. Both are sentences for a person.
+public enum PhotoLibraryError: Error, Hashable, Sendable {
+  /// The position counts the predicate's UTF-8 bytes, from 0.
+  case invalidPredicate(message: String, position: Int)
+  case unknownSortKey(key: String, known: [String])
+  case noSuchAsset(ids: [Int64])
+  case noSuchCollection(collection: String, similar: [String])
+  case ambiguousCollection(collection: String, candidates: [String])
+  case changeTokenExpired(message: String, currentToken: String)
+  case snapshotExpired(message: String)
+  case changeRejected(requestIndex: Int, message: String)
+  case notAuthorized(status: String, message: String)
+  /// The daemon is there and can't do its work, or is stopping.
+  case libraryUnavailable(message: String)
+  case storageFull(message: String)
+  case notInLibrary(path: String, message: String)
+  case timedOut(message: String)
+
+  /// This daemon has no such parameter, or the value is out of bounds.
+  case invalidParameter(String)
+  /// This daemon's version does not have the method.
+  case methodMissing(String)
+  /// A bug of the daemon; its log has more.
+  case internalError(message: String)
+  /// An error that this version does not know, with its parameters as JSON.
+  case unknown(name: String, parameters: String)
+
+  /// Nobody answers at the socket.
+  case unreachable(socketPath: String, reason: String)
+  /// The socket belongs to another user.
+  case permissionDenied(socketPath: String)
+  /// The daemon went away before it had answered.
+  case connectionClosed
+  /// What came is no answer to this call.
+  case malformedReply(String)
+}
+
+extension PhotoLibraryError: CustomStringConvertible {
+  /// What is wrong, with what: one sentence without its full stop, but where the daemon wrote more.
+  public var message: String {
+    switch self {
+    case .invalidPredicate(let message, _): message
+    case .unknownSortKey(let key, _): "there is no sort key '\(key)'"
+    case .noSuchAsset(let ids):
+      ids.count == 1
+        ? "no asset has the id \(ids[0])" : "no assets have the ids \(ids.map(String.init).joined(separator: ", "))"
+    case .noSuchCollection(let collection, _): "there is no album '\(collection)'"
+    case .ambiguousCollection(let collection, let candidates):
+      "\(candidates.count) albums are called '\(collection)'"
+    case .changeTokenExpired(let message, _): Self.split(message).message
+    case .changeRejected(_, let message), .notAuthorized(_, let message), .snapshotExpired(let message),
+      .libraryUnavailable(let message), .storageFull(let message), .notInLibrary(_, let message),
+      .timedOut(let message):
+      Self.split(message).message
+    case .invalidParameter(let name): "photod does not take this value of '\(name)'"
+    case .methodMissing(let method): "this photod does not know \(method)"
+    case .internalError(let message): "photod failed: \(message)"
+    case .unknown(let name, let parameters): "photod answered \(name) \(parameters)"
+    case .unreachable(let path, let reason): "photod is not reachable at \(path): \(reason)"
+    case .permissionDenied(let path): "\(path) belongs to another user"
+    case .connectionClosed: "photod closed the connection before it had answered"
+    case .malformedReply(let reason): "the answer is none: \(reason)"
+    }
+  }
+
+  /// What to do about it.
+  public var remedy: String {
+    switch self {
+    case .invalidPredicate: "Mend the predicate at the place that is marked."
+    case .unknownSortKey(_, let known): "Keys are \(known.joined(separator: ", "))."
+    case .noSuchAsset: "Ids are never used again: it may have been deleted. Fetch the list anew."
+    case .noSuchCollection(_, let similar):
+      similar.isEmpty
+        ? "'smart:favorites', 'album:Title', 'folder:/path', 'id:42' and bare titles name an album."
+        : "Similar ones are \(similar.map { "'\($0)'" }.joined(separator: ", "))."
+    case .ambiguousCollection(_, let candidates):
+      "Name one of them: \(candidates.map { "'\($0)'" }.joined(separator: ", "))."
+    case .changeTokenExpired(let message, let current):
+      "\(Self.split(message).remedy ?? "Fetch anew, and go on from the current token.") It is \(current)."
+    case .snapshotExpired(let message): Self.split(message).remedy ?? "Fetch again, and read as it comes."
+    case .changeRejected(let index, let message):
+      Self.split(message).remedy ?? "Nothing was changed; mend request \(index) and send all of them again."
+    case .notAuthorized(_, let message): Self.split(message).remedy ?? "Ask the user for access."
+    case .libraryUnavailable(let message): Self.split(message).remedy ?? "See what its status says."
+    case .storageFull(let message): Self.split(message).remedy ?? "Make room on the disk that holds the catalog."
+    case .notInLibrary(_, let message): Self.split(message).remedy ?? "Ask why the path is not in the library."
+    case .timedOut(let message): Self.split(message).remedy ?? "Try again with more time."
+    case .invalidParameter: "Its contract has the bounds; or this program and photod are of different versions."
+    case .methodMissing: "Install a photod and a client of the same version."
+    case .internalError: "Its log says more: journalctl --user -u photod."
+    case .unknown: "This program is older than photod; install one of the same version."
+    case .unreachable: "Start it: systemctl --user start photod.socket, or run photod in another terminal."
+    case .permissionDenied: "Each user has a photod of their own; name yours."
+    case .connectionClosed: "It was stopped, or it died; its log says more: journalctl --user -u photod."
+    case .malformedReply: "Is it photod that listens there? Install a photod and a client of the same version."
+    }
+  }
+
+  public var description: String { "\(message). \(remedy)" }
+
+  /// The daemon's messages are sentences: the first says what is wrong, the rest what to do.
+  private static func split(_ text: String) -> (message: String, remedy: String?) {
+    guard let end = text.firstRange(of: ". ") else {
+      return (text.hasSuffix(".") ? String(text.dropLast()) : text, nil)
+    }
+    return (String(text[..<end.lowerBound]), String(text[end.upperBound...]))
+  }
+}
+
+/// Runs calls so that they throw ``PhotoLibraryError`` and `CancellationError` only.
+func translatingErrors<R>(_ body: () async throws -> R) async throws -> R {
+  do {
+    return try await body()
+  } catch {
+    throw PhotoLibraryError.translated(error)
+  }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import PhotoClient
+
+struct RescanCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rescan",
+    abstract: "Compares your folders with the library, and mends what differs.",
+    discussion: """
+      photod notices changes by itself; this is for when you doubt it. When many photos are missing at once, photod \
+      keeps them for a while in case they come back, and calls the folder suspect: --confirm says that they really are \
+      gone.
+
+      EXAMPLES
+        photoctl rescan --dry-run              what differs, if anything?
+        photoctl rescan ~/Pictures/2024
+        photoctl rescan --confirm              what is missing was deleted on purpose
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Argument(help: "A folder or a file; everything by default.", completion: .file())
+  var path: String?
+
+  @Flag(help: "Only count what differs.")
+  var dryRun = false
+
+  @Flag(help: "What is missing really is gone.")
+  var confirm = false
+
+  func validate() throws {
+    if dryRun && confirm { throw ValidationError("--dry-run changes nothing, --confirm does: give one of them.") }
+  }
+
+  func run() async throws {
+    let result = try await connection.library.rescan(
+      path: path.map { AbsolutePath.text($0) }, dryRun: dryRun, confirm: confirm)
+    let counts =
+      "\(Text.grouped(result.inserted)) inserted, \(Text.grouped(result.updated)) updated, "
+      + "\(Text.grouped(result.removed)) removed"
+    try Output.write(dryRun ? "would be: \(counts)\n" : "\(counts)\n")
+  }
+}

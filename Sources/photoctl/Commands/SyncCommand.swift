@@ -1,0 +1,32 @@
+import ArgumentParser
+import PhotoClient
+
+struct SyncCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync",
+    abstract: "Waits until everything that happened in your folders is in the library.",
+    discussion: """
+      Everything before this call, that is. It prints the library's token, to go on from with 'photoctl watch --since'. \
+      In time it ends with 75.
+
+      EXAMPLES
+        cp *.jpg ~/Pictures && photoctl sync && photoctl query --count
+        photoctl sync --timeout 300
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Option(help: ArgumentHelp("How long to wait at most (default: 30).", valueName: "seconds"))
+  var timeout: Double?
+
+  func validate() throws {
+    if let timeout, !(0...86_400).contains(timeout) {
+      throw ValidationError("--timeout is \(timeout), outside 0...86400 seconds.")
+    }
+  }
+
+  func run() async throws {
+    let token = try await connection.library.synchronize(timeout: timeout.map { .seconds($0) })
+    try Output.write("\(token)\n")
+  }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import PhotoClient
+import PhotoModel
+
+struct WatchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Says what happens, as it happens.",
+    discussion: """
+      Without a query: the library's history; with one: how that list changes (its details). It goes on until Ctrl-C or \
+      SIGTERM, or until the reader of its pipe goes: all three end it with 0. Each line is out at once.
+
+      With --format text a line says when, who did it, and how many came (+), changed (~), went (-) or moved (>); paths \
+      follow while they are few. With --format jsonl a line is a PersistentChange, or with a query an Observation, of \
+      org.photod.library; the first Observations are the list itself.
+
+      --since goes on from a token that an earlier line, 'photoctl sync' or 'photoctl status --json' printed, so that \
+      nothing is missed in between; one that expired is an error (65).
+
+      EXAMPLES
+        photoctl watch
+        photoctl watch --album Favorites
+        photoctl watch --format jsonl | jq --unbuffered .insertedAssets
+        photoctl watch --since "$(photoctl sync)"
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+  @OptionGroup var query: QueryOptions
+
+  @Option(help: ArgumentHelp("Go on from this token.", valueName: "token"))
+  var since: String?
+
+  @Option(help: "How to print: text or jsonl (default: text on a terminal, else jsonl).")
+  var format: WatchFormat?
+
+  func run() async throws {
+    Output.endQuietlyWithReader()
+    let library = connection.library
+    let format = format ?? (Output.isTerminal ? .text : .jsonl)
+    if query.isEmpty {
+      try await watchHistory(library, format)
+    } else {
+      try await query.explaining(in: "watch") { try await watchList(library, format) }
+    }
+  }
+
+  private func watchHistory(_ library: PhotoLibrary, _ format: WatchFormat) async throws {
+    var token = since
+    do {
+      for try await page in library.persistentChanges(since: since, follow: true) {
+        for change in page.changes {
+          switch format {
+          case .jsonl: try Output.write(try JSONText.line(change) + [UInt8(ascii: "\n")])
+          case .text:
+            let few = (change.insertedAssets + change.updatedAssets).count <= WatchText.maximumNamed
+            let named = few ? try await library.assets(change.insertedAssets + change.updatedAssets) : []
+            try Output.write(WatchText.text(change, named: named))
+          }
+        }
+        token = page.token
+      }
+    } catch PhotoLibraryError.connectionClosed {
+      throw Self.ended(token)
+    } catch PhotoLibraryError.libraryUnavailable {
+      throw Self.ended(token)
+    }
+  }
+
+  private func watchList(_ library: PhotoLibrary, _ format: WatchFormat) async throws {
+    var text = ObservationText()
+    var token = since
+    do {
+      for try await observation in library.observe(query.fetchOptions, since: since, objects: true) {
+        switch format {
+        case .jsonl: try Output.write(try JSONText.line(observation) + [UInt8(ascii: "\n")])
+        case .text: try Output.write(text.text(observation))
+        }
+        token = observation.token
+      }
+    } catch PhotoLibraryError.connectionClosed {
+      throw Self.ended(token)
+    } catch PhotoLibraryError.libraryUnavailable {
+      throw Self.ended(token)
+    }
+  }
+
+  /// photod stops, or died: what comes next starts where this ended.
+  private static func ended(_ token: String?) -> Failure {
+    Failure(
+      .unavailable, "photod has ended, or can't go on",
+      remedy: token.map { "When it runs again, go on with 'photoctl watch --since \($0)'." }
+        ?? "Watch again when it runs.",
+      command: "watch")
+  }
+}
+
+enum WatchFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case text, jsonl
+}

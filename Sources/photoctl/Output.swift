@@ -1,0 +1,90 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The reader of our pipe has gone. There is nobody to tell.
+struct ClosedPipe: Error {}
+
+/// Standard output and standard error, unbuffered: each call is one write, so that a line is out at once.
+enum Output {
+  static let isTerminal = isatty(STDOUT_FILENO) == 1
+
+  /// - Throws: ``ClosedPipe``, or ``Failure`` when the disk is full, say.
+  static func write(_ text: String) throws {
+    try write(Array(text.utf8))
+  }
+
+  static func write(_ bytes: [UInt8]) throws {
+    let code = writeAll(bytes, to: STDOUT_FILENO)
+    if code == EPIPE { throw ClosedPipe() }
+    guard code == 0 else {
+      throw Failure(
+        .inputOutput, "the output can't be written: \(String(cString: strerror(code)))",
+        remedy: "Look where it goes to, and run the command again.")
+    }
+  }
+
+  /// To standard error. Where that fails there is nobody left to tell.
+  static func complain(_ text: String) { _ = writeAll(Array(text.utf8), to: STDERR_FILENO) }
+
+  private static func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> CInt {
+    bytes.withUnsafeBytes { buffer in
+      var rest = buffer[...]
+      while !rest.isEmpty {
+        let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        if count >= 0 {
+          rest = rest.dropFirst(count)
+        } else if errno == EAGAIN {
+          // The other end made our descriptor non-blocking.
+          var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          _ = poll(&wait, 1, -1)
+        } else if errno != EINTR {
+          return errno
+        }
+      }
+      return 0
+    }
+  }
+
+  /// Ends the process quietly when the reader of the pipe goes, also while there is nothing to write; and on SIGINT and
+  /// SIGTERM with 0: to a command that runs until it is stopped, they mean that its work is done.
+  static func endQuietlyWithReader() {
+    signal(SIGINT) { _ in _exit(0) }
+    signal(SIGTERM) { _ in _exit(0) }
+    var status = stat()
+    guard fstat(STDOUT_FILENO, &status) == 0 else { return }
+    let kind = status.st_mode & S_IFMT
+    guard kind == S_IFIFO || kind == S_IFSOCK else { return }
+    var thread = pthread_t()
+    pthread_create(
+      &thread, nil,
+      { _ in
+        // No events are asked for: POLLERR and POLLHUP come always, and only when the reader has gone.
+        var reader = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        while poll(&reader, 1, -1) < 0 && errno == EINTR {}
+        _exit(0)
+      }, nil)
+  }
+}
+
+/// Text that a terminal shows as it is.
+enum Printable {
+  /// Control characters become `?`: a file's name must not move the cursor or set colours.
+  static func text(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    var printable = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars { printable.append(isControl(scalar) ? "?" : scalar) }
+    return String(printable)
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    // Directional overrides reorder what follows on the line.
+    case .format: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import PhotoClient
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+@main
+struct Photoctl: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "photoctl",
+    abstract: "Asks photod about your photo library, watches it, and changes it.",
+    discussion: """
+      photoctl talks to the photod that runs for you, over its Unix socket. Output is for reading on a terminal, and \
+      one JSON object a line in a pipe, where a command lists something.
+
+      PATHS AND IDS
+        A number is an asset's id; a file that is called 123 is ./123. A relative path is taken from the current \
+      directory. A path that is not UTF-8 is written as file:// with percent-encoded bytes, here and in JSON.
+
+      FILES
+        $XDG_RUNTIME_DIR/photod/photod.sock    the socket (/run/user/UID/photod/photod.sock)
+
+      EXIT CODES
+        0   done; also when nothing was found, when watch was ended by Ctrl-C or SIGTERM, and when the reader of a \
+      pipe has gone
+        64  the command line is wrong
+        65  a predicate, a token or a change is wrong
+        66  there is no such asset, album or path
+        69  photod can't be reached, or can't work
+        70  photod failed inside
+        74  the output can't be written, or photod's disk is full
+        75  timed out, or try again
+        76  photod's answer can't be understood: versions differ
+        77  not permitted
+
+      EXAMPLES
+        photoctl status                                    is it well, and has it seen everything?
+        photoctl query --album Favorites                   what is in an album
+        photoctl query --format paths --limit 10           the newest ten, as paths
+        photoctl watch                                     what happens, as it happens
+        photoctl why IMG_0001.jpg                          why is this file not there?
+      """,
+    version: "photoctl 0.1.0",
+    subcommands: [
+      StatusCommand.self, QueryCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
+      FavoriteCommand.self, UnfavoriteCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
+    ])
+
+  @OptionGroup var connection: ConnectionOptions
+
+  // Off the main actor: nothing here needs its thread, and its callbacks would trap on any other.
+  nonisolated static func main() async {
+    // A closed pipe is an error of write(2) then, which ends the command without noise.
+    signal(SIGPIPE, SIG_IGN)
+    let command: any ParsableCommand
+    do {
+      command = try parseAsRoot(CommandLineBytes.arguments())
+    } catch {
+      // Help and version end with 0, a wrong command line with 64.
+      exit(withError: error)
+    }
+    do {
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        var command = command
+        try command.run()
+      }
+    } catch is CleanExit {
+      Glibc.exit(0)
+    } catch is ClosedPipe {
+      Glibc.exit(0)
+    } catch let error as ValidationError {
+      exit(withError: error)
+    } catch {
+      let failure = Failure(error, in: type(of: command).configuration.commandName ?? "")
+      Output.complain(failure.threeLines)
+      Glibc.exit(failure.status.rawValue)
+    }
+  }
+}
+
+/// Where photod is called. The same in front of a command and behind it.
+struct ConnectionOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Where photod listens (default: $XDG_RUNTIME_DIR/photod/photod.sock).", valueName: "path"),
+    completion: .file())
+  var socket: String?
+
+  var library: PhotoLibrary {
+    PhotoLibrary(socketPath: socket ?? PhotoLibrary.defaultSocketPath, clientName: "photoctl")
+  }
+}
