@@ -68,9 +68,10 @@ let package = Package(
     .target(
       name: "PhotoDaemon",
       dependencies: [
-        "PhotoModel", "PhotoIndexer", "PhotoServer", "Varlink",
+        "PhotoModel", "PhotoCatalog", "PhotoIndexer", "PhotoServer", "PhotoWatch", "Varlink",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "TOMLKit", package: "TOMLKit"),
       ]),
 
@@ -79,6 +80,7 @@ let package = Package(
       name: "photod",
       dependencies: [
         "PhotoDaemon",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(
@@ -112,7 +114,11 @@ let package = Package(
       name: "PhotoIndexerTests", dependencies: ["PhotoIndexer", "PhotoCatalog", "PhotoModel", "WatchRecords"]),
     .testTarget(
       name: "PhotoDaemonTests",
-      dependencies: ["PhotoDaemon", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")]),
+      dependencies: [
+        "PhotoDaemon", "PhotoModel",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: ["PhotoModel", "PhotoCatalog", "Varlink", "photod", "photod-watch"]),

@@ -92,9 +92,21 @@ int watchshim_note_termination(void) {
   action.sa_handler = note_termination;
   sigemptyset(&action.sa_mask);
   if (sigaction(SIGTERM, &action, NULL) || sigaction(SIGINT, &action, NULL)) return errno;
+  sigset_t noted;
+  sigemptyset(&noted);
+  sigaddset(&noted, SIGTERM);
+  sigaddset(&noted, SIGINT);
+  if (sigprocmask(SIG_BLOCK, &noted, NULL)) return errno;
   action.sa_handler = SIG_IGN;
   if (sigaction(SIGHUP, &action, NULL) || sigaction(SIGPIPE, &action, NULL)) return errno;
   return 0;
+}
+
+int watchshim_poll(struct pollfd *polled, unsigned count, int milliseconds) {
+  struct timespec timeout = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+  sigset_t none;
+  sigemptyset(&none);
+  return ppoll(polled, count, milliseconds < 0 ? NULL : &timeout, &none);
 }
 
 int watchshim_termination_noted(void) { return termination_noted; }

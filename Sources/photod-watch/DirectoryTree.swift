@@ -240,6 +240,30 @@ struct DirectoryTree {
     wastedNameBytes = 0
   }
 
+  /// Traps where the tree contradicts itself; for tests.
+  /// - Complexity: O(directories).
+  func checkInvariants() {
+    var alive = 0
+    var indexed = 0
+    for position in nodes.indices where nodes[position].flags.contains(.alive) {
+      let index = NodeIndex(position)
+      let node = nodes[position]
+      alive += 1
+      guard node.parent >= 0 else { continue }
+      precondition(self[node.parent].flags.contains(.alive), "an orphan")
+      precondition(node.previous >= 0 || self[node.parent].firstChild == index, "no child of its parent")
+      precondition(node.previous < 0 || self[node.previous].next == index, "a broken list")
+      precondition(node.next < 0 || self[node.next].previous == index, "a broken list")
+      if !node.flags.contains(.displaced) {
+        indexed += 1
+        precondition(child(of: node.parent, named: name(index)) == index, "not found by its name")
+      }
+    }
+    precondition(alive == count, "a wrong count")
+    precondition(indexed == indexedCount, "a wrong count of names")
+    precondition(alive + free.count == nodes.count, "a lost node")
+  }
+
   // MARK: - The index by name
 
   private static func hash(_ parent: NodeIndex, _ name: some Collection<UInt8>) -> UInt32 {

@@ -33,14 +33,14 @@ struct EventBacklog {
   private var entries: [Entry] = []
   private var names: [UInt8] = []
   private var head = 0
-  /// How many unhandled events say that something was renamed out of a directory, by watch.
-  private var departures: [Int32: Int] = [:]
+  /// How many unhandled events say that something was renamed out of a directory or into it, by watch.
+  private var renames: [Int32: Int] = [:]
 
   var isEmpty: Bool { head == entries.count }
   var isFull: Bool { entries.count - head >= Self.maximumEvents }
 
-  /// Whether an unhandled event says that something was renamed out of this watch's directory.
-  func hasDeparture(from watch: Int32) -> Bool { departures[watch] != nil }
+  /// Whether an unhandled event says that something was renamed out of this watch's directory or into it.
+  func hasRename(in watch: Int32) -> Bool { renames[watch] != nil }
 
   mutating func append(_ event: UnsafeMutablePointer<inotify_event>) {
     if isEmpty { removeAll() }
@@ -49,7 +49,7 @@ struct EventBacklog {
       length = strnlen(UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self), Int(event.pointee.len))
       names.append(contentsOf: UnsafeBufferPointer(start: name, count: length))
     }
-    if event.pointee.mask & UInt32(IN_MOVED_FROM) != 0 { departures[event.pointee.wd, default: 0] += 1 }
+    if event.pointee.mask & UInt32(IN_MOVED_FROM | IN_MOVED_TO) != 0 { renames[event.pointee.wd, default: 0] += 1 }
     entries.append(
       Entry(
         watch: event.pointee.wd, mask: event.pointee.mask, moveCookie: event.pointee.cookie,
@@ -60,8 +60,8 @@ struct EventBacklog {
     guard head < entries.count else { return nil }
     let entry = entries[head]
     head += 1
-    if entry.mask & UInt32(IN_MOVED_FROM) != 0, let count = departures[entry.watch] {
-      departures[entry.watch] = count == 1 ? nil : count - 1
+    if entry.mask & UInt32(IN_MOVED_FROM | IN_MOVED_TO) != 0, let count = renames[entry.watch] {
+      renames[entry.watch] = count == 1 ? nil : count - 1
     }
     return WatchEvent(
       watch: entry.watch, mask: entry.mask, moveCookie: entry.moveCookie,

@@ -38,11 +38,14 @@ extension FolderWatch {
         byWatch[event.watch] = nil
         tree[index].watch = -1
       }
-      if event.has(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
-        let number = tree[index].root
-        loseRoot(number, event.has(IN_UNMOUNT) ? ENODEV : ENOENT)
+      if event.has(IN_IGNORED | IN_DELETE_SELF | IN_UNMOUNT) {
+        loseRoot(tree[index].root, event.has(IN_UNMOUNT) ? ENODEV : ENOENT)
         // What stands at its path by now is looked for at once, and again every two seconds.
         nextCheck = 0
+      } else if event.has(IN_MOVE_SELF) {
+        nextCheck = 0
+      } else if event.has(IN_ATTRIB), tree[index].flags.contains(.incomplete) {
+        doubt(index)
       }
       return
     }

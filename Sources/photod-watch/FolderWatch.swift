@@ -62,6 +62,9 @@ final class FolderWatch {
   var saidBudget = WatchBudget()
   var nextCheck: Int64 = 0
 
+  /// PHOTOD_WATCH_CHECKS is in the environment: tests have every settled state checked.
+  let checksInvariants = getenv("PHOTOD_WATCH_CHECKS") != nil
+
   var output = Output()
   var orders = FrameAssembler()
 
@@ -144,7 +147,7 @@ final class FolderWatch {
       pollfd(fd: paused ? -1 : inotify.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: paused ? -1 : mounts.descriptor, events: Int16(POLLPRI), revents: 0),
     ]
-    guard poll(&polled, nfds_t(polled.count), timeout) >= 0 else {
+    guard watchshim_poll(&polled, UInt32(polled.count), timeout) >= 0 else {
       if errno == EINTR { return true }
       throw Failure(message: "poll failed: \(describe(errno))", status: 1)
     }

@@ -16,7 +16,7 @@ struct Listing {
 
 extension FolderWatch {
   /// Reads and looks; says nothing. Meanwhile the kernel's queue is kept short.
-  /// - returns: nil when a file was renamed out of the directory and the events that say so are not handled yet.
+  /// - returns: nil when something was renamed out of the directory or into it and the events that say so are not handled yet.
   func readListing(_ index: NodeIndex, _ descriptor: Int32, _ request: ListingRequest) -> Listing? {
     var listing = Listing()
     var names: [[UInt8]] = []
@@ -38,7 +38,7 @@ extension FolderWatch {
     let watch = tree[index].watch
     guard watch >= 0, request.postponements < 20 else { return listing }
     _ = inotify.read(into: &backlog)
-    return backlog.hasDeparture(from: watch) || held.hasDeparture(from: tree.reference(index)) ? nil : listing
+    return backlog.hasRename(in: watch) || held.hasDeparture(from: tree.reference(index)) ? nil : listing
   }
 
   private func readEntries(_ descriptor: Int32, into listing: inout Listing, files: inout [[UInt8]]) {

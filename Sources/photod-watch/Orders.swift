@@ -39,9 +39,7 @@ extension FolderWatch {
     case .configure(let extensions, let ignoredDirectoryNames):
       rules = NameRules(extensions: extensions, ignoredDirectoryNames: ignoredDirectoryNames)
     case .addRoot(let number, let path):
-      guard roots[number] == nil, path.first == UInt8(ascii: "/"), !path.contains(0) else {
-        throw Failure(message: "root \(number) is there already, or its path is not absolute", status: 1)
-      }
+      removeRoot(number)
       roots[number] = Root(path: path)
       openRoot(number, reason: .start)
     case .removeRoot(let number): removeRoot(number)

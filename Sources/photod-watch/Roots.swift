@@ -34,6 +34,7 @@ extension FolderWatch {
   /// Opens, watches and begins to scan a root that is not online; says `rootOffline` where that can't be.
   func openRoot(_ number: UInt16, reason: ScanReason) {
     guard let root = roots[number], root.top == nil else { return }
+    guard root.path.first == UInt8(ascii: "/"), !root.path.contains(0) else { return rootStaysOffline(number, EINVAL) }
     let descriptor: Int32
     switch OpenDirectories.openPath(root.path) {
     case .failure(let error): return rootStaysOffline(number, error.number)

@@ -32,7 +32,11 @@ extension FolderWatch {
     say(.scanStarted(root: number, request: order.request, reason: order.reason))
     var start: NodeIndex? = top
     if let directory = order.directory { start = tree.subtree(top).first { tree[$0].number == directory } }
-    if let start { requestListing(start, evidence: .scan, scan: lastScan, recursive: true) }
+    if let start {
+      requestListing(start, evidence: .scan, scan: lastScan, recursive: true)
+    } else {
+      scans[lastScan]?.complete = false
+    }
   }
 
   func rescan(_ number: UInt16, directory: DirectoryNumber?, request: UInt32) {

@@ -20,6 +20,7 @@ extension FolderWatch {
       scanAfterOverflow()
     }
     endScans()
+    if checksInvariants { checkInvariants() }
     sayDueSyncs()
     sayBudgetIfChanged()
   }
@@ -39,6 +40,16 @@ extension FolderWatch {
       if case .doubtful(_, let retryAt) = request.state, !hasMissing(at: index) { next = min(next, retryAt) }
     }
     return next
+  }
+
+  private func checkInvariants() {
+    tree.checkInvariants()
+    for (watch, index) in byWatch { precondition(tree[index].watch == watch, "a watch of another directory") }
+    for index in missing.keys {
+      precondition(tree[index].flags.contains([.alive, .missing]), "missing, but not marked")
+    }
+    for index in walk.requests.keys { precondition(tree[index].flags.contains(.alive), "a listing of nothing") }
+    for scan in scans { precondition(scan.value.remaining >= 0, "a scan that ended twice") }
   }
 
   private func grace(of entry: Missing, at index: NodeIndex, _ forcedStamp: UInt64) -> Int64 {

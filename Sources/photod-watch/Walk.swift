@@ -21,7 +21,7 @@ struct ListingRequest {
   /// Known directories below are listed too.
   var isRecursive: Bool
   var stamp: UInt64
-  /// How often it was put off because a file was being renamed out of it.
+  /// How often it was put off because of a rename that was not handled yet.
   var postponements = 0
 }
 
@@ -131,7 +131,7 @@ extension FolderWatch {
     }
     currentStamp = request.stamp
     guard let listing = readListing(node.index, descriptor, request) else {
-      // A file leaves for another place just now: that is said first, so that a rename is never taken for a removal.
+      // Something is renamed just now: that is said first, so that a rename is never taken for a removal.
       close(descriptor)
       request.postponements += 1
       request.state = .doubtful(attempts: 0, retryAt: watchshim_now() + 1_000_000)

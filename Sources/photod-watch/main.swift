@@ -24,6 +24,8 @@ func work() -> Int32 {
   do throws(StartError) {
     let socket = try socketDescriptor(CommandLine.arguments)
     watchshim_close_others(socket)
+    // Whatever directory photod was started in can be unmounted.
+    guard chdir("/") == 0 else { throw StartError(message: "chdir to /: \(describe(errno))") }
     let signalError = watchshim_note_termination()
     guard signalError == 0 else { throw StartError(message: "no signal handler: \(describe(signalError))") }
     let deathError = watchshim_die_with_parent()

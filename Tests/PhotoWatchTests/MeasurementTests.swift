@@ -22,6 +22,14 @@ struct MeasurementTests {
       latencies.append(ContinuousClock.now - closed)
     }
     latencies.sort()
+    var syncs: [Duration] = []
+    for _ in 0..<1000 {
+      let asked = ContinuousClock.now
+      try await session.sync()
+      syncs.append(ContinuousClock.now - asked)
+    }
+    syncs.sort()
+    report("sync: p50 \(syncs[500]), p99 \(syncs[990])")
     report("close(2) to record: p50 \(latencies[1000]), p99 \(latencies[1980]), worst \(latencies[1999])")
     await session.watcher.stop()
   }
@@ -45,7 +53,8 @@ struct MeasurementTests {
       report(
         """
         first scan of \(session.model.files.count) files in \(session.model.directories.count) directories, \
-        process start and the model included: \(scanned); again: \(ContinuousClock.now - again)
+        process start and the model included: \(scanned); again: \(ContinuousClock.now - again); \
+        photod-watch has \(session.watcher.processID.map(Disk.residentKilobytes) ?? 0) KB
         """)
       await session.watcher.stop()
     }
@@ -76,6 +85,26 @@ struct MeasurementTests {
     await session.watcher.stop()
   }
 
+  @Test func aConsumerThatSleepsThroughMuchMoreThanTheBuffer() async throws {
+    let disk = try Disk()
+    for index in 0..<20_000 { disk.write("d\(index % 100)/\(index).jpg") }
+    let session = try await WatchSession(roots: [disk.root])
+    let process = try #require(session.watcher.processID)
+    var last: UInt32 = 0
+    for _ in 0..<80 { last = session.watcher.rescan(root: 1, directory: nil) }
+    try await Task.sleep(for: .seconds(4))
+    let full = Disk.residentKilobytes(process)
+    for index in 0..<20_000 { disk.write("e\(index % 100)/\(index).jpg") }
+    try await Task.sleep(for: .seconds(1))
+    let fuller = Disk.residentKilobytes(process)
+    try await session.take { $0 == .scanEnded(root: 1, request: last, complete: true) }
+    try await session.sync()
+    session.expectTruth([disk.root])
+    report(
+      "photod-watch with nobody reading: \(full) KB, after 20,000 files more \(fuller) KB; then \(session.summary)")
+    await session.watcher.stop()
+  }
+
   @Test func manyFilesAtOnce() async throws {
     let disk = try Disk()
     let session = try await WatchSession(roots: [disk.root])
@@ -89,5 +118,13 @@ struct MeasurementTests {
       "100,000 files in one directory written in \(written), known \(ContinuousClock.now - start - written) later, "
         + "\(session.records.count) records, \(overflows) overflows")
     await session.watcher.stop()
+  }
+}
+
+extension Disk {
+  /// VmRSS of a process; 0 when it is no more.
+  static func residentKilobytes(_ process: pid_t) -> Int {
+    let lines = read("/proc/\(process)/status")?.split(separator: "\n") ?? []
+    return lines.first { $0.hasPrefix("VmRSS:") }.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 }

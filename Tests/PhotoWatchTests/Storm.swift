@@ -55,6 +55,7 @@ struct Storm: Sendable {
   private func step(_ random: inout SeededGenerator) {
     func name() -> String { "d\(Int.random(in: 0..<8, using: &random))" }
     func file() -> String { "f\(Int.random(in: 0..<10, using: &random)).jpg" }
+    func linked() -> String { "l\(Int.random(in: 0..<5, using: &random)).jpg" }
     func directory() -> String {
       var path = root
       for _ in 0..<Int.random(in: 0...4, using: &random) { path += "/" + name() }
@@ -74,7 +75,16 @@ struct Storm: Sendable {
       let path = directory()
       if Disk.write("\(path)/.save.tmp", content()) { rename("\(path)/.save.tmp", "\(path)/\(file())") }
     case ..<0.58: unlink("\(directory())/\(file())")
-    case ..<0.60: link("\(directory())/\(file())", "\(directory())/\(file())")
+    case ..<0.59:
+      // Hard links only of files that are never written in place: inotify says that for the name that was used alone.
+      let path = directory()
+      if Disk.write("\(path)/.link.tmp", content()) {
+        link("\(path)/.link.tmp", "\(path)/\(linked())")
+        unlink("\(path)/.link.tmp")
+      }
+    case ..<0.60: link("\(directory())/\(linked())", "\(directory())/\(linked())")
+    case ..<0.605: unlink("\(directory())/\(linked())")
+    case ..<0.61: rename("\(directory())/\(linked())", "\(directory())/\(linked())")
     case ..<0.70: rename("\(directory())/\(file())", "\(directory())/\(file())")
     case ..<0.85: rename("\(directory())/\(name())", "\(directory())/\(name())")
     case ..<0.90: rename("\(directory())/\(name())", stranger())

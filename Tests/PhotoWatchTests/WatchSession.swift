@@ -27,6 +27,7 @@ final class WatchSession {
         ignoredDirectoryNames: ignoring.map { Array($0.utf8) },
         executable: try executable ?? WatchSession.builtExecutable(), maximumWaitingFrames: maximumWaitingFrames),
       logger: Logger(label: "test"))
+    setenv("PHOTOD_WATCH_CHECKS", "1", 1)
     iterator = watcher.inputs.makeAsyncIterator()
     try watcher.start()
     if waiting { try await sync() }

@@ -3,6 +3,7 @@
 #ifndef PHOTOD_WATCHSHIM_H
 #define PHOTOD_WATCHSHIM_H
 
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/inotify.h>
@@ -44,6 +45,9 @@ int watchshim_die_with_parent(void);
 /// Makes SIGTERM and SIGINT only be noted, so that what is on disk is cleaned up, and ignores SIGHUP and SIGPIPE; 0 or an
 /// errno.
 int watchshim_note_termination(void);
+/// poll(2), the only place where those signals come: none is missed between a look at `watchshim_termination_noted` and
+/// sleep.
+int watchshim_poll(struct pollfd *polled, unsigned count, int milliseconds);
 /// Whether one of these signals has come.
 int watchshim_termination_noted(void);
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PhotoWatch
+import Testing
+import WatchRecords
+
+/// Mounts in a namespace of their own; where that is not permitted these tests are skipped. A script mounts and unmounts
+/// when the test makes a file, beside photod-watch and in its namespace.
+@Suite struct MountTests {
+  static let isPermitted =
+    system("unshare -Urm sh -c 'mount -t tmpfs none /mnt && umount /mnt' 2>/dev/null") == 0
+
+  let disk: Disk
+
+  init() throws { disk = try Disk() }
+
+  private func wrapper(_ mountPoint: String) throws -> String {
+    let executable = try WatchSession.builtExecutable()
+    Disk.write(
+      disk.outside + "/mounts",
+      """
+      #!/bin/sh
+      attach() { mount -t tmpfs none "$1"; mkdir "$1/a"; echo x > "$1/a/one.jpg"; }
+      await() { while [ ! -e "\(disk.outside)/$1" ] && [ -d "\(disk.outside)" ]; do sleep 0.02; done; }
+      attach "\(mountPoint)"
+      ( exec 3<&- 2>/dev/null
+        await unmount; until umount "\(mountPoint)"; do sleep 0.02; done
+        await mount; attach "\(mountPoint)" ) &
+      exec \(executable)
+      """)
+    Disk.write(disk.outside + "/wrapper", "#!/bin/sh\nexec unshare -Urm sh \(disk.outside)/mounts\n")
+    chmod(disk.outside + "/wrapper", 0o755)
+    return disk.outside + "/wrapper"
+  }
+
+  @Test(.enabled(if: isPermitted, "mounts in a user namespace are not permitted here"))
+  func anUnmountedRootIsOfflineWithoutRemovalsAndComesBack() async throws {
+    disk.makeDirectory("drive")
+    let session = try await WatchSession(roots: [disk.path("drive")], executable: try wrapper(disk.path("drive")))
+    #expect(session.model.files.count == 1)
+    Disk.write(disk.outside + "/unmount", "")
+    let said = try await session.take { if case .rootOffline = $0 { true } else { false } }
+    #expect(!said.contains { if case .directoryGone = $0 { true } else { false } })
+    #expect(!said.contains { if case .fileGone = $0 { true } else { false } })
+    // The empty directory that it was mounted on is a root as well: that is for photod to doubt.
+    try await session.sync()
+    #expect(session.model.files.isEmpty)
+    Disk.write(disk.outside + "/mount", "")
+    try await session.take { if case .fileFound = $0 { true } else { false } }
+    try await session.sync()
+    #expect(session.model.files.count == 1)
+    #expect(session.model.violations.isEmpty)
+    await session.watcher.stop()
+  }
+
+  @Test(.enabled(if: isPermitted, "mounts in a user namespace are not permitted here"))
+  func whatIsUnmountedBelowARootIsGoneByScanOnly() async throws {
+    disk.makeDirectory("drive")
+    disk.write("kept.jpg")
+    let session = try await WatchSession(roots: [disk.root], executable: try wrapper(disk.path("drive")))
+    #expect(session.model.files.count == 2)
+    Disk.write(disk.outside + "/unmount", "")
+    let said = try await session.take { if case .directoryGone = $0 { true } else { false } }
+    for case .directoryGone(_, let evidence) in said { #expect(evidence == .scan) }
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+}
