@@ -257,7 +257,11 @@ public final class VarlinkService: Sendable {
     guard count < limits.maximumConnections else { throw refuse(.tooManyConnections) }
     let peer = VarlinkPeer(connection: number, uid: credentials.uid, gid: credentials.gid, pid: credentials.pid)
     let connection = try ServiceConnection(channel: channel, peer: peer, service: self)
-    state.withLock { $0.connections[number] = (listener, connection) }
+    let isTooLate = state.withLock { state in
+      state.connections[number] = (listener, connection)
+      return state.isShuttingDown
+    }
+    if isTooLate { connection.queue.end(dropping: true) }
     onEvent(.accepted(peer))
     steps.yield(.run(connection))
   }

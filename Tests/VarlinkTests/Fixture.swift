@@ -56,21 +56,28 @@ func removeDirectory(_ path: String) {
 
 /// What a service reported, to be looked at or waited for.
 final class EventLog: Sendable {
+  typealias Condition = @Sendable ([String]) -> Bool
+
   private struct State {
     var events: [String] = []
-    var waiters: [(String, CheckedContinuation<Void, Never>)] = []
+    var waiters: [(Condition, CheckedContinuation<Void, Never>)] = []
   }
   private let state = Mutex(State())
 
   var events: [String] { state.withLock { $0.events } }
 
-  func append(_ event: VarlinkService.Event) { append(String(describing: event)) }
+  /// Malformed messages are left out: there may be hundreds of thousands, and their senders are told.
+  func append(_ event: VarlinkService.Event) {
+    if case .malformed = event { return }
+    append(String(describing: event))
+  }
 
   func append(_ text: String) {
     let woken = state.withLock { state in
       state.events.append(text)
-      let woken = state.waiters.filter { text.contains($0.0) }
-      state.waiters.removeAll { text.contains($0.0) }
+      let events = state.events
+      let woken = state.waiters.filter { $0.0(events) }
+      state.waiters.removeAll { $0.0(events) }
       return woken
     }
     for (_, waiter) in woken { waiter.resume() }
@@ -78,13 +85,17 @@ final class EventLog: Sendable {
 
   /// Waits for an event whose text contains this, past ones included.
   func wait(for text: String) async {
+    await wait { events in events.contains { $0.contains(text) } }
+  }
+
+  func wait(until condition: @escaping Condition) async {
     await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.events.contains(where: { $0.contains(text) }) { return true }
-        state.waiters.append((text, continuation))
+      let isTrue = state.withLock { state in
+        if condition(state.events) { return true }
+        state.waiters.append((condition, continuation))
         return false
       }
-      if isThere { continuation.resume() }
+      if isTrue { continuation.resume() }
     }
   }
 }
@@ -121,6 +132,8 @@ final class ExampleInterface: VarlinkInterface {
     method Echo(text: string, note: ?string) -> (text: string, note: ?string)
     # `more`: 1, 2, ..., to.
     method Count(to: int, bytes: ?int) -> (number: int, padding: ?string)
+    # `more`: as Count, the same bytes each time.
+    method Pages(to: int, bytes: int) -> (padding: string)
     method Items(items: []Item, nested: ?(a: int, b: (c: ?[]string))) -> (items: []Item)
     method Fail(how: string) -> ()
     # Answers when it is cancelled, and not before.
@@ -150,6 +163,11 @@ final class ExampleInterface: VarlinkInterface {
       log.append("echo \(echo.text)")
       try await call.reply(echo)
     case "Count": try await count(call)
+    case "Pages":
+      let options = try call.parameters(CountOptions.self)
+      let page = try VarlinkEncoded(encoding: ["padding": String(repeating: "x", count: options.bytes ?? 0)])
+      for _ in 1..<max(options.to, 1) { try await call.replyContinuing(encoded: page) }
+      try await call.reply(encoded: page)
     case "Items":
       struct Item: Codable {
         var name: String

@@ -55,6 +55,7 @@ extension LiveService {
     @Test func afterWhateverWasSentAGoodClientGetsItsAnswer() async throws {
       var limits = VarlinkService.Limits()
       limits.maximumMessageBytes = 1 << 20
+      limits.maximumConnections = 500
       try await Fixture.with(limits: limits) { fixture in
         let before = try residentBytes()
         var random = SplitMix(state: 20_240_601)
@@ -77,6 +78,12 @@ extension LiveService {
           try #require(reply.text == text, "after round \(round)")
         }
         open = []
+        // Nothing is left of the 400 but the good one.
+        await fixture.log.wait { events in
+          events.count { $0.hasPrefix("closed") } == events.count { $0.hasPrefix("accepted") } - 1
+            && events.count { $0.hasPrefix("accepted") } == 401
+        }
+        #expect(fixture.service.connectionCount == 1)
         let fresh = try await fixture.connect()
         #expect(try await fresh.call("org.example.test.Echo", Echo(text: "x"), returning: Echo.self).text == "x")
         let grown = try residentBytes() - before
