@@ -58,12 +58,16 @@ final class MessageChannel: Sendable {
     do { try await closing.value() } catch {}
   }
 
-  /// Closes once everything written so far is with the kernel, and returns then.
+  /// Closes once everything written so far is with the kernel, and returns then; when the task is cancelled, at once.
   func flushAndClose() async {
-    do {
-      try await channel.writeAndFlush(ByteBuffer()).get()
-    } catch {
-      // It is closed already; what was unsent had nobody to read it.
+    await withTaskCancellationHandler {
+      do {
+        try await channel.writeAndFlush(ByteBuffer()).get()
+      } catch {
+        // It is closed already; what was unsent had nobody to read it.
+      }
+    } onCancel: {
+      close()
     }
     close()
   }

@@ -32,7 +32,7 @@ final class ServiceConnection: Sendable {
         return .closed
       }
       var isOpen = true
-      while let frame = await nextFrame() {
+      while !Task.isCancelled, let frame = await nextFrame() {
         guard let (call, interface) = await prepare(frame) else { continue }
         if call.isOneway {
           await answer(call, interface)
@@ -49,7 +49,9 @@ final class ServiceConnection: Sendable {
           _ = await tasks.next()
         }
       }
-      if isOpen { await messages.flushAndClose() }
+      // A peer that is there gets what was answered before, for as long as the service has time.
+      if isOpen && !Task.isCancelled { await messages.flushAndClose() }
+      messages.close()
       tasks.cancelAll()
     }
   }
@@ -131,7 +133,8 @@ final class ServiceConnection: Sendable {
         throw error
       }
     } catch {
-      if !messages.channel.isActive && error is CancellationError { return }
+      // The peer is gone, or the service is over: the connection ends without an answer.
+      if error is CancellationError && Task.isCancelled { return }
       service.onEvent(.failed(peer, method: "\(interface.name).\(call.method)", error))
       guard !call.isAnswered else { return }
       do {

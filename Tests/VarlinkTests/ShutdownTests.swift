@@ -75,6 +75,20 @@ extension LiveService {
         fixture.service.shutDown()
         try await serving.task.value
         #expect(fixture.interface.log.events.last == "count cancelled")
+        slow.close()  // it has lived until here
+      }
+    }
+
+    /// The reply fits this side's buffer, so its call has ended; the socket takes a part of it only.
+    @Test func aReplyThatNobodyReadsDoesNotHoldItUp() async throws {
+      try await Self.serve(gracePeriod: .milliseconds(50)) { fixture, serving in
+        let slow = try RawClient(path: fixture.path)
+        let text = String(repeating: "x", count: 700_000)
+        try await slow.send(#"{"method":"org.example.test.Echo","parameters":{"text":"\#(text)"}}"#)
+        await fixture.interface.log.wait(for: "echo")
+        fixture.service.shutDown()
+        try await serving.task.value
+        slow.close()
       }
     }
 
