@@ -33,7 +33,6 @@ let package = Package(
       dependencies: [
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOFoundationCompat", package: "swift-nio"),
       ]),
 
     // What the disk says.
@@ -108,7 +107,8 @@ let package = Package(
         "PhotoWatch", "WatchRecords", "CWatchShim", "photod-watch", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "PhotoMetadataTests", dependencies: ["PhotoMetadata", "PhotoModel"]),
-    .testTarget(name: "VarlinkTests", dependencies: ["Varlink"]),
+    .testTarget(
+      name: "VarlinkTests", dependencies: ["Varlink", .product(name: "NIOCore", package: "swift-nio")]),
     .testTarget(name: "PhotoCatalogTests", dependencies: ["PhotoCatalog", "PhotoModel"]),
     .testTarget(
       name: "PhotoIndexerTests", dependencies: ["PhotoIndexer", "PhotoCatalog", "PhotoModel", "WatchRecords"]),
