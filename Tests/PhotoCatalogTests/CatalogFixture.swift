@@ -1,0 +1,226 @@
+import Foundation
+import PhotoModel
+
+@testable import PhotoCatalog
+
+/// A catalog in a folder of its own that goes with the test. Rows are inserted as SQL: what is tested here is reading.
+final class CatalogFixture {
+  let catalog: Catalog
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("photod-catalog-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    catalog = try Catalog(path: folder.appendingPathComponent("catalog.sqlite").path)
+    try execute("INSERT INTO volume (id, identity) VALUES (1, 'test')")
+  }
+
+  deinit {
+    do {
+      try catalog.close()
+      try FileManager.default.removeItem(at: folder)
+    } catch {
+      print("the catalog's folder \(folder.path) stays behind: \(error)")
+    }
+  }
+
+  func execute(_ sql: String, _ values: [SQLValue?] = []) throws {
+    try catalog.write { writer in
+      let statement = try RawStatement(writer.database, sql)
+      Self.bind(values, to: statement)
+      try statement.run()
+    }
+  }
+
+  private static func bind(_ values: [SQLValue?], to statement: RawStatement) {
+    for (index, value) in values.enumerated() {
+      switch value {
+      case .integer(let integer): statement.bind(Int32(index + 1), integer)
+      case .real(let real): statement.bind(Int32(index + 1), real)
+      case .text(let bytes): statement.bind(Int32(index + 1), text: bytes)
+      case nil: statement.bind(Int32(index + 1), Int64?.none)
+      }
+    }
+  }
+
+  // MARK: - Directories and collections
+
+  /// - Returns: the id of its top directory; the root's is the same number.
+  @discardableResult
+  func addRoot(_ path: String, isAvailable: Bool = true) throws -> Int64 {
+    let id = try nextID("directory")
+    try execute(
+      "INSERT INTO root (id, path, is_available) VALUES (?, ?, ?)",
+      [.integer(id), .text(path), .integer(isAvailable ? 1 : 0)])
+    try execute(
+      "INSERT INTO directory (id, root_id, name, volume_id, inode, birth_time) VALUES (?, ?, '', 1, ?, 0)",
+      [.integer(id), .integer(id), .integer(id)])
+    try addFolderAlbum(id)
+    return id
+  }
+
+  @discardableResult
+  func addDirectory(_ name: [UInt8], in parent: Int64) throws -> Int64 {
+    let id = try nextID("directory")
+    try execute(
+      "INSERT INTO directory (id, parent_id, name, volume_id, inode, birth_time) VALUES (?, ?, ?, 1, ?, 0)",
+      [.integer(id), .integer(parent), .text(name), .integer(id)])
+    try addFolderAlbum(id)
+    return id
+  }
+
+  @discardableResult
+  func addDirectory(_ name: String, in parent: Int64) throws -> Int64 { try addDirectory(Array(name.utf8), in: parent) }
+
+  private func addFolderAlbum(_ directory: Int64) throws {
+    try execute("INSERT INTO collection (kind, directory_id) VALUES (2, ?)", [.integer(directory)])
+  }
+
+  @discardableResult
+  func addAlbum(_ title: String, _ members: [Int64] = [], keyAssetID: Int64? = nil) throws -> Int64 {
+    let id = try nextID("collection")
+    try execute(
+      "INSERT INTO collection (id, kind, title, key_asset_id) VALUES (?, 1, ?, ?)",
+      [.integer(id), .text(title), keyAssetID.map(SQLValue.integer)])
+    for (rank, asset) in members.enumerated() {
+      try execute(
+        "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, ?)",
+        [.integer(id), .integer(asset), .real(Double(rank))])
+    }
+    return id
+  }
+
+  private func nextID(_ table: String) throws -> Int64 {
+    try catalog.read { reader in
+      let statement = try RawStatement(reader.database, "SELECT ifnull(max(id), 0) + 1 FROM \(table)")
+      return try statement.firstRow { statement.int64(0) } ?? 1
+    }
+  }
+
+  // MARK: - Assets
+
+  /// What the catalog is to hold; its `resources` but for the first are not written, the first one's path is ignored.
+  func insert(_ asset: Asset, directory: Int64, name: [UInt8], failure: String? = nil) throws {
+    try insert([(asset, directory, name, failure)])
+  }
+
+  func insert(_ rows: [(asset: Asset, directory: Int64, name: [UInt8], failure: String?)]) throws {
+    try catalog.write { writer in
+      let statement = try RawStatement(writer.database, Self.insertAsset)
+      let resource = try RawStatement(writer.database, Self.insertResource)
+      for (asset, directory, name, failure) in rows {
+        let camera = asset.camera
+        let integer = { (value: Int?) -> SQLValue? in value.map { .integer(Int64($0)) } }
+        let text = { (value: String?) -> SQLValue? in value.map { .text($0) } }
+        let real = { (value: Double?) -> SQLValue? in value.map { .real($0) } }
+        let flag = { (value: Bool) -> SQLValue in .integer(value ? 1 : 0) }
+        let first = asset.resources.first
+        Self.bind(
+          [
+            .integer(asset.id), .integer(asset.mediaType.code),
+            .integer(MediaSubtypes(names: asset.mediaSubtypes).rawValue),
+            asset.creationDate.map { .integer($0.microseconds) }, integer(asset.creationDate?.offsetMinutes),
+            .integer((asset.creationDate ?? asset.addedDate).microseconds),
+            .integer(asset.modificationDate.microseconds), .integer(asset.addedDate.microseconds),
+            integer(asset.pixelWidth), integer(asset.pixelHeight), integer(asset.orientation),
+            real(asset.durationSeconds), real(asset.location?.latitude), real(asset.location?.longitude),
+            real(asset.location?.altitude), text(camera?.make), text(camera?.model), text(camera?.lens),
+            real(camera?.exposureSeconds), real(camera?.fNumber), integer(camera?.iso),
+            real(camera?.focalLengthMillimeters), camera?.flashFired.map(flag), text(asset.title),
+            text(asset.caption), integer(asset.rating), text(asset.burstIdentifier), flag(asset.isFavorite),
+            flag(asset.isHidden), flag(asset.isTrashed), text(failure), .integer(directory), .text(name),
+            .text(CaseFolding.fold(FilePath.nameText(name))), .integer(first?.byteCount ?? 0),
+            .text(first?.contentType ?? "image/jpeg"),
+          ], to: statement)
+        try statement.run()
+        Self.bind(
+          [
+            .integer(directory), .text(name), .integer(asset.id), .integer(0), .integer(first?.kind.code ?? 0),
+            .text(first?.contentType ?? "image/jpeg"), .integer(first?.byteCount ?? 0),
+          ], to: resource)
+        try resource.run()
+      }
+    }
+  }
+
+  func insertCompanion(
+    of asset: Int64, position: Int64, kind: Resource.Kind, directory: Int64, name: [UInt8], contentType: String
+  ) throws {
+    try execute(
+      Self.insertResource,
+      [
+        .integer(directory), .text(name), .integer(asset), .integer(position), .integer(kind.code),
+        .text(contentType), .integer(99),
+      ])
+  }
+
+  private static let insertAsset = """
+    INSERT INTO asset (id, media_type, media_subtypes, creation_date, creation_offset, sort_date, modification_date, \
+    added_date, pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude, camera_make, \
+    camera_model, camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating, \
+    burst_identifier, is_favorite, is_hidden, is_trashed, failure, directory_id, name, name_key, byte_count, \
+    content_type) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
+    ?, ?, ?, ?, ?, ?)
+    """
+
+  private static let insertResource = """
+    INSERT INTO resource (directory_id, name, asset_id, position, kind, content_type, byte_count, modification_time, \
+    change_time, inode, birth_time, read_time) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)
+    """
+
+  // MARK: - History
+
+  @discardableResult
+  func commit(
+    _ origin: String = "watcher", inserted: [Int64] = [], updated: [Int64: ChangedFields] = [:],
+    deleted: [Int64] = [], updatedCollections: [Int64] = [], renamed: [(id: Int64, from: [UInt8], to: [UInt8])] = [],
+    roots: [(id: Int64, path: String, isAvailable: Bool)] = []
+  ) throws -> Int64 {
+    try catalog.write { writer in
+      let history = try RawStatement(
+        writer.database,
+        "INSERT INTO history (date, origin, inserted_assets, updated_assets, deleted_assets, updated_collections) "
+          + "VALUES (1700000000000000, ?, ?, ?, ?, ?)")
+      history.bind(1, origin)
+      history.bind(2, blob: PackedIDs.pack(inserted))
+      history.bind(3, blob: PackedIDs.pack(updated))
+      history.bind(4, blob: PackedIDs.pack(deleted))
+      history.bind(5, blob: PackedIDs.pack(updatedCollections))
+      try history.run()
+      let sequence = writer.database.lastInsertedRowID
+      for (id, from, to) in renamed {
+        let row = try RawStatement(writer.database, "INSERT INTO history_directory VALUES (?, ?, ?, ?)")
+        Self.bind([.integer(sequence), .integer(id), .text(from), .text(to)], to: row)
+        try row.run()
+      }
+      for (id, path, isAvailable) in roots {
+        let row = try RawStatement(writer.database, "INSERT INTO history_root VALUES (?, ?, ?, ?)")
+        Self.bind([.integer(sequence), .integer(id), .text(path), .integer(isAvailable ? 1 : 0)], to: row)
+        try row.run()
+      }
+      return sequence
+    }
+  }
+
+  // MARK: - Reading
+
+  func ids(_ options: FetchOptions = FetchOptions()) throws -> [Int64] {
+    try catalog.read { try $0.ids($0.plan(options)) }
+  }
+
+  func key(_ options: FetchOptions) throws -> String { try catalog.read { try $0.plan(options).key } }
+}
+
+extension Asset {
+  /// With what a test doesn't say left at values that don't matter; `taken` and `added` in seconds since 1970.
+  static func sample(
+    _ id: Int64, _ mediaType: MediaType = .image, taken: Int64? = nil, added: Int64 = 1_000,
+    subtypes: [String] = [], isFavorite: Bool = false, isHidden: Bool = false, isTrashed: Bool = false
+  ) -> Asset {
+    Asset(
+      id: id, mediaType: mediaType, mediaSubtypes: subtypes,
+      creationDate: taken.map { PhotoDate(microseconds: $0 * 1_000_000, offsetMinutes: nil) },
+      modificationDate: PhotoDate(microseconds: 0), addedDate: PhotoDate(microseconds: added * 1_000_000),
+      isFavorite: isFavorite, isHidden: isHidden, isTrashed: isTrashed)
+  }
+}

@@ -1,0 +1,171 @@
+import GRDB
+import PhotoModel
+import Testing
+
+@testable import PhotoCatalog
+
+@Suite struct FetchTests {
+  private let fixture: CatalogFixture
+  private let top: Int64
+  private let trip: Int64
+  private let drive: Int64
+
+  /// Newest first: 5 (video, favorite), 4 (screenshot), 3, 2 (in the folder Trip), 1 (on a drive that is away);
+  /// 6 is hidden, 7 trashed; 8 has no creation date and was added before all of them.
+  init() throws {
+    fixture = try CatalogFixture()
+    top = try fixture.addRoot("/photos")
+    trip = try fixture.addDirectory("Trip", in: top)
+    drive = try fixture.addRoot("/drive", isAvailable: false)
+    let below = try fixture.addDirectory("below", in: drive)
+    let rows: [(Asset, Int64)] = [
+      (.sample(1, taken: 1_001), below), (.sample(2, taken: 1_002), trip), (.sample(3, taken: 1_003), top),
+      (.sample(4, taken: 1_004, subtypes: ["screenshot"]), top),
+      (.sample(5, .video, taken: 1_005, isFavorite: true), top),
+      (.sample(6, taken: 1_006, isFavorite: true, isHidden: true), top),
+      (.sample(7, taken: 1_007, isTrashed: true), top), (.sample(8, .audio, added: 999), top),
+    ]
+    try fixture.insert(rows.map { ($0.0, $0.1, Array("\($0.0.id).jpg".utf8), nil) })
+  }
+
+  @Test func defaultIsEveryVisibleAssetNewestFirst() throws {
+    #expect(try fixture.ids() == [5, 4, 3, 2, 1, 8])
+  }
+
+  @Test func hiddenTrashedAndOfflineAreChosenEachByItself() throws {
+    #expect(try fixture.ids(FetchOptions(includeHidden: true)) == [6, 5, 4, 3, 2, 1, 8])
+    #expect(try fixture.ids(FetchOptions(includeTrashed: true)) == [7, 5, 4, 3, 2, 1, 8])
+    #expect(try fixture.ids(FetchOptions(includeHidden: true, includeTrashed: true)) == [7, 6, 5, 4, 3, 2, 1, 8])
+    #expect(try fixture.ids(FetchOptions(excludeUnavailable: true)) == [5, 4, 3, 2, 8])
+  }
+
+  @Test func collectionsHoldWhatTheyAreNamedFor() throws {
+    let album = try fixture.addAlbum("Best of", [2, 6, 5, 1])
+    #expect(try fixture.ids(FetchOptions(collection: "smart:recents")) == [5, 4, 3, 2, 1, 8])
+    #expect(try fixture.ids(FetchOptions(collection: "smart:favorites")) == [5])
+    #expect(try fixture.ids(FetchOptions(collection: "smart:favorites", includeHidden: true)) == [6, 5])
+    #expect(try fixture.ids(FetchOptions(collection: "smart:Videos")) == [5])
+    #expect(try fixture.ids(FetchOptions(collection: "screenshots")) == [4])
+    #expect(try fixture.ids(FetchOptions(collection: "folder:/photos")) == [5, 4, 3, 8])
+    #expect(try fixture.ids(FetchOptions(collection: "folder:/photos/Trip/")) == [2])
+    #expect(try fixture.ids(FetchOptions(collection: "folder:/drive")) == [])
+    #expect(try fixture.ids(FetchOptions(collection: "album:best OF")) == [2, 5, 1])
+    #expect(try fixture.ids(FetchOptions(collection: "id:\(album)", includeHidden: true)) == [2, 6, 5, 1])
+    #expect(
+      try fixture.ids(FetchOptions(collection: "id:\(album)", fetchLimit: 2, excludeUnavailable: true)) == [2, 5])
+  }
+
+  @Test func anAlbumMayBeSortedOtherwise() throws {
+    try fixture.addAlbum("Best of", [2, 5, 1])
+    let sorted = { (key: String, ascending: Bool) in
+      try fixture.ids(
+        FetchOptions(collection: "Best of", sortDescriptors: [SortDescriptor(key: key, ascending: ascending)]))
+    }
+    #expect(try sorted("creationDate", true) == [1, 2, 5])
+    #expect(try sorted("id", false) == [5, 2, 1])
+    #expect(try sorted("albumOrder", false) == [1, 5, 2])
+  }
+
+  @Test func albumOrderOutsideAnAlbumTellsNothingApart() throws {
+    let order = [SortDescriptor(key: "albumOrder", ascending: true)]
+    #expect(try fixture.ids(FetchOptions(sortDescriptors: order)) == [1, 2, 3, 4, 5, 8])
+  }
+
+  @Test func limitAppliesToListAndCount() throws {
+    #expect(try fixture.ids(FetchOptions(fetchLimit: 2)) == [5, 4])
+    let count = { (options: FetchOptions) in try fixture.catalog.read { try $0.count($0.plan(options)) } }
+    #expect(try count(FetchOptions()) == 6)
+    #expect(try count(FetchOptions(fetchLimit: 2)) == 2)
+    #expect(try count(FetchOptions(fetchLimit: 100)) == 6)
+    #expect(try count(FetchOptions(collection: "folder:/photos", fetchLimit: 3)) == 3)
+  }
+
+  @Test func mediaTypesAreChosenByName() throws {
+    #expect(try fixture.ids(FetchOptions(mediaTypes: ["video", "audio"])) == [5, 8])
+    #expect(try fixture.ids(FetchOptions(mediaTypes: [])) == [])
+    #expect(throws: FetchError.self) { try fixture.ids(FetchOptions(mediaTypes: ["photo"])) }
+  }
+
+  @Test func whatCannotBeIsRefused() throws {
+    #expect(throws: FetchError.unknownSortKey(key: "size", known: FetchOrder.knownKeys)) {
+      try fixture.ids(FetchOptions(sortDescriptors: [SortDescriptor(key: "size", ascending: true)]))
+    }
+    for limit in [0, -1] {
+      #expect(throws: FetchError.self) { try fixture.ids(FetchOptions(fetchLimit: limit)) }
+    }
+    #expect(FetchOrder.knownKeys.count == 14)
+  }
+
+  @Test func equalListsHaveEqualKeys() throws {
+    let newest = [SortDescriptor(key: "creationDate", ascending: false)]
+    let plain = try fixture.key(FetchOptions())
+    for same in [
+      FetchOptions(collection: "smart:recents"), FetchOptions(collection: "RECENTS"), FetchOptions(sortDescriptors: []),
+      FetchOptions(sortDescriptors: newest), FetchOptions(sortDescriptors: newest + newest),
+      FetchOptions(sortDescriptors: newest + [SortDescriptor(key: "id", ascending: false)]),
+      FetchOptions(mediaTypes: ["audio", "video", "image", "unknown"], includeHidden: false, includeTrashed: false),
+    ] {
+      #expect(try fixture.key(same) == plain)
+    }
+    #expect(
+      try fixture.key(FetchOptions(mediaTypes: ["video", "image"]))
+        == fixture.key(FetchOptions(mediaTypes: ["image", "video", "image"])))
+    #expect(
+      try fixture.key(FetchOptions(collection: "folder:/photos/Trip")) == fixture.key(FetchOptions(collection: "trip")))
+    let different = [
+      FetchOptions(), FetchOptions(collection: "favorites"), FetchOptions(collection: "Trip"),
+      FetchOptions(mediaTypes: []), FetchOptions(mediaTypes: ["image"]), FetchOptions(fetchLimit: 1),
+      FetchOptions(includeHidden: true), FetchOptions(includeTrashed: true), FetchOptions(excludeUnavailable: true),
+      FetchOptions(sortDescriptors: [SortDescriptor(key: "creationDate", ascending: true)]),
+      FetchOptions(sortDescriptors: newest + [SortDescriptor(key: "id", ascending: true)]),
+    ]
+    #expect(try Set(different.map(fixture.key)).count == different.count)
+  }
+
+  @Test func aPlanSaysWhatCanAffectIt() throws {
+    let plan = { (options: FetchOptions) in try fixture.catalog.read { try $0.plan(options) } }
+    let plain = try plan(FetchOptions()).dependsOn
+    #expect(plain.isSuperset(of: [.hidden, .trashed, .metadata]))
+    #expect(plain.isDisjoint(with: [.favorite, .path, .availability]))
+    #expect(try plan(FetchOptions(collection: "favorites")).dependsOn.contains(.favorite))
+    #expect(try plan(FetchOptions(excludeUnavailable: true)).dependsOn.contains(.availability))
+    let album = try fixture.addAlbum("A")
+    #expect(try plan(FetchOptions(collection: "album:A")).albumID == album)
+  }
+
+  @Test func aPlanIsGoodForLaterSnapshots() throws {
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions(collection: "folder:/photos/Trip")) }
+    try fixture.execute("UPDATE asset SET directory_id = ? WHERE id = 3", [.integer(trip)])
+    #expect(try fixture.catalog.read { try $0.ids(plan) } == [3, 2])
+    try fixture.execute("DELETE FROM collection WHERE directory_id = ?", [.integer(trip)])
+    try fixture.execute("UPDATE asset SET directory_id = ?", [.integer(top)])
+    #expect(try fixture.catalog.read { try $0.ids(plan) } == [])
+  }
+
+  @Test(arguments: [
+    (FetchOptions(), "asset_by_date"), (FetchOptions(collection: "favorites"), "asset_favorite"),
+    (FetchOptions(collection: "videos"), "asset_video"), (FetchOptions(mediaTypes: ["video"]), "asset_video"),
+    (FetchOptions(collection: "screenshots"), "asset_screenshot"),
+    (FetchOptions(collection: "folder:/photos"), "asset_by_directory"),
+    (FetchOptions(collection: "album:Mine"), "album_order"),
+    (FetchOptions(includeHidden: true, includeTrashed: true, excludeUnavailable: true), "asset_by_date"),
+    (FetchOptions(sortDescriptors: [SortDescriptor(key: "creationDate", ascending: true)]), "asset_by_date"),
+  ])
+  func usualListsAreReadInOrderFromAnIndex(options: FetchOptions, index: String) throws {
+    try fixture.addAlbum("Mine")
+    let steps = try explain(options)
+    #expect(steps.contains { $0.contains("INDEX \(index)") }, "\(steps)")
+    #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
+  }
+
+  private func explain(_ options: FetchOptions) throws -> [String] {
+    try fixture.catalog.read { reader in
+      let plan = try reader.plan(options)
+      let statement = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + plan.idStatement)
+      statement.bind(plan.arguments)
+      var steps: [String] = []
+      try statement.forEachRow { steps.append(statement.text(3)) }
+      return steps
+    }
+  }
+}
