@@ -29,7 +29,9 @@ struct FetchOrder: Sendable {
       keys.append((key, descriptor.ascending))
     }
     if keys.isEmpty { keys = source.albumID == nil ? [(.creationDate, false)] : [(.albumOrder, true)] }
-    if keys.last?.key != .id { keys.append((.id, keys.last?.ascending ?? false)) }
+    // In the direction of the last key as it was given, though that may tell nothing apart.
+    let direction = descriptors?.last?.ascending ?? keys.last?.ascending ?? false
+    if !keys.contains(where: { $0.key == .id }) { keys.append((.id, direction)) }
     // Outside a user's album every asset's place in it is absent: all are tied.
     if source.albumID == nil { keys.removeAll { $0.key == .albumOrder } }
 

@@ -159,7 +159,7 @@ import Testing
   }
 
   private func explain(_ options: FetchOptions) throws -> [String] {
-    try fixture.catalog.read { reader in
+    try fixture.catalog.read { reader throws in
       let plan = try reader.plan(options)
       let statement = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + plan.idStatement)
       statement.bind(plan.arguments)

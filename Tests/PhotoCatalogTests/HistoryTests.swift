@@ -1,0 +1,107 @@
+import PhotoModel
+import Testing
+
+@testable import PhotoCatalog
+
+@Suite struct HistoryTests {
+  private let fixture: CatalogFixture
+
+  init() throws { fixture = try CatalogFixture() }
+
+  private func touched(_ after: Int64, _ last: Int64) throws -> TouchedAssets {
+    try fixture.catalog.read { try $0.touched(after: after, through: last) }
+  }
+
+  @Test func anEmptyHistoryIsAtZero() throws {
+    try fixture.catalog.read { reader throws in
+      #expect(try reader.sequence() == 0)
+      #expect(try reader.token() == fixture.catalog.token(0))
+      #expect(try reader.oldestSequence() == nil)
+      #expect(try reader.historyReaches(0))
+      #expect(try !reader.historyReaches(1))
+      #expect(try reader.persistentChanges(after: 0, limit: 10).isEmpty)
+      #expect(try reader.touched(after: 0, through: 0).isEmpty)
+    }
+  }
+
+  @Test func changesComeInOrderAndInPages() throws {
+    try fixture.commit(inserted: [3, 1, 2])
+    try fixture.commit("client:photoctl", updated: [2: .favorite], deleted: [3], updatedCollections: [9])
+    try fixture.commit(
+      "mount", renamed: [(7, [0x2f, 0xff], Array("/b".utf8))], roots: [(1, "/drive", false), (2, "/card", true)])
+    let pages = try fixture.catalog.read { reader throws in
+      [try reader.persistentChanges(after: 0, limit: 2), try reader.persistentChanges(after: 2, limit: 2)]
+    }
+    #expect(pages.map(\.count) == [2, 1])
+    let all = pages.flatMap { $0 }
+    #expect(all.map(\.token) == (1...3).map { fixture.catalog.token($0).description })
+    #expect(all.map(\.origin) == ["watcher", "client:photoctl", "mount"])
+    #expect(all[0].insertedAssets == [1, 2, 3])
+    #expect(all[0].date == PhotoDate(microseconds: 1_700_000_000_000_000))
+    #expect(all[1].updatedAssets == [2] && all[1].deletedAssets == [3] && all[1].updatedCollections == [9])
+    #expect(all[2].renamedDirectories == [RenamedDirectory(fromPath: "file:///%FF", toPath: "/b")])
+    #expect(
+      all[2].rootAvailability == [
+        RootAvailability(path: "/drive", available: false), RootAvailability(path: "/card", available: true),
+      ])
+  }
+
+  @Test func theSequenceOutlivesPruning() throws {
+    for id in 1...5 { try fixture.commit(inserted: [Int64(id)]) }
+    try fixture.execute("DELETE FROM history WHERE sequence <= 3")
+    try fixture.catalog.read { reader throws in
+      #expect(try reader.sequence() == 5)
+      #expect(try reader.oldestSequence() == 4)
+      let reached = try (1...6).map { try reader.historyReaches($0) }
+      #expect(reached == [false, false, true, true, true, false])
+    }
+    try fixture.execute("DELETE FROM history")
+    try fixture.catalog.read { reader throws in
+      #expect(try reader.sequence() == 5)
+      #expect(try reader.historyReaches(5))
+      #expect(try !reader.historyReaches(4))
+    }
+    #expect(try fixture.commit(inserted: [6]) == 6)
+  }
+
+  @Test func touchedIsTheUnionOverCommits() throws {
+    try fixture.commit(inserted: [1, 2])
+    try fixture.commit(updated: [1: .favorite, 2: [.content, .metadata]])
+    try fixture.commit("client:a", updated: [1: .hidden], deleted: [2])
+    #expect(
+      try touched(0, 3) == TouchedAssets(fields: [1: [.favorite, .hidden], 2: [.content, .metadata]], deleted: [2]))
+    #expect(try touched(2, 3) == TouchedAssets(fields: [1: .hidden, 2: []], deleted: [2]))
+    #expect(try touched(0, 1) == TouchedAssets(fields: [1: [], 2: []]))
+    #expect(try touched(3, 3).isEmpty)
+    let origins = try fixture.catalog.read { try $0.origins(after: 1, through: 3) }
+    #expect(origins == ["watcher", "client:a"])
+  }
+
+  @Test func aRenamedDirectoryTouchesWhatIsBelowItNow() throws {
+    let top = try fixture.addRoot("/photos")
+    let a = try fixture.addDirectory("a", in: top)
+    let b = try fixture.addDirectory("b", in: a)
+    let other = try fixture.addDirectory("other", in: top)
+    let drive = try fixture.addRoot("/drive")
+    try fixture.insert(.sample(1), directory: a, name: [65])
+    try fixture.insert(.sample(2), directory: b, name: [65])
+    try fixture.insert(.sample(3), directory: other, name: [65])
+    try fixture.insert(.sample(4), directory: drive, name: [65])
+    // Its sidecar lies in the renamed directory.
+    try fixture.insertCompanion(of: 3, position: 1, kind: .sidecar, directory: b, name: [66], contentType: "text/xml")
+    let path = Array("/photos/a".utf8)
+    try fixture.commit(renamed: [(a, path, path), (b, path, path), (a, path, path)])
+    try fixture.commit(updated: [2: .favorite], roots: [(drive, "/drive", false)])
+    #expect(try touched(0, 1) == TouchedAssets(fields: [1: .path, 2: .path, 3: .path]))
+    #expect(try touched(1, 2) == TouchedAssets(fields: [2: .favorite, 4: .availability]))
+    #expect(
+      try touched(0, 2) == TouchedAssets(fields: [1: .path, 2: [.path, .favorite], 3: .path, 4: .availability]))
+  }
+
+  @Test func damagedHistoryThrows() throws {
+    try fixture.execute(
+      "INSERT INTO history (date, origin, inserted_assets) VALUES (0, 'watcher', x'80')")
+    #expect(throws: PhotoError.self) { try touched(0, 1) }
+    #expect(throws: PhotoError.self) { try fixture.catalog.read { try $0.persistentChanges(after: 0, limit: 1) } }
+  }
+}

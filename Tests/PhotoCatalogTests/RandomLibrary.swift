@@ -1,0 +1,90 @@
+import PhotoModel
+
+@testable import PhotoCatalog
+
+/// Assets whose every field is absent, equal to another's or unusual every so often; the same for the same seed.
+struct RandomLibrary {
+  static let count = 240
+
+  let fixture: CatalogFixture
+  /// As the catalog gives them, by id.
+  let assets: [Asset]
+  /// A user's album of some of them, in an order of its own.
+  let albumID: Int64
+  let albumOrder: [Int64]
+
+  init(seed: UInt64) throws {
+    var random = SplitMix(seed: seed)
+    let fixture = try CatalogFixture()
+    let photos = try fixture.addRoot("/photos")
+    let drive = try fixture.addRoot("/Drive/é", isAvailable: false)
+    let slash = try fixture.addRoot("/")
+    let a = try fixture.addDirectory("a", in: photos)
+    let directories = [
+      photos, drive, slash, a, try fixture.addDirectory("a' OR 1=1 --", in: a),
+      try fixture.addDirectory([0x62, 0xff], in: drive),
+    ]
+    var rows: [(asset: Asset, directory: Int64, name: [UInt8], failure: String?)] = []
+    for id in Int64(1)...Int64(Self.count) {
+      let name = Self.names.randomElement(using: &random) ?? []
+      var asset = Asset.random(id, using: &random)
+      asset.resources = [
+        Resource(
+          kind: .photo, path: "", filename: "", byteCount: .random(in: 0...5, using: &random),
+          contentType: ["image/jpeg", "video/mp4"].randomElement(using: &random) ?? "")
+      ]
+      rows.append((asset, directories.randomElement(using: &random) ?? a, name + Array("\(id / 2)".utf8), nil))
+    }
+    // A name is once in a directory; twice means that the later one is called otherwise.
+    var taken: Set<[UInt8]> = []
+    for index in rows.indices {
+      while !taken.insert(Array("\(rows[index].directory)/".utf8) + rows[index].name).inserted {
+        rows[index].name.append(UInt8(ascii: "x"))
+      }
+    }
+    try fixture.insert(rows)
+    albumOrder = Array((1...Int64(Self.count)).shuffled(using: &random).prefix(90))
+    albumID = try fixture.addAlbum("Album", albumOrder)
+    self.fixture = fixture
+    assets = try fixture.catalog.read { try $0.assets(Array(1...Int64(Self.count))).assets }
+  }
+
+  private static let names: [[UInt8]] = [
+    Array("IMG_".utf8), Array("img_".utf8), Array("Été".utf8), Array("E\u{301}te\u{301}".utf8), [0xff, 0x41], [0x80],
+    Array("%FFA".utf8), Array("日本".utf8), Array("🦊".utf8), Array("'; DROP TABLE asset; --".utf8),
+  ]
+  static let texts = [
+    "", "a", "A", "ab", "B", "é", "e\u{301}", "É", "ſ", "ß", "日本", "🦊", "\u{ffff}", "%", "_", "'", "\\", "a b",
+    "' OR 1=1 --", "\n",
+  ]
+}
+
+extension Asset {
+  fileprivate static func random(_ id: Int64, using random: inout SplitMix) -> Asset {
+    func sometimes<Value>(_ value: Value) -> Value? { Int.random(in: 0..<3, using: &random) == 0 ? nil : value }
+    func text() -> String? { sometimes(RandomLibrary.texts.randomElement(using: &random) ?? "") }
+    func small() -> Int? { sometimes(.random(in: -1...4, using: &random)) }
+    func real() -> Double? { sometimes([-0.5, 0, 0.1, 1, 2, 2.5, 0x1p53].randomElement(using: &random) ?? 0) }
+    func date() -> PhotoDate {
+      PhotoDate(microseconds: .random(in: -2...6, using: &random) * 3_600_000_000)
+    }
+    var asset = Asset(
+      id: id, mediaType: MediaType.allCases.randomElement(using: &random) ?? .image, modificationDate: date(),
+      addedDate: date())
+    asset.creationDate = sometimes(date()).map {
+      PhotoDate(microseconds: $0.microseconds, offsetMinutes: Bool.random(using: &random) ? nil : 120)
+    }
+    (asset.pixelWidth, asset.pixelHeight, asset.orientation, asset.rating) = (small(), small(), small(), small())
+    asset.durationSeconds = real()
+    if let latitude = real() { asset.location = Location(latitude: latitude, longitude: 1, altitude: real()) }
+    let camera = Camera(
+      make: text(), model: text(), lens: text(), exposureSeconds: real(), fNumber: real(), iso: small(),
+      focalLengthMillimeters: real(), flashFired: sometimes(Bool.random(using: &random)))
+    asset.camera = camera.isEmpty ? nil : camera
+    (asset.title, asset.caption, asset.burstIdentifier) = (text(), text(), text())
+    asset.isFavorite = Bool.random(using: &random)
+    asset.isHidden = Int.random(in: 0..<6, using: &random) == 0
+    asset.isTrashed = Int.random(in: 0..<6, using: &random) == 0
+    return asset
+  }
+}
