@@ -104,7 +104,7 @@ let package = Package(
     .testTarget(
       name: "PhotoWatchTests",
       dependencies: [
-        "PhotoWatch", "WatchRecords", "CWatchShim", "photod-watch", .product(name: "Logging", package: "swift-log"),
+        "PhotoWatch", "WatchRecords", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "PhotoMetadataTests", dependencies: ["PhotoMetadata", "PhotoModel"]),
     .testTarget(
@@ -121,7 +121,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["PhotoModel", "PhotoCatalog", "Varlink", "photod", "photod-watch"]),
+      dependencies: ["PhotoModel", "PhotoCatalog", "Varlink"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -27,6 +27,8 @@ package enum Daemon {
     cutOff: @escaping @Sendable () -> Void = { _exit(EndStatus.software.rawValue) }
   ) async -> EndStatus {
     signal(SIGPIPE, SIG_IGN)
+    // What a catalog holds is nobody else's business, nor is its socket.
+    umask(0o077)
     let signals = await UnixSignalsSequence(trapping: .sighup)
     let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     // At the process edge: it lives as long as the process, and a signal is all that it carries.
