@@ -49,11 +49,17 @@ final class ServingLibrary: RunningLibrary {
   func serve(on descriptor: Int32) async throws {
     try watcher.start()
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await self.library.run() }
+      group.addTask {
+        // A library that can't go on takes the service with it.
+        defer { self.endStreams() }
+        try await self.library.run()
+      }
       group.addTask { await self.followStatus() }
-      try await service.serve(listeningDescriptor: descriptor)
-      await watcher.stop()
-      group.cancelAll()
+      group.addTask {
+        try await self.service.serve(listeningDescriptor: descriptor)
+        await self.watcher.stop()
+      }
+      try await group.waitForAll()
     }
     try catalog.close()
   }
@@ -69,7 +75,9 @@ final class ServingLibrary: RunningLibrary {
     return true
   }
 
-  func stop() async {
+  func stop() async { endStreams() }
+
+  private func endStreams() {
     library.feed.finish()
     library.board.feed.finish()
     service.shutDown()
