@@ -55,7 +55,7 @@ format:
 	swift format --in-place --parallel --recursive $(SOURCES)
 
 bench: build
-	Tests/Scripts/bench $(RELEASE)
+	Tests/Benchmarks/bench --programs $(RELEASE)
 
 # As root it installs what is built: compile as yourself first.
 install:
