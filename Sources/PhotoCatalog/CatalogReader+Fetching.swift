@@ -35,6 +35,7 @@ extension CatalogReader {
     }
     if options.excludeUnavailable == true {
       source.usesOffline = true
+      source.readsRows = true
       source.conditions.append(SQLCondition(sql: "asset.directory_id NOT IN offline"))
       dependsOn.formUnion([.availability, .path])
     }
@@ -43,6 +44,7 @@ extension CatalogReader {
       let codes = mediaTypes.map { String($0.code) }.joined(separator: ", ")
       let isOne = mediaTypes.count == 1  // the form of the videos' index
       source.conditions.append(SQLCondition(sql: "asset.media_type " + (isOne ? "= \(codes)" : "IN (\(codes))")))
+      source.readsRows = source.readsRows || mediaTypes != [.video]
       dependsOn.formUnion([.content, .metadata, .resources])
     }
     var predicateKey = ""
@@ -50,6 +52,7 @@ extension CatalogReader {
       let compiled = try PredicateCompiler.compile(text)
       predicateKey = compiled.key
       source.conditions.append(compiled.condition)
+      source.readsRows = true
       source.usesPath = compiled.usesPath
       source.usesOffline = source.usesOffline || compiled.usesOffline
       dependsOn.formUnion(compiled.dependsOn)
@@ -58,7 +61,7 @@ extension CatalogReader {
       throw FetchError.invalidOption(
         field: "fetchLimit", message: "fetchLimit is \(limit); it is at least 1, and left out for no limit.")
     }
-    let order = try FetchOrder(options.sortDescriptors, of: source)
+    let order = try FetchOrder(options.sortDescriptors, of: source, isLimited: options.fetchLimit != nil)
     var key = "collection=\(collectionKey);sort=\(order.key)"
     if options.includeHidden == true { key += ";hidden" }
     if options.includeTrashed == true { key += ";trashed" }
@@ -88,8 +91,8 @@ extension CatalogReader {
 
   /// The list, in its order, the limit applied.
   ///
-  /// - Complexity: one pass over an index and the rows for what is ordered by date or is a user's album's own order; any
-  ///   other order is sorted, O(n log n).
+  /// - Complexity: one pass over an index for what is ordered by date, or is a user's album in its own order; with a
+  ///   predicate and no limit, or in any other order, one over the rows, sorted: O(n log n).
   package func ids(_ plan: FetchPlan) throws -> [Int64] {
     var ids: [Int64] = []
     let statement = try RawStatement(database, uncached: plan.idStatement)

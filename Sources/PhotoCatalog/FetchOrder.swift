@@ -16,9 +16,11 @@ struct FetchOrder: Sendable {
     case rating, title, mediaType, isFavorite, albumOrder, id
   }
 
-  /// - Parameter descriptors: none, or an empty list: newest first, or an album's own order.
+  /// - Parameters:
+  ///   - descriptors: none, or an empty list: newest first, or an album's own order.
+  ///   - isLimited: the list ends early, so that it is worth being found in order.
   /// - Throws: ``FetchError/unknownSortKey(key:known:)``.
-  init(_ descriptors: [SortDescriptor]?, of source: FetchSource) throws(FetchError) {
+  init(_ descriptors: [SortDescriptor]?, of source: FetchSource, isLimited: Bool) throws(FetchError) {
     var keys: [(key: Key, ascending: Bool)] = []
     for descriptor in descriptors ?? [] {
       guard let key = Key(rawValue: descriptor.key) else {
@@ -36,8 +38,9 @@ struct FetchOrder: Sendable {
     if source.albumID == nil { keys.removeAll { $0.key == .albumOrder } }
 
     key = keys.map { $0.key.rawValue + ($0.ascending ? "+" : "-") }.joined(separator: ",")
+    // The sign keeps SQLite from taking an index for its order (https://www.sqlite.org/optoverview.html#uplus).
     sql =
-      " ORDER BY "
+      " ORDER BY " + (source.readsRows && !isLimited ? "+" : "")
       + keys.map { Self.expression($0.key, of: source) + ($0.ascending ? "" : " DESC") }.joined(separator: ", ")
     dependsOn = keys.reduce(into: []) { $0.formUnion(Self.fields($1.key)) }
   }

@@ -148,7 +148,8 @@ import Testing
     (FetchOptions(collection: "screenshots"), "asset_screenshot"),
     (FetchOptions(collection: "folder:/photos"), "asset_by_directory"),
     (FetchOptions(collection: "album:Mine"), "album_order"),
-    (FetchOptions(includeHidden: true, includeTrashed: true, excludeUnavailable: true), "asset_by_date"),
+    (FetchOptions(includeHidden: true, includeTrashed: true), "asset_by_date"),
+    (FetchOptions(predicate: "rating > 3", fetchLimit: 100), "asset_by_date"),
     (FetchOptions(sortDescriptors: [SortDescriptor(key: "creationDate", ascending: true)]), "asset_by_date"),
   ])
   func usualListsAreReadInOrderFromAnIndex(options: FetchOptions, index: String) throws {
@@ -156,6 +157,16 @@ import Testing
     let steps = try explain(options)
     #expect(steps.contains { $0.contains("INDEX \(index)") }, "\(steps)")
     #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
+  }
+
+  @Test func aPredicateReadsTheRowsAsTheyLieButForARangeOfDates() throws {
+    #expect(try explain(FetchOptions(predicate: "rating > 3")) == ["SCAN asset", "USE TEMP B-TREE FOR ORDER BY"])
+    let range = "creationDate >= '2024-01-01' AND creationDate < '2024-02-01'"
+    #expect(
+      try explain(FetchOptions(predicate: range)).first
+        == "SEARCH asset USING INDEX asset_by_date (sort_date>? AND sort_date<?)")
+    #expect(
+      try explain(FetchOptions(predicate: "isFavorite == true")).first == "SCAN asset USING INDEX asset_favorite")
   }
 
   private func explain(_ options: FetchOptions) throws -> [String] {

@@ -30,7 +30,7 @@ import Testing
 
   @Test func severalKeysSortOneAfterAnother() throws {
     var random = SplitMix(seed: 42)
-    for _ in 0..<150 {
+    for _ in 0..<60 {
       let descriptors = (0..<Int.random(in: 2...4, using: &random)).map { _ in
         SortDescriptor(
           key: FetchOrder.knownKeys.randomElement(using: &random) ?? "id", ascending: .random(using: &random))
