@@ -119,6 +119,12 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
+    .testTarget(name: "PhotoClientTests", dependencies: ["PhotoClient", "PhotoModel", "Varlink"]),
+    .testTarget(
+      name: "photoctlTests",
+      dependencies: [
+        "photoctl", "PhotoClient", "PhotoModel", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ], exclude: ["Snapshots"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: ["PhotoModel", "PhotoCatalog", "Varlink"]),

@@ -77,8 +77,8 @@ CREATE TABLE asset (
   byte_count INTEGER NOT NULL,
   content_type TEXT NOT NULL
 );
-CREATE INDEX asset_by_date ON asset (sort_date, id);
-CREATE INDEX asset_by_directory ON asset (directory_id, sort_date, id);
+CREATE INDEX asset_by_date ON asset (sort_date, id, is_hidden, is_trashed);
+CREATE INDEX asset_by_directory ON asset (directory_id, sort_date, id, is_hidden, is_trashed);
 CREATE INDEX asset_favorite ON asset (sort_date, id) WHERE is_favorite = 1;
 CREATE INDEX asset_video ON asset (sort_date, id) WHERE media_type = 2;
 CREATE INDEX asset_screenshot ON asset (sort_date, id) WHERE media_subtypes & 8 <> 0;
@@ -88,7 +88,7 @@ CREATE INDEX asset_failed ON asset (id) WHERE failure IS NOT NULL;
 CREATE TABLE resource (
   directory_id INTEGER NOT NULL REFERENCES directory (id),
   name TEXT NOT NULL,
-  asset_id INTEGER NOT NULL REFERENCES asset (id),
+  asset_id INTEGER NOT NULL,            -- no foreign key: its check would need an index over every file
   position INTEGER NOT NULL,
   kind INTEGER NOT NULL,                -- 0 photo, 1 video, 2 audio, 3 alternatePhoto, 4 pairedVideo, 5 adjustedPhoto, 6 sidecar
   content_type TEXT NOT NULL,
