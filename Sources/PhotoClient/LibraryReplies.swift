@@ -8,7 +8,7 @@ public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
   /// Connects, calls, and returns what gives the next element.
   private let start: @Sendable () async throws -> () async throws -> Element?
 
-  init<P: Encodable & Sendable, Wire: Decodable>(
+  init<P: Encodable & Sendable, Wire: Decodable & Sendable>(
     path: String, method: String, _ parameters: P, of wire: Wire.Type,
     _ element: @escaping @Sendable (Wire) -> Element
   ) {

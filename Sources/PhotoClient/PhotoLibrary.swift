@@ -145,7 +145,9 @@ public final class PhotoLibrary: Sendable {
   ///   - since: a token; by default from now. An old one throws ``PhotoLibraryError/changeTokenExpired(message:currentToken:)``.
   ///   - follow: goes on with changes as they happen, and never ends by itself. Pages may be empty.
   public func persistentChanges(since: String? = nil, follow: Bool = false) -> LibraryReplies<HistoryPage> {
-    stream("FetchPersistentChanges", HistoryCall(since: since, follow: follow ? true : nil), of: HistoryPage.self) { $0 }
+    stream("FetchPersistentChanges", HistoryCall(since: since, follow: follow ? true : nil), of: HistoryPage.self) {
+      $0
+    }
   }
 
   /// Returns once everything that happened in the watched folders before the call is in the library.
@@ -227,7 +229,7 @@ public final class PhotoLibrary: Sendable {
     }
   }
 
-  private func stream<P: Encodable & Sendable, Wire: Decodable, Element>(
+  private func stream<P: Encodable & Sendable, Wire: Decodable & Sendable, Element>(
     _ method: String, _ parameters: P, of wire: Wire.Type, _ element: @escaping @Sendable (Wire) -> Element
   ) -> LibraryReplies<Element> {
     LibraryReplies(path: socketPath, method: "\(Self.interface).\(method)", parameters, of: wire, element)

@@ -4,7 +4,7 @@ import Varlink
 ///
 /// ``message`` says what is wrong, with what; ``remedy`` what to do about it. Both are sentences for a person.
 public enum PhotoLibraryError: Error, Hashable, Sendable {
-  /// The position counts the predicate's UTF-8 bytes, from 0.
+  /// The position counts the predicate's Unicode scalars, from 0.
   case invalidPredicate(message: String, position: Int)
   case unknownSortKey(key: String, known: [String])
   case noSuchAsset(ids: [Int64])
@@ -56,14 +56,14 @@ extension PhotoLibraryError: CustomStringConvertible {
       .libraryUnavailable(let message), .storageFull(let message), .notInLibrary(_, let message),
       .timedOut(let message):
       Self.split(message).message
-    case .invalidParameter(let name): "photod does not take this value of '\(name)'"
+    case .invalidParameter(let name): "photod does not take the value given for '\(name)'"
     case .methodMissing(let method): "this photod does not know \(method)"
     case .internalError(let message): "photod failed: \(message)"
     case .unknown(let name, let parameters): "photod answered \(name) \(parameters)"
     case .unreachable(let path, let reason): "photod is not reachable at \(path): \(reason)"
     case .permissionDenied(let path): "\(path) belongs to another user"
     case .connectionClosed: "photod closed the connection before it had answered"
-    case .malformedReply(let reason): "the answer is none: \(reason)"
+    case .malformedReply(let reason): "what came is no answer to this call: \(reason)"
     }
   }
 
@@ -89,7 +89,8 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .storageFull(let message): Self.split(message).remedy ?? "Make room on the disk that holds the catalog."
     case .notInLibrary(_, let message): Self.split(message).remedy ?? "Ask why the path is not in the library."
     case .timedOut(let message): Self.split(message).remedy ?? "Try again with more time."
-    case .invalidParameter: "Its contract has the bounds; or this program and photod are of different versions."
+    case .invalidParameter:
+      "'varlink help org.photod.library' has the bounds; or this program and photod are of different versions."
     case .methodMissing: "Install a photod and a client of the same version."
     case .internalError: "Its log says more: journalctl --user -u photod."
     case .unknown: "This program is older than photod; install one of the same version."

@@ -1,7 +1,7 @@
 import PhotoClient
 
 /// How photoctl ends, as `sysexits.h` numbers it.
-enum EndStatus: Int32, Sendable {
+enum EndStatus: Int32, CaseIterable, Sendable {
   case usage = 64
   case data = 65
   case noInput = 66
@@ -37,7 +37,10 @@ struct Failure: Error, Hashable, Sendable {
       self = failure
       if self.command.isEmpty { self.command = command }
     case let error as PhotoLibraryError:
-      self.init(Self.status(of: error), error.message, remedy: error.remedy, command: command)
+      let status = Self.status(of: error)
+      // Where photod is, and how it is started, is no matter of one command.
+      self.init(
+        status, error.message, remedy: error.remedy, command: status == .unavailable ? "" : command)
     default:
       self.init(
         .software, "\(error)", remedy: "That is a mistake of photoctl; please report it.", command: command)
@@ -52,10 +55,10 @@ struct Failure: Error, Hashable, Sendable {
 
   /// With the predicate and a caret below the place that is wrong.
   static func predicate(_ predicate: String, message: String, position: Int, command: String) -> Failure {
-    let before = String(decoding: predicate.utf8.prefix(max(0, position)), as: UTF8.self)
     // A control character would move the caret away from its place.
     let shown = Printable.text(predicate)
-    let caret = String(repeating: " ", count: Printable.text(before).count) + "^"
+    let before = String(String.UnicodeScalarView(shown.unicodeScalars.prefix(max(0, position))))
+    let caret = String(repeating: " ", count: before.count) + "^"
     return Failure(.data, "\(message)\n    \(shown)\n    \(caret)", remedy: hint, command: command)
   }
 

@@ -12,11 +12,11 @@ enum Output {
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 
   /// - Throws: ``ClosedPipe``, or ``Failure`` when the disk is full, say.
-  static func write(_ text: String) throws {
-    try write(Array(text.utf8))
+  static func put(_ text: String) throws {
+    try put(Array(text.utf8))
   }
 
-  static func write(_ bytes: [UInt8]) throws {
+  static func put(_ bytes: [UInt8]) throws {
     let code = writeAll(bytes, to: STDOUT_FILENO)
     if code == EPIPE { throw ClosedPipe() }
     guard code == 0 else {
@@ -33,7 +33,7 @@ enum Output {
     bytes.withUnsafeBytes { buffer in
       var rest = buffer[...]
       while !rest.isEmpty {
-        let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         if count >= 0 {
           rest = rest.dropFirst(count)
         } else if errno == EAGAIN {

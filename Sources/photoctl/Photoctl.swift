@@ -13,19 +13,20 @@ struct Photoctl: AsyncParsableCommand {
     commandName: "photoctl",
     abstract: "Asks photod about your photo library, watches it, and changes it.",
     discussion: """
-      photoctl talks to the photod that runs for you, over its Unix socket. Output is for reading on a terminal, and \
-      one JSON object a line in a pipe, where a command lists something.
+      photoctl talks to the photod that runs for you, over its Unix socket. What it \
+      lists is a table on a terminal, and one JSON object a line in a pipe.
 
       PATHS AND IDS
-        A number is an asset's id; a file that is called 123 is ./123. A relative path is taken from the current \
-      directory. A path that is not UTF-8 is written as file:// with percent-encoded bytes, here and in JSON.
+        A number is an asset's id; a file that is called 123 is ./123.
+        A relative path starts at the current directory. A path that is not UTF-8
+        is written file:///..., its bytes percent-encoded, here and in JSON.
 
       FILES
-        $XDG_RUNTIME_DIR/photod/photod.sock    the socket (/run/user/UID/photod/photod.sock)
+        $XDG_RUNTIME_DIR/photod/photod.sock    the socket (/run/user/UID/...)
 
       EXIT CODES
-        0   done; also when nothing was found, when watch was ended by Ctrl-C or SIGTERM, and when the reader of a \
-      pipe has gone
+        0   done, also when nothing was found, when Ctrl-C or SIGTERM ended watch,
+            and when the reader of the pipe has gone
         64  the command line is wrong
         65  a predicate, a token or a change is wrong
         66  there is no such asset, album or path
@@ -37,11 +38,11 @@ struct Photoctl: AsyncParsableCommand {
         77  not permitted
 
       EXAMPLES
-        photoctl status                                    is it well, and has it seen everything?
-        photoctl query --album Favorites                   what is in an album
-        photoctl query --format paths --limit 10           the newest ten, as paths
-        photoctl watch                                     what happens, as it happens
-        photoctl why IMG_0001.jpg                          why is this file not there?
+        photoctl status                             is it well, and up to date?
+        photoctl query --album Favorites            what is in an album
+        photoctl query --format paths --limit 10    the newest ten, as paths
+        photoctl watch                              what happens, as it happens
+        photoctl why IMG_0001.jpg                   why is it not there?
       """,
     version: "photoctl 0.1.0",
     subcommands: [
@@ -69,16 +70,17 @@ struct Photoctl: AsyncParsableCommand {
         var command = command
         try command.run()
       }
-    } catch is CleanExit {
-      Glibc.exit(0)
     } catch is ClosedPipe {
-      Glibc.exit(0)
-    } catch let error as ValidationError {
-      exit(withError: error)
+      exit(withError: nil)
+    } catch let request as CleanExit {
+      // photoctl alone: its help.
+      exit(withError: request)
     } catch {
+      // Help is a command of the parser's own, and throws what it has to say.
+      guard command is any AsyncParsableCommand else { exit(withError: error) }
       let failure = Failure(error, in: type(of: command).configuration.commandName ?? "")
       Output.complain(failure.threeLines)
-      Glibc.exit(failure.status.rawValue)
+      exit(withError: ExitCode(failure.status.rawValue))
     }
   }
 }

@@ -31,7 +31,7 @@ struct QueryOptions: ParsableArguments {
     for type in type where !["image", "video", "audio"].contains(type) {
       throw ValidationError("--type is '\(type)'; types are image, video, audio.")
     }
-    if let limit, limit < 0 { throw ValidationError("--limit is \(limit); it counts assets.") }
+    if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it is 1 or more.") }
   }
 
   /// Whether anything was asked for.

@@ -26,13 +26,13 @@ enum WatchText {
     for root in change.rootAvailability {
       lines.append("\(Printable.text(root.path)) is \(root.available ? "back" : "offline")")
     }
-    let collections =
-      change.insertedCollections.count + change.updatedCollections.count + change.deletedCollections.count
-    if collections > 0 {
+    // That the albums of a changed asset count it anew is no news.
+    if !(change.insertedCollections.isEmpty && change.deletedCollections.isEmpty) || (heads.isEmpty && lines.isEmpty) {
       heads.append(
         "albums +\(change.insertedCollections.count) ~\(change.updatedCollections.count) "
           + "-\(change.deletedCollections.count)")
     }
+    if heads.isEmpty { heads.append(lines.removeFirst()) }
     let assets = Dictionary(named.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     lines += paths("+", change.insertedAssets, assets) + paths("~", change.updatedAssets, assets)
     lines += paths("-", change.deletedAssets, assets)

@@ -30,6 +30,6 @@ struct AlbumsCommand: AsyncParsableCommand {
     if let containing { asset = try await library.ids(of: [containing]).first }
     let collections = try await library.collections(containing: asset)
     var renderer = ListRenderer<AssetCollection>(format: format ?? .standard)
-    try Output.write(try renderer.page(collections) + renderer.end())
+    try Output.put(try renderer.page(collections) + renderer.end())
   }
 }

@@ -49,6 +49,6 @@ extension PhotoLibrary {
     let ids = try await ids(of: arguments)
     try await performChanges([ChangeRequest(editAsset: .init(ids: ids, isFavorite: isFavorite))])
     let who = ids.count == 1 ? "1 asset is" : "\(Text.grouped(ids.count)) assets are"
-    try Output.write("\(who) \(isFavorite ? "a favorite now" : "no favorite any more")\n")
+    try Output.put("\(who) \(isFavorite ? "a favorite now" : "no favorite any more")\n")
   }
 }

@@ -12,20 +12,26 @@ struct QueryCommand: AsyncParsableCommand {
       each asset's first file, as bytes).
 
       PREDICATES
-        Comparisons  == != < <= > >=  CONTAINS  BEGINSWITH  IN {a, b}, joined by AND, OR, NOT and ( ). Values are \
-      'text', numbers, true, false, nil and dates as '2024-01-31'. [c] after an operator ignores case.
-        Keys are those of an Asset (isFavorite, rating, creationDate, keywords, title, ...), camera.model and the \
-      like, location.latitude, and filename, path, byteCount of the first file.
+        KEY OPERATOR VALUE, joined by AND, OR, NOT and parentheses. Operators are
+        == != < <= > >= CONTAINS BEGINSWITH IN {a, b}; values 'text', numbers, true,
+        false, nil for what is absent, and dates as '2024-01-31'. Case matters.
+        Keys: id mediaType creationDate modificationDate addedDate pixelWidth
+        pixelHeight orientation durationSeconds title caption rating isFavorite
+        isHidden isTrashed burstIdentifier available; camera.make .model .lens
+        .exposureSeconds .fNumber .iso .focalLengthMillimeters .flashFired;
+        location.latitude .longitude .altitude; and of the first file filename path
+        byteCount contentType.
 
       SORT KEYS
-        creationDate modificationDate addedDate filename byteCount pixelWidth pixelHeight durationSeconds rating \
-      title mediaType isFavorite albumOrder id
+        creationDate modificationDate addedDate filename byteCount pixelWidth
+        pixelHeight durationSeconds rating title mediaType isFavorite albumOrder id
 
       EXAMPLES
         photoctl query --album Favorites
         photoctl query --album folder:. --sort filename
         photoctl query --type video --sort durationSeconds:desc --limit 5
-        photoctl query --where "camera.model CONTAINS 'X-T' AND creationDate >= '2024-01-01'"
+        photoctl query --where "rating >= 4 AND creationDate >= '2024-01-01'"
+        photoctl query --where "camera.model CONTAINS 'X-T'" --sort filename:desc
         photoctl query --format paths | tr '\\n' '\\0' | xargs -0 cp -t /media/stick
         photoctl query --count
       """)
@@ -44,14 +50,14 @@ struct QueryCommand: AsyncParsableCommand {
     try await query.explaining(in: "query") {
       if count {
         let page = try await library.fetchPage(query.fetchOptions, count: 0)
-        try Output.write("\(page.total)\n")
+        try Output.put("\(page.total)\n")
         return
       }
       var renderer = ListRenderer<Asset>(format: format ?? .standard)
       for try await page in library.fetch(query.fetchOptions) {
-        try Output.write(try renderer.page(page.assets))
+        try Output.put(try renderer.page(page.assets))
       }
-      try Output.write(renderer.end())
+      try Output.put(renderer.end())
     }
   }
 }

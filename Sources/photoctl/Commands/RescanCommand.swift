@@ -37,6 +37,6 @@ struct RescanCommand: AsyncParsableCommand {
     let counts =
       "\(Text.grouped(result.inserted)) inserted, \(Text.grouped(result.updated)) updated, "
       + "\(Text.grouped(result.removed)) removed"
-    try Output.write(dryRun ? "would be: \(counts)\n" : "\(counts)\n")
+    try Output.put(dryRun ? "would be: \(counts)\n" : "\(counts)\n")
   }
 }

@@ -27,6 +27,6 @@ struct ShowCommand: AsyncParsableCommand {
     let library = connection.library
     let ids = try await library.ids(of: [asset])
     guard let asset = try await library.assets(ids).first else { throw PhotoLibraryError.noSuchAsset(ids: ids) }
-    try Output.write(json ? JSONText.indented(asset) : Array(AssetText.text(asset).utf8))
+    try Output.put(json ? JSONText.indented(asset) : Array(AssetText.text(asset).utf8))
   }
 }

@@ -27,6 +27,6 @@ struct SyncCommand: AsyncParsableCommand {
 
   func run() async throws {
     let token = try await connection.library.synchronize(timeout: timeout.map { .seconds($0) })
-    try Output.write("\(token)\n")
+    try Output.put("\(token)\n")
   }
 }

@@ -44,25 +44,27 @@ struct WatchCommand: AsyncParsableCommand {
     }
   }
 
+  func validate() throws {
+    if let since, ChangeToken(since) == nil { throw ValidationError("--since is '\(since)', which is no token.") }
+  }
+
   private func watchHistory(_ library: PhotoLibrary, _ format: WatchFormat) async throws {
     var token = since
     do {
       for try await page in library.persistentChanges(since: since, follow: true) {
         for change in page.changes {
           switch format {
-          case .jsonl: try Output.write(try JSONText.line(change) + [UInt8(ascii: "\n")])
+          case .jsonl: try Output.put(try JSONText.line(change) + [UInt8(ascii: "\n")])
           case .text:
             let few = (change.insertedAssets + change.updatedAssets).count <= WatchText.maximumNamed
             let named = few ? try await library.assets(change.insertedAssets + change.updatedAssets) : []
-            try Output.write(WatchText.text(change, named: named))
+            try Output.put(WatchText.text(change, named: named))
           }
         }
         token = page.token
       }
-    } catch PhotoLibraryError.connectionClosed {
-      throw Self.ended(token)
-    } catch PhotoLibraryError.libraryUnavailable {
-      throw Self.ended(token)
+    } catch let error as PhotoLibraryError {
+      throw Self.failure(error, after: token)
     }
   }
 
@@ -72,25 +74,25 @@ struct WatchCommand: AsyncParsableCommand {
     do {
       for try await observation in library.observe(query.fetchOptions, since: since, objects: true) {
         switch format {
-        case .jsonl: try Output.write(try JSONText.line(observation) + [UInt8(ascii: "\n")])
-        case .text: try Output.write(text.text(observation))
+        case .jsonl: try Output.put(try JSONText.line(observation) + [UInt8(ascii: "\n")])
+        case .text: try Output.put(text.text(observation))
         }
         token = observation.token
       }
-    } catch PhotoLibraryError.connectionClosed {
-      throw Self.ended(token)
-    } catch PhotoLibraryError.libraryUnavailable {
-      throw Self.ended(token)
+    } catch let error as PhotoLibraryError {
+      throw Self.failure(error, after: token)
     }
   }
 
   /// photod stops, or died: what comes next starts where this ended.
-  private static func ended(_ token: String?) -> Failure {
-    Failure(
-      .unavailable, "photod has ended, or can't go on",
-      remedy: token.map { "When it runs again, go on with 'photoctl watch --since \($0)'." }
-        ?? "Watch again when it runs.",
-      command: "watch")
+  private static func failure(_ error: PhotoLibraryError, after token: String?) -> any Error {
+    switch error {
+    case .connectionClosed, .libraryUnavailable:
+      guard let token else { return error }
+      return Failure(
+        .unavailable, error.message, remedy: "When it runs again, go on with --since \(token).", command: "watch")
+    default: return error
+    }
   }
 }
 

@@ -26,11 +26,11 @@ struct WhyCommand: AsyncParsableCommand {
   func run() async throws {
     let explanation = try await connection.library.explain(path: AbsolutePath.text(path))
     if json {
-      try Output.write(try JSONText.indented(explanation))
+      try Output.put(try JSONText.indented(explanation))
       return
     }
     var text = "\(explanation.state): \(Printable.text(explanation.reason))"
     if let id = explanation.assetID { text += " Asset \(id)." }
-    try Output.write(text + "\n")
+    try Output.put(text + "\n")
   }
 }

@@ -1,0 +1,75 @@
+import Testing
+import Varlink
+
+@testable import PhotoClient
+
+struct PhotoLibraryErrorTests {
+  private struct Parameters: Encodable {
+    var message: String?
+    var position: Int?
+    var key: String?
+    var known: [String]?
+    var ids: [Int64]?
+    var collection: String?
+    var similar: [String]?
+    var candidates: [String]?
+    var currentToken: String?
+    var requestIndex: Int?
+    var status: String?
+    var path: String?
+  }
+
+  @Test func everyErrorOfTheContractIsACase() {
+    let text = "This failed. Do that."
+    let all: [(String, Parameters, PhotoLibraryError)] = [
+      ("InvalidPredicate", .init(message: text, position: 3), .invalidPredicate(message: text, position: 3)),
+      ("UnknownSortKey", .init(key: "size", known: ["id"]), .unknownSortKey(key: "size", known: ["id"])),
+      ("NoSuchAsset", .init(ids: [4]), .noSuchAsset(ids: [4])),
+      ("NoSuchCollection", .init(collection: "X", similar: ["Y"]), .noSuchCollection(collection: "X", similar: ["Y"])),
+      (
+        "AmbiguousCollection", .init(collection: "X", candidates: ["id:1"]),
+        .ambiguousCollection(collection: "X", candidates: ["id:1"])
+      ),
+      (
+        "ChangeTokenExpired", .init(message: text, currentToken: "l.1.2"),
+        .changeTokenExpired(message: text, currentToken: "l.1.2")
+      ),
+      ("SnapshotExpired", .init(message: text), .snapshotExpired(message: text)),
+      ("ChangeRejected", .init(message: text, requestIndex: 1), .changeRejected(requestIndex: 1, message: text)),
+      ("NotAuthorized", .init(message: text, status: "denied"), .notAuthorized(status: "denied", message: text)),
+      ("LibraryUnavailable", .init(message: text), .libraryUnavailable(message: text)),
+      ("StorageFull", .init(message: text), .storageFull(message: text)),
+      ("NotInLibrary", .init(message: text, path: "/a"), .notInLibrary(path: "/a", message: text)),
+      ("TimedOut", .init(message: text), .timedOut(message: text)),
+      ("InternalError", .init(message: text), .internalError(message: text)),
+    ]
+    for (name, parameters, expected) in all {
+      #expect(PhotoLibraryError(VarlinkError("org.photod.library.\(name)", parameters)) == expected)
+    }
+  }
+
+  @Test func aDaemonsMessageIsSplitIntoWhatIsWrongAndTheRemedy() {
+    let error = PhotoLibraryError.timedOut(message: "It took 30.5 seconds. Try again. Or wait.")
+    #expect(error.message == "It took 30.5 seconds")
+    #expect(error.remedy == "Try again. Or wait.")
+    let bare = PhotoLibraryError.timedOut(message: "It took long.")
+    #expect(bare.message == "It took long")
+    #expect(bare.remedy == "Try again with more time.")
+  }
+
+  @Test func errorsThatAreNotKnownKeepWhatTheySay() {
+    let later = PhotoLibraryError(VarlinkError("org.photod.library.TooHot", ["degrees": 90]))
+    #expect(later == .unknown(name: "org.photod.library.TooHot", parameters: #"{"degrees":90}"#))
+    let broken = PhotoLibraryError(VarlinkError("org.photod.library.NoSuchAsset"))
+    #expect(broken == .unknown(name: "org.photod.library.NoSuchAsset", parameters: "{}"))
+    #expect(PhotoLibraryError(VarlinkError.invalidParameter("since")) == .invalidParameter("since"))
+  }
+
+  @Test func aMissingDaemonIsUnreachable() async {
+    let library = PhotoLibrary(socketPath: "/nowhere/at/all.sock")
+    let expected = PhotoLibraryError.unreachable(socketPath: "/nowhere/at/all.sock", reason: "no socket is there")
+    await #expect(throws: expected) { try await library.status() }
+    await #expect(throws: expected) { try await library.performChanges([]) }
+    await #expect(throws: expected) { for try await _ in library.fetch() {} }
+  }
+}

@@ -1,0 +1,185 @@
+import PhotoModel
+import Synchronization
+import Testing
+import Varlink
+
+@testable import PhotoClient
+
+struct PhotoLibraryTests {
+  @Test func fetchSendsItsOptionsAndGivesThePagesInOrder() async throws {
+    struct Parameters: Decodable, Equatable {
+      let options: FetchOptions
+      let offset: Int?
+      let count: Int?
+    }
+    let answer: ScriptedDaemon.Answer = { call in
+      let parameters = try call.parameters(Parameters.self)
+      #expect(parameters == Parameters(options: FetchOptions(collection: "Favorites"), offset: 2, count: 1))
+      #expect(call.wantsMore)
+      try await call.replyContinuing(AssetPage(token: "l.1.1", total: 4, offset: 2, assets: [asset(7)]))
+      try await call.reply(AssetPage(token: "l.1.1", total: 4, offset: 3, assets: [asset(8)]))
+    }
+    try await ScriptedDaemon.with(["Fetch": answer]) { daemon in
+      var ids: [Int64] = []
+      for try await page in daemon.library().fetch(FetchOptions(collection: "Favorites"), offset: 2, pageSize: 1) {
+        #expect(page.total == 4)
+        #expect(page.offset == ids.count + 2)
+        ids += page.assets.map(\.id)
+      }
+      #expect(ids == [7, 8])
+    }
+  }
+
+  @Test func assetsThatDidNotFitAreAskedForAgainAndComeInTheOrderOfTheIDs() async throws {
+    struct Parameters: Decodable { let ids: [Int64] }
+    struct Reply: Encodable { let token: String, assets: [Asset], missing: [Int64] }
+    let sizes = Mutex<[Int]>([])
+    let answer: ScriptedDaemon.Answer = { call in
+      let ids = try call.parameters(Parameters.self).ids
+      sizes.withLock { $0.append(ids.count) }
+      // 400 assets a reply at most; ids that 10 divides are gone.
+      let there = ids.filter { $0 % 10 != 0 }.prefix(400)
+      try await call.reply(Reply(token: "l.1.1", assets: there.map { asset($0) }, missing: ids.filter { $0 % 10 == 0 }))
+    }
+    try await ScriptedDaemon.with(["GetAssets": answer]) { daemon in
+      let ids = Array(Int64(1)...1_500).shuffled()
+      let assets = try await daemon.library().assets(ids)
+      #expect(assets.map(\.id) == ids.filter { $0 % 10 != 0 })
+      #expect(sizes.withLock { $0.max() } == 1_000)
+    }
+  }
+
+  @Test func aDaemonThatAnswersForNoIDIsAnErrorAndNoEndlessLoop() async throws {
+    struct Reply: Encodable { let token: String, assets: [Asset], missing: [Int64] }
+    let answer: ScriptedDaemon.Answer = { try await $0.reply(Reply(token: "l.1.1", assets: [], missing: [])) }
+    try await ScriptedDaemon.with(["GetAssets": answer]) { daemon in
+      await #expect(throws: PhotoLibraryError.malformedReply("GetAssets answered for none of 1 ids")) {
+        try await daemon.library().assets([1])
+      }
+    }
+  }
+
+  @Test func pathsWithoutAnAssetAreNilAndManyPathsTakeSeveralCalls() async throws {
+    struct Parameters: Decodable { let paths: [String] }
+    struct Reply: Encodable { let token: String, ids: [Int64] }
+    let answer: ScriptedDaemon.Answer = { call in
+      let paths = try call.parameters(Parameters.self).paths
+      #expect(paths.count <= 1_000)
+      try await call.reply(Reply(token: "l.1.1", ids: paths.map { Int64($0.dropFirst()) ?? 0 }))
+    }
+    try await ScriptedDaemon.with(["FindAssets": answer]) { daemon in
+      let found = try await daemon.library().findAssets(paths: (1...1_001).map { "/\($0)" } + ["/nowhere"])
+      #expect(found == (1...1_001).map { $0 } + [nil])
+      #expect(daemon.calls.count == 2)
+    }
+  }
+
+  @Test func changesCarryTheNameOfTheProgram() async throws {
+    struct Parameters: Decodable { let requests: [ChangeRequest], clientName: String? }
+    let answer: ScriptedDaemon.Answer = { call in
+      let parameters = try call.parameters(Parameters.self)
+      #expect(parameters.clientName == "slideshow")
+      #expect(parameters.requests == [ChangeRequest(editAsset: .init(ids: [4], isFavorite: true))])
+      try await call.reply(ChangeResult(token: "l.1.9", createdAlbumIDs: []))
+    }
+    try await ScriptedDaemon.with(["PerformChanges": answer]) { daemon in
+      let result = try await daemon.library(clientName: "slideshow").performChanges([
+        ChangeRequest(editAsset: .init(ids: [4], isFavorite: true))
+      ])
+      #expect(result.token == "l.1.9")
+    }
+  }
+
+  @Test func aCallConnectsAnewWhenItsConnectionWasClosed() async throws {
+    struct Reply: Encodable { let token: String }
+    let first: ScriptedDaemon.Answer = { try await $0.reply(Reply(token: "l.1.1")) }
+    let second: ScriptedDaemon.Answer = { try await $0.reply(Reply(token: "l.1.2")) }
+    try await withTemporaryDirectory { directory in
+      let library = PhotoLibrary(socketPath: directory + "/photod.sock")
+      // The first daemon ends, and with it the connection; a second one has the same path.
+      try await ScriptedDaemon.with(["Synchronize": first], in: directory) { _ in
+        let token = try await library.synchronize()
+        #expect(token == "l.1.1")
+      }
+      try await ScriptedDaemon.with(["Synchronize": second], in: directory) { _ in
+        let token = try await library.synchronize()
+        #expect(token == "l.1.2")
+      }
+      let missing = PhotoLibraryError.unreachable(socketPath: library.socketPath, reason: "no socket is there")
+      await #expect(throws: missing) { try await library.synchronize() }
+    }
+  }
+
+  @Test func leavingTheLoopEndsTheCallAtTheDaemon() async throws {
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    let answer: ScriptedDaemon.Answer = { call in
+      defer { end.finish() }
+      while true { try await call.replyContinuing(HistoryPage(changes: [], token: "l.1.1")) }
+    }
+    try await ScriptedDaemon.with(["FetchPersistentChanges": answer]) { daemon in
+      for try await _ in daemon.library().persistentChanges(follow: true) { break }
+      for await _ in ended {}
+    }
+  }
+
+  @Test func observeTellsWhatAReplicaHasAndUnwrapsWhatComes() async throws {
+    struct Parameters: Decodable {
+      let since: String?
+      let sinceDigest: String?
+      let sinceIDs: [Int64]?
+      let objects: Bool?
+    }
+    struct Reply: Encodable { let observation: Observation }
+    let list = Observation(
+      token: "l.1.4", count: 3, digest: "00036800000ae692", offset: 0, ids: [1, 2, 3], complete: true)
+    var replica = FetchResultReplica()
+    #expect(try replica.apply(list) == .list(nil))
+    let same = Observation(token: "l.1.5", previousToken: "l.1.4", count: 3, digest: "00036800000ae692")
+    let answer: ScriptedDaemon.Answer = { call in
+      let parameters = try call.parameters(Parameters.self)
+      #expect(parameters.since == "l.1.4")
+      #expect(parameters.sinceDigest == "00036800000ae692")
+      #expect(parameters.sinceIDs == [1, 2, 3])
+      #expect(parameters.objects == true)
+      try await call.reply(Reply(observation: same))
+    }
+    let held = replica
+    try await ScriptedDaemon.with(["Observe": answer]) { daemon in
+      var observations: [Observation] = []
+      for try await observation in daemon.library().observe(resuming: held, objects: true) {
+        observations.append(observation)
+      }
+      #expect(observations == [same])
+    }
+    #expect(try replica.apply(same) == .unchanged)
+    #expect(replica.token == "l.1.5")
+  }
+
+  @Test func anErrorInTheMiddleOfAStreamEndsIt() async throws {
+    let answer: ScriptedDaemon.Answer = { call in
+      try await call.replyContinuing(HistoryPage(changes: [], token: "l.1.1"))
+      throw VarlinkError("org.photod.library.LibraryUnavailable", ["message": "photod is stopping. Go on later."])
+    }
+    try await ScriptedDaemon.with(["FetchPersistentChanges": answer]) { daemon in
+      var pages = daemon.library().persistentChanges(follow: true).makeAsyncIterator()
+      let first = try await pages.next()
+      #expect(first?.token == "l.1.1")
+      await #expect(throws: PhotoLibraryError.libraryUnavailable(message: "photod is stopping. Go on later.")) {
+        try await pages.next()
+      }
+      let afterTheError = try await pages.next()
+      #expect(afterTheError == nil)
+    }
+  }
+
+  @Test func theDefaultSocketIsTheUsersOwn() {
+    #expect(PhotoLibrary.socketPath(runtimeDirectory: "/run/user/7/", userID: 7) == "/run/user/7/photod/photod.sock")
+    #expect(PhotoLibrary.socketPath(runtimeDirectory: nil, userID: 7) == "/run/user/7/photod/photod.sock")
+    #expect(PhotoLibrary.socketPath(runtimeDirectory: "here", userID: 7) == "/run/user/7/photod/photod.sock")
+  }
+}
+
+func asset(_ id: Int64) -> Asset {
+  let date = PhotoDate(microseconds: id)
+  return Asset(id: id, mediaType: .image, modificationDate: date, addedDate: date)
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import PhotoModel
+import Testing
+
+@testable import photoctl
+
+struct ArgumentTests {
+  private func absolute(_ argument: String) -> String { AbsolutePath.text(argument, in: Array("/home/a".utf8)) }
+
+  @Test func pathsBecomeAbsolute() {
+    #expect(absolute("b.jpg") == "/home/a/b.jpg")
+    #expect(absolute("./b.jpg") == "/home/a/b.jpg")
+    #expect(absolute("../c//d/") == "/home/c/d")
+    #expect(absolute("/x/../..") == "/")
+    #expect(absolute(".") == "/home/a")
+    #expect(absolute("file:///p/%FF.jpg") == "file:///p/%FF.jpg")
+  }
+
+  @Test func bytesThatAreNotTextAreTheURIOfAPath() {
+    #expect(CommandLineBytes.text([0x61, 0xFF], in: Array("/h".utf8)) == "file:///h/a%FF")
+    #expect(CommandLineBytes.text(Array("ü".utf8), in: Array("/h".utf8)) == "ü")
+  }
+
+  @Test func aNumberIsAnIDAndAnythingElseAPath() {
+    #expect(AssetArgument(argument: "123") == .id(123))
+    #expect(AssetArgument(argument: "./123") == .path("./123"))
+    #expect(AssetArgument(argument: "123.jpg") == .path("123.jpg"))
+    #expect(AssetArgument(argument: "99999999999999999999") == .path("99999999999999999999"))
+    #expect(AssetArgument(argument: "") == nil)
+  }
+
+  @Test func sortKeysHaveADirection() {
+    #expect(SortArgument(argument: "rating")?.descriptor == SortDescriptor(key: "rating", ascending: true))
+    #expect(SortArgument(argument: "rating:asc")?.descriptor == SortDescriptor(key: "rating", ascending: true))
+    #expect(SortArgument(argument: "rating:desc")?.descriptor == SortDescriptor(key: "rating", ascending: false))
+    #expect(SortArgument(argument: "rating:down") == nil)
+    #expect(SortArgument(argument: ":desc") == nil)
+  }
+
+  @Test func optionsOfAQueryAreThoseOfTheContract() throws {
+    let command = try parsed([
+      "query", "--album", "Sea", "--type", "image", "--type", "video", "--where", "rating >= 4", "--sort", "title",
+      "--sort", "id:desc", "--limit", "5",
+    ])
+    let query = try #require(command as? QueryCommand)
+    let sort = [SortDescriptor(key: "title", ascending: true), SortDescriptor(key: "id", ascending: false)]
+    #expect(
+      query.query.fetchOptions
+        == FetchOptions(
+          collection: "Sea", mediaTypes: ["image", "video"], predicate: "rating >= 4", sortDescriptors: sort,
+          fetchLimit: 5))
+    let all = try #require(try parsed(["query"]) as? QueryCommand)
+    #expect(all.query.isEmpty)
+    #expect(all.query.fetchOptions == FetchOptions())
+  }
+
+  @Test(arguments: [["--socket", "/s", "status"], ["status", "--socket", "/s"]])
+  func theSocketMayComeBeforeOrAfterTheCommand(arguments: [String]) throws {
+    let status = try #require(try parsed(arguments) as? StatusCommand)
+    #expect(status.connection.socket == "/s")
+    #expect(status.connection.library.socketPath == "/s")
+  }
+
+  @Test(arguments: [
+    ["query", "--limit", "0"], ["query", "--type", "song"], ["query", "--sort", "a:b"], ["sync", "--timeout", "-1"],
+    ["sync", "--timeout", "nan"], ["watch", "--since", "yesterday"], ["rescan", "--dry-run", "--confirm"],
+    ["favorite"], ["show"], ["show", "1", "2"], ["query", "--format", "xml"], ["frobnicate"],
+  ])
+  func aWrongCommandLineEndsWith64(arguments: [String]) {
+    do {
+      let command = try parsed(arguments)
+      Issue.record("\(arguments) was taken as \(type(of: command))")
+    } catch {
+      #expect(Photoctl.exitCode(for: error).rawValue == EndStatus.usage.rawValue)
+    }
+  }
+
+  @Test func wordsAreQuotedForAShell() {
+    #expect(ShellWord.quoted("a/b-1.jpg") == "a/b-1.jpg")
+    #expect(ShellWord.quoted("it's me.jpg") == "'it'\\''s me.jpg'")
+    #expect(ShellWord.quoted("") == "''")
+  }
+
+  private func parsed(_ arguments: [String]) throws -> any ParsableCommand { try Photoctl.parseAsRoot(arguments) }
+}

@@ -1,0 +1,63 @@
+import PhotoClient
+import Testing
+
+@testable import photoctl
+
+struct FailureTests {
+  @Test func aFailureIsWhatIsWrongTheRemedyAndWhereToReadMore() {
+    let failure = Failure(PhotoLibraryError.noSuchCollection(collection: "Ses", similar: ["album:Sea"]), in: "query")
+    #expect(
+      failure.threeLines == """
+        photoctl: there is no album 'Ses'
+          Similar ones are 'album:Sea'.
+          See 'photoctl help query'.
+
+        """)
+    #expect(failure.status == .noInput)
+  }
+
+  @Test func aMissingDaemonPointsToTheHelpOfPhotoctl() {
+    let error = PhotoLibraryError.unreachable(socketPath: "/run/s", reason: "nobody listens")
+    #expect(
+      Failure(error, in: "show").threeLines == """
+        photoctl: photod is not reachable at /run/s: nobody listens
+          Start it: systemctl --user start photod.socket, or run photod in another terminal.
+          See 'photoctl help'.
+
+        """)
+  }
+
+  @Test func aPredicateIsShownWithACaretBelowTheError() {
+    let failure = Failure.predicate(
+      "title == 'é\t' AND isFav", message: "'isFav' is no key", position: 18, command: "query")
+    #expect(
+      failure.threeLines == """
+        photoctl: 'isFav' is no key
+            title == 'é?' AND isFav
+                              ^
+          Predicates compare keys of an asset: --where "isFavorite == true AND rating >= 4".
+          See 'photoctl help query'.
+
+        """)
+    #expect(failure.status == .data)
+  }
+
+  @Test func aPositionOutsideThePredicateIsNoTrap() {
+    for position in [-1, 3, 1_000_000] {
+      let failure = Failure.predicate("ab", message: "m", position: position, command: "query")
+      #expect(failure.problem.hasPrefix("m\n    ab\n    "))
+    }
+  }
+
+  @Test(arguments: [
+    (PhotoLibraryError.unknownSortKey(key: "x", known: []), EndStatus.usage),
+    (.changeTokenExpired(message: "m", currentToken: "t"), .data), (.noSuchAsset(ids: [1]), .noInput),
+    (.notInLibrary(path: "/a", message: "m"), .noInput), (.libraryUnavailable(message: "m"), .unavailable),
+    (.connectionClosed, .unavailable), (.internalError(message: "m"), .software),
+    (.storageFull(message: "m"), .inputOutput), (.timedOut(message: "m"), .tryAgain),
+    (.malformedReply("m"), .protocolFailure), (.permissionDenied(socketPath: "/s"), .notPermitted),
+  ])
+  func everyErrorHasItsExitCode(error: PhotoLibraryError, status: EndStatus) {
+    #expect(Failure(error, in: "query").status == status)
+  }
+}

@@ -1,0 +1,113 @@
+import PhotoModel
+import Testing
+
+@testable import photoctl
+
+struct WatchTextTests {
+  private let time = "10:15:02"
+
+  private func asset(_ id: Int64, _ path: String) -> Asset {
+    let date = PhotoDate(microseconds: 0)
+    return Asset(
+      id: id, mediaType: .image, modificationDate: date, addedDate: date,
+      resources: [Resource(kind: .photo, path: path, filename: "", byteCount: 1, contentType: "image/jpeg")])
+  }
+
+  /// Without the time, which depends on the zone.
+  private func text(_ change: PersistentChange, named: [Asset] = []) -> String {
+    let now = PhotoDate(microseconds: WatchText.now)
+    var change = change
+    change.date = now
+    return String(WatchText.text(change, named: named).dropFirst(8))
+  }
+
+  private func change(_ edit: (inout PersistentChange) -> Void) -> PersistentChange {
+    var change = PersistentChange(token: "l.1.1", date: PhotoDate(microseconds: 0), origin: "watcher")
+    edit(&change)
+    return change
+  }
+
+  @Test func aChangeNamesWhatItTouched() {
+    let change = change {
+      $0.insertedAssets = [1]
+      $0.updatedAssets = [2]
+      $0.deletedAssets = [3]
+      $0.updatedCollections = [1, 2]
+    }
+    #expect(
+      text(change, named: [asset(1, "/p/a.jpg")]) == """
+          watcher   +1 ~1 -1
+                  + /p/a.jpg
+                  ~ asset 2
+                  - asset 3
+
+        """)
+  }
+
+  @Test func manyAssetsAreCountedOnly() {
+    #expect(text(change { $0.insertedAssets = Array(1...11) }) == "  watcher   +11 ~0 -0\n")
+  }
+
+  @Test func aRenamedFolderIsOneLine() {
+    let change = change {
+      $0.renamedDirectories = [RenamedDirectory(fromPath: "/p/a", toPath: "/p/b")]
+      $0.updatedCollections = [5]
+    }
+    #expect(text(change) == "  watcher   renamed /p/a to /p/b\n")
+  }
+
+  @Test func rootsComeAndGo() {
+    let change = change {
+      $0.origin = "mount"
+      $0.rootAvailability = [RootAvailability(path: "/card", available: false)]
+    }
+    #expect(text(change) == "  mount     /card is offline\n")
+  }
+
+  @Test func anEmptyChangeIsNoTrap() {
+    #expect(text(change { _ in }) == "  watcher   albums +0 ~0 -0\n")
+  }
+
+  @Test func observationsTellWhichAssetsWent() throws {
+    var lines = ObservationText()
+    let list = Observation(
+      token: "l.1.0", count: 3, digest: ListDigest(of: [1, 2, 3]).description, offset: 0, ids: [1, 2, 3],
+      complete: true)
+    #expect(try lines.text(list, at: time) == "10:15:02  the list has 3 assets\n")
+    let details = FetchResultChangeDetails(
+      countBefore: 3, countAfter: 3, removedBefore: [IndexRange(start: 1, count: 1)],
+      insertedAfter: [IndexRange(start: 0, count: 1)], insertedIDs: [9],
+      changedBefore: [IndexRange(start: 0, count: 1)], changedAfter: [IndexRange(start: 1, count: 1)],
+      changedFields: ["favorite"])
+    let observation = Observation(
+      token: "l.1.1", previousToken: "l.1.0", count: 3, digest: ListDigest(of: [9, 1, 3]).description,
+      origin: "client:photoctl", details: details, insertedAssets: [asset(9, "/p/i.jpg")],
+      changedAssets: [asset(1, "/p/a.jpg")])
+    #expect(
+      try lines.text(observation, at: time) == """
+        10:15:02  client:photoctl  +1 ~1 -1  3 assets  favorite
+                  + /p/i.jpg
+                  ~ /p/a.jpg
+                  - asset 2
+
+        """)
+    // The same again does not follow from what was before.
+    #expect(throws: Failure.self) { try lines.text(observation, at: time) }
+  }
+
+  @Test func differencesSinceATokenAreToldWithoutTheList() throws {
+    var lines = ObservationText()
+    let same = Observation(token: "l.1.1", previousToken: "l.1.0", count: 2, digest: "0")
+    #expect(try lines.text(same, at: time) == "10:15:02  the list is as it was: 2 assets\n")
+    let details = FetchResultChangeDetails(
+      countBefore: 2, countAfter: 1, removedBefore: [IndexRange(start: 0, count: 1)])
+    let gone = Observation(token: "l.1.2", previousToken: "l.1.1", count: 1, digest: "0", details: details)
+    #expect(try lines.text(gone, at: time) == "10:15:02  several   +0 ~0 -1  1 asset\n")
+  }
+
+  @Test func anotherDayHasItsDate() {
+    let now = WatchText.now
+    #expect(WatchText.clock(now, now: now).count == 8)
+    #expect(WatchText.clock(now - 3 * 86_400_000_000, now: now).count == 19)
+  }
+}
