@@ -48,7 +48,10 @@ extension PhotoLibrary {
   fileprivate func setFavorite(_ isFavorite: Bool, _ arguments: [AssetArgument]) async throws {
     let ids = try await ids(of: arguments)
     try await performChanges([ChangeRequest(editAsset: .init(ids: ids, isFavorite: isFavorite))])
-    let who = ids.count == 1 ? "1 asset is" : "\(Text.grouped(ids.count)) assets are"
-    try Output.put("\(who) \(isFavorite ? "a favorite now" : "no favorite any more")\n")
+    let what =
+      ids.count == 1
+      ? "1 asset is \(isFavorite ? "a favorite now" : "no favorite any more")"
+      : "\(Text.grouped(ids.count)) assets are \(isFavorite ? "favorites now" : "no favorites any more")"
+    try Output.put(what + "\n")
   }
 }
