@@ -15,8 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
+// File systems keep dates that nanoseconds since 1970 in 64 bits cannot hold (before 1677, after 2262): the nearest stands
+// for those.
 static int64_t nanoseconds(struct statx_timestamp time) {
-  return (int64_t)((uint64_t)time.tv_sec * 1000000000u + time.tv_nsec);
+  int64_t value;
+  if (__builtin_mul_overflow((int64_t)time.tv_sec, INT64_C(1000000000), &value) ||
+      __builtin_add_overflow(value, (int64_t)time.tv_nsec, &value))
+    return time.tv_sec < 0 ? INT64_MIN : INT64_MAX;
+  return value;
 }
 
 static int look(int directory, const char *name, int flags, struct watchshim_stat *result) {

@@ -31,14 +31,6 @@ extension CatalogReader {
     return try statement.firstRow { (Int(statement.int64(0)), Int(statement.int64(1))) } ?? (0, 0)
   }
 
-  /// Those whose content could not be read.
-  ///
-  /// - Complexity: O(their number).
-  package func failedCount() throws -> Int {
-    let statement = try RawStatement(database, "SELECT count(*) FROM asset WHERE failure IS NOT NULL")
-    return try statement.firstRow { Int(statement.int64(0)) } ?? 0
-  }
-
   /// Of every root, by path.
   ///
   /// - Complexity: O(n) over the directories and, in their index, the assets.

@@ -3,11 +3,11 @@ import PhotoModel
 
 /// What can be read of the catalog, in one snapshot. Only inside the closure that it was given to.
 package struct CatalogReader {
-  let database: Database
+  package let database: Database
   let catalog: Catalog
 }
 
 /// What can be written in one transaction. Only inside the closure that it was given to.
 package struct CatalogWriter {
-  let database: Database
+  package let database: Database
 }

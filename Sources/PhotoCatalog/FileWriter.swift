@@ -71,68 +71,6 @@ package struct AssetContent: Hashable, Sendable {
 }
 
 extension CatalogWriter {
-  private static let columns =
-    "asset_id, directory_id, name, byte_count, modification_time, change_time, inode, birth_time, read_time"
-
-  private func file(_ select: RawStatement) -> FileRow {
-    FileRow(
-      assetID: select.int64(0), directoryID: select.int64(1), name: select.bytes(2), byteCount: select.int64(3),
-      modificationTime: select.int64(4), changeTime: select.int64(5), inode: UInt64(bitPattern: select.int64(6)),
-      birthTime: select.int64(7), readTime: select.int64(8))
-  }
-
-  /// The files directly in a directory, by name.
-  package func files(in directoryID: Int64) throws -> [FileRow] {
-    let select = try RawStatement(database, "SELECT \(Self.columns) FROM resource WHERE directory_id = ?")
-    select.bind(1, directoryID)
-    var rows: [FileRow] = []
-    try select.forEachRow { rows.append(file(select)) }
-    return rows
-  }
-
-  package func file(_ directoryID: Int64, _ name: [UInt8]) throws -> FileRow? {
-    let select = try RawStatement(
-      database, "SELECT \(Self.columns) FROM resource WHERE directory_id = ? AND name = ?")
-    select.bind(1, directoryID)
-    select.bind(2, text: name)
-    return try select.firstRow { file(select) }
-  }
-
-  /// The first file of an asset.
-  package func file(ofAsset id: Int64) throws -> FileRow? {
-    let select = try RawStatement(
-      database,
-      """
-      SELECT r.asset_id, r.directory_id, r.name, r.byte_count, r.modification_time, r.change_time, r.inode, r.birth_time,
-        r.read_time
-      FROM asset a JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name WHERE a.id = ?
-      """)
-    select.bind(1, id)
-    return try select.firstRow { file(select) }
-  }
-
-  /// How many assets are in a directory and below it.
-  package func assetCount(below directoryID: Int64) throws -> Int {
-    let count = try RawStatement(
-      database,
-      """
-      WITH RECURSIVE below(id) AS (
-        SELECT ?1 UNION ALL SELECT d.id FROM below b JOIN directory d ON d.parent_id = b.id)
-      SELECT count(*) FROM below b JOIN asset a ON a.directory_id = b.id
-      """)
-    count.bind(1, directoryID)
-    return Int(try count.firstRow { count.int64(0) } ?? 0)
-  }
-
-  /// The files that had this inode when they were last seen, on whichever volume.
-  package func files(inode: UInt64) throws -> [FileRow] {
-    let select = try RawStatement(database, "SELECT \(Self.columns) FROM resource WHERE inode = ?")
-    select.bind(1, Int64(bitPattern: inode))
-    var rows: [FileRow] = []
-    try select.forEachRow { rows.append(file(select)) }
-    return rows
-  }
-
   /// Adds an asset of one file.
   ///
   /// - Parameters:
@@ -262,51 +200,6 @@ extension CatalogWriter {
     }
   }
 
-  /// When an asset was added, in microseconds since 1970.
-  package func addedDate(of assetID: Int64) throws -> Int64? {
-    let select = try RawStatement(database, "SELECT added_date FROM asset WHERE id = ?")
-    select.bind(1, assetID)
-    return try select.firstRow { select.int64(0) }
-  }
-
-  /// What the catalog holds of the content of an asset.
-  package func content(of assetID: Int64) throws -> AssetContent? {
-    let row = try RawStatement(
-      database,
-      """
-      SELECT media_type, media_subtypes, content_type, creation_date, creation_offset, pixel_width, pixel_height,
-        orientation, duration, latitude, longitude, altitude, camera_make, camera_model, camera_lens, exposure, f_number,
-        iso, focal_length, flash_fired, title, caption, rating, failure
-      FROM asset WHERE id = ?
-      """)
-    row.bind(1, assetID)
-    return try row.firstRow {
-      var content = AssetContent(
-        mediaType: MediaType(catalogValue: row.int64(0)), mediaSubtypes: MediaSubtypes(rawValue: row.int64(1)),
-        contentType: row.text(2))
-      content.creationDate = row.optionalInt64(3).map {
-        PhotoDate(microseconds: $0, offsetMinutes: row.optionalInt(4))
-      }
-      content.pixelWidth = row.optionalInt(5)
-      content.pixelHeight = row.optionalInt(6)
-      content.orientation = row.optionalInt(7)
-      content.durationSeconds = row.optionalDouble(8)
-      if let latitude = row.optionalDouble(9), let longitude = row.optionalDouble(10) {
-        content.location = Location(latitude: latitude, longitude: longitude, altitude: row.optionalDouble(11))
-      }
-      let camera = Camera(
-        make: row.optionalText(12), model: row.optionalText(13), lens: row.optionalText(14),
-        exposureSeconds: row.optionalDouble(15), fNumber: row.optionalDouble(16), iso: row.optionalInt(17),
-        focalLengthMillimeters: row.optionalDouble(18), flashFired: row.optionalInt64(19).map { $0 != 0 })
-      content.camera = camera.isEmpty ? nil : camera
-      content.title = row.optionalText(20)
-      content.caption = row.optionalText(21)
-      content.rating = row.optionalInt(22)
-      content.failure = row.optionalText(23)
-      return content
-    }
-  }
-
   /// Parameters 1 to 24, in the order that both statements share.
   private func bind(_ content: AssetContent, to statement: RawStatement) {
     statement.bind(1, content.mediaType.catalogValue)
@@ -361,20 +254,5 @@ extension MediaType {
     case 3: self = .audio
     default: self = .unknown
     }
-  }
-}
-
-extension CatalogReader {
-  /// Whether a file with this stat is in the catalog and was read; a cheap hint for what need not be read ahead.
-  package func isKnown(inode: UInt64, byteCount: Int64, modificationTime: Int64) throws -> Bool {
-    let select = try RawStatement(
-      database,
-      """
-      SELECT 1 FROM resource WHERE inode = ? AND byte_count = ? AND modification_time = ? AND read_time <> 0
-      """)
-    select.bind(1, Int64(bitPattern: inode))
-    select.bind(2, byteCount)
-    select.bind(3, modificationTime)
-    return try select.firstRow { true } ?? false
   }
 }

@@ -52,7 +52,7 @@ final class ServingLibrary: RunningLibrary {
       group.addTask {
         // A library that can't go on takes the service with it.
         defer { self.endStreams() }
-        try await self.library.run()
+        await self.library.run()
       }
       group.addTask { await self.followStatus() }
       group.addTask {
@@ -66,7 +66,7 @@ final class ServingLibrary: RunningLibrary {
 
   func reload(_ configuration: Configuration) async throws {
     library.board.warn(all: configuration.warnings)
-    try await library.setRoots(
+    await library.setRoots(
       configuration.roots.map { FilePath.bytes($0) }, removalGrace: configuration.removalGrace)
   }
 
@@ -78,8 +78,7 @@ final class ServingLibrary: RunningLibrary {
   func stop() async { endStreams() }
 
   private func endStreams() {
-    library.feed.finish()
-    library.board.feed.finish()
+    library.stopWaiting()
     service.shutDown()
     lines.finish()
   }

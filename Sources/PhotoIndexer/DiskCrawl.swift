@@ -17,7 +17,7 @@ enum DiskCrawl {
       if names.contains(where: { WatchRules.markers.contains($0.name) }) { continue }
       for (name, type) in names where name.first != UInt8(ascii: ".") {
         let child = path + [UInt8(ascii: "/")] + name
-        if type == UInt8(DT_DIR) {
+        if type == UInt8(DT_DIR) || (type == UInt8(DT_UNKNOWN) && isDirectory(child)) {
           if !WatchRules.ignoredDirectoryNames.contains(name) { stack.append(child) }
         } else if MediaFormat.promised(byName: name) != nil, let stat = withCPath(child, { FileStat(path: $0) }),
           stat.byteCount > 0
@@ -27,6 +27,11 @@ enum DiskCrawl {
       }
     }
   }
+}
+
+private func isDirectory(_ path: [UInt8]) -> Bool {
+  var status = stat()
+  return withCPath(path) { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
 }
 
 /// Which names photod-watch is asked for.

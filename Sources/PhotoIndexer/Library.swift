@@ -40,14 +40,21 @@ package actor Library {
   var reconciler: Reconciler
 
   private let barrier = SyncBarrier()
-  /// By the number that photod-watch gave the request.
-  var rescans: [UInt32: RescanProgress] = [:]
-  /// Scans that must end before the library is live.
+  let rescans = RescanDesk()
+  /// Roots whose scan must end before the library is live.
   private var awaitedScans: Set<UInt16> = []
+  /// How many folders there was no watch for.
+  var unwatchedCount = 0
   private var hasBeenLive = false
-  var nextRootNumber: UInt16 = 0
-  /// A transaction failed: nothing is applied until a new session has begun from what the catalog holds.
-  private var isBroken = false
+  var lastRootNumber: UInt16 = 0
+  var unreadablePaths: Set<[UInt8]> = []
+  /// A transaction failed: nothing is applied until all begins anew from what the catalog holds, at this time (nanoseconds
+  /// of the clock that nobody sets).
+  private var startsOverAt: Int64?
+  /// Doubles while it fails again. Nanoseconds.
+  private var startOverDelay = Library.firstStartOverDelay
+  private static let firstStartOverDelay: Int64 = 1_000_000_000
+  private static let lastStartOverDelay: Int64 = 60_000_000_000
   private var assetCount: Int
   private var scannedFiles = 0
 
@@ -88,27 +95,34 @@ package actor Library {
   // MARK: Running
 
   /// Takes in what happens until photod-watch is stopped or the task is cancelled.
-  package func run() async throws {
-    try adoptRoots()
+  package func run() async {
+    do { try adoptRoots() } catch { breakDown(error) }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.ingest() }
       group.addTask { await self.maintain() }
       await group.next()
       group.cancelAll()
     }
+    stopWaiting()
+  }
+
+  /// Ends every wait on the library, so that the calls that wait end.
+  nonisolated package func stopWaiting() {
     feed.finish()
+    board.feed.finish()
     barrier.fail(with: Self.stopping)
-    for number in rescans.keys { finishRescan(number, throwing: Self.stopping) }
+    rescans.failAll(with: Self.stopping)
   }
 
   static let stopping = LibraryError.unavailable("photod is stopping. Try again when it runs.")
 
   /// Replaces the roots, for a reload of the configuration.
-  package func setRoots(_ roots: [[UInt8]], removalGrace: Duration) throws {
+  package func setRoots(_ roots: [[UInt8]], removalGrace: Duration) {
     configuration.roots = roots
     configuration.removalGrace = removalGrace
     reconciler.policy = RemovalPolicy(grace: removalGrace)
-    try adoptRoots()
+    do { try adoptRoots() } catch { breakDown(error) }
+    updateState()
   }
 
   /// A turn through the executor that does the work: it returns only if the library is alive.
@@ -139,7 +153,6 @@ package actor Library {
     case .started(let session):
       logger.info("photod-watch started", metadata: ["session": "\(session)"])
       reconciler.beginSession()
-      isBroken = false
       board.warn("watcher", nil)
       awaitedScans = Set(reconciler.rootIDs.keys)
       updateState()
@@ -149,7 +162,7 @@ package actor Library {
       awaitedScans = Set(reconciler.rootIDs.keys)
       updateState()
     case .batch(let records):
-      guard !isBroken else { return }
+      guard startsOverAt == nil else { return }
       do {
         try apply(records, contents: input.contents)
       } catch {
@@ -159,14 +172,19 @@ package actor Library {
   }
 
   private func apply(_ records: [WatchRecord], contents: [Int: ContentReading]) throws {
-    note(records)
+    var requests = Set(reconciler.scans.values.map(\.request))
     let batch = try commit { writer in
       let batch = try reconciler.apply(records, contents: contents, with: writer)
       return (batch, batch.record, batch.origin)
     }
-    for rescan in rescans.keys { rescans[rescan]!.add(batch.record) }
+    requests.formUnion(reconciler.scans.values.map(\.request))
+    requests.formUnion(batch.endedScans.map(\.request))
+    rescans.add(batch.record, to: requests)
+    note(records)
     for ended in batch.endedScans { scanEnded(ended) }
+    for root in batch.rootsToScan { _ = watcher.rescan(root: root, directory: nil) }
     for number in batch.synced { barrier.answer(number) }
+    startOverDelay = Self.firstStartOverDelay
     updateState()
   }
 
@@ -174,56 +192,72 @@ package actor Library {
   func commit<Value>(
     durable: Bool = false, _ body: (CatalogWriter) throws -> (Value, CommitRecord, origin: String)
   ) throws -> Value {
-    let (value, record, sequence) = try catalog.write(durable: durable) { writer in
+    let (value, record, sequence, failedCount) = try catalog.write(durable: durable) { writer in
       let (value, record, origin) = try body(writer)
       let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: now() / 1000)
-      return (value, record, sequence)
+      return (value, record, sequence, try writer.failedCount())
     }
     if let sequence {
+      feed.publish(sequence)
       assetCount += record.insertedAssets.count - record.deletedAssets.count
-      let failed = try catalog.read { try $0.failedCount() }
       board.update { status in
         status.token = catalog.token(sequence).description
         status.assetCount = assetCount
-        status.failedCount = failed
+        status.failedCount = failedCount
       }
-      feed.publish(sequence)
     }
     return value
   }
 
   // MARK: State
 
-  /// Takes from the records what concerns the state and not the catalog.
+  /// Takes from the records what concerns the state and not the catalog, in their order.
   private func note(_ records: [WatchRecord]) {
     for record in records {
       switch record {
       case .fileFound: scannedFiles += 1
       case .overflow:
-        logger.notice("The kernel's event queue overflowed; all folders are scanned")
+        logger.notice("the kernel's event queue overflowed; all folders are scanned")
         board.warn("overflow", "Changes came faster than the kernel could queue them; all folders are scanned again.")
-        awaitedScans = Set(reconciler.rootIDs.keys)
+        awaitedScans = Set(reconciler.rootIDs.filter { reconciler.availability[$0.value] == true }.keys)
       case .rootOffline(let root, let code):
         awaitedScans.remove(root)
-        warnOffline(root, code)
+        warnOffline(root, errorText(code))
       case .scanStarted(let root, _, let reason):
-        if reason != .rescan { awaitedScans.insert(root) }
-        board.warn("offline \(root)", nil)
+        if reason != .rescan && reconciler.rootIDs[root] != nil { awaitedScans.insert(root) }
+      case .scanEnded(let root, _, _):
+        awaitedScans.remove(root)
+        if awaitedScans.isEmpty { board.warn("overflow", nil) }
       case .watchBudget(let unwatched, let watched, let limit):
-        warnWatchBudget(unwatched: Int(unwatched), watched: Int(watched), limit: Int(limit))
-      case .unreadable(_, let name, let code):
-        logger.warning(
-          "A folder can't be read", metadata: ["name": "\(FilePath.nameText(name))", "errno": "\(code)"])
+        unwatchedCount = Int(unwatched)
+        warnWatchBudget(watched: Int(watched), limit: Int(limit))
+      case .unreadable(let directory, let name, let code):
+        warnUnreadable(directory, name, code)
       default: break
       }
     }
   }
 
   private func scanEnded(_ ended: EndedScan) {
-    awaitedScans.remove(ended.root)
-    if let rootID = reconciler.rootIDs[ended.root] { warnSuspect(rootID) }
-    if awaitedScans.isEmpty { board.warn("overflow", nil) }
-    finishRescan(ended.request, throwing: nil)
+    if let rootID = reconciler.rootIDs[ended.root] {
+      warnAvailability(rootID)
+      warnSuspect(rootID)
+    }
+    switch ended.verdict {
+    case .decided: rescans.finish(ended.request)
+    case .suspect(let missing):
+      rescans.fail(
+        ended.request,
+        with: LibraryError.unavailable(
+          "\(missing) photos are missing at once; nothing was removed. Mount the drive if it is one, or rescan with `confirm` (photoctl rescan --confirm) if they are gone for good."
+        ))
+    case .incomplete:
+      rescans.fail(
+        ended.request,
+        with: LibraryError.unavailable(
+          "The folder could not be scanned to its end: it went offline, is of another file system than it was, or changes came too fast. `photoctl status` says which."
+        ))
+    }
   }
 
   private func updateState() {
@@ -248,15 +282,19 @@ package actor Library {
         if reconciler.availability[rootID] == false { .offline } else if awaitedScans.contains(root) {
           .scanning
         } else if reconciler.suspects[rootID] != nil { .suspect } else { .online }
-      return LibraryStatus.Root(path: FilePath.text(reconciler.tree.rootPaths[rootID] ?? []), state: state)
+      return LibraryStatus.Root(
+        path: FilePath.text(reconciler.tree.rootPaths[rootID] ?? []), state: state,
+        watch: unwatchedCount == 0 ? .inotify : .mixed, polledDirectoryCount: unwatchedCount)
     }
   }
 
   private func breakDown(_ error: any Error) {
-    isBroken = true
-    logger.error("A batch could not be written", metadata: ["error": "\(error)"])
+    startsOverAt = uptime() + startOverDelay
+    startOverDelay = min(startOverDelay * 2, Self.lastStartOverDelay)
+    logger.error("the catalog can't be written", metadata: ["error": "\(error)"])
     board.warn(
       "catalog", "The catalog can't be written: \(error). Make room on its disk; photod tries again by itself.")
+    rescans.failAll(with: LibraryError.unavailable("The catalog can't be written now. `photoctl status` says why."))
   }
 
   /// What time brings: files that are read again, roots that are scanned a second time, a catalog that failed.
@@ -264,8 +302,8 @@ package actor Library {
     while !Task.isCancelled {
       do { try await Task.sleep(for: .seconds(1)) } catch { return }
       do {
-        if isBroken {
-          try startOver()
+        if let startsOverAt {
+          if uptime() >= startsOverAt { try startOver() }
         } else {
           try readAgain()
           rescanSuspects()
@@ -281,9 +319,11 @@ package actor Library {
     // New numbers for the roots: what photod-watch still says under the old ones means nothing to the new reconciler.
     watcher.setRoots([])
     try adoptRoots()
+    startsOverAt = nil
     awaitedScans = Set(reconciler.rootIDs.keys)
-    isBroken = false
     board.warn("catalog", nil)
+    // What was said while nothing was applied answered nobody.
+    for number in barrier.renumber() { watcher.sync(number: number) }
     updateState()
   }
 
@@ -292,7 +332,7 @@ package actor Library {
     let due = reconciler.unread.filter { $0.value.at <= time }.map(\.key)
     guard !due.isEmpty else { return }
     _ = try commit { writer in
-      var batch = Batch(writer: writer, time: time)
+      var batch = Batch(writer: writer, time: time, uptime: uptime())
       try reconciler.readAgain(due, in: &batch)
       return ((), batch.record, batch.origin)
     }
@@ -300,10 +340,10 @@ package actor Library {
   }
 
   private func rescanSuspects() {
-    let time = now()
+    let moment = uptime()
     for (root, rootID) in reconciler.rootIDs {
-      guard let suspect = reconciler.suspects[rootID], time - suspect.since >= reconciler.policy.grace,
-        !awaitedScans.contains(root), reconciler.scans[root] == nil
+      guard let suspect = reconciler.suspects[rootID], moment - suspect.since >= reconciler.policy.grace,
+        reconciler.availability[rootID] == true, !awaitedScans.contains(root), reconciler.scans[root] == nil
       else { continue }
       _ = watcher.rescan(root: root, directory: nil)
       awaitedScans.insert(root)

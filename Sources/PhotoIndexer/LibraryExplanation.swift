@@ -22,7 +22,7 @@ extension Library {
     }
     if let slash = path.lastIndex(of: UInt8(ascii: "/")),
       let directory = reconciler.tree.directory(path: Array(path[..<slash])),
-      let row = try catalog.write({ try $0.file(directory, Array(path[(slash + 1)...])) })
+      let row = try catalog.read({ try $0.file(directory, Array(path[(slash + 1)...])) })
     {
       return try explain(row, rootID: rootID)
     }
@@ -54,7 +54,7 @@ extension Library {
   }
 
   private func explain(_ row: FileRow, rootID: Int64) throws -> Explanation {
-    let content = try catalog.write { try $0.content(of: row.assetID) }
+    let content = try catalog.read { try $0.content(of: row.assetID) }
     if row.readTime == 0 {
       return Explanation(
         state: "pending", reason: "It is in the library; its content is still to be read.", assetID: row.assetID)

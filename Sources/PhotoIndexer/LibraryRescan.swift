@@ -1,28 +1,8 @@
+import Dispatch
 import PhotoCatalog
 import PhotoModel
 import PhotoWatch
 import WatchRecords
-
-/// What a rescan found that was not known.
-package struct RescanResult: Sendable, Equatable {
-  package var inserted = 0
-  package var updated = 0
-  package var removed = 0
-
-  package init() {}
-}
-
-/// A rescan that somebody waits for.
-struct RescanProgress {
-  var result = RescanResult()
-  let continuation: CheckedContinuation<RescanResult, any Error>
-
-  mutating func add(_ record: CommitRecord) {
-    result.inserted += record.insertedAssets.count
-    result.updated += record.updatedAssets.count
-    result.removed += record.deletedAssets.count
-  }
-}
 
 extension Library {
   /// Looks at a folder, or at all, and takes in what differs.
@@ -33,17 +13,20 @@ extension Library {
   ///   - confirm: what is missing really is gone, however much it is.
   /// - Throws: ``LibraryError/notInLibrary(path:message:)`` for a path outside every root.
   package func rescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) async throws -> RescanResult {
+    if let path, confirm, !dryRun, let rootID = rootID(of: path) { return try await confirmRoot(rootID) }
     let targets = try rescanTargets(path)
-    if dryRun { return try dryRunRescan(targets.map(\.directoryID)) }
+    if dryRun { return try await dryRunRescan(targets.map(\.directoryID)) }
     var total = RescanResult()
     for target in targets {
-      guard let number = reconciler.tree.number(of: target.directoryID) else { continue }
+      // What is above may have gone while others were scanned.
+      guard reconciler.tree.contains(target.directoryID), let number = reconciler.tree.number(of: target.directoryID)
+      else { throw Self.notScanned }
       let isTop = reconciler.tree.row(target.directoryID).parentID == nil
-      let result = try await withCheckedThrowingContinuation { continuation in
-        let request = watcher.rescan(root: target.root, directory: isTop ? nil : number)
-        if confirm { reconciler.confirmedRequests.insert(request) }
-        rescans[request] = RescanProgress(continuation: continuation)
-      }
+      let request = watcher.rescan(root: target.root, directory: isTop ? nil : number)
+      if confirm { reconciler.confirmedRequests.insert(request) }
+      if !isTop { reconciler.partialRequests[request] = target.directoryID }
+      rescans.open(request)
+      let result = try await rescans.wait(for: request)
       total.inserted += result.inserted
       total.updated += result.updated
       total.removed += result.removed
@@ -51,20 +34,53 @@ extension Library {
     return total
   }
 
-  func finishRescan(_ request: UInt32, throwing error: LibraryError?) {
-    guard let rescan = rescans.removeValue(forKey: request) else { return }
-    if let error {
-      rescan.continuation.resume(throwing: error)
-    } else {
-      rescan.continuation.resume(returning: rescan.result)
-    }
+  /// The root whose own folder this is, if what stands there needs a person's word.
+  private func rootID(of path: [UInt8]) -> Int64? {
+    reconciler.tree.rootPaths.first { rootID, root in
+      root == path && (reconciler.foreignRoots.contains(rootID) || reconciler.unconfiguredRoots.contains(rootID))
+    }?.key
   }
+
+  /// A person's word for a root on another file system: it is the library's now. For one that is configured no longer: it
+  /// leaves with its assets.
+  private func confirmRoot(_ rootID: Int64) async throws -> RescanResult {
+    var result = RescanResult()
+    if reconciler.unconfiguredRoots.contains(rootID) {
+      let reconciler = reconciler
+      result.removed = try commit { writer in
+        var batch = Batch(writer: writer, time: now(), uptime: uptime())
+        batch.evidence = .scan
+        if let top = reconciler.tree.top(ofRoot: rootID) { try reconciler.removeTree(top, in: &batch) }
+        try reconciler.removeRoot(rootID, in: &batch)
+        return (batch.record.deletedAssets.count, batch.record, batch.origin)
+      }
+      board.warn("unconfigured \(rootID)", nil)
+      return result
+    }
+    let before = feed.sequence
+    reconciler.adoptedRoots.insert(rootID)
+    watchAnew(rootID)
+    _ = try await synchronize(timeout: .seconds(3600))
+    let touched = try catalog.read { try $0.persistentChanges(after: before, limit: 10_000) }
+    for change in touched where change.origin != "client" {
+      result.inserted += change.insertedAssets.count
+      result.updated += change.updatedAssets.count
+      result.removed += change.deletedAssets.count
+    }
+    return result
+  }
+
+  private static let notScanned = LibraryError.unavailable(
+    "The folder is offline or was not scanned yet. `photoctl status` shows which folders are online.")
 
   private func rescanTargets(_ path: [UInt8]?) throws -> [(root: UInt16, directoryID: Int64)] {
     let tree = reconciler.tree
     guard let path else {
-      return reconciler.rootIDs.compactMap { root, rootID in tree.top(ofRoot: rootID).map { (root, $0) } }
-        .sorted { $0.root < $1.root }
+      return reconciler.rootIDs.compactMap { root, rootID in
+        // What is offline is not scanned, and keeps nobody waiting.
+        guard reconciler.availability[rootID] == true else { return nil }
+        return tree.top(ofRoot: rootID).map { (root, $0) }
+      }.sorted { $0.root < $1.root }
     }
     guard rootID(containing: path) != nil else {
       throw LibraryError.notInLibrary(
@@ -77,7 +93,7 @@ extension Library {
         let rootID = tree.rootID(of: directory)
         return reconciler.rootIDs.filter { $0.value == rootID }.map { ($0.key, directory) }
       }
-      guard let slash = folder.lastIndex(of: UInt8(ascii: "/")), slash > 0 else { return [] }
+      guard let slash = folder.lastIndex(of: UInt8(ascii: "/")), slash > 0 else { throw Self.notScanned }
       folder.removeSubrange(slash...)
     }
   }
@@ -89,20 +105,29 @@ extension Library {
     }?.key
   }
 
-  /// Compares the disk with the catalog and changes nothing. A moved file counts as updated.
-  private func dryRunRescan(_ directoryIDs: [Int64]) throws -> RescanResult {
+  /// Compares the disk with the catalog and changes nothing. A moved file counts as updated. The walk is on a queue of its
+  /// own: the library goes on meanwhile.
+  private func dryRunRescan(_ directoryIDs: [Int64]) async throws -> RescanResult {
     let tree = reconciler.tree
-    let rows = try catalog.write { writer in
-      var rows: [[UInt8]: FileRow] = [:]
-      for top in directoryIDs {
-        for directory in tree.subtree(of: top) {
-          for row in try writer.files(in: directory) { rows[reconciler.path(of: row)] = row }
-        }
+    let catalog = catalog
+    return try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "photod.dry-run").async {
+        continuation.resume(with: Result { try Self.compare(directoryIDs, tree, catalog) })
       }
-      return rows
+    }
+  }
+
+  private nonisolated static func compare(_ directoryIDs: [Int64], _ tree: DirectoryTree, _ catalog: Catalog) throws
+    -> RescanResult
+  {
+    var unseen: [[UInt8]: FileRow] = [:]
+    try catalog.read { reader in
+      for directory in directoryIDs.flatMap({ tree.subtree(of: $0) }) {
+        let folder = tree.path(of: directory) + [UInt8(ascii: "/")]
+        for row in try reader.files(in: directory) { unseen[folder + row.name] = row }
+      }
     }
     var result = RescanResult()
-    var unseen = rows
     var new: [UInt64] = []
     for top in directoryIDs {
       DiskCrawl.forEachFile(below: tree.path(of: top)) { path, stat in

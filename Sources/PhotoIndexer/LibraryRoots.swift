@@ -2,50 +2,94 @@ import Logging
 import PhotoCatalog
 import PhotoModel
 import PhotoWatch
+import WatchRecords
 
 // Which folders are the library's, and what is wrong with them.
 extension Library {
-  /// Brings catalog and photod-watch in line with the configured roots. A root that is configured no longer leaves with
-  /// its assets.
+  /// Brings catalog and photod-watch in line with the configured roots.
+  ///
+  /// A root that is configured no longer stays with its assets, unavailable: a link to a drive that is not mounted, a
+  /// mistyped line or a folder that moved in the configuration must not cost anybody their favorites.
   func adoptRoots() throws {
     let wanted = configuration.roots
     let reconciler = reconciler
-    _ = try commit { writer in
-      var batch = Batch(writer: writer, time: now())
-      batch.sawScan = true
+    try commit { writer in
+      var batch = Batch(writer: writer, time: now(), uptime: uptime())
+      reconciler.unconfiguredRoots = []
       for (rootID, path) in reconciler.tree.rootPaths where !wanted.contains(path) {
-        if let top = reconciler.tree.top(ofRoot: rootID) { try reconciler.removeTree(top, in: &batch) }
-        try writer.deleteRoot(rootID)
-        reconciler.tree.removeRoot(rootID)
-        reconciler.availability[rootID] = nil
-        reconciler.suspects[rootID] = nil
         reconciler.rootIDs = reconciler.rootIDs.filter { $0.value != rootID }
+        if let top = reconciler.tree.top(ofRoot: rootID) {
+          reconciler.tree.unbind(subtree: top)
+          reconciler.unconfiguredRoots.insert(rootID)
+          try reconciler.setAvailable(rootID, false, in: &batch)
+        } else {
+          try reconciler.removeRoot(rootID, in: &batch)
+        }
       }
       for path in wanted where !reconciler.tree.rootPaths.values.contains(path) {
         let rootID = try writer.insertRoot(path: path)
         reconciler.tree.addRoot(rootID, path: path)
         reconciler.availability[rootID] = true
       }
-      // A number once given to a root stays its own while photod runs.
-      for (rootID, _) in reconciler.tree.rootPaths where !reconciler.rootIDs.values.contains(rootID) {
-        nextRootNumber += 1
-        reconciler.rootIDs[nextRootNumber] = rootID
+      for (rootID, path) in reconciler.tree.rootPaths
+      where wanted.contains(path) && !reconciler.rootIDs.values.contains(rootID) {
+        reconciler.rootIDs[freeRootNumber()] = rootID
       }
       return ((), batch.record, batch.origin)
     }
-    watcher.setRoots(
-      reconciler.rootIDs.sorted { $0.key < $1.key }.map {
-        WatchRoot(number: $0.key, path: reconciler.tree.rootPaths[$0.value]!)
-      })
+    for (rootID, path) in reconciler.tree.rootPaths { warnUnconfigured(rootID, path) }
+    watcher.setRoots(watchRoots())
   }
 
-  func warnOffline(_ root: UInt16, _ code: Int32) {
+  /// Has a root scanned as if it were new, whatever stands there.
+  func watchAnew(_ rootID: Int64) {
+    reconciler.rootIDs = reconciler.rootIDs.filter { $0.value != rootID }
+    watcher.setRoots(watchRoots())
+    reconciler.rootIDs[freeRootNumber()] = rootID
+    watcher.setRoots(watchRoots())
+  }
+
+  private func watchRoots() -> [WatchRoot] {
+    reconciler.rootIDs.sorted { $0.key < $1.key }.map {
+      WatchRoot(number: $0.key, path: reconciler.tree.rootPaths[$0.value]!)
+    }
+  }
+
+  /// A number that photod-watch was not given for another root lately: it may still speak of that.
+  private func freeRootNumber() -> UInt16 {
+    repeat { lastRootNumber &+= 1 } while lastRootNumber == 0 || reconciler.rootIDs[lastRootNumber] != nil
+    return lastRootNumber
+  }
+
+  // MARK: Warnings
+
+  func warnOffline(_ root: UInt16, _ why: String) {
     guard let rootID = reconciler.rootIDs[root], let path = reconciler.tree.rootPaths[rootID] else { return }
-    logger.notice("A root is offline", metadata: ["root": "\(FilePath.text(path))", "errno": "\(code)"])
+    logger.notice("a root is offline", metadata: ["root": "\(FilePath.text(path))", "why": "\(why)"])
     board.warn(
-      "offline \(root)",
-      "\(FilePath.text(path)) can't be opened (\(errorText(code))). Its photos stay in the library; they are available again when it is."
+      "offline \(rootID)",
+      "\(FilePath.text(path)) can't be opened (\(why)). Its photos stay in the library; they are available again when it is."
     )
+  }
+
+  func warnAvailability(_ rootID: Int64) {
+    guard let path = reconciler.tree.rootPaths[rootID] else { return }
+    if reconciler.foreignRoots.contains(rootID) {
+      board.warn(
+        "offline \(rootID)",
+        "\(FilePath.text(path)) is on another file system than it was: its drive is not mounted, or another is. Its photos stay in the library, unavailable. If you moved them here, say `photoctl rescan '\(FilePath.text(path))' --confirm`."
+      )
+    } else if reconciler.availability[rootID] == true {
+      board.warn("offline \(rootID)", nil)
+    }
+  }
+
+  private func warnUnconfigured(_ rootID: Int64, _ path: [UInt8]) {
+    board.warn(
+      "unconfigured \(rootID)",
+      reconciler.unconfiguredRoots.contains(rootID)
+        ? "\(FilePath.text(path)) is configured no longer. Its photos stay in the library, unavailable, until you say `photoctl rescan '\(FilePath.text(path))' --confirm`."
+        : nil)
   }
 
   func warnSuspect(_ rootID: Int64) {
@@ -53,7 +97,7 @@ extension Library {
     let suspect = reconciler.suspects[rootID]
     if let suspect {
       logger.warning(
-        "Most of a root is missing",
+        "most of a root is missing",
         metadata: ["root": "\(FilePath.text(path))", "missing": "\(suspect.missing)"])
     }
     board.warn(
@@ -63,18 +107,24 @@ extension Library {
       })
   }
 
-  func warnWatchBudget(unwatched: Int, watched: Int, limit: Int) {
+  func warnUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
+    guard let id = reconciler.tree.directory(number: directory) else { return }
+    let path = reconciler.tree.path(of: id) + (name.isEmpty ? [] : [UInt8(ascii: "/")] + name)
+    logger.warning("can't be read", metadata: ["path": "\(FilePath.text(path))", "why": "\(errorText(code))"])
+    unreadablePaths.insert(path)
+    let first = FilePath.text(unreadablePaths.sorted { $0.lexicographicallyPrecedes($1) }[0])
+    board.warn(
+      "unreadable",
+      "\(unreadablePaths.count) folders or files can't be read, the first is \(first) (\(errorText(code))). What is in the library of them stays. Mend their permissions, then say `photoctl rescan`."
+    )
+  }
+
+  func warnWatchBudget(watched: Int, limit: Int) {
     board.warn(
       "watches",
-      unwatched == 0
+      unwatchedCount == 0
         ? nil
-        : "\(unwatched) folders are only looked at every few seconds: all \(limit) inotify watches of this user are taken (\(watched) by photod). Raise the limit: sudo sysctl fs.inotify.max_user_watches=\(max(limit * 2, 524_288))"
+        : "\(unwatchedCount) folders are only looked at every few seconds: all \(limit) inotify watches of this user are taken (\(watched) by photod). Raise the limit: sudo sysctl fs.inotify.max_user_watches=\(max(limit * 2, 524_288))"
     )
-    board.update { status in
-      for index in status.roots.indices {
-        status.roots[index].watch = unwatched == 0 ? .inotify : .mixed
-        status.roots[index].polledDirectoryCount = unwatched
-      }
-    }
   }
 }

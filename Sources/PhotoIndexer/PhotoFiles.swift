@@ -16,6 +16,8 @@ enum ContentReading: Sendable {
 protocol PhotoFiles: Sendable {
   /// The stat of a regular file, without following a link; nil where there is none.
   func stat(_ path: [UInt8]) -> FileStat?
+  /// What the file system of a directory on this device is known by, across boots and mounts.
+  func volumeIdentity(device: UInt64, path: [UInt8]) -> String
   /// Whether anything has this name.
   func exists(_ path: [UInt8]) -> Bool
   /// Reads a file's content if it is still the file that `expected` describes.
@@ -47,6 +49,8 @@ final class DiskFiles: PhotoFiles {
   func stat(_ path: [UInt8]) -> FileStat? {
     withCPath(path) { FileStat(path: $0) }
   }
+
+  func volumeIdentity(device: UInt64, path: [UInt8]) -> String { VolumeIdentity.of(device: device, path: path) }
 
   func exists(_ path: [UInt8]) -> Bool { withCPath(path) { access($0, F_OK) == 0 } }
 
@@ -86,6 +90,26 @@ func now() -> Int64 {
   return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
+/// Nanoseconds since boot, with the time that the machine slept; nobody sets this clock.
+func uptime() -> Int64 {
+  var time = timespec()
+  clock_gettime(CLOCK_BOOTTIME, &time)
+  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+/// How long ago `time` was at `moment`; a time that is far off by a wrong clock is as far as there is.
+func age(of time: Int64, at moment: Int64) -> Int64 {
+  let (age, overflows) = moment.subtractingReportingOverflow(time)
+  return overflows ? (time < 0 ? .max : .min) : age
+}
+
+/// Of a file's time; beyond 64 bits (before 1677, after 2262) the nearest that there is, as photod-watch says it.
+private func nanoseconds(_ time: timespec) -> Int64 {
+  let (product, overflows) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+  let (sum, overflowsToo) = product.addingReportingOverflow(Int64(time.tv_nsec))
+  return overflows || overflowsToo ? (time.tv_sec < 0 ? .min : .max) : sum
+}
+
 func withCPath<Value>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Value) -> Value {
   (path + [0]).withUnsafeBufferPointer { bytes in
     bytes.withMemoryRebound(to: CChar.self) { body($0.baseAddress!) }
@@ -99,8 +123,7 @@ extension FileStat {
     self.init(
       identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: 0),
       byteCount: Int64(status.st_size),
-      modificationTime: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
-      changeTime: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec))
+      modificationTime: nanoseconds(status.st_mtim), changeTime: nanoseconds(status.st_ctim))
   }
 
   init?(path: UnsafePointer<CChar>) {

@@ -11,13 +11,26 @@ final class Reconciler {
   let files: any PhotoFiles
   var policy: RemovalPolicy
   var tree: DirectoryTree
-  var volumes = VolumeIdentities()
+  /// The catalog's id of the volume with this device number, while it is mounted.
+  var volumeIDs: [UInt64: Int64] = [:]
 
   /// The catalog's id of photod-watch's roots.
   var rootIDs: [UInt16: Int64] = [:]
   var scans: [UInt16: Scan] = [:]
   /// The listing that is under way; it may span batches.
   var listing: Listing?
+  /// Scans that have ended while another is under way: what one misses, the other may find.
+  var endedScans: [Scan] = []
+  /// Requests for less than a root, with the directory that they are for.
+  var partialRequests: [UInt32: Int64] = [:]
+  /// Roots in whose place another file system is mounted, or none where there was one.
+  var foreignRoots: Set<Int64> = []
+  /// Foreign roots that a person has said are the library's now.
+  var adoptedRoots: Set<Int64> = []
+  /// Roots that are configured no longer; their assets stay, unavailable, until a person says otherwise.
+  var unconfiguredRoots: Set<Int64> = []
+  /// Directories out of their place for the moment, with the path that they had.
+  var parkedPaths: [Int64: [UInt8]] = [:]
   /// Roots of which too much was missing, since when (nanoseconds), and how many assets.
   var suspects: [Int64: Suspect] = [:]
   /// Scans that a person asked for with the word that what is missing is gone.
@@ -45,9 +58,10 @@ final class Reconciler {
   ///
   /// - Parameter contents: files that were read ahead, by the index of their record.
   func apply(
-    _ records: [WatchRecord], contents: [Int: ContentReading], with writer: CatalogWriter, time: Int64 = now()
+    _ records: [WatchRecord], contents: [Int: ContentReading], with writer: CatalogWriter, time: Int64 = now(),
+    uptime: Int64 = uptime()
   ) throws -> Batch {
-    var batch = Batch(writer: writer, time: time)
+    var batch = Batch(writer: writer, time: time, uptime: uptime)
     for (index, record) in records.enumerated() {
       try apply(record, reading: contents[index], in: &batch)
     }
@@ -89,7 +103,9 @@ final class Reconciler {
       try removeDeparted(in: &batch)
       try readAgain(Array(unread.filter { $0.value.isPending }.keys), in: &batch)
       batch.synced.append(number)
-    case .overflow, .watchBudget, .unreadable:
+    case .unreadable(let directory, let name, _):
+      unreadable(directory, name)
+    case .overflow, .watchBudget:
       break
     }
   }
@@ -98,6 +114,7 @@ final class Reconciler {
   func beginSession() {
     tree.unbindAll()
     scans = [:]
+    endedScans = []
     listing = nil
   }
 }
@@ -113,19 +130,33 @@ struct Batch {
   let writer: CatalogWriter
   /// Nanoseconds since 1970.
   let time: Int64
+  /// Nanoseconds of a clock that nobody sets.
+  let uptime: Int64
   var record = CommitRecord()
   /// Files that were said to be gone in this batch: they are removed at its end unless they turn up elsewhere.
   var departing: [Place: FileRow] = [:]
   /// Sync requests whose answer is complete with this batch.
   var synced: [UInt64] = []
   var endedScans: [EndedScan] = []
-  /// What made the changes: each as `Observation/origin` names it.
-  var sawEvent = false
-  var sawScan = false
+  /// Roots of which something is gone by the word of a listing alone: a scan must tell.
+  var rootsToScan: Set<UInt16> = []
+  /// By what the record that is being applied is known; what it changes is `sawEvent` or `sawScan`.
+  var evidence = Evidence.event
+  private var sawEvent = false
+  private var sawScan = false
 
-  init(writer: CatalogWriter, time: Int64) {
+  init(writer: CatalogWriter, time: Int64, uptime: Int64) {
     self.writer = writer
     self.time = time
+    self.uptime = uptime
+  }
+
+  /// Something is written because of the record that is being applied.
+  mutating func noteChange() {
+    switch evidence {
+    case .event: sawEvent = true
+    case .scan: sawScan = true
+    }
   }
 
   var origin: String {

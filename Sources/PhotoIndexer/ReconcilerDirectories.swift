@@ -14,18 +14,23 @@ extension Reconciler {
     }
     guard let parentID = tree.directory(number: parent) else { return }
     let path = tree.path(of: parentID) + [UInt8(ascii: "/")] + name
-    let volumeID = try batch.writer.volume(identity: volumes.identity(device: identity.device, path: path))
-    let known = tree.directory(identity: DirectoryTree.Identity(volumeID: volumeID, inode: identity.inode))
-      .flatMap { tree.row($0).birthTime == identity.birthTime && tree.number(of: $0) == nil ? $0 : nil }
+    let volumeID = try volumeID(device: identity.device, path: path, in: batch)
+    batch.evidence = scans.isEmpty ? .event : .scan
+    let known = known(volumeID, identity, outside: parentID)
     let occupant = tree.child(of: parentID, name)
 
-    if let known, tree.row(known).parentID != nil, !tree.isInside(parentID, known) {
+    if let known {
       // The directory itself was known: here, or in another place that it has left.
       if known != occupant {
         if let occupant { try park(occupant, in: &batch) }
         try relocate(known, to: parentID, name: name, in: &batch)
       }
       tree.bind(known, to: number)
+    } else if let occupant, tree.number(of: occupant) == nil, tree.row(occupant).volumeID != volumeID,
+      tree.row(occupant).volumeID != tree.row(parentID).volumeID
+    {
+      // A drive was mounted here and is not, or another is: what was on it stays until a person says otherwise.
+      exempt(occupant)
     } else if let occupant, tree.number(of: occupant) == nil {
       // The same path with another identity: restored, or on a file system whose inodes change. Its files tell.
       var row = tree.row(occupant)
@@ -47,24 +52,61 @@ extension Reconciler {
       tree.bind(id, to: number)
       albums[id] = album
       batch.record.insert(collection: album)
-      noteDirectoryChange(in: &batch)
+      batch.noteChange()
     }
+  }
+
+  private func volumeID(device: UInt64, path: [UInt8], in batch: Batch) throws -> Int64 {
+    if let id = volumeIDs[device] { return id }
+    let id = try batch.writer.volume(identity: files.volumeIdentity(device: device, path: path))
+    volumeIDs[device] = id
+    return id
+  }
+
+  /// The directory with this identity, if it is free to be here: not under a number of its own, and not above.
+  private func known(_ volumeID: Int64, _ identity: FileIdentity, outside parentID: Int64?) -> Int64? {
+    guard let id = tree.directory(identity: DirectoryTree.Identity(volumeID: volumeID, inode: identity.inode)),
+      tree.row(id).birthTime == identity.birthTime, tree.number(of: id) == nil
+    else { return nil }
+    if let parentID, tree.isInside(parentID, id) { return nil }
+    // The top of a root is in no other directory, unless the root is one no longer.
+    if let root = tree.row(id).rootID, !unconfiguredRoots.contains(root) { return nil }
+    return id
   }
 
   private func topFound(
     _ number: DirectoryNumber, root: UInt16, path: [UInt8], identity: FileIdentity, in batch: inout Batch
   ) throws {
     guard let rootID = rootIDs[root] else { return }
-    let volumeID = try batch.writer.volume(identity: volumes.identity(device: identity.device, path: path))
+    batch.evidence = .scan
+    // Device numbers are given anew with every mount.
+    volumeIDs = [:]
+    let volumeID = try volumeID(device: identity.device, path: path, in: batch)
     if let id = tree.top(ofRoot: rootID) {
       var row = tree.row(id)
-      if row.volumeID != volumeID || row.inode != identity.inode || row.birthTime != identity.birthTime {
+      let isSame = row.inode == identity.inode && row.birthTime == identity.birthTime
+      if row.volumeID != volumeID && !isSame && !adoptedRoots.contains(rootID) {
+        // The mount point without its drive, or with another.
+        foreignRoots.insert(rootID)
+        scans[root] = nil
+        try setAvailable(rootID, false, in: &batch)
+        return
+      }
+      foreignRoots.remove(rootID)
+      adoptedRoots.remove(rootID)
+      if row.volumeID != volumeID || !isSame {
         row.volumeID = volumeID
         row.inode = identity.inode
         row.birthTime = identity.birthTime
         try batch.writer.updateDirectory(row)
         tree.update(row)
       }
+      tree.bind(id, to: number)
+    } else if let id = known(volumeID, identity, outside: nil),
+      unconfiguredRoots.contains(tree.rootID(of: id))
+    {
+      // It was a folder in another root, which is configured no longer.
+      try relocate(id, toTopOf: rootID, in: &batch)
       tree.bind(id, to: number)
     } else {
       let (id, album) = try batch.writer.insertDirectory(
@@ -88,19 +130,19 @@ extension Reconciler {
       try park(occupant, in: &batch)
     }
     guard !tree.isInside(parentID, id) else { return }
-    batch.sawEvent = true
+    batch.evidence = .event
     try relocate(id, to: parentID, name: name, in: &batch)
   }
 
   func directoryGone(_ number: DirectoryNumber, evidence: Evidence, in batch: inout Batch) throws {
     guard let id = tree.directory(number: number) else { return }
-    let root = tree.rootID(of: id)
-    if evidence == .scan, scans.values.contains(where: { $0.rootID == root }) {
-      // The scan's end decides, with the brake.
+    if evidence == .scan {
+      // A scan's end decides, with the brake.
+      requireScan(of: tree.rootID(of: id), in: &batch)
       tree.unbind(subtree: id)
       return
     }
-    note(evidence, in: &batch)
+    batch.evidence = evidence
     try removeTree(id, in: &batch)
   }
 
@@ -114,12 +156,15 @@ extension Reconciler {
       if listing?.directoryID == directory { listing = nil }
       if let album = try batch.writer.deleteDirectory(directory).album { batch.record.delete(collection: album) }
       albums[directory] = nil
+      parkedPaths[directory] = nil
       tree.remove(directory)
+      batch.noteChange()
     }
   }
 
   /// Takes a directory out of its place, which another has now; later records say where it is, or that it is gone.
   private func park(_ id: Int64, in batch: inout Batch) throws {
+    parkedPaths[id] = parkedPaths[id] ?? tree.path(of: id)
     var row = tree.row(id)
     row.name = Array("\u{1}parked-\(id)".utf8)
     try batch.writer.updateDirectory(row)
@@ -128,25 +173,46 @@ extension Reconciler {
 
   /// Gives a known directory another place: one row, and one entry in the history.
   private func relocate(_ id: Int64, to parentID: Int64, name: [UInt8], in batch: inout Batch) throws {
-    let from = tree.path(of: id)
     var row = tree.row(id)
+    let leftRoot = row.rootID
     row.parentID = parentID
+    row.rootID = nil
     row.name = name
-    try batch.writer.updateDirectory(row)
-    tree.update(row)
-    let to = tree.path(of: id)
-    noteDirectoryChange(in: &batch)
-    if let earlier = batch.record.renamedDirectories.firstIndex(where: { $0.directoryID == id }) {
-      let first = batch.record.renamedDirectories.remove(at: earlier).fromPath
-      batch.record.renamedDirectories.append(.init(directoryID: id, fromPath: first, toPath: to))
-    } else {
-      batch.record.renamedDirectories.append(.init(directoryID: id, fromPath: from, toPath: to))
-    }
-    if let album = try album(of: id, in: batch) { batch.record.update(collection: album) }
+    try relocate(row, in: &batch)
+    if let leftRoot { try removeRoot(leftRoot, in: &batch) }
   }
 
-  private func noteDirectoryChange(in batch: inout Batch) {
-    note(scans.isEmpty ? .event : .scan, in: &batch)
+  private func relocate(_ id: Int64, toTopOf rootID: Int64, in batch: inout Batch) throws {
+    var row = tree.row(id)
+    row.parentID = nil
+    row.rootID = rootID
+    row.name = []
+    try relocate(row, in: &batch)
+  }
+
+  private func relocate(_ row: DirectoryRow, in batch: inout Batch) throws {
+    var from = parkedPaths.removeValue(forKey: row.id) ?? tree.path(of: row.id)
+    try batch.writer.updateDirectory(row)
+    tree.update(row)
+    let to = tree.path(of: row.id)
+    batch.noteChange()
+    if let earlier = batch.record.renamedDirectories.firstIndex(where: { $0.directoryID == row.id }) {
+      from = batch.record.renamedDirectories.remove(at: earlier).fromPath
+    }
+    guard from != to else { return }
+    batch.record.renamedDirectories.append(.init(directoryID: row.id, fromPath: from, toPath: to))
+    if let album = try album(of: row.id, in: batch) { batch.record.update(collection: album) }
+  }
+
+  /// Forgets a root whose directories are gone or elsewhere.
+  func removeRoot(_ rootID: Int64, in batch: inout Batch) throws {
+    try batch.writer.deleteRoot(rootID)
+    tree.removeRoot(rootID)
+    availability[rootID] = nil
+    suspects[rootID] = nil
+    foreignRoots.remove(rootID)
+    adoptedRoots.remove(rootID)
+    unconfiguredRoots.remove(rootID)
   }
 
   func album(of directoryID: Int64, in batch: Batch) throws -> Int64? {
@@ -172,15 +238,39 @@ extension Reconciler {
   func listingEnded(_ number: DirectoryNumber, complete: Bool, in batch: inout Batch) throws {
     guard let ended = listing else { return }
     listing = nil
-    guard complete, tree.directory(number: number) == ended.directoryID else { return }
+    guard complete, tree.directory(number: number) == ended.directoryID else {
+      exempt(ended.directoryID)
+      return
+    }
+    let root = tree.rootID(of: ended.directoryID)
+    if ended.evidence == .scan && !ended.unnamed.isEmpty { requireScan(of: root, in: &batch) }
     for row in ended.unnamed.values {
-      let root = tree.rootID(of: ended.directoryID)
-      if ended.evidence == .scan, let scan = scans.first(where: { $0.value.rootID == root })?.key {
-        scans[scan]!.missing[row.assetID] = Place(directoryID: row.directoryID, name: row.name)
-      } else {
-        note(ended.evidence, in: &batch)
-        batch.departing[Place(directoryID: row.directoryID, name: row.name)] = row
+      let place = Place(directoryID: row.directoryID, name: row.name)
+      switch ended.evidence {
+      case .scan:
+        if let scan = scans.first(where: { $0.value.rootID == root })?.key {
+          scans[scan]!.missing[row.assetID] = place
+        }
+      case .event:
+        batch.departing[place] = row
       }
     }
+  }
+
+  /// What only a listing misses is decided by a scan: where none is under way, one is asked for.
+  private func requireScan(of rootID: Int64, in batch: inout Batch) {
+    guard !scans.values.contains(where: { $0.rootID == rootID }) else { return }
+    if let root = rootIDs.first(where: { $0.value == rootID })?.key { batch.rootsToScan.insert(root) }
+  }
+
+  /// A directory could not be read: of what is below it a scan knows nothing.
+  func unreadable(_ directory: DirectoryNumber, _ name: [UInt8]) {
+    guard let id = tree.directory(number: directory) else { return }
+    if name.isEmpty { exempt(id) } else if let child = tree.child(of: id, name) { exempt(child) }
+  }
+
+  /// What scans do not find at and below this directory stays.
+  private func exempt(_ id: Int64) {
+    for root in scans.keys { scans[root]!.exempt.insert(id) }
   }
 }

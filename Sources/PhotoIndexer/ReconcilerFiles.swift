@@ -12,20 +12,19 @@ extension Reconciler {
   // MARK: What photod-watch says
 
   func fileFound(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
-    var evidence = Evidence.event
+    batch.evidence = .event
     var row: FileRow?
     if listing?.directoryID == place.directoryID {
-      evidence = listing!.evidence
+      batch.evidence = listing!.evidence
       row = listing!.unnamed.removeValue(forKey: place.name)
     }
     if row == nil { row = try batch.writer.file(place.directoryID, place.name) }
     if let departing = batch.departing.removeValue(forKey: place) { row = departing }
     if let row { forgetMissing(row.assetID) }
-    note(evidence, in: &batch)
 
     guard stat.byteCount > 0 else {
-      // An empty file is no photo: not yet, or no longer.
-      if let row { batch.departing[place] = row }
+      // An empty file is no photo yet. One that was is being written anew, or is not: the barrier or some seconds tell.
+      if let row { unread[row.assetID] = Retry(isPending: true, at: batch.time + Self.firstRetry, delay: 0) }
       return
     }
     guard let row else {
@@ -37,7 +36,10 @@ extension Reconciler {
       return
     }
     if hasIdentity(row, stat) {
-      try refreshIfChanged(row, stat, reading: reading, evidence: evidence, in: &batch)
+      try refreshIfChanged(row, stat, reading: reading, in: &batch)
+    } else if isUnchanged(row, stat) {
+      // A file system whose inodes change when it is mounted, as FAT's.
+      try batch.writer.updateStat(FileRow(place, stat, assetID: row.assetID, readTime: row.readTime))
     } else if let source = try sourceOfMove(stat, to: place, in: batch), source.assetID != row.assetID {
       try move(source, to: place, stat, reading: reading, in: &batch)
     } else {
@@ -48,7 +50,6 @@ extension Reconciler {
 
   func fileGone(_ place: Place, in batch: inout Batch) throws {
     guard let row = try batch.writer.file(place.directoryID, place.name) else { return }
-    note(.event, in: &batch)
     forgetMissing(row.assetID)
     batch.departing[place] = row
   }
@@ -60,7 +61,7 @@ extension Reconciler {
       if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
       return
     }
-    note(.event, in: &batch)
+    batch.evidence = .event
     batch.departing[source] = nil
     forgetMissing(row.assetID)
     try move(row, to: target, stat, reading: reading, in: &batch)
@@ -80,6 +81,12 @@ extension Reconciler {
 
   private func hasIdentity(_ row: FileRow, _ stat: FileStat) -> Bool {
     row.inode == stat.identity.inode && row.birthTime == stat.identity.birthTime
+  }
+
+  /// By size and times the file is what it was when it was read.
+  private func isUnchanged(_ row: FileRow, _ stat: FileStat) -> Bool {
+    row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
+      && row.changeTime == stat.changeTime && row.readTime != 0
   }
 
   /// The catalog's row of this very file if it was known in another place and has left it.
@@ -114,6 +121,7 @@ extension Reconciler {
   private func insert(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
     let (content, row) = read(place, stat, assetID: 0, reading: reading)
     let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time / 1000)
+    batch.noteChange()
     batch.record.insert(asset: id)
     touchCollections(ofNew: content, in: place.directoryID, batch: &batch)
     scheduleRetry(id, content, row, time: batch.time)
@@ -127,7 +135,7 @@ extension Reconciler {
     batch.departing[Place(directoryID: source.directoryID, name: source.name)] = nil
     forgetMissing(source.assetID)
     if source.directoryID == target.directoryID && source.name == target.name {
-      if let stat { try refreshIfChanged(source, stat, reading: reading, evidence: .event, in: &batch) }
+      if let stat { try refreshIfChanged(source, stat, reading: reading, in: &batch) }
       return
     }
     if let occupant = try writer.file(target.directoryID, target.name), occupant.assetID != source.assetID {
@@ -135,7 +143,7 @@ extension Reconciler {
       forgetMissing(occupant.assetID)
       if listing?.directoryID == target.directoryID { listing!.unnamed[target.name] = nil }
       let added = try writer.addedDate(of: source.assetID) ?? 0
-      if batch.time - added * 1000 < Self.atomicSaveAge {
+      if age(of: added * 1000, at: batch.time) < Self.atomicSaveAge {
         // Saved beside it and renamed over it: the photo that was there has new content.
         try remove(source.assetID, in: &batch)
         var row = occupant
@@ -158,6 +166,7 @@ extension Reconciler {
     try writer.moveFile(source, to: target.directoryID, name: target.name)
     try touchCollections(of: source.assetID, batch: &batch)
     batch.record.update(asset: source.assetID, .path)
+    batch.noteChange()
     var row = source
     row.directoryID = target.directoryID
     row.name = target.name
@@ -167,7 +176,7 @@ extension Reconciler {
       return
     }
     guard stat.byteCount > 0 else {
-      batch.departing[target] = row
+      unread[row.assetID] = Retry(isPending: true, at: batch.time + Self.firstRetry, delay: 0)
       return
     }
     if hasIdentity(row, stat) && row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
@@ -185,13 +194,13 @@ extension Reconciler {
   }
 
   private func refreshIfChanged(
-    _ row: FileRow, _ stat: FileStat, reading: ContentReading?, evidence: Evidence, in batch: inout Batch
+    _ row: FileRow, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
-    let isSame =
-      row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
-      && row.changeTime == stat.changeTime && hasIdentity(row, stat)
-    let wasYoung = row.readTime - max(row.modificationTime, row.changeTime) < Self.clockGrain
-    if isSame && row.readTime != 0 && !(evidence == .event && wasYoung) { return }
+    let wasYoung = age(of: row.changeTime, at: row.readTime) < Self.clockGrain
+    if isUnchanged(row, stat) && !(batch.evidence == .event && wasYoung) {
+      unread[row.assetID] = unread[row.assetID].flatMap { $0.isPending ? nil : $0 }
+      return
+    }
     try refresh(row, stat, reading: reading, in: &batch)
   }
 
@@ -222,6 +231,7 @@ extension Reconciler {
       try writer.updateContent(content, file: row)
       try touchCollections(of: row.assetID, batch: &batch)
       batch.record.update(asset: row.assetID, fields)
+      batch.noteChange()
     }
     scheduleRetry(row.assetID, content, row, time: batch.time)
   }
@@ -230,6 +240,7 @@ extension Reconciler {
     try touchCollections(of: assetID, batch: &batch)
     try batch.writer.deleteAsset(assetID)
     batch.record.delete(asset: assetID)
+    batch.noteChange()
     unread[assetID] = nil
     forgetMissing(assetID)
   }
@@ -261,7 +272,7 @@ extension Reconciler {
   private func scheduleRetry(_ assetID: Int64, _ content: AssetContent, _ row: FileRow, time: Int64) {
     if row.readTime == 0 {
       unread[assetID] = Retry(isPending: true, at: time, delay: 0)
-    } else if content.failure != nil && time - row.modificationTime < Self.lastRetry {
+    } else if content.failure != nil && age(of: row.changeTime, at: time) < Self.lastRetry {
       let delay = min((unread[assetID]?.delay ?? 0) * 2, Self.lastRetry)
       let next = max(delay, Self.firstRetry)
       unread[assetID] = Retry(isPending: false, at: time + next, delay: next)
@@ -277,14 +288,18 @@ extension Reconciler {
         unread[assetID] = nil
         continue
       }
-      guard let stat = files.stat(path(of: row)), stat.identity.inode == row.inode, stat.byteCount > 0 else {
+      guard let stat = files.stat(path(of: row)), stat.identity.inode == row.inode else {
         // What became of it is still to be said.
         unread[assetID]?.at = batch.time + Self.firstRetry
         continue
       }
+      guard stat.byteCount > 0 else {
+        try remove(assetID, in: &batch)
+        continue
+      }
       var current = stat
       current.identity = FileIdentity(device: stat.identity.device, inode: row.inode, birthTime: row.birthTime)
-      note(.event, in: &batch)
+      batch.evidence = .event
       try refresh(row, current, reading: nil, in: &batch)
       if unread[assetID]?.isPending == true { unread[assetID]!.at = batch.time + Self.clockGrain }
     }
@@ -305,13 +320,6 @@ extension Reconciler {
 
   private func touchCollections(of assetID: Int64, batch: inout Batch) throws {
     for id in try batch.writer.collections(holding: assetID) { batch.record.update(collection: id) }
-  }
-
-  func note(_ evidence: Evidence, in batch: inout Batch) {
-    switch evidence {
-    case .event: batch.sawEvent = true
-    case .scan: batch.sawScan = true
-    }
   }
 
   private func fileExtension(_ name: [UInt8]) -> ArraySlice<UInt8> {

@@ -22,76 +22,108 @@ struct RemovalPolicy: Sendable {
 
 /// A scan of one root while it is under way.
 struct Scan {
+  let root: UInt16
   let rootID: Int64
   let request: UInt32
-  let reason: ScanReason
+  /// The directory that it is for, where that is not the root.
+  let partOf: Int64?
   /// Files of the catalog that it did not find where they were.
   var missing: [Int64: Place] = [:]
+  /// Directories of which it knows nothing, nor of what is below them.
+  var exempt: Set<Int64> = []
 }
 
 /// A root of which a scan missed too much.
 struct Suspect: Sendable {
-  /// Nanoseconds since 1970.
+  /// Nanoseconds of the clock that nobody sets.
   let since: Int64
   var missing: Int
 }
 
 struct EndedScan {
+  enum Verdict {
+    /// What it missed is removed.
+    case decided
+    /// It missed so much that nothing was removed.
+    case suspect(missing: Int)
+    /// It did not see everything: nothing was removed.
+    case incomplete
+  }
+
   let root: UInt16
   let request: UInt32
-  let complete: Bool
-  /// Of it all, so many were missed that nothing was removed.
-  let isSuspect: Bool
+  let verdict: Verdict
 }
 
 // Scans: what they miss is decided at their end.
 extension Reconciler {
   func scanStarted(root: UInt16, request: UInt32, reason: ScanReason) {
     guard let rootID = rootIDs[root] else { return }
-    scans[root] = Scan(rootID: rootID, request: request, reason: reason)
+    let part = reason == .rescan ? partialRequests[request].flatMap { tree.contains($0) ? $0 : nil } : nil
+    scans[root] = Scan(root: root, rootID: rootID, request: request, partOf: part)
   }
 
   func scanEnded(root: UInt16, request: UInt32, complete: Bool, in batch: inout Batch) throws {
-    guard let scan = scans.removeValue(forKey: root) else { return }
-    guard complete, let top = tree.top(ofRoot: scan.rootID) else {
-      batch.endedScans.append(EndedScan(root: root, request: request, complete: complete, isSuspect: false))
-      return
+    let scan = scans.removeValue(forKey: root)
+    if complete, let scan, tree.top(ofRoot: scan.rootID) != nil {
+      endedScans.append(scan)
+    } else {
+      partialRequests[request] = nil
+      confirmedRequests.remove(request)
+      batch.endedScans.append(EndedScan(root: root, request: request, verdict: .incomplete))
     }
-    let directories = tree.unbound(below: top)
-    var missingAssets = 0
-    for directory in directories {
-      for below in tree.subtree(of: directory) { missingAssets += try batch.writer.files(in: below).count }
+    // What left one root may turn up in another that is still being scanned.
+    guard scans.isEmpty else { return }
+    for ended in endedScans {
+      let verdict = try decide(ended, in: &batch)
+      partialRequests[ended.request] = nil
+      confirmedRequests.remove(ended.request)
+      batch.endedScans.append(EndedScan(root: ended.root, request: ended.request, verdict: verdict))
     }
-    missingAssets += scan.missing.count
-    let total = try batch.writer.assetCount(below: top)
+    endedScans = []
+  }
 
-    if policy.brakes(missing: missingAssets, of: total) && !confirmedRequests.contains(request) {
+  private func decide(_ scan: Scan, in batch: inout Batch) throws -> EndedScan.Verdict {
+    guard let top = tree.top(ofRoot: scan.rootID) else { return .incomplete }
+    batch.evidence = .scan
+    let base = scan.partOf.flatMap { tree.contains($0) ? $0 : nil } ?? top
+    let directories = tree.unbound(below: base).filter { directory in
+      !scan.exempt.contains { tree.contains($0) && tree.isInside(directory, $0) }
+    }
+    var missingCount = scan.missing.count
+    for directory in directories { missingCount += try batch.writer.assetCount(below: directory) }
+
+    let isWhole = scan.partOf == nil
+    if !confirmedRequests.contains(scan.request),
+      policy.brakes(missing: missingCount, of: try batch.writer.assetCount(below: base))
+    {
       let suspect = suspects[scan.rootID]
-      if suspect.map({ batch.time - $0.since < policy.grace }) ?? true {
-        suspects[scan.rootID] = Suspect(since: suspect?.since ?? batch.time, missing: missingAssets)
-        batch.endedScans.append(EndedScan(root: root, request: request, complete: true, isSuspect: true))
-        return
+      if !isWhole || suspect.map({ batch.uptime - $0.since < policy.grace }) ?? true {
+        suspects[scan.rootID] = Suspect(since: suspect?.since ?? batch.uptime, missing: missingCount)
+        return .suspect(missing: missingCount)
       }
     }
-    suspects[scan.rootID] = nil
-    confirmedRequests.remove(request)
-    if missingAssets > 0 || !directories.isEmpty { batch.sawScan = true }
+    if isWhole { suspects[scan.rootID] = nil }
     for (assetID, place) in scan.missing {
       guard try batch.writer.file(place.directoryID, place.name)?.assetID == assetID else { continue }
       try remove(assetID, in: &batch)
     }
     for directory in directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
-    batch.endedScans.append(EndedScan(root: root, request: request, complete: true, isSuspect: false))
+    return .decided
   }
 
   /// It is there after all, or was removed for another reason.
   func forgetMissing(_ assetID: Int64) {
     for root in scans.keys { scans[root]!.missing[assetID] = nil }
+    for index in endedScans.indices { endedScans[index].missing[assetID] = nil }
   }
 
   func rootOffline(_ root: UInt16, in batch: inout Batch) throws {
     guard let rootID = rootIDs[root] else { return }
     scans[root] = nil
+    endedScans.removeAll { $0.root == root }
+    // What a scan said of the drive before it went says nothing of it when it is back.
+    suspects[rootID] = nil
     if let top = tree.top(ofRoot: rootID) {
       if let listed = listing?.directoryID, tree.isInside(listed, top) { listing = nil }
       tree.unbind(subtree: top)

@@ -6,15 +6,10 @@ import Glibc
 /// block device whose number stat(2) gives. A file system without a block device (tmpfs, overlay, network, and btrfs,
 /// whose subvolumes have numbers of their own) is known by statvfs(3)'s f_fsid, which stays while it is
 /// mounted, and on most across mounts.
-struct VolumeIdentities {
-  private var known: [UInt64: String] = [:]
-
+enum VolumeIdentity {
   /// - Parameter path: of a directory on that device.
-  mutating func identity(device: UInt64, path: [UInt8]) -> String {
-    if let identity = known[device] { return identity }
-    let identity = Self.uuid(device: device) ?? Self.fileSystemID(path: path, device: device)
-    known[device] = identity
-    return identity
+  static func of(device: UInt64, path: [UInt8]) -> String {
+    uuid(device: device) ?? fileSystemID(path: path, device: device)
   }
 
   private static func uuid(device: UInt64) -> String? {

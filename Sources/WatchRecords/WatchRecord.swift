@@ -68,7 +68,8 @@ public enum WatchRecord: Hashable, Sendable {
 
   /// A scan of a root begins, or of the directory that was asked for. All its directories are listed before `scanEnded`.
   case scanStarted(root: UInt16, request: UInt32, reason: ScanReason)
-  /// `complete` is false when something could not be read, or the queue overflowed again meanwhile.
+  /// `complete` is false when the queue overflowed again meanwhile, the root went, or there was nothing to scan: then it
+  /// says nothing of what it did not find. What it could not read it says by `unreadable`.
   case scanEnded(root: UInt16, request: UInt32, complete: Bool)
 
   /// The root's directory can't be opened (`errorNumber` is errno); it is tried again every two seconds.
@@ -80,7 +81,7 @@ public enum WatchRecord: Hashable, Sendable {
   case synced(number: UInt64)
   /// How many directories got no watch because the user's limit is reached (ENOSPC), and how many have one.
   case watchBudget(unwatched: UInt32, watched: UInt32, limit: UInt32)
-  /// A directory could not be read.
+  /// A directory, or with an empty name this one itself, could not be read: what is in it and below is not known.
   case unreadable(directory: DirectoryNumber, name: [UInt8], errorNumber: Int32)
 }
 

@@ -102,7 +102,6 @@ extension FolderWatch {
     for file in listing.files { say(.fileFound(directory: number, name: file.name, stat: file.stat)) }
     if let failure = listing.failure {
       say(.unreadable(directory: number, name: failure.name, errorNumber: failure.errorNumber))
-      if let scan = request.scan { scans[scan]?.complete = false }
       tree[index].flags.insert(.incomplete)
     } else {
       tree[index].flags.remove(.incomplete)
@@ -141,6 +140,5 @@ extension FolderWatch {
 
   func cannotEnter(_ parent: NodeIndex, _ name: [UInt8], _ error: SystemError, scan: UInt32?) {
     say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
-    if let scan { scans[scan]?.complete = false }
   }
 }

@@ -166,7 +166,6 @@ extension FolderWatch {
     } else {
       say(.unreadable(directory: tree[index].number, name: [], errorNumber: error.number))
     }
-    if let scan = request.scan { scans[scan]?.complete = false }
     cancelListing(index)
   }
 

@@ -142,7 +142,8 @@ import Varlink
         let assetID: Int64?
       }
       func state(_ path: String) async throws -> String {
-        try await fixture.call("Explain", Parameters(path: path), returning: Reply.self).state
+        let reply = try await fixture.call("Explain", Parameters(path: path), returning: Reply.self)
+        return reply.state
       }
       try fixture.write(".hidden/a.jpg")
       try "x".write(toFile: fixture.path("notes.txt"), atomically: false, encoding: .utf8)

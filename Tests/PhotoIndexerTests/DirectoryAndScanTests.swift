@@ -135,4 +135,123 @@ private typealias Fixture = ReconcilerFixture
       .rootOffline(root: 9, errorNumber: 5))
     #expect(record.isEmpty)
   }
+
+  // MARK: Several scans, drives and roots
+
+  /// The top of root 1 with another inode, as an empty mount point has.
+  private static let bareMountPoint = WatchRecord.directoryFound(
+    number: 50, parent: 0, root: 1, name: Fixture.bytes("/p"),
+    identity: FileIdentity(device: 77, inode: 4711, birthTime: 99))
+
+  @Test func bareMountPointRemovesNothing() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg")
+    try fixture.scan([("a.jpg", stat)])
+    // The volume's name comes from the path, which does not exist here: the device stands for it.
+    let record = try fixture.apply(
+      .rootOffline(root: 1, errorNumber: 2), Self.bareMountPoint,
+      .scanStarted(root: 1, request: 0, reason: .rootReturned), Self.bareMountPoint,
+      .listingStarted(number: 50, evidence: .scan), .listingEnded(number: 50, complete: true),
+      .scanEnded(root: 1, request: 0, complete: true))
+    #expect(record.deletedAssets.isEmpty && record.rootAvailability.map(\.isAvailable) == [false])
+    #expect(try fixture.paths().count == 1 && fixture.asset("/p/a.jpg").available == false)
+    let back = try fixture.scan([("a.jpg", stat)])
+    #expect(back.rootAvailability.map(\.isAvailable) == [true] && back.insertedAssets.isEmpty)
+  }
+
+  @Test func unreadableFolderKeepsItsPhotosAndStopsNoOther() throws {
+    let fixture = try twoFolders()
+    let b = try fixture.paths()["/p/y/b.jpg"]!
+    try fixture.restart()
+    let record = try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .start), Fixture.top,
+      .listingStarted(number: 1, evidence: .scan), .listingEnded(number: 1, complete: true),
+      .unreadable(directory: 1, name: Fixture.bytes("x"), errorNumber: 13),
+      .scanEnded(root: 1, request: 0, complete: true))
+    #expect(record.deletedAssets == [b])
+    #expect(try fixture.paths().keys.sorted() == ["/p/x/a.jpg"])
+  }
+
+  @Test func rescanOfAFolderDecidesThatFolderOnly() throws {
+    let fixture = try twoFolders()
+    let a = try fixture.paths()["/p/x/a.jpg"]!
+    let x = try #require(fixture.reconciler.tree.directory(number: 2))
+    // Folder y was not found in this session.
+    fixture.reconciler.tree.unbind(subtree: try #require(fixture.reconciler.tree.directory(number: 3)))
+    fixture.reconciler.partialRequests[7] = x
+    let record = try fixture.apply(
+      .scanStarted(root: 1, request: 7, reason: .rescan), .listingStarted(number: 2, evidence: .scan),
+      .listingEnded(number: 2, complete: true), .scanEnded(root: 1, request: 7, complete: true))
+    #expect(record.deletedAssets == [a])
+    #expect(try fixture.paths().keys.sorted() == ["/p/y/b.jpg"])
+  }
+
+  @Test func directoryMissedByAListingAloneWaitsForAScan() throws {
+    let fixture = try twoFolders()
+    let batch = try fixture.catalog.write {
+      try fixture.reconciler.apply(
+        [.directoryGone(number: 2, evidence: .scan)], contents: [:], with: $0, time: fixture.disk.time)
+    }
+    #expect(batch.rootsToScan == [1] && batch.record.isEmpty)
+    #expect(try fixture.paths().count == 2)
+  }
+
+  @Test func photoMovedToAnotherRootBetweenScansKeepsItsIdentifier() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    let id = try fixture.paths()["/p/a.jpg"]!
+    let second = try fixture.catalog.write { try $0.insertRoot(path: Fixture.bytes("/q")) }
+    fixture.reconciler.tree.addRoot(second, path: Fixture.bytes("/q"))
+    fixture.reconciler.rootIDs[2] = second
+    let stat = fixture.disk.move("/p/a.jpg", "/q/a.jpg")
+    let record = try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .start), .scanStarted(root: 2, request: 0, reason: .start),
+      .listingStarted(number: 1, evidence: .scan), .listingEnded(number: 1, complete: true),
+      .scanEnded(root: 1, request: 0, complete: true),
+      .directoryFound(
+        number: 60, parent: 0, root: 2, name: Fixture.bytes("/q"),
+        identity: FileIdentity(device: 1, inode: 600, birthTime: 1)),
+      .listingStarted(number: 60, evidence: .scan), Fixture.file("a.jpg", in: 60, stat),
+      .listingEnded(number: 60, complete: true), .scanEnded(root: 2, request: 0, complete: true))
+    #expect(try fixture.paths() == ["/q/a.jpg": id])
+    #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty)
+  }
+
+  @Test func exchangedDirectoriesTellTheirRealPaths() throws {
+    let fixture = try twoFolders()
+    let record = try fixture.apply(
+      .directoryMoved(number: 2, parent: 1, name: Fixture.bytes("y")),
+      .directoryMoved(number: 3, parent: 1, name: Fixture.bytes("x")))
+    #expect(
+      record.renamedDirectories.map { "\(FilePath.text($0.fromPath)) \(FilePath.text($0.toPath))" }.sorted()
+        == ["/p/x /p/y", "/p/y /p/x"])
+  }
+
+  @Test func rootThatWasWidenedKeepsItsPhotos() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg")
+    try fixture.scan([("a.jpg", stat)])
+    let id = try fixture.paths()["/p/a.jpg"]!
+    let old = fixture.reconciler.rootIDs[1]!
+    fixture.reconciler.rootIDs[1] = nil
+    fixture.reconciler.tree.unbindAll()
+    fixture.reconciler.unconfiguredRoots = [old]
+    let wide = try fixture.catalog.write { try $0.insertRoot(path: Fixture.bytes("/")) }
+    fixture.reconciler.tree.addRoot(wide, path: Fixture.bytes("/"))
+    fixture.reconciler.rootIDs[2] = wide
+    let record = try fixture.apply(
+      .scanStarted(root: 2, request: 0, reason: .start),
+      .directoryFound(
+        number: 70, parent: 0, root: 2, name: Fixture.bytes("/"),
+        identity: FileIdentity(device: 1, inode: 700, birthTime: 1)),
+      .listingStarted(number: 70, evidence: .scan), .listingEnded(number: 70, complete: true),
+      .directoryFound(
+        number: 71, parent: 70, root: 2, name: Fixture.bytes("p"),
+        identity: FileIdentity(device: 1, inode: 1, birthTime: 1)),
+      .listingStarted(number: 71, evidence: .scan), Fixture.file("a.jpg", in: 71, stat),
+      .listingEnded(number: 71, complete: true), .scanEnded(root: 2, request: 0, complete: true))
+    #expect(try fixture.paths() == ["/p/a.jpg": id])
+    #expect(record.insertedAssets.isEmpty && record.deletedAssets.isEmpty)
+    #expect(fixture.reconciler.unconfiguredRoots.isEmpty)
+  }
 }

@@ -113,6 +113,43 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths().count == 1)
   }
 
+  @Test func photoThatIsEmptyForAMomentKeepsItsIdentifier() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try fixture.paths()["/p/a.jpg"]!
+    fixture.disk.pass(10)
+    #expect(try fixture.apply(Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", bytes: 0))).isEmpty)
+    try fixture.apply(Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", camera: "X9")), .synced(number: 1))
+    #expect(try fixture.paths() == ["/p/a.jpg": id])
+    fixture.disk.pass(10)
+    let record = try fixture.apply(
+      Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", bytes: 0)), .synced(number: 2))
+    #expect(record.deletedAssets == [id])
+  }
+
+  @Test func changedInodesOfAnUnchangedFileAreNoChange() throws {
+    let fixture = try ReconcilerFixture()
+    var stat = fixture.disk.write("/p/a.jpg")
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
+    fixture.disk.pass(10)
+    let reads = fixture.disk.readCount
+    stat.identity.inode += 500
+    stat.identity.birthTime += 500
+    #expect(try fixture.scan([("a.jpg", stat)]).isEmpty)
+    #expect(fixture.disk.readCount == reads)
+  }
+
+  @Test func farDatesAreNoTrap() throws {
+    let fixture = try ReconcilerFixture()
+    var stat = fixture.disk.write("/p/a.jpg", failure: "damaged")
+    stat.modificationTime = .max
+    stat.changeTime = .min
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
+    stat.changeTime = .max
+    try fixture.apply(Fixture.file("a.jpg", stat), .synced(number: 1))
+    #expect(try fixture.paths().count == 1)
+  }
+
   @Test func damagedFileIsKeptAndReadAgainWhileYoung() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(
@@ -122,7 +159,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.unread[id]?.isPending == false)
     fixture.disk.write("/p/a.jpg", camera: "X300")
     let record = try fixture.catalog.write { writer in
-      var batch = Batch(writer: writer, time: fixture.disk.time)
+      var batch = Batch(writer: writer, time: fixture.disk.time, uptime: fixture.disk.time)
       try fixture.reconciler.readAgain([id], in: &batch)
       return batch.record
     }

@@ -81,6 +81,8 @@ final class MemoryDisk: PhotoFiles {
 
   func stat(_ path: [UInt8]) -> FileStat? { state.withLock { $0.files[path]?.stat } }
 
+  func volumeIdentity(device: UInt64, path: [UInt8]) -> String { "volume \(device)" }
+
   func exists(_ path: [UInt8]) -> Bool { stat(path) != nil }
 
   func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {

@@ -40,7 +40,8 @@ final class ReconcilerFixture {
   @discardableResult
   func apply(_ records: WatchRecord...) throws -> CommitRecord {
     try catalog.write { writer in
-      let batch = try reconciler.apply(records, contents: [:], with: writer, time: disk.time)
+      let batch = try reconciler.apply(
+        records, contents: [:], with: writer, time: disk.time, uptime: disk.time)
       if !batch.record.isEmpty {
         _ = try writer.append(batch.record, origin: batch.origin, date: disk.time / 1000)
       }
@@ -103,7 +104,8 @@ final class ReconcilerFixture {
   func scan(_ files: [(String, FileStat)], request: UInt32 = 0) throws -> CommitRecord {
     let records = Self.scan(files, request: request)
     return try catalog.write { writer in
-      let batch = try reconciler.apply(records, contents: [:], with: writer, time: disk.time)
+      let batch = try reconciler.apply(
+        records, contents: [:], with: writer, time: disk.time, uptime: disk.time)
       if !batch.record.isEmpty {
         _ = try writer.append(batch.record, origin: batch.origin, date: disk.time / 1000)
       }
