@@ -61,13 +61,19 @@ struct CookieDirectory {
     _ = withCName(path) { rmdir($0) }
   }
 
+  /// A relative path in the environment means nothing to a daemon, and is ignored as the XDG Base Directory Specification
+  /// asks.
   private static func parent() -> String {
-    if let runtime = getenv("XDG_RUNTIME_DIR") {
-      let directory = String(cString: runtime) + "/photod"
-      if access(directory, W_OK | X_OK) == 0 { return directory }
+    if let runtime = absolutePath("XDG_RUNTIME_DIR"), access(runtime + "/photod", W_OK | X_OK) == 0 {
+      return runtime + "/photod"
     }
-    if let temporary = getenv("TMPDIR"), temporary.pointee != 0 { return String(cString: temporary) }
+    if let temporary = absolutePath("TMPDIR"), access(temporary, W_OK | X_OK) == 0 { return temporary }
     return "/tmp"
+  }
+
+  private static func absolutePath(_ variable: String) -> String? {
+    guard let value = getenv(variable), value.pointee == CChar(bitPattern: UInt8(ascii: "/")) else { return nil }
+    return String(cString: value)
   }
 
   /// Removes what a killed photod-watch of ours left behind: empty directories named by a process that is no more.
