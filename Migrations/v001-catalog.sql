@@ -79,9 +79,9 @@ CREATE TABLE asset (
 );
 CREATE INDEX asset_by_date ON asset (sort_date, id, is_hidden, is_trashed);
 CREATE INDEX asset_by_directory ON asset (directory_id, sort_date, id, is_hidden, is_trashed);
-CREATE INDEX asset_favorite ON asset (sort_date, id) WHERE is_favorite = 1;
-CREATE INDEX asset_video ON asset (sort_date, id) WHERE media_type = 2;
-CREATE INDEX asset_screenshot ON asset (sort_date, id) WHERE media_subtypes & 8 <> 0;
+CREATE INDEX asset_favorite ON asset (sort_date, id, is_hidden, is_trashed) WHERE is_favorite = 1;
+CREATE INDEX asset_video ON asset (sort_date, id, is_hidden, is_trashed) WHERE media_type = 2;
+CREATE INDEX asset_screenshot ON asset (sort_date, id, is_hidden, is_trashed) WHERE media_subtypes & 8 <> 0;
 CREATE INDEX asset_failed ON asset (id) WHERE failure IS NOT NULL;
 
 -- A file of an asset; position 0 is the one to show first.

@@ -26,11 +26,11 @@ extension CatalogReader {
       if collection.smartAlbum != .recents { collectionKey = String(collection.id) }
     }
     if options.includeHidden != true {
-      source.conditions.append(SQLCondition(sql: "asset.is_hidden = 0"))
+      source.conditions.append(SQLCondition(sql: "+asset.is_hidden = 0"))
       dependsOn.insert(.hidden)
     }
     if options.includeTrashed != true {
-      source.conditions.append(SQLCondition(sql: "asset.is_trashed = 0"))
+      source.conditions.append(SQLCondition(sql: "+asset.is_trashed = 0"))
       dependsOn.insert(.trashed)
     }
     if options.excludeUnavailable == true {

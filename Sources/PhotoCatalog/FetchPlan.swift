@@ -94,7 +94,9 @@ struct FetchSource: Sendable {
     conditions.flatMap(\.arguments) + (albumID.map { [.integer($0)] } ?? [])
   }
 
-  static let visible = SQLCondition(sql: "asset.is_hidden = 0 AND asset.is_trashed = 0")
+  /// The sign keeps SQLite from going through an index only to check these
+  /// (https://www.sqlite.org/optoverview.html#uplus).
+  static let visible = SQLCondition(sql: "+asset.is_hidden = 0 AND +asset.is_trashed = 0")
 
   private static let offlineTable =
     "offline(id) AS (SELECT directory.id FROM root JOIN directory ON directory.root_id = root.id "

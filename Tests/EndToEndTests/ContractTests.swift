@@ -10,7 +10,7 @@ import Varlink
     try await DaemonFixture.with { fixture in
       let made = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures/made")
-      try FileManager.default.copyItem(atPath: made.path, toPath: fixture.path("made"))
+      try fixture.copyFolder(made, to: "made")
       try await fixture.start()
       try await fixture.synchronize()
       try await body(fixture)

@@ -201,6 +201,20 @@ final class DaemonFixture {
     try Self.photo(variant).write(to: URL(fileURLWithPath: path))
   }
 
+  /// Content only: the tests may run as another user than the one who owns the checkout.
+  func copyFolder(_ folder: URL, to name: String) throws {
+    for entry in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: [.isDirectoryKey])
+    {
+      let target = name + "/" + entry.lastPathComponent
+      if try entry.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true {
+        try copyFolder(entry, to: target)
+      } else {
+        try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
+        try Data(contentsOf: entry).write(to: URL(fileURLWithPath: path(target)))
+      }
+    }
+  }
+
   func move(_ from: String, _ to: String) throws {
     try #require(rename(path(from), path(to)) == 0, "rename \(from) \(to): \(String(cString: strerror(errno)))")
   }
