@@ -55,6 +55,11 @@ package actor Library {
   private var startOverDelay = Library.firstStartOverDelay
   private static let firstStartOverDelay: Int64 = 1_000_000_000
   private static let lastStartOverDelay: Int64 = 60_000_000_000
+  /// Roots of which a listing missed something while nothing was scanned.
+  private var unscannedRoots: Set<UInt16> = []
+  /// Nanoseconds of the clock that nobody sets.
+  private var lastBatchAt: Int64 = 0
+  private static let quietTime: Int64 = 1_000_000_000
   private var assetCount: Int
   private var scannedFiles = 0
 
@@ -182,7 +187,12 @@ package actor Library {
     rescans.add(batch.record, to: requests)
     note(records)
     for ended in batch.endedScans { scanEnded(ended) }
-    for root in batch.rootsToScan { _ = watcher.rescan(root: root, directory: nil) }
+    unscannedRoots.formUnion(batch.rootsToScan)
+    // Whatever happens in a root that is in doubt may be what was missed.
+    for (root, rootID) in reconciler.rootIDs where reconciler.suspects[rootID] != nil && !batch.record.isEmpty {
+      unscannedRoots.insert(root)
+    }
+    lastBatchAt = uptime()
     for number in batch.synced { barrier.answer(number) }
     startOverDelay = Self.firstStartOverDelay
     updateState()
@@ -249,7 +259,7 @@ package actor Library {
       rescans.fail(
         ended.request,
         with: LibraryError.unavailable(
-          "\(missing) photos are missing at once; nothing was removed. Mount the drive if it is one, or rescan with `confirm` (photoctl rescan --confirm) if they are gone for good."
+          "\(missing) photos are missing at once; nothing was removed. Mount the drive if it is one; if they are gone for good, say `photoctl rescan --confirm`."
         ))
     case .incomplete:
       rescans.fail(
@@ -341,6 +351,13 @@ package actor Library {
 
   private func rescanSuspects() {
     let moment = uptime()
+    // Once it is quiet: a copy that is under way would only be found half done.
+    if moment - lastBatchAt >= Self.quietTime {
+      for root in unscannedRoots where reconciler.rootIDs[root] != nil && reconciler.scans[root] == nil {
+        _ = watcher.rescan(root: root, directory: nil)
+      }
+      unscannedRoots = []
+    }
     for (root, rootID) in reconciler.rootIDs {
       guard let suspect = reconciler.suspects[rootID], moment - suspect.since >= reconciler.policy.grace,
         reconciler.availability[rootID] == true, !awaitedScans.contains(root), reconciler.scans[root] == nil

@@ -103,7 +103,7 @@ extension Library {
     board.warn(
       "suspect \(rootID)",
       suspect.map {
-        "\($0.missing) photos are missing from \(FilePath.text(path)) at once; nothing was removed. Mount the drive if it is one, or say `photoctl rescan --confirm` if they are gone for good."
+        "\($0.missing) photos are missing from \(FilePath.text(path)) at once; nothing was removed yet. Mount the drive if it is one, or put them back; they are removed when a scan still misses them \(configuration.removalGrace.components.seconds) seconds later, or at once with `photoctl rescan --confirm`."
       })
   }
 

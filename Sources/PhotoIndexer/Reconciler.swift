@@ -29,6 +29,8 @@ final class Reconciler {
   var adoptedRoots: Set<Int64> = []
   /// Roots that are configured no longer; their assets stay, unavailable, until a person says otherwise.
   var unconfiguredRoots: Set<Int64> = []
+  /// Directories that were in the catalog and not on disk before: what they lack is coming back, or is not.
+  var returned: Set<Int64> = []
   /// Directories out of their place for the moment, with the path that they had.
   var parkedPaths: [Int64: [UInt8]] = [:]
   /// Roots of which too much was missing, since when (nanoseconds), and how many assets.
@@ -116,6 +118,7 @@ final class Reconciler {
     scans = [:]
     endedScans = []
     listing = nil
+    returned = []
   }
 }
 

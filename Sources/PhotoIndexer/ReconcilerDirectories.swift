@@ -26,6 +26,7 @@ extension Reconciler {
         try relocate(known, to: parentID, name: name, in: &batch)
       }
       tree.bind(known, to: number)
+      returned.insert(known)
     } else if let occupant, tree.number(of: occupant) == nil, tree.row(occupant).volumeID != volumeID,
       tree.row(occupant).volumeID != tree.row(parentID).volumeID
     {
@@ -40,6 +41,7 @@ extension Reconciler {
       try batch.writer.updateDirectory(row)
       tree.update(row)
       tree.bind(occupant, to: number)
+      returned.insert(occupant)
     } else {
       if let occupant { try park(occupant, in: &batch) }
       let (id, album) = try batch.writer.insertDirectory(
@@ -243,10 +245,12 @@ extension Reconciler {
       return
     }
     let root = tree.rootID(of: ended.directoryID)
-    if ended.evidence == .scan && !ended.unnamed.isEmpty { requireScan(of: root, in: &batch) }
+    // A directory that has come back may still be filling: no event said that what it lacks was removed.
+    let evidence = returned.remove(ended.directoryID) == nil ? ended.evidence : .scan
+    if evidence == .scan && !ended.unnamed.isEmpty { requireScan(of: root, in: &batch) }
     for row in ended.unnamed.values {
       let place = Place(directoryID: row.directoryID, name: row.name)
-      switch ended.evidence {
+      switch evidence {
       case .scan:
         if let scan = scans.first(where: { $0.value.rootID == root })?.key {
           scans[scan]!.missing[row.assetID] = place

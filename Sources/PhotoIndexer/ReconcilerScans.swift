@@ -94,13 +94,17 @@ extension Reconciler {
     for directory in directories { missingCount += try batch.writer.assetCount(below: directory) }
 
     let isWhole = scan.partOf == nil
-    if !confirmedRequests.contains(scan.request),
-      policy.brakes(missing: missingCount, of: try batch.writer.assetCount(below: base))
-    {
+    if !confirmedRequests.contains(scan.request) {
       let suspect = suspects[scan.rootID]
-      if !isWhole || suspect.map({ batch.uptime - $0.since < policy.grace }) ?? true {
-        suspects[scan.rootID] = Suspect(since: suspect?.since ?? batch.uptime, missing: missingCount)
-        return .suspect(missing: missingCount)
+      let isDoubtful = policy.brakes(missing: missingCount, of: try batch.writer.assetCount(below: base))
+      // What is left of a suspicion stays in doubt: the rest may be on its way back as well.
+      if policy.grace > 0 && (isDoubtful || (suspect != nil && missingCount > 0)) {
+        let isComingBack = suspect.map { missingCount < $0.missing } ?? true
+        let since = isComingBack ? batch.uptime : suspect!.since
+        if !isWhole || batch.uptime - since < policy.grace {
+          suspects[scan.rootID] = Suspect(since: since, missing: missingCount)
+          return .suspect(missing: missingCount)
+        }
       }
     }
     if isWhole { suspects[scan.rootID] = nil }
