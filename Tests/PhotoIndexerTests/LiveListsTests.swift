@@ -1,0 +1,277 @@
+import Dispatch
+import Foundation
+import PhotoCatalog
+import PhotoModel
+import Synchronization
+import Testing
+
+@testable import PhotoIndexer
+
+/// Which lists are kept, for how long, and for whom.
+@Suite struct LiveListsTests {
+  @Test func tokenStillFindsItsListAfterCommitsThatLeaveItAlone() throws {
+    let library = try ScriptedLibrary()
+    let lists = library.lists()
+    let plan = try library.plan()
+    library.commit([1, 2, 3])
+    let first = try lists.current(plan)
+    for _ in 0..<1_000 {
+      library.commit([1, 2, 3])
+      _ = try lists.current(plan)
+    }
+    let last = try lists.current(plan)
+    #expect(last.sequence == first.sequence + 1_000 && last.ids == [1, 2, 3] && last.digest == first.digest)
+    for sequence in first.sequence...last.sequence {
+      #expect(lists.recent(plan, sequence: sequence)?.ids == [1, 2, 3])
+    }
+    #expect(lists.recent(plan, sequence: first.sequence - 1) == nil)
+    #expect(lists.recent(plan, sequence: last.sequence + 1) == nil)
+  }
+
+  @Test func listAgesFromWhenItWasSuperseded() throws {
+    let library = try ScriptedLibrary()
+    let lists = library.lists()
+    let plan = try library.plan()
+    lists.beginObserving(plan)
+    library.commit([1])
+    let first = try lists.current(plan).sequence
+    library.pass(.seconds(3_600))
+    library.commit([1, 2])
+    let second = try lists.current(plan).sequence
+    #expect(lists.recent(plan, sequence: first)?.ids == [1])
+    library.pass(.seconds(299))
+    library.commit([1, 2, 3])
+    _ = try lists.current(plan)
+    // It was asked for when it was superseded, and counts from there.
+    #expect(lists.recent(plan, sequence: second)?.ids == [1, 2])
+    library.pass(.seconds(300))
+    library.commit([])
+    _ = try lists.current(plan)
+    #expect(lists.recent(plan, sequence: first) == nil)
+  }
+
+  /// A commit that nobody looked at may have had another list, though those before and after it agree.
+  @Test func commitThatWasNotLookedAtIsNotVouchedFor() throws {
+    let library = try ScriptedLibrary()
+    let lists = library.lists()
+    let plan = try library.plan()
+    library.commit([1])
+    let first = try lists.current(plan).sequence
+    library.commit([1, 2])
+    library.commit([1])
+    let last = try lists.current(plan).sequence
+    #expect(lists.recent(plan, sequence: first)?.ids == [1])
+    #expect(lists.recent(plan, sequence: last)?.ids == [1])
+    #expect(lists.recent(plan, sequence: first + 1) == nil)
+  }
+
+  @Test func listIsFetchedOnceACommit() throws {
+    let library = try ScriptedLibrary()
+    let lists = library.lists()
+    let plan = try library.plan()
+    library.commit([1])
+    for _ in 0..<10 { _ = try lists.current(plan) }
+    #expect(library.fetchCount == 1)
+  }
+
+  /// A commit can be read before it is announced.
+  @Test func listIsFetchedAnewForASequenceAheadOfTheFeed() throws {
+    let library = try ScriptedLibrary()
+    let lists = library.lists()
+    let plan = try library.plan()
+    library.commit([1])
+    let first = try lists.current(plan).sequence
+    library.commit([1, 2], announced: false)
+    #expect(try lists.current(plan).ids == [1])
+    #expect(try lists.current(plan, atLeast: first + 1).ids == [1, 2])
+    // Nor does one that will never be there do harm.
+    #expect(try lists.current(plan, atLeast: first + 100).sequence == first + 1)
+    #expect(lists.recent(plan, sequence: first)?.ids == [1])
+  }
+
+  @Test func bytesOfAllFetchesTogetherAreBounded() throws {
+    let library = try ScriptedLibrary()
+    var limits = LiveLists.Limits()
+    limits.keptBytes = 100_000
+    let lists = library.lists(limits)
+    let plans = try (1...4).map { try library.plan(limit: $0) }
+    var sequences: [(FetchPlan, Int64)] = []
+    for round in 0..<20 {
+      library.commit((0..<1_000).map { Int64($0 + round) })
+      for plan in plans {
+        library.pass(.milliseconds(1))
+        sequences.append((plan, try lists.current(plan).sequence))
+        #expect(lists.keptBytes <= 100_000)
+      }
+    }
+    let kept = sequences.map { lists.recent($0.0, sequence: $0.1) != nil }
+    // What is left is what was superseded last: about 100,000 bytes of 8,000 a list.
+    #expect((8...12).contains(kept.count { $0 }))
+    #expect(kept.suffix(8).allSatisfy { $0 })
+  }
+
+  @Test func listThatIsAskedForOutlivesOlderUses() throws {
+    let library = try ScriptedLibrary()
+    var limits = LiveLists.Limits()
+    limits.keptBytes = 30_000
+    let lists = library.lists(limits)
+    let plan = try library.plan()
+    lists.beginObserving(plan)
+    library.commit((0..<1_000).map { Int64($0) })
+    let first = try lists.current(plan).sequence
+    for round in 1...10 {
+      library.pass(.seconds(1))
+      #expect(lists.recent(plan, sequence: first) != nil, "round \(round)")
+      library.commit((0..<1_000).map { Int64($0 + round) })
+      _ = try lists.current(plan)
+    }
+    #expect(lists.recent(plan, sequence: first + 1) == nil)
+  }
+
+  /// Its observers hold it anyway.
+  @Test func currentListOfAnObservedFetchIsNeitherForgottenNorCounted() throws {
+    let library = try ScriptedLibrary()
+    var limits = LiveLists.Limits()
+    limits.keptBytes = 1_000
+    limits.keptFetches = 2
+    let lists = library.lists(limits)
+    let observed = try library.plan(limit: 100)
+    library.commit((0..<1_000).map { Int64($0) })
+    lists.beginObserving(observed)
+    let sequence = try lists.current(observed).sequence
+    library.pass(.seconds(3_600))
+    for limit in 1...10 { _ = try lists.current(try library.plan(limit: limit)) }
+    #expect(lists.recent(observed, sequence: sequence) != nil)
+    lists.endObserving(observed)
+    library.commit([1])
+    _ = try lists.current(try library.plan(limit: 1))
+    #expect(lists.recent(observed, sequence: sequence) == nil)
+  }
+
+  @Test func fetchesThatNobodyAsksForGo() throws {
+    let library = try ScriptedLibrary()
+    var limits = LiveLists.Limits()
+    limits.keptFetches = 8
+    let lists = library.lists(limits)
+    library.commit([1])
+    for limit in 1...100 {
+      library.pass(.milliseconds(1))
+      _ = try lists.current(try library.plan(limit: limit))
+      #expect(lists.fetchCount <= 9)
+    }
+    #expect(lists.recent(try library.plan(limit: 100), sequence: 1) != nil)
+    #expect(lists.recent(try library.plan(limit: 1), sequence: 1) == nil)
+    library.pass(.seconds(300))
+    _ = try lists.current(try library.plan(limit: 1))
+    #expect(lists.fetchCount == 1)
+  }
+
+  @Test func slowFetchHoldsUpNobodyElse() async throws {
+    let library = try ScriptedLibrary()
+    var limits = LiveLists.Limits()
+    limits.keptFetches = 1
+    let lists = library.lists(limits)
+    let slow = try library.plan(limit: 1)
+    library.commit([1])
+    let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    library.onFetch { plan in
+      guard plan == slow else { return }
+      begun.signal()
+      mayEnd.wait()
+    }
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      do { #expect(try lists.current(slow).ids == [1]) } catch { Issue.record(error) }
+      done.signal()
+    }
+    begun.wait()
+    // Each of these makes room for itself.
+    for limit in 2...10 { #expect(try lists.current(try library.plan(limit: limit)).ids == [1]) }
+    #expect(lists.recent(slow, sequence: 1) == nil)
+    mayEnd.signal()
+    done.wait()
+  }
+
+  @Test func observersAtOnceSeeOneListEach() async throws {
+    let library = try ScriptedLibrary()
+    let lists = library.lists()
+    let plans = try (1...3).map { try library.plan(limit: $0) }
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for round in 0..<200 {
+            if task == 0 { library.commit([Int64(round)]) }
+            do {
+              let plan = plans[round % 3]
+              let list = try lists.current(plan)
+              if let again = lists.recent(plan, sequence: list.sequence) { #expect(again.ids == list.ids) }
+            } catch {
+              Issue.record(error)
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// A library of one list, the same for every fetch, that changes when a test says so.
+private final class ScriptedLibrary: Sendable {
+  private struct State {
+    var sequence: Int64 = 0
+    var ids: [Int64] = []
+    var time = ContinuousClock.now
+    var fetchCount = 0
+    var onFetch: @Sendable (FetchPlan) -> Void = { _ in }
+  }
+
+  let feed = ChangeFeed(sequence: 0)
+  private let state = Mutex(State())
+  /// Only for its plans.
+  private let planner: EmptyCatalog
+
+  init() throws { planner = try EmptyCatalog() }
+
+  func lists(_ limits: LiveLists.Limits = LiveLists.Limits()) -> LiveLists {
+    LiveLists(feed: feed, limits: limits, now: { self.state.withLock { $0.time } }) { plan in
+      self.state.withLock { $0.onFetch }(plan)
+      return self.state.withLock { state in
+        state.fetchCount += 1
+        return (state.sequence, state.ids)
+      }
+    }
+  }
+
+  func plan(limit: Int = 1_000) throws -> FetchPlan {
+    try planner.catalog.read { try $0.plan(FetchOptions(fetchLimit: limit)) }
+  }
+
+  func commit(_ ids: [Int64], announced: Bool = true) {
+    let sequence = state.withLock { state in
+      state.ids = ids
+      state.sequence += 1
+      return state.sequence
+    }
+    if announced { feed.publish(sequence) }
+  }
+
+  func pass(_ time: Duration) { state.withLock { $0.time += time } }
+  func onFetch(_ hook: @escaping @Sendable (FetchPlan) -> Void) { state.withLock { $0.onFetch = hook } }
+  var fetchCount: Int { state.withLock { $0.fetchCount } }
+}
+
+/// An empty catalog in a folder of its own.
+private final class EmptyCatalog: Sendable {
+  let catalog: Catalog
+  private let folder: String
+
+  init() throws {
+    folder = NSTemporaryDirectory() + "photod-lists-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    catalog = try Catalog(path: folder + "/catalog.sqlite")
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
+  }
+}
