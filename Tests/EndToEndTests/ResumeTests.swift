@@ -56,4 +56,22 @@ import Testing
       #expect(foreign.reload == .libraryReplaced)
     }
   }
+  @Test func resumeByTokenOutlivesManyCommits() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<10 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let start = try await first(Parameters(), fixture)
+      let before = try #require(start.ids)
+      // None of these changes the list; each is looked at.
+      var token = ""
+      for round in 0..<80 {
+        token = try await fixture.setFavorite([before[0]], round % 2 == 0)
+        _ = try await first(Parameters(), fixture)
+      }
+      let touched = try await first(Parameters(since: start.token, sinceDigest: start.digest), fixture)
+      #expect(touched.reload == nil && touched.token == token && touched.details?.changedFields == ["favorite"])
+      #expect(try touched.details?.applied(to: before) == before)
+    }
+  }
 }

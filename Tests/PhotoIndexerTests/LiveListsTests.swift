@@ -233,12 +233,14 @@ private final class ScriptedLibrary: Sendable {
   init() throws { planner = try EmptyCatalog() }
 
   func lists(_ limits: LiveLists.Limits = LiveLists.Limits()) -> LiveLists {
-    LiveLists(feed: feed, limits: limits, now: { self.state.withLock { $0.time } }) { plan in
-      self.state.withLock { $0.onFetch }(plan)
-      return self.state.withLock { state in
-        state.fetchCount += 1
-        return (state.sequence, state.ids)
-      }
+    LiveLists(feed: feed, limits: limits, now: { self.state.withLock { $0.time } }, fetch: { self.fetch($0) })
+  }
+
+  private func fetch(_ plan: FetchPlan) -> (Int64, [Int64]) {
+    state.withLock { $0.onFetch }(plan)
+    return state.withLock { state in
+      state.fetchCount += 1
+      return (state.sequence, state.ids)
     }
   }
 
