@@ -93,7 +93,7 @@ extension FileLookups {
     row.bind(1, assetID)
     return try row.firstRow {
       var content = AssetContent(
-        mediaType: MediaType(catalogValue: row.int64(0)), mediaSubtypes: MediaSubtypes(rawValue: row.int64(1)),
+        mediaType: MediaType(code: row.int64(0)), mediaSubtypes: MediaSubtypes(rawValue: row.int64(1)),
         contentType: row.text(2))
       content.creationDate = row.optionalInt64(3).map {
         PhotoDate(microseconds: $0, offsetMinutes: row.optionalInt(4))

@@ -202,7 +202,7 @@ extension CatalogWriter {
 
   /// Parameters 1 to 24, in the order that both statements share.
   private func bind(_ content: AssetContent, to statement: RawStatement) {
-    statement.bind(1, content.mediaType.catalogValue)
+    statement.bind(1, content.mediaType.code)
     statement.bind(2, content.mediaSubtypes.rawValue)
     statement.bind(3, content.creationDate?.microseconds)
     statement.bind(4, content.creationDate?.offsetMinutes)
@@ -233,26 +233,6 @@ extension CatalogWriter {
     case .image, .unknown: 0
     case .video: 1
     case .audio: 2
-    }
-  }
-}
-
-extension MediaType {
-  var catalogValue: Int64 {
-    switch self {
-    case .unknown: 0
-    case .image: 1
-    case .video: 2
-    case .audio: 3
-    }
-  }
-
-  init(catalogValue: Int64) {
-    switch catalogValue {
-    case 1: self = .image
-    case 2: self = .video
-    case 3: self = .audio
-    default: self = .unknown
     }
   }
 }

@@ -254,4 +254,46 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.insertedAssets.isEmpty && record.deletedAssets.isEmpty)
     #expect(fixture.reconciler.unconfiguredRoots.isEmpty)
   }
+
+  @Test func photosThatAreCopiedBackKeepTheirIdentifiers() throws {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let files = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/x/\($0).jpg")) }
+    try fixture.catalog.write { writer in
+      _ = try fixture.reconciler.apply(
+        [Fixture.top, Fixture.found(2, "x", inode: 20)] + files.map { Fixture.file($0.0, in: 2, $0.1) },
+        contents: [:], with: writer, time: fixture.disk.time, uptime: fixture.disk.time)
+    }
+    let before = try fixture.paths()
+    for (name, _) in files { fixture.disk.remove("/p/x/\(name)") }
+    try fixture.restart()
+    #expect(try fixture.scan([]).isEmpty)
+    #expect(fixture.reconciler.suspects.count == 1)
+
+    // A copy makes the folder anew and fills it while it is listed, with files of other inodes.
+    var copies: [(String, FileStat)] = []
+    for (name, _) in files { copies.append((name, fixture.disk.write("/p/x/\(name)"))) }
+    try fixture.apply(
+      Fixture.found(9, "x", inode: 99), .listingStarted(number: 9, evidence: .event),
+      Fixture.file(copies[0].0, in: 9, copies[0].1), .listingEnded(number: 9, complete: true))
+    #expect(try fixture.paths() == before)
+    // Even a scan in the middle of it, which misses fewer than the brake's hundred, removes nothing.
+    for copy in copies.dropFirst().prefix(80) { try fixture.apply(Fixture.file(copy.0, in: 9, copy.1)) }
+    func scanFolder(_ found: [(String, FileStat)]) throws -> CommitRecord {
+      try fixture.catalog.write { writer in
+        let records: [WatchRecord] =
+          [
+            .scanStarted(root: 1, request: 5, reason: .rescan), .listingStarted(number: 1, evidence: .scan),
+            .listingEnded(number: 1, complete: true), .listingStarted(number: 9, evidence: .scan),
+          ] + found.map { Fixture.file($0.0, in: 9, $0.1) }
+          + [.listingEnded(number: 9, complete: true), .scanEnded(root: 1, request: 5, complete: true)]
+        return try fixture.reconciler.apply(
+          records, contents: [:], with: writer, time: fixture.disk.time, uptime: fixture.disk.time
+        ).record
+      }
+    }
+    #expect(try scanFolder(Array(copies.prefix(81))).deletedAssets.isEmpty)
+    #expect(fixture.reconciler.suspects.values.map(\.missing) == [69])
+    #expect(try scanFolder(copies).deletedAssets.isEmpty)
+    #expect(try fixture.paths() == before && fixture.reconciler.suspects.isEmpty)
+  }
 }
