@@ -39,18 +39,28 @@ extension LibraryService {
       return
     }
 
+    // The snapshot is gone by the time of the last page, which may be read whenever.
+    let last = try await sendAllButLast(of: options, from: offset, page: max(1, page), on: call)
+    try await call.reply(encoded: last)
+  }
+
+  /// - Returns: the last page.
+  private func sendAllButLast(of options: FetchOptions, from offset: Int, page: Int, on call: VarlinkServiceCall)
+    async throws -> VarlinkEncoded
+  {
     let snapshot = try library.catalog.snapshot()
     let (token, ids) = try snapshot.read { (try $0.token().description, try $0.ids(try $0.plan(options))) }
     var position = min(offset, ids.count)
-    repeat {
-      let part = Array(ids[position...].prefix(max(1, page)))
+    while true {
+      let part = Array(ids[position...].prefix(page))
       let assets = try snapshot.read { try $0.assets(part).assets }
       let (reply, taken) = try ReplyLimits.page(assets[...]) {
         FetchReply(token: token, total: ids.count, offset: position, assets: Array($0))
       }
       position += taken
-      try await send(reply, on: call, isLast: position >= ids.count)
-    } while position < ids.count
+      if position >= ids.count { return reply }
+      try await sendPage(reply, on: call)
+    }
   }
 
   private struct FetchIDsReply: Encodable {
@@ -66,27 +76,22 @@ extension LibraryService {
     guard call.wantsMore else { throw VarlinkError.expectedMore }
     let (token, ids) = try library.catalog.read { (try $0.token().description, try $0.ids(try $0.plan(options))) }
     var position = 0
-    repeat {
+    while true {
       let part = Array(ids[position...].prefix(ReplyLimits.idsPerPage))
       let reply = try VarlinkEncoded(
         encoding: FetchIDsReply(token: token, total: ids.count, offset: position, ids: part))
       position += part.count
-      try await send(reply, on: call, isLast: position >= ids.count)
-    } while position < ids.count
+      guard position < ids.count else { return try await call.reply(encoded: reply) }
+      try await sendPage(reply, on: call)
+    }
   }
 
-  /// A page of one snapshot: a reader that does not take it for 10 s loses the rest.
-  private func send(_ reply: VarlinkEncoded, on call: VarlinkServiceCall, isLast: Bool) async throws {
+  /// A page that others follow: a reader that does not take it for ``pageTimeout`` loses the rest.
+  private func sendPage(_ reply: VarlinkEncoded, on call: VarlinkServiceCall) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await call.replyContinuing(encoded: reply) }
       group.addTask {
-        if isLast {
-          try await call.reply(encoded: reply)
-        } else {
-          try await call.replyContinuing(encoded: reply)
-        }
-      }
-      group.addTask {
-        try await Task.sleep(for: .seconds(10))
+        try await Task.sleep(for: self.pageTimeout)
         throw ContractError.snapshotExpired()
       }
       defer { group.cancelAll() }

@@ -14,12 +14,15 @@ package final class LibraryService: VarlinkInterface {
   let logger: Logger
   let observers = Mutex(0)
   let rootCounts: RootCountCache
+  /// How long a page may be unread before its snapshot is let go of.
+  let pageTimeout: Duration
   /// How many connections there are; the service that has them is made after this.
   private let connections = Mutex<@Sendable () -> Int>({ 0 })
 
-  package init(library: Library, logger: Logger) {
+  package init(library: Library, logger: Logger, pageTimeout: Duration = .seconds(10)) {
     self.library = library
     self.logger = logger
+    self.pageTimeout = pageTimeout
     rootCounts = RootCountCache(catalog: library.catalog)
   }
 

@@ -1,0 +1,124 @@
+import Foundation
+import Logging
+import PhotoCatalog
+import PhotoModel
+import PhotoWatch
+import Synchronization
+import Testing
+import Varlink
+import WatchRecords
+
+@testable import PhotoIndexer
+@testable import PhotoServer
+
+/// A library over a catalog in a folder of its own, whose commits a test makes itself, announced or not.
+final class ServerFixture: Sendable {
+  let folder: String
+  let catalog: Catalog
+  let library: Library
+  private let directoryID: Int64
+
+  init() throws {
+    folder = NSTemporaryDirectory() + "photod-server-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    catalog = try Catalog(path: folder + "/catalog.sqlite")
+    directoryID = try catalog.write { writer in
+      try writer.insertDirectory(
+        parentID: nil, rootID: try writer.insertRoot(path: Array("/p".utf8)), name: [],
+        volumeID: try writer.volume(identity: "v"), inode: 1, birthTime: 1
+      ).directory
+    }
+    library = try Library(
+      catalog: catalog, watcher: SilentWatcher(), configuration: .init(roots: [], version: "1"),
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
+  }
+
+  /// Adds photos in one commit.
+  @discardableResult
+  func insert(_ count: Int = 1, titleLength: Int = 0, announced: Bool = true) throws -> [Int64] {
+    var ids: [Int64] = []
+    try commit(announced: announced) { writer, record in
+      let title = titleLength > 0 ? String(repeating: "t", count: titleLength) : nil
+      for _ in 0..<count {
+        let row = FileRow(
+          assetID: 0, directoryID: directoryID, name: Array(UUID().uuidString.utf8), byteCount: 1, modificationTime: 1,
+          changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
+        let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", title: title)
+        let id = try writer.insertAsset(content, file: row, addedDate: 1)
+        record.insert(asset: id)
+        ids.append(id)
+      }
+    }
+    return ids
+  }
+
+  func delete(_ ids: [Int64], announced: Bool = true) throws {
+    try commit(announced: announced) { writer, record in
+      for id in ids {
+        try writer.deleteAsset(id)
+        record.delete(asset: id)
+      }
+    }
+  }
+
+  /// A commit is in the catalog before the feed says so: between both is where races are.
+  private func commit(announced: Bool, _ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
+    let sequence = try catalog.write { writer in
+      var record = CommitRecord()
+      try body(writer, &record)
+      return try writer.append(record, origin: "watcher", date: 1)
+    }
+    if announced { library.feed.publish(sequence) }
+  }
+
+  /// Runs `body` while a service answers on a socket; `failures` are what it reports as errors of its own.
+  func serving(
+    pageTimeout: Duration = .seconds(10),
+    _ body: @Sendable (_ socket: String, _ failures: @Sendable () -> [String]) async throws -> Void
+  ) async throws {
+    let failures = Mutex<[String]>([])
+    try await withThrowingTaskGroup { group in
+      let service = VarlinkService(
+        identity: .init(vendor: "v", product: "p", version: "1", url: "u"),
+        interfaces: [
+          LibraryService(
+            library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pageTimeout: pageTimeout)
+        ],
+        onEvent: { event in
+          if case .failed(_, let method, let error) = event { failures.withLock { $0.append("\(method): \(error)") } }
+        })
+      let socket = folder + "/s"
+      let descriptor = try VarlinkSocket.listen(path: socket)
+      group.addTask { try await service.serve(listeningDescriptor: descriptor) }
+      defer { service.shutDown(within: .zero) }
+      try await body(socket) { failures.withLock { $0 } }
+    }
+  }
+
+  func token() throws -> String { try catalog.read { try $0.token().description } }
+
+  func observation(_ parameters: ObserveParameters = ObserveParameters()) throws -> LiveObservation {
+    let plan = try catalog.read { try $0.plan(parameters.options ?? FetchOptions()) }
+    return LiveObservation(library: library, plan: plan, parameters: parameters)
+  }
+}
+
+extension ObserveParameters {
+  init(since: String? = nil, sinceIDs: [Int64]? = nil, objects: Bool? = nil) {
+    self.init(options: nil, since: since, sinceDigest: nil, sinceIDs: sinceIDs, objects: objects, reloadOnly: nil)
+  }
+}
+
+/// A disk on which nothing happens.
+private struct SilentWatcher: WatchSource {
+  func nextInput() async -> WatchInput? { nil }
+  func start() throws {}
+  func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32 { 0 }
+  func sync(number: UInt64) {}
+  func setRoots(_ roots: [WatchRoot]) {}
+  func stop() async {}
+}
