@@ -9,16 +9,19 @@ extension LibraryService {
   private struct StatusReply: Encodable { let status: LibraryStatus }
 
   func status(_ call: VarlinkServiceCall) async throws {
-    var version = library.board.feed.sequence
     guard call.wantsMore else {
-      try await call.reply(StatusReply(status: try currentStatus()))
+      try await call.reply(StatusReply(status: try currentStatus(countsAge: .zero).status))
       return
     }
+    var version = library.board.feed.sequence
+    var sent: LibraryStatus?
     while true {
-      try await call.replyContinuing(StatusReply(status: try currentStatus()))
+      let (status, recountAt) = try currentStatus(countsAge: .seconds(1))
+      if status != sent { try await call.replyContinuing(StatusReply(status: status)) }
+      sent = status
       // At most ten times a second.
       try await Task.sleep(for: .milliseconds(100))
-      guard let next = await library.board.feed.next(after: version) else {
+      guard let next = await nextVersion(after: version, until: recountAt) else {
         try Task.checkCancellation()
         throw ContractError.unavailable("photod is stopping.")
       }
@@ -26,9 +29,28 @@ extension LibraryService {
     }
   }
 
-  private func currentStatus() throws -> LibraryStatus {
+  /// The newest version of the status once it is above `version`, or at that time `version` itself; nil at the end.
+  private func nextVersion(after version: Int64, until time: ContinuousClock.Instant?) async -> Int64? {
+    let feed = library.board.feed
+    guard let time else { return await feed.next(after: version) }
+    return await withTaskGroup(of: Int64?.self) { group in
+      group.addTask { await feed.next(after: version) }
+      group.addTask {
+        do { try await Task.sleep(until: time, clock: .continuous) } catch { return nil }
+        return version
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+  }
+
+  /// - Parameter countsAge: how old the counts of the roots may be.
+  /// - Returns: also when to ask again because they are not of the newest commit.
+  private func currentStatus(countsAge: Duration) throws -> (
+    status: LibraryStatus, recountAt: ContinuousClock.Instant?
+  ) {
     var status = library.board.status
-    let counts = try rootCounts.counts(at: library.feed.sequence)
+    let (counts, recountAt) = try rootCounts.counts(at: library.feed.sequence, maximumAge: countsAge)
     for index in status.roots.indices {
       guard let count = counts[status.roots[index].path] else { continue }
       status.roots[index].assetCount = count.assets
@@ -36,7 +58,7 @@ extension LibraryService {
     }
     status.observerCount = observers.withLock { $0 }
     status.connectionCount = connectionCount
-    return status
+    return (status, recountAt)
   }
 
   func explain(_ call: VarlinkServiceCall) async throws {
@@ -78,29 +100,40 @@ extension LibraryService {
   }
 }
 
-/// What is under each root, counted at most once a second: it takes a walk over the library.
+/// What is under each root, counted no more often than who asks needs it: it takes a walk over the library.
 final class RootCountCache: Sendable {
+  typealias Counts = [String: (assets: Int, directories: Int)]
+
   private struct State {
-    var counts: [String: (assets: Int, directories: Int)] = [:]
+    var counts: Counts = [:]
     var sequence: Int64 = -1
     var countedAt: ContinuousClock.Instant?
   }
 
   private let catalog: Catalog
+  private let now: @Sendable () -> ContinuousClock.Instant
   private let state = Mutex(State())
 
-  init(catalog: Catalog) { self.catalog = catalog }
+  init(catalog: Catalog, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    self.catalog = catalog
+    self.now = now
+  }
 
-  func counts(at sequence: Int64) throws -> [String: (assets: Int, directories: Int)] {
+  /// - Parameter maximumAge: counts of an older commit are good enough for so long.
+  /// - Returns: the counts, by the root's path; and when they are of an older commit, until when they are kept.
+  func counts(at sequence: Int64, maximumAge: Duration) throws -> (Counts, dueAt: ContinuousClock.Instant?) {
     try state.withLock { state in
-      let isYoung = state.countedAt.map { ContinuousClock.now - $0 < .milliseconds(100) } ?? false
-      if state.sequence == sequence || isYoung { return state.counts }
-      let rows = try catalog.read { try $0.rootCounts() }
+      if state.sequence >= sequence { return (state.counts, nil) }
+      let time = now()
+      if let countedAt = state.countedAt, time - countedAt < maximumAge {
+        return (state.counts, countedAt + maximumAge)
+      }
+      let (newest, rows) = try catalog.read { (try $0.sequence(), try $0.rootCounts()) }
       state.counts = [:]
       for row in rows { state.counts[FilePath.text(row.path)] = (row.assets, row.directories) }
-      state.sequence = sequence
-      state.countedAt = .now
-      return state.counts
+      state.sequence = newest
+      state.countedAt = time
+      return (state.counts, nil)
     }
   }
 }

@@ -1,0 +1,49 @@
+import PhotoCatalog
+import PhotoModel
+import Synchronization
+import Testing
+import Varlink
+
+@testable import PhotoIndexer
+@testable import PhotoServer
+
+/// What is under each root, without a walk over the library for every commit.
+@Suite struct StatusTests {
+  private struct Reply: Decodable { let status: LibraryStatus }
+
+  @Test func rootsAreCountedOnceASecondWhileFollowed() throws {
+    let fixture = try ServerFixture()
+    let time = Mutex(ContinuousClock.now)
+    let start = time.withLock { $0 }
+    let cache = RootCountCache(catalog: fixture.catalog, now: { time.withLock { $0 } })
+    func count(_ maximumAge: Duration = .seconds(1)) throws -> (assets: Int?, dueAt: ContinuousClock.Instant?) {
+      let (counts, dueAt) = try cache.counts(at: fixture.library.feed.sequence, maximumAge: maximumAge)
+      return (counts["/p"]?.assets, dueAt)
+    }
+    #expect(try count() == (0, nil))
+    try fixture.insert()
+    time.withLock { $0 += .milliseconds(999) }
+    #expect(try count() == (0, start + .seconds(1)))
+    time.withLock { $0 += .milliseconds(1) }
+    #expect(try count() == (1, nil))
+    try fixture.insert()
+    #expect(try count(.zero) == (2, nil), "who asks once is told what is true")
+  }
+
+  @Test(.timeLimit(.minutes(1))) func lastStatusOfAFollowerHasTheLastCounts() async throws {
+    let fixture = try ServerFixture()
+    fixture.library.board.update { $0.roots = [.init(path: "/p", state: .online)] }
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      var iterator = client.stream("org.photod.library.Status", VarlinkEmpty(), of: Reply.self).makeAsyncIterator()
+      #expect(try await iterator.next()?.status.roots.first?.assetCount == 0)
+      try fixture.insert()
+      fixture.library.board.update { $0.assetCount = 1 }
+      // Nothing happens after this.
+      var last: LibraryStatus?
+      repeat { last = try await iterator.next()?.status } while last != nil && last?.roots.first?.assetCount != 1
+      #expect(last?.assetCount == 1)
+      await client.close()
+    }
+  }
+}
