@@ -44,11 +44,12 @@ extension LibraryService {
   private func startOfHistory(_ since: String) throws -> Int64 {
     let current = library.catalog.token(library.feed.sequence)
     guard let token = ChangeToken(since) else { throw VarlinkError.invalidParameter("since") }
-    guard token.library == current.library, token.epoch == current.epoch, token.sequence <= current.sequence else {
+    guard token.library == current.library, token.epoch == current.epoch else {
       throw ContractError.tokenExpired(
         "The token is of another library, or of one that was rebuilt. Take the current token, then fetch anew.",
         current: current)
     }
+    // Not compared with the feed: a commit can be read, and its token be handed out, just before it is announced.
     guard try library.catalog.read({ try $0.historyReaches(token.sequence) }) else {
       throw ContractError.tokenExpired(
         "The history no longer reaches back to this token. Take the current token, then fetch anew.", current: current)

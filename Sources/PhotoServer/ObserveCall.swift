@@ -13,10 +13,12 @@ extension LibraryService {
 
     observers.withLock { $0 += 1 }
     defer { observers.withLock { $0 -= 1 } }
+    library.lists.beginObserving(plan)
+    defer { library.lists.endObserving(plan) }
     var observation = LiveObservation(library: library, plan: plan, parameters: parameters)
     try await observation.begin { try await call.replyContinuing(ObserveReply(observation: $0)) }
-    while let sequence = await library.feed.next(after: observation.checkedSequence) {
-      try await observation.advance(to: sequence) { try await call.replyContinuing(ObserveReply(observation: $0)) }
+    while await library.feed.next(after: observation.checkedSequence) != nil {
+      try await observation.advance { try await call.replyContinuing(ObserveReply(observation: $0)) }
     }
     try Task.checkCancellation()
     throw ContractError.unavailable("photod is stopping. Observe again with `since` when it runs.")
@@ -55,15 +57,14 @@ struct LiveObservation {
 
   /// The list as it is now, or where `since` is known the difference to it.
   mutating func begin(_ send: Send) async throws {
-    let list = try library.lists.current(plan)
     guard let since = parameters.since else {
-      try await sendList(list, reload: nil, send)
+      try await sendList(try library.lists.current(plan), reload: nil, send)
       return
     }
-    switch try base(since: since, now: list) {
+    switch try base(since: since) {
     case .reload(let reason):
-      try await sendList(list, reload: reason, send)
-    case .ids(let ids, let sequence):
+      try await sendList(try library.lists.current(plan), reload: reason, send)
+    case .ids(let ids, let sequence, let list):
       sentIDs = ids
       sentToken = since
       checkedSequence = sequence
@@ -75,31 +76,32 @@ struct LiveObservation {
     }
   }
 
-  /// The difference to what is true now, if there is any. It may be later than `sequence`.
-  mutating func advance(to sequence: Int64, _ send: Send) async throws {
+  /// The difference to what is true now, if there is any.
+  mutating func advance(_ send: Send) async throws {
     let list = try library.lists.current(plan)
     _ = try await sendDifference(to: list, send)
   }
 
   private enum Base {
-    case ids([Int64], sequence: Int64)
+    /// What the client has, of which commit, and the list as it is now: of that commit or a later one.
+    case ids([Int64], sequence: Int64, now: FetchedList)
     case reload(Observation.Reload)
   }
 
-  private func base(since: String, now list: FetchedList) throws -> Base {
+  private func base(since: String) throws -> Base {
     guard let token = ChangeToken(since) else { return .reload(.tokenExpired) }
     guard token.library == library.catalog.uuid, token.epoch == library.catalog.epoch else {
       return .reload(.libraryReplaced)
     }
-    guard token.sequence <= list.sequence,
-      try library.catalog.read({ try $0.historyReaches(token.sequence) })
-    else { return .reload(.tokenExpired) }
+    guard try library.catalog.read({ try $0.historyReaches(token.sequence) }) else { return .reload(.tokenExpired) }
+    // A commit can be read, and its token be handed out, just before the feed announces it.
+    let list = try library.lists.current(plan, atLeast: token.sequence)
     let known = library.lists.recent(plan, sequence: token.sequence)?.ids
     guard let ids = parameters.sinceIDs ?? known else { return .reload(.tokenExpired) }
     if let digest = parameters.sinceDigest, ListDigest(of: ids).description != digest {
       return .reload(.digestMismatch)
     }
-    return .ids(ids, sequence: token.sequence)
+    return .ids(ids, sequence: token.sequence, now: list)
   }
 
   // MARK: Sending
@@ -162,6 +164,9 @@ struct LiveObservation {
   }
 
   /// Whole assets beside the details, while the message stays under 512 KiB.
+  ///
+  /// They are as of now, which may be later than the list; the next difference then names what changed. Where one of them
+  /// is gone since, none are sent: `insertedAssets` is parallel to the ids, or absent.
   private func addObjects(to observation: inout Observation, _ list: FetchedList, besides byteCount: Int) throws {
     guard let details = observation.details else { return }
     let limit = 512 << 10
@@ -170,11 +175,12 @@ struct LiveObservation {
     let changed = details.changedAfter.flatMap { list.ids[$0.start..<$0.start + $0.count] }
     guard most > 0, details.insertedIDs.count + changed.count <= most else { return }
     let (inserted, updated) = try library.catalog.read {
-      (try $0.assets(details.insertedIDs).assets, try $0.assets(changed).assets)
+      (try $0.assets(details.insertedIDs), try $0.assets(changed))
     }
+    guard inserted.missing.isEmpty, updated.missing.isEmpty else { return }
     var whole = observation
-    whole.insertedAssets = inserted
-    whole.changedAssets = updated
+    whole.insertedAssets = inserted.assets
+    whole.changedAssets = updated.assets
     if try VarlinkEncoded(encoding: whole).byteCount < limit { observation = whole }
   }
 

@@ -1,0 +1,79 @@
+import PhotoModel
+import Testing
+
+@testable import PhotoServer
+
+/// What an observer is sent when commits come between the steps.
+@Suite struct ObservationTests {
+  private func begun(_ fixture: ServerFixture, _ parameters: ObserveParameters) async throws -> [Observation] {
+    var observation = try fixture.observation(parameters)
+    var sent: [Observation] = []
+    try await observation.begin { sent.append($0) }
+    return sent
+  }
+
+  @Test func tokenAheadOfTheFeedIsGoneOnFrom() async throws {
+    let fixture = try ServerFixture()
+    let first = try fixture.insert()
+    _ = try await begun(fixture, ObserveParameters())
+    let second = try fixture.insert(announced: false)
+    let token = try fixture.token()
+    // By the token alone: Fetch may have handed it out.
+    let byToken = try await begun(fixture, ObserveParameters(since: token))
+    #expect(byToken.count == 1 && byToken[0].reload == nil && byToken[0].ids == nil && byToken[0].token == token)
+    let byList = try await begun(fixture, ObserveParameters(since: token, sinceIDs: first + second))
+    #expect(byList.count == 1 && byList[0].reload == nil && byList[0].details == nil && byList[0].count == 2)
+  }
+
+  @Test func tokenOfACommitToComeIsExpired() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert()
+    let token = fixture.catalog.token(7).description
+    #expect(try await begun(fixture, ObserveParameters(since: token, sinceIDs: ids)).first?.reload == .tokenExpired)
+  }
+
+  @Test func tokenStillWorksAfterManyCommitsThatLeftTheListAlone() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
+    let start = try #require(try await begun(fixture, ObserveParameters()).first)
+    for _ in 0..<100 {
+      try fixture.delete([])
+      _ = try fixture.library.lists.current(plan)
+    }
+    let unchanged = try #require(try await begun(fixture, ObserveParameters(since: start.token)).first)
+    #expect(unchanged.reload == nil && unchanged.ids == nil && unchanged.digest == start.digest)
+    try fixture.delete([ids[0]])
+    let changed = try #require(try await begun(fixture, ObserveParameters(since: start.token)).first)
+    #expect(try changed.details?.applied(to: start.ids ?? []) == fixture.ids())
+  }
+
+  @Test func objectsAreLeftOutWhenOneIsGoneAgain() async throws {
+    let fixture = try ServerFixture()
+    let first = try fixture.insert()
+    var observation = try fixture.observation(ObserveParameters(objects: true))
+    var sent: [Observation] = []
+    try await observation.begin { sent.append($0) }
+
+    let present = try fixture.insert()
+    try await observation.advance { sent.append($0) }
+    #expect(sent.last?.insertedAssets?.map(\.id) == present)
+
+    let gone = try fixture.insert(2)
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
+    _ = try fixture.library.lists.current(plan)
+    try fixture.delete([gone[0]], announced: false)
+    try await observation.advance { sent.append($0) }
+    let details = try #require(sent.last?.details)
+    #expect(details.insertedIDs.count == 2 && sent.last?.insertedAssets == nil && sent.last?.changedAssets == nil)
+
+    // The deletion is announced with whatever comes next.
+    try fixture.delete([])
+    try await observation.advance { sent.append($0) }
+    #expect(sent.last?.count == first.count + present.count + 1 && sent.last?.details?.removedBefore.count == 1)
+  }
+}
+
+extension ServerFixture {
+  func ids() throws -> [Int64] { try catalog.read { try $0.ids(try $0.plan(FetchOptions())) } }
+}
