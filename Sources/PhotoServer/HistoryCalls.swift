@@ -77,7 +77,16 @@ extension LibraryService {
       let createdAlbumIDs: [Int64]
     }
     let parameters = try call.parameters(Parameters.self)
+    try Self.check(clientName: parameters.clientName)
     let token = try await library.perform(parameters.requests, clientName: parameters.clientName)
     try await call.reply(Reply(token: token.description, createdAlbumIDs: []))
+  }
+
+  /// It is stored with every change and sent to all observers: at most 64 Unicode scalars, none of them a control character.
+  static func check(clientName: String?) throws {
+    guard let scalars = clientName?.unicodeScalars else { return }
+    guard scalars.count <= 64, scalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+      throw VarlinkError.invalidParameter("clientName")
+    }
   }
 }

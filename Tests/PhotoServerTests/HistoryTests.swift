@@ -1,0 +1,66 @@
+import PhotoModel
+import Testing
+import Varlink
+
+@testable import PhotoServer
+
+/// The history between a commit and its announcement, and whom changes are ascribed to.
+@Suite struct HistoryTests {
+  private struct Since: Encodable { let since: String }
+  private struct Reply: Decodable {
+    let changes: [PersistentChange]
+    let token: String
+  }
+
+  @Test func historyIsReadFromATokenAheadOfTheFeed() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert()
+    try fixture.insert(announced: false)
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      let token = try fixture.token()
+      let reply = try await client.call(
+        "org.photod.library.FetchPersistentChanges", Since(since: token), returning: Reply.self)
+      #expect(reply.changes.isEmpty && reply.token == token)
+      await #expect(throws: VarlinkError.self, "of a commit to come") {
+        _ = try await client.call(
+          "org.photod.library.FetchPersistentChanges", Since(since: fixture.catalog.token(3).description),
+          returning: Reply.self)
+      }
+      await client.close()
+    }
+  }
+
+  @Test func clientNamesAreShortAndPrintable() throws {
+    for name in ["gallery", "Фото 📷", String(repeating: "x", count: 64), ""] {
+      try LibraryService.check(clientName: name)
+    }
+    try LibraryService.check(clientName: nil)
+    for name in [
+      String(repeating: "x", count: 65), "a" + String(repeating: "\u{301}", count: 64), "a\nb", "\u{85}", "\0",
+    ] {
+      #expect(throws: VarlinkError.invalidParameter("clientName")) { try LibraryService.check(clientName: name) }
+    }
+  }
+
+  @Test func changeUnderAnEndlessNameIsRefused() async throws {
+    struct Parameters: Encodable {
+      let requests: [ChangeRequest]
+      let clientName: String
+    }
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert()
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      await #expect(throws: VarlinkError.invalidParameter("clientName")) {
+        _ = try await client.call(
+          "org.photod.library.PerformChanges",
+          Parameters(
+            requests: [ChangeRequest(editAsset: .init(ids: ids, isFavorite: true))],
+            clientName: String(repeating: "x", count: 65)),
+          returning: VarlinkEmpty.self)
+      }
+      await client.close()
+    }
+  }
+}
