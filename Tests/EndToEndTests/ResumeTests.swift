@@ -56,6 +56,7 @@ import Testing
       #expect(foreign.reload == .libraryReplaced)
     }
   }
+
   @Test func resumeByTokenOutlivesManyCommits() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<10 { try fixture.write("\(index).jpg", index) }
