@@ -113,6 +113,12 @@ let package = Package(
     .testTarget(
       name: "PhotoIndexerTests", dependencies: ["PhotoIndexer", "PhotoCatalog", "PhotoModel", "WatchRecords"]),
     .testTarget(
+      name: "PhotoServerTests",
+      dependencies: [
+        "PhotoServer", "PhotoIndexer", "PhotoCatalog", "PhotoModel", "PhotoWatch", "WatchRecords", "Varlink",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    .testTarget(
       name: "PhotoDaemonTests",
       dependencies: [
         "PhotoDaemon", "PhotoModel",
