@@ -86,12 +86,12 @@ extension LibraryService {
     }
   }
 
-  /// A page that others follow: a reader that does not take it for ``pageTimeout`` loses the rest.
+  /// A page that others follow: a reader that does not take it until ``pageDeadline`` loses the rest.
   private func sendPage(_ reply: VarlinkEncoded, on call: VarlinkServiceCall) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await call.replyContinuing(encoded: reply) }
       group.addTask {
-        try await Task.sleep(for: self.pageTimeout)
+        try await self.pageDeadline()
         throw ContractError.snapshotExpired()
       }
       defer { group.cancelAll() }

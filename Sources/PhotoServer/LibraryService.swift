@@ -14,15 +14,18 @@ package final class LibraryService: VarlinkInterface {
   let logger: Logger
   let observers = Mutex(0)
   let rootCounts: RootCountCache
-  /// How long a page may be unread before its snapshot is let go of.
-  let pageTimeout: Duration
+  /// Returns when a page was unread for so long that its snapshot is let go of. Tests decide when that is.
+  let pageDeadline: @Sendable () async throws -> Void
   /// How many connections there are; the service that has them is made after this.
   private let connections = Mutex<@Sendable () -> Int>({ 0 })
 
-  package init(library: Library, logger: Logger, pageTimeout: Duration = .seconds(10)) {
+  package init(
+    library: Library, logger: Logger,
+    pageDeadline: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) }
+  ) {
     self.library = library
     self.logger = logger
-    self.pageTimeout = pageTimeout
+    self.pageDeadline = pageDeadline
     rootCounts = RootCountCache(catalog: library.catalog)
   }
 

@@ -8,7 +8,7 @@ import Varlink
 
 @testable import PhotoServer
 
-/// Pages that nobody reads for a while. Time itself is what these tests are of.
+/// Pages that nobody reads for a while.
 @Suite(.timeLimit(.minutes(1))) struct PageTests {
   private struct Page: Decodable {
     struct Parameters: Decodable { let assets: [Identified]? }
@@ -18,43 +18,75 @@ import Varlink
     let error: String?
   }
 
-  /// Calls Fetch, reads nothing for twice the time that a page may be unread, then everything.
-  private func fetchLate(_ fixture: ServerFixture) async throws -> (pages: [Page], failures: [String]) {
-    let timeout = Duration.milliseconds(500)
-    let result = Mutex<([Page], [String])>(([], []))
-    try await fixture.serving(pageTimeout: timeout) { path, failures in
-      let socket = try RawSocket(path: path)
-      try socket.send(#"{"method":"org.photod.library.Fetch","parameters":{},"more":true}"#)
-      try await Task.sleep(for: timeout * 2)
-      var pages: [Page] = []
-      repeat {
-        pages.append(try JSONDecoder().decode(Page.self, from: try await socket.receive()))
-      } while pages.last?.continues == true
-      // The next call is answered after whatever the last one had to report.
-      try socket.send(#"{"method":"org.photod.library.Status"}"#)
-      _ = try await socket.receive()
-      let (all, reported) = (pages, failures())
-      result.withLock { $0 = (all, reported) }
+  /// Ten seconds, that pass at once for one page and never for the others.
+  private final class Deadline: Sendable {
+    private let page: Int
+    private let startCount = Mutex(0)
+    private let (passed, continuation) = AsyncStream.makeStream(of: Void.self)
+
+    init(passesFor page: Int) { self.page = page }
+
+    /// For how many pages it was set.
+    var count: Int { startCount.withLock { $0 } }
+
+    func pass() async throws {
+      let number = startCount.withLock { count in
+        count += 1
+        return count
+      }
+      guard number == page else { return try await Task.sleep(for: .seconds(3_600)) }
+      continuation.yield()
     }
-    return result.withLock { $0 }
+
+    func waitUntilPassed() async { for await _ in passed { return } }
+  }
+
+  /// The pages of everything, read after `ready`.
+  private func pages(_ path: String, after ready: () async throws -> Void) async throws -> [Page] {
+    let socket = try RawSocket(path: path)
+    try socket.send(#"{"method":"org.photod.library.Fetch","parameters":{},"more":true}"#)
+    try await ready()
+    var pages: [Page] = []
+    repeat {
+      pages.append(try JSONDecoder().decode(Page.self, from: try await socket.receive()))
+    } while pages.last?.continues == true
+    // The next call is answered after whatever this one had to report.
+    try await status(socket)
+    return pages
+  }
+
+  private func status(_ socket: RawSocket) async throws {
+    try socket.send(#"{"method":"org.photod.library.Status"}"#)
+    _ = try await socket.receive()
   }
 
   @Test func lastPageMayBeReadLate() async throws {
     let fixture = try ServerFixture()
     // Two pages, together more than a connection buffers.
     let ids = try fixture.insert(700, titleLength: 2_300)
-    let (pages, failures) = try await fetchLate(fixture)
-    #expect(pages.count == 2 && pages.allSatisfy { $0.error == nil })
-    #expect(Set(pages.flatMap { $0.parameters.assets ?? [] }.map(\.id)) == Set(ids))
-    #expect(failures == [])
+    let deadline = Deadline(passesFor: 2)
+    try await fixture.serving(pageDeadline: deadline.pass) { path, failures in
+      let pages = try await pages(path) {}
+      #expect(pages.count == 2 && pages.allSatisfy { $0.error == nil })
+      #expect(Set(pages.flatMap { $0.parameters.assets ?? [] }.map(\.id)) == Set(ids))
+      #expect(deadline.count == 1, "the last page has none")
+      #expect(failures() == [])
+    }
   }
 
   @Test func pageThatOthersFollowExpiresUnread() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(2_000, titleLength: 2_300)
-    let (pages, failures) = try await fetchLate(fixture)
-    #expect(pages.last?.error == "org.photod.library.SnapshotExpired")
-    #expect(failures == [])
+    let deadline = Deadline(passesFor: 2)
+    try await fixture.serving(pageDeadline: deadline.pass) { path, failures in
+      let pages = try await pages(path) {
+        await deadline.waitUntilPassed()
+        // A round trip beside it: the service has turned to the deadline by then.
+        try await status(try RawSocket(path: path))
+      }
+      #expect(pages.count == 3 && pages.last?.error == "org.photod.library.SnapshotExpired")
+      #expect(failures() == [])
+    }
   }
 }
 

@@ -77,7 +77,7 @@ final class ServerFixture: Sendable {
 
   /// Runs `body` while a service answers on a socket; `failures` are what it reports as errors of its own.
   func serving(
-    pageTimeout: Duration = .seconds(10),
+    pageDeadline: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) },
     _ body: @Sendable (_ socket: String, _ failures: @Sendable () -> [String]) async throws -> Void
   ) async throws {
     let failures = Mutex<[String]>([])
@@ -86,7 +86,8 @@ final class ServerFixture: Sendable {
         identity: .init(vendor: "v", product: "p", version: "1", url: "u"),
         interfaces: [
           LibraryService(
-            library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pageTimeout: pageTimeout)
+            library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            pageDeadline: pageDeadline)
         ],
         onEvent: { event in
           if case .failed(_, let method, let error) = event { failures.withLock { $0.append("\(method): \(error)") } }
