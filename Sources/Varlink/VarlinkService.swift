@@ -1,3 +1,4 @@
+import Dispatch
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -228,7 +229,11 @@ public final class VarlinkService: Sendable {
       if time <= .zero {
         listener.steps.yield(.cancelAll)
       } else {
-        listener.channel.eventLoop.scheduleTask(in: TimeAmount(time)) { listener.steps.yield(.cancelAll) }
+        // Not on its event loop: a listener whose calls have ended may have shut that down already.
+        let (seconds, attoseconds) = time.components
+        let delay = DispatchTimeInterval.milliseconds(Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+        let steps = listener.steps
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { steps.yield(.cancelAll) }
       }
     }
     endIfDone()
