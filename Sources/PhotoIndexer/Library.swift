@@ -56,7 +56,9 @@ package actor Library {
   private static let firstStartOverDelay: Int64 = 1_000_000_000
   private static let lastStartOverDelay: Int64 = 60_000_000_000
   /// Roots of which a listing missed something while nothing was scanned.
-  private var unscannedRoots: Set<UInt16> = []
+  private var doubtfulRoots: Set<UInt16> = []
+  /// Roots under suspicion in which something has happened since their last scan.
+  private var activeSuspects: Set<UInt16> = []
   /// Nanoseconds of the clock that nobody sets.
   private var lastBatchAt: Int64 = 0
   private static let quietTime: Int64 = 1_000_000_000
@@ -187,15 +189,32 @@ package actor Library {
     rescans.add(batch.record, to: requests)
     note(records)
     for ended in batch.endedScans { scanEnded(ended) }
-    unscannedRoots.formUnion(batch.rootsToScan)
+    doubtfulRoots.formUnion(batch.rootsToScan)
     // Whatever happens in a root that is in doubt may be what was missed.
     for (root, rootID) in reconciler.rootIDs where reconciler.suspects[rootID] != nil && !batch.record.isEmpty {
-      unscannedRoots.insert(root)
+      activeSuspects.insert(root)
     }
     lastBatchAt = uptime()
-    for number in batch.synced { barrier.answer(number) }
+    for number in batch.synced { answerSync(number) }
     startOverDelay = Self.firstStartOverDelay
     updateState()
+  }
+
+  /// What a listing missed is decided by a scan; photod-watch says the new number only when that has ended.
+  private func answerSync(_ number: UInt64) {
+    guard !doubtfulRoots.isEmpty, let next = barrier.renumber(number) else {
+      barrier.answer(number)
+      return
+    }
+    scanDoubtfulRoots()
+    watcher.sync(number: next)
+  }
+
+  private func scanDoubtfulRoots() {
+    for root in doubtfulRoots where reconciler.rootIDs[root] != nil {
+      _ = watcher.rescan(root: root, directory: nil)
+    }
+    doubtfulRoots = []
   }
 
   /// One transaction with its history entry, published once it is committed.
@@ -353,10 +372,9 @@ package actor Library {
     let moment = uptime()
     // Once it is quiet: a copy that is under way would only be found half done.
     if moment - lastBatchAt >= Self.quietTime {
-      for root in unscannedRoots where reconciler.rootIDs[root] != nil && reconciler.scans[root] == nil {
-        _ = watcher.rescan(root: root, directory: nil)
-      }
-      unscannedRoots = []
+      doubtfulRoots.formUnion(activeSuspects)
+      activeSuspects = []
+      scanDoubtfulRoots()
     }
     for (root, rootID) in reconciler.rootIDs {
       guard let suspect = reconciler.suspects[rootID], moment - suspect.since >= reconciler.policy.grace,

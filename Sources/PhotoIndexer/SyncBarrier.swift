@@ -49,6 +49,15 @@ final class SyncBarrier: Sendable {
     }
   }
 
+  /// Gives one request a new number, to be asked anew; nil when nobody waits for it.
+  func renumber(_ number: UInt64) -> UInt64? {
+    state.withLock { state in
+      guard let key = state.waiters.first(where: { $0.value.number == number })?.key else { return nil }
+      state.waiters[key]!.number = state.nextNumber()
+      return state.waiters[key]!.number
+    }
+  }
+
   func answer(_ number: UInt64) {
     let waiter = state.withLock { state in
       state.waiters.first { $0.value.number == number }.flatMap { state.waiters.removeValue(forKey: $0.key) }
