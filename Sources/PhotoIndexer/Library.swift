@@ -39,10 +39,10 @@ package actor Library {
   var configuration: Configuration
   var reconciler: Reconciler
 
-  private let barrier = SyncBarrier()
+  let barrier = SyncBarrier()
   let rescans = RescanDesk()
   /// Roots whose scan must end before the library is live.
-  private var awaitedScans: Set<UInt16> = []
+  var awaitedScans: Set<UInt16> = []
   /// How many folders there was no watch for.
   var unwatchedCount = 0
   private var hasBeenLive = false
@@ -50,18 +50,18 @@ package actor Library {
   var unreadablePaths: Set<[UInt8]> = []
   /// A transaction failed: nothing is applied until all begins anew from what the catalog holds, at this time (nanoseconds
   /// of the clock that nobody sets).
-  private var startsOverAt: Int64?
+  var startsOverAt: Int64?
   /// Doubles while it fails again. Nanoseconds.
-  private var startOverDelay = Library.firstStartOverDelay
+  var startOverDelay = Library.firstStartOverDelay
   private static let firstStartOverDelay: Int64 = 1_000_000_000
-  private static let lastStartOverDelay: Int64 = 60_000_000_000
+  static let lastStartOverDelay: Int64 = 60_000_000_000
   /// Roots of which a listing missed something while nothing was scanned.
-  private var doubtfulRoots: Set<UInt16> = []
+  var doubtfulRoots: Set<UInt16> = []
   /// Roots under suspicion in which something has happened since their last scan.
-  private var activeSuspects: Set<UInt16> = []
+  var activeSuspects: Set<UInt16> = []
   /// Nanoseconds of the clock that nobody sets.
-  private var lastBatchAt: Int64 = 0
-  private static let quietTime: Int64 = 1_000_000_000
+  var lastBatchAt: Int64 = 0
+  static let quietTime: Int64 = 1_000_000_000
   private var assetCount: Int
   private var scannedFiles = 0
 
@@ -93,7 +93,7 @@ package actor Library {
     reconciler = try Self.makeReconciler(catalog, files, configuration)
   }
 
-  private static func makeReconciler(_ catalog: Catalog, _ files: any PhotoFiles, _ configuration: Configuration)
+  static func makeReconciler(_ catalog: Catalog, _ files: any PhotoFiles, _ configuration: Configuration)
     throws -> Reconciler
   {
     try Reconciler(catalog: catalog, files: files, policy: RemovalPolicy(grace: configuration.removalGrace))
@@ -210,7 +210,7 @@ package actor Library {
     watcher.sync(number: next)
   }
 
-  private func scanDoubtfulRoots() {
+  func scanDoubtfulRoots() {
     for root in doubtfulRoots where reconciler.rootIDs[root] != nil {
       _ = watcher.rescan(root: root, directory: nil)
     }
@@ -289,7 +289,7 @@ package actor Library {
     }
   }
 
-  private func updateState() {
+  func updateState() {
     let scanning = !awaitedScans.isEmpty
     if !scanning {
       hasBeenLive = true
@@ -314,74 +314,6 @@ package actor Library {
       return LibraryStatus.Root(
         path: FilePath.text(reconciler.tree.rootPaths[rootID] ?? []), state: state,
         watch: unwatchedCount == 0 ? .inotify : .mixed, polledDirectoryCount: unwatchedCount)
-    }
-  }
-
-  private func breakDown(_ error: any Error) {
-    startsOverAt = uptime() + startOverDelay
-    startOverDelay = min(startOverDelay * 2, Self.lastStartOverDelay)
-    logger.error("the catalog can't be written", metadata: ["error": "\(error)"])
-    board.warn(
-      "catalog", "The catalog can't be written: \(error). Make room on its disk; photod tries again by itself.")
-    rescans.failAll(with: LibraryError.unavailable("The catalog can't be written now. `photoctl status` says why."))
-  }
-
-  /// What time brings: files that are read again, roots that are scanned a second time, a catalog that failed.
-  private func maintain() async {
-    while !Task.isCancelled {
-      do { try await Task.sleep(for: .seconds(1)) } catch { return }
-      do {
-        if let startsOverAt {
-          if uptime() >= startsOverAt { try startOver() }
-        } else {
-          try readAgain()
-          rescanSuspects()
-        }
-      } catch {
-        breakDown(error)
-      }
-    }
-  }
-
-  private func startOver() throws {
-    reconciler = try Self.makeReconciler(catalog, files, configuration)
-    // New numbers for the roots: what photod-watch still says under the old ones means nothing to the new reconciler.
-    watcher.setRoots([])
-    try adoptRoots()
-    startsOverAt = nil
-    awaitedScans = Set(reconciler.rootIDs.keys)
-    board.warn("catalog", nil)
-    // What was said while nothing was applied answered nobody.
-    for number in barrier.renumber() { watcher.sync(number: number) }
-    updateState()
-  }
-
-  private func readAgain() throws {
-    let time = now()
-    let due = reconciler.unread.filter { $0.value.at <= time }.map(\.key)
-    guard !due.isEmpty else { return }
-    _ = try commit { writer in
-      var batch = Batch(writer: writer, time: time, uptime: uptime())
-      try reconciler.readAgain(due, in: &batch)
-      return ((), batch.record, batch.origin)
-    }
-    updateState()
-  }
-
-  private func rescanSuspects() {
-    let moment = uptime()
-    // Once it is quiet: a copy that is under way would only be found half done.
-    if moment - lastBatchAt >= Self.quietTime {
-      doubtfulRoots.formUnion(activeSuspects)
-      activeSuspects = []
-      scanDoubtfulRoots()
-    }
-    for (root, rootID) in reconciler.rootIDs {
-      guard let suspect = reconciler.suspects[rootID], moment - suspect.since >= reconciler.policy.grace,
-        reconciler.availability[rootID] == true, !awaitedScans.contains(root), reconciler.scans[root] == nil
-      else { continue }
-      _ = watcher.rescan(root: root, directory: nil)
-      awaitedScans.insert(root)
     }
   }
 

@@ -1,0 +1,73 @@
+import Logging
+import PhotoCatalog
+
+// What time brings, and what it mends: files that are read again, roots that are in doubt, a catalog that failed.
+extension Library {
+  func breakDown(_ error: any Error) {
+    startsOverAt = uptime() + startOverDelay
+    startOverDelay = min(startOverDelay * 2, Self.lastStartOverDelay)
+    logger.error("the catalog can't be written", metadata: ["error": "\(error)"])
+    board.warn(
+      "catalog", "The catalog can't be written: \(error). Make room on its disk; photod tries again by itself.")
+    rescans.failAll(with: LibraryError.unavailable("The catalog can't be written now. `photoctl status` says why."))
+  }
+
+  /// What time brings: files that are read again, roots that are scanned a second time, a catalog that failed.
+  func maintain() async {
+    while !Task.isCancelled {
+      do { try await Task.sleep(for: .seconds(1)) } catch { return }
+      do {
+        if let startsOverAt {
+          if uptime() >= startsOverAt { try startOver() }
+        } else {
+          try readAgain()
+          rescanSuspects()
+        }
+      } catch {
+        breakDown(error)
+      }
+    }
+  }
+
+  private func startOver() throws {
+    reconciler = try Self.makeReconciler(catalog, files, configuration)
+    // New numbers for the roots: what photod-watch still says under the old ones means nothing to the new reconciler.
+    watcher.setRoots([])
+    try adoptRoots()
+    startsOverAt = nil
+    awaitedScans = Set(reconciler.rootIDs.keys)
+    board.warn("catalog", nil)
+    // What was said while nothing was applied answered nobody.
+    for number in barrier.renumber() { watcher.sync(number: number) }
+    updateState()
+  }
+
+  private func readAgain() throws {
+    let time = now()
+    let due = reconciler.unread.filter { $0.value.at <= time }.map(\.key)
+    guard !due.isEmpty else { return }
+    _ = try commit { writer in
+      var batch = Batch(writer: writer, time: time, uptime: uptime())
+      try reconciler.readAgain(due, in: &batch)
+      return ((), batch.record, batch.origin)
+    }
+    updateState()
+  }
+
+  private func rescanSuspects() {
+    let moment = uptime()
+    // Once it is quiet: a copy that is under way would only be found half done.
+    if moment - lastBatchAt >= Self.quietTime {
+      doubtfulRoots.formUnion(activeSuspects)
+      activeSuspects = []
+      scanDoubtfulRoots()
+    }
+    for (root, rootID) in reconciler.rootIDs {
+      guard let suspect = reconciler.suspects[rootID], moment - suspect.since >= reconciler.policy.grace,
+        reconciler.availability[rootID] == true, !awaitedScans.contains(root), reconciler.scans[root] == nil
+      else { continue }
+      _ = watcher.rescan(root: root, directory: nil)
+      awaitedScans.insert(root)
+    }
+  }
+}
