@@ -159,6 +159,7 @@ actor DaemonLife: Service {
 
   private func reload(_ library: any RunningLibrary, from current: Configuration) async {
     var wanted = current
+    var isRead = true
     do {
       wanted = try Configuration.load(options: options, environment: environment)
       for remark in wanted.remarks { logger.warning("\(remark)") }
@@ -168,6 +169,7 @@ actor DaemonLife: Service {
       }
       (wanted.catalog, wanted.socket) = (current.catalog, current.socket)
     } catch {
+      isRead = false
       wanted.warnings = ["The configuration was not read again: \(error)"]
       logger.error("configuration not read", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
     }
@@ -175,6 +177,7 @@ actor DaemonLife: Service {
     do {
       try await library.reload(wanted)
       if case .serving = state { state = .serving(library, wanted) }
+      guard isRead else { return }
       logger.notice("configuration read", metadata: ["roots": "\(wanted.roots)", "log-level": "\(wanted.logLevel)"])
     } catch {
       logger.error("configuration not applied", metadata: ["error": "\(error)"])

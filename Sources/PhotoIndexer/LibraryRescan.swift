@@ -47,12 +47,18 @@ extension Library {
     var result = RescanResult()
     if reconciler.unconfiguredRoots.contains(rootID) {
       let reconciler = reconciler
-      result.removed = try commit { writer in
-        var batch = Batch(writer: writer, time: now(), uptime: uptime())
-        batch.evidence = .scan
-        if let top = reconciler.tree.top(ofRoot: rootID) { try reconciler.removeTree(top, in: &batch) }
-        try reconciler.removeRoot(rootID, in: &batch)
-        return (batch.record.deletedAssets.count, batch.record, batch.origin)
+      do {
+        result.removed = try commit { writer in
+          var batch = Batch(writer: writer, time: now(), uptime: uptime())
+          batch.evidence = .scan
+          if let top = reconciler.tree.top(ofRoot: rootID) { try reconciler.removeTree(top, in: &batch) }
+          try reconciler.removeRoot(rootID, in: &batch)
+          return (batch.record.deletedAssets.count, batch.record, batch.origin)
+        }
+      } catch {
+        // The tree in memory is ahead of the catalog now.
+        breakDown(error)
+        throw error
       }
       board.warn("unconfigured \(rootID)", nil)
       return result
@@ -62,7 +68,7 @@ extension Library {
     watchAnew(rootID)
     _ = try await synchronize(timeout: .seconds(3600))
     let touched = try catalog.read { try $0.persistentChanges(after: before, limit: 10_000) }
-    for change in touched where change.origin != "client" {
+    for change in touched where !change.origin.hasPrefix("client:") {
       result.inserted += change.insertedAssets.count
       result.updated += change.updatedAssets.count
       result.removed += change.deletedAssets.count
