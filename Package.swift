@@ -27,7 +27,9 @@ let package = Package(
     .target(name: "WatchRecords"),
 
     // The schema, and the protocol.
-    .target(name: "Migrations", path: "Migrations", resources: [.embedInCode("v001-catalog.sql")]),
+    .target(
+      name: "Migrations", path: "Migrations",
+      resources: [.embedInCode("v001-catalog.sql"), .embedInCode("v002-keywords.sql")]),
     .target(
       name: "Varlink",
       dependencies: [

@@ -7,6 +7,7 @@ package enum Migrations {
   }
 
   package static let steps = [
-    Step(name: "v001-catalog", sql: String(decoding: PackageResources.v001_catalog_sql, as: UTF8.self))
+    Step(name: "v001-catalog", sql: String(decoding: PackageResources.v001_catalog_sql, as: UTF8.self)),
+    Step(name: "v002-keywords", sql: String(decoding: PackageResources.v002_keywords_sql, as: UTF8.self)),
   ]
 }
