@@ -7,10 +7,11 @@ import PhotoModel
 /// and WebP by their headers and EXIF chunks; of anything else only the type is told. One file costs at most 64 KiB
 /// plus 1 MiB of reads in 513 calls (see ``FileWindow``), whatever it claims; a small JPEG is one `pread`.
 ///
-/// A reader keeps 150 KiB of buffers: make one a thread, and use it on that thread.
+/// A reader keeps 180 KiB of buffers: make one a thread, and use it on that thread.
 package struct MediaReader {
   private let window = FileWindow()
   private let blob = ExifBlob()
+  private let arena = ExifArena()
 
   package init() {}
 
@@ -91,7 +92,7 @@ package struct MediaReader {
     guard let place, var directories = ExifDirectories(window: window, base: place.base, length: place.length),
       directories.copy(to: blob)
     else { return nil }
-    return blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish())
+    return blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish(), in: arena)
   }
 
   private static func unrecognized(_ promise: MediaFormat.Promise, _ head: UnsafeRawBufferPointer) -> String {

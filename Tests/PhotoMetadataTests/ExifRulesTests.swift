@@ -12,6 +12,20 @@ import Testing
     return try PhotoMetadataTests.facts(of: builder.jpeg())
   }
 
+  /// libexif's memory is one block of 32 KiB; what is beyond it comes from elsewhere, and the next file is unharmed.
+  @Test func anEXIFBlockThatNeedsMuchMemoryIsReadWhole() throws {
+    let long = String(repeating: "x", count: 8000)
+    for _ in 0..<3 {
+      let large = try facts(
+        main: [0x010E: .ascii("A" + long), 0x010F: .ascii("B" + long), 0x0110: .ascii("C" + long)],
+        exif: [0x9003: .ascii("2024:07:21 10:00:00"), 0xA434: .ascii("D" + long), 0x9286: .ascii("E" + long)])
+      #expect(large.caption == "A" + long)
+      #expect(large.camera?.make == "B" + long && large.camera?.model == "C" + long && large.camera?.lens == "D" + long)
+      #expect(large.creationDate?.description == "2024-07-21T10:00:00")
+      #expect(try facts(main: [0x010F: .ascii("Make")]).camera?.make == "Make")
+    }
+  }
+
   // MARK: - Dates
 
   @Test(arguments: [
