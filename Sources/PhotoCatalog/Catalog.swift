@@ -86,7 +86,13 @@ package final class Catalog: Sendable {
   ///
   /// - Parameter durable: on disk before it returns, also if the power fails then; else SQLite may lose it, never break.
   package func write<Value>(durable: Bool = false, _ body: (CatalogWriter) throws -> Value) throws -> Value {
-    guard durable else { return try pool.write { try body(CatalogWriter(database: $0)) } }
+    func run(_ database: Database) throws -> Value {
+      let writer = CatalogWriter(connection: database)
+      let value = try body(writer)
+      try writer.finish()
+      return value
+    }
+    guard durable else { return try pool.write(run) }
     return try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = FULL")
       defer {
@@ -95,7 +101,7 @@ package final class Catalog: Sendable {
       }
       var value: Value?
       try database.inTransaction(.immediate) {
-        value = try body(CatalogWriter(database: database))
+        value = try run(database)
         return .commit
       }
       return value!

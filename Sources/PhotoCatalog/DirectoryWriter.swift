@@ -73,7 +73,7 @@ extension CatalogWriter {
     let insert = try RawStatement(database, "INSERT INTO root (path) VALUES (?)")
     insert.bind(1, text: path)
     try insert.run()
-    return database.lastInsertedRowID
+    return try database.lastInsertedRowID
   }
 
   package func setRootAvailable(_ id: Int64, _ isAvailable: Bool) throws {
@@ -98,7 +98,7 @@ extension CatalogWriter {
     let insert = try RawStatement(database, "INSERT INTO volume (identity) VALUES (?)")
     insert.bind(1, identity)
     try insert.run()
-    return database.lastInsertedRowID
+    return try database.lastInsertedRowID
   }
 
   /// Adds a directory together with its folder album.
@@ -117,11 +117,11 @@ extension CatalogWriter {
     insert.bind(5, Int64(bitPattern: inode))
     insert.bind(6, birthTime)
     try insert.run()
-    let directory = database.lastInsertedRowID
+    let directory = try database.lastInsertedRowID
     let album = try RawStatement(database, "INSERT INTO collection (kind, directory_id) VALUES (2, ?)")
     album.bind(1, directory)
     try album.run()
-    return (directory, database.lastInsertedRowID)
+    return (directory, try database.lastInsertedRowID)
   }
 
   /// Writes place and identity. One row, whatever the directory holds.

@@ -3,7 +3,7 @@ import PhotoModel
 
 /// What is known of files; the same for who reads a snapshot and for who writes a transaction.
 package protocol FileLookups {
-  var database: Database { get }
+  var database: Database { get throws }
 }
 
 extension CatalogReader: FileLookups {}
@@ -71,6 +71,18 @@ extension FileLookups {
     var rows: [FileRow] = []
     try select.forEachRow { rows.append(file(select)) }
     return rows
+  }
+
+  /// How many files there are, of all assets.
+  package func fileCount() throws -> Int {
+    let count = try RawStatement(database, "SELECT count(*) FROM resource")
+    return Int(try count.firstRow { count.int64(0) } ?? 0)
+  }
+
+  /// The inode of every file, on whichever volume, from the index alone.
+  package func forEachInode(_ body: (UInt64) -> Void) throws {
+    let select = try RawStatement(database, "SELECT inode FROM resource INDEXED BY resource_inode")
+    try select.forEachRow { body(UInt64(bitPattern: select.int64(0))) }
   }
 
   /// When an asset was added, in microseconds since 1970.

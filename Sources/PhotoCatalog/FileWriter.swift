@@ -71,55 +71,6 @@ package struct AssetContent: Hashable, Sendable {
 }
 
 extension CatalogWriter {
-  /// Adds an asset of one file.
-  ///
-  /// - Parameters:
-  ///   - row: the file; its `assetID` is ignored.
-  ///   - addedDate: microseconds since 1970.
-  /// - Returns: the new asset's id.
-  package func insertAsset(_ content: AssetContent, file row: FileRow, addedDate: Int64) throws -> Int64 {
-    let asset = try RawStatement(
-      database,
-      """
-      INSERT INTO asset (media_type, media_subtypes, creation_date, creation_offset, sort_date, modification_date,
-        added_date, pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude, camera_make,
-        camera_model, camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating, failure,
-        directory_id, name, name_key, byte_count, content_type)
-      VALUES (?1, ?2, ?3, ?4, ifnull(?3, ?28), ?27, ?28, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-        ?19, ?20, ?21, ?22, ?23, ?29, ?30, ?31, ?26, ?24)
-      """)
-    bind(content, to: asset)
-    asset.bind(26, row.byteCount)
-    asset.bind(27, row.modificationTime / 1000)
-    asset.bind(28, addedDate)
-    asset.bind(29, row.directoryID)
-    asset.bind(30, text: row.name)
-    asset.bind(31, CaseFolding.fold(FilePath.nameText(row.name)))
-    try asset.run()
-    let id = database.lastInsertedRowID
-
-    let resource = try RawStatement(
-      database,
-      """
-      INSERT INTO resource (directory_id, name, asset_id, position, kind, content_type, byte_count, modification_time,
-        change_time, inode, birth_time, read_time)
-      VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)
-      """)
-    resource.bind(1, row.directoryID)
-    resource.bind(2, text: row.name)
-    resource.bind(3, id)
-    resource.bind(4, Self.resourceKind(content.mediaType))
-    resource.bind(5, content.contentType)
-    resource.bind(6, row.byteCount)
-    resource.bind(7, row.modificationTime)
-    resource.bind(8, row.changeTime)
-    resource.bind(9, Int64(bitPattern: row.inode))
-    resource.bind(10, row.birthTime)
-    resource.bind(11, row.readTime)
-    try resource.run()
-    return id
-  }
-
   /// Writes what the content of an asset's file says now. What the user typed stays.
   package func updateContent(_ content: AssetContent, file row: FileRow) throws {
     let asset = try RawStatement(
@@ -132,14 +83,14 @@ extension CatalogWriter {
         rating = ?22, failure = ?23, content_type = ?24, byte_count = ?26, modification_date = ?27
       WHERE id = ?25
       """)
-    bind(content, to: asset)
+    content.bind(to: asset, from: 1)
     asset.bind(25, row.assetID)
     asset.bind(26, row.byteCount)
     asset.bind(27, row.modificationTime / 1000)
     try asset.run()
     let resource = try RawStatement(
       database, "UPDATE resource SET kind = ?, content_type = ? WHERE directory_id = ? AND name = ?")
-    resource.bind(1, Self.resourceKind(content.mediaType))
+    resource.bind(1, content.mediaType.resourceKind)
     resource.bind(2, content.contentType)
     resource.bind(3, row.directoryID)
     resource.bind(4, text: row.name)
@@ -197,42 +148,6 @@ extension CatalogWriter {
       let delete = try RawStatement(database, sql)
       delete.bind(1, id)
       try delete.run()
-    }
-  }
-
-  /// Parameters 1 to 24, in the order that both statements share.
-  private func bind(_ content: AssetContent, to statement: RawStatement) {
-    statement.bind(1, content.mediaType.code)
-    statement.bind(2, content.mediaSubtypes.rawValue)
-    statement.bind(3, content.creationDate?.microseconds)
-    statement.bind(4, content.creationDate?.offsetMinutes)
-    statement.bind(5, content.pixelWidth)
-    statement.bind(6, content.pixelHeight)
-    statement.bind(7, content.orientation)
-    statement.bind(8, content.durationSeconds)
-    statement.bind(9, content.location?.latitude)
-    statement.bind(10, content.location?.longitude)
-    statement.bind(11, content.location?.altitude)
-    statement.bind(12, content.camera?.make)
-    statement.bind(13, content.camera?.model)
-    statement.bind(14, content.camera?.lens)
-    statement.bind(15, content.camera?.exposureSeconds)
-    statement.bind(16, content.camera?.fNumber)
-    statement.bind(17, content.camera?.iso)
-    statement.bind(18, content.camera?.focalLengthMillimeters)
-    statement.bind(19, content.camera?.flashFired.map { $0 ? 1 : 0 })
-    statement.bind(20, content.title)
-    statement.bind(21, content.caption)
-    statement.bind(22, content.rating)
-    statement.bind(23, content.failure)
-    statement.bind(24, content.contentType)
-  }
-
-  private static func resourceKind(_ mediaType: MediaType) -> Int64 {
-    switch mediaType {
-    case .image, .unknown: 0
-    case .video: 1
-    case .audio: 2
     }
   }
 }

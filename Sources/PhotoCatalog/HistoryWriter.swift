@@ -94,7 +94,7 @@ extension CatalogWriter {
     insert.bind(7, blob: PackedIDs.pack(Array(record.updatedCollections)))
     insert.bind(8, blob: PackedIDs.pack(Array(record.deletedCollections)))
     try insert.run()
-    let sequence = database.lastInsertedRowID
+    let sequence = try database.lastInsertedRowID
     for renamed in record.renamedDirectories {
       let insert = try RawStatement(
         database,

@@ -13,6 +13,15 @@ extension MediaType {
   }
 
   package init(code: Int64) { self = Self.allCases.first { $0.code == code } ?? .unknown }
+
+  /// What the one file of an asset is, where its content says no more.
+  var resourceKind: Int64 {
+    switch self {
+    case .image, .unknown: Resource.Kind.photo.code
+    case .video: Resource.Kind.video.code
+    case .audio: Resource.Kind.audio.code
+    }
+  }
 }
 
 extension Resource.Kind {

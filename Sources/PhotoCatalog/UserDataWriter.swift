@@ -26,7 +26,7 @@ extension CatalogWriter {
     update.bind(1, value)
     update.bind(2, id)
     try update.run()
-    return database.changesCount > 0
+    return try database.changesCount > 0
   }
 
   /// The collections that show this asset, so that their counts and covers are announced: its folder album, and the smart

@@ -187,7 +187,7 @@ final class CatalogFixture {
       history.bind(4, blob: PackedIDs.pack(deleted))
       history.bind(5, blob: PackedIDs.pack(updatedCollections))
       try history.run()
-      let sequence = writer.database.lastInsertedRowID
+      let sequence = try writer.database.lastInsertedRowID
       for (id, from, to) in renamed {
         let row = try RawStatement(writer.database, "INSERT INTO history_directory VALUES (?, ?, ?, ?)")
         Self.bind([.integer(sequence), .integer(id), .text(from), .text(to)], to: row)
