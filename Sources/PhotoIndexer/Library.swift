@@ -35,6 +35,7 @@ package actor Library {
   let watcher: any WatchSource
   let files: any PhotoFiles
   let logger: Logger
+  private let knownInodes: KnownInodes
   private let readAhead: ReadAhead
   var configuration: Configuration
   var reconciler: Reconciler
@@ -89,14 +90,21 @@ package actor Library {
       LibraryStatus(
         state: .opening, library: catalog.uuid, token: catalog.token(sequence).description,
         version: configuration.version, assetCount: counts.assets, failedCount: counts.failed))
-    readAhead = ReadAhead(catalog: catalog, files: files)
-    reconciler = try Self.makeReconciler(catalog, files, configuration)
+    knownInodes = try KnownInodes(catalog: catalog)
+    readAhead = ReadAhead(catalog: catalog, files: files, knownInodes: knownInodes)
+    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration)
   }
 
-  static func makeReconciler(_ catalog: Catalog, _ files: any PhotoFiles, _ configuration: Configuration)
-    throws -> Reconciler
-  {
-    try Reconciler(catalog: catalog, files: files, policy: RemovalPolicy(grace: configuration.removalGrace))
+  func remakeReconciler() throws {
+    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration)
+  }
+
+  private static func makeReconciler(
+    _ catalog: Catalog, _ files: any PhotoFiles, _ knownInodes: KnownInodes, _ configuration: Configuration
+  ) throws -> Reconciler {
+    try Reconciler(
+      catalog: catalog, files: files, knownInodes: knownInodes,
+      policy: RemovalPolicy(grace: configuration.removalGrace))
   }
 
   // MARK: Running

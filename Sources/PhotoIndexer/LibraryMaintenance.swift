@@ -30,7 +30,7 @@ extension Library {
   }
 
   private func startOver() throws {
-    reconciler = try Self.makeReconciler(catalog, files, configuration)
+    try remakeReconciler()
     // New numbers for the roots: what photod-watch still says under the old ones means nothing to the new reconciler.
     watcher.setRoots([])
     try adoptRoots()

@@ -20,11 +20,13 @@ actor ReadAhead {
 
   private let catalog: Catalog
   private let files: any PhotoFiles
+  private let knownInodes: KnownInodes
   private var places: [DirectoryNumber: (parent: DirectoryNumber, name: [UInt8])] = [:]
 
-  init(catalog: Catalog, files: any PhotoFiles) {
+  init(catalog: Catalog, files: any PhotoFiles, knownInodes: KnownInodes) {
     self.catalog = catalog
     self.files = files
+    self.knownInodes = knownInodes
   }
 
   func read(_ input: WatchInput) throws -> Input {
@@ -69,11 +71,14 @@ actor ReadAhead {
       }
     }
     guard !candidates.isEmpty else { return [:] }
-    candidates = try catalog.read { reader in
-      try candidates.filter { candidate in
-        try !reader.isKnown(
-          inode: candidate.stat.identity.inode, byteCount: candidate.stat.byteCount,
-          modificationTime: candidate.stat.modificationTime)
+    if candidates.contains(where: { knownInodes.mayContain($0.stat.identity.inode) }) {
+      candidates = try catalog.read { reader in
+        try candidates.filter { candidate in
+          guard knownInodes.mayContain(candidate.stat.identity.inode) else { return true }
+          return try !reader.isKnown(
+            inode: candidate.stat.identity.inode, byteCount: candidate.stat.byteCount,
+            modificationTime: candidate.stat.modificationTime)
+        }
       }
     }
     return readAll(candidates)

@@ -9,6 +9,7 @@ import WatchRecords
 /// transactions; when one fails, a new reconciler is made from the catalog and photod-watch starts over.
 final class Reconciler {
   let files: any PhotoFiles
+  let knownInodes: KnownInodes
   var policy: RemovalPolicy
   var tree: DirectoryTree
   /// The catalog's id of the volume with this device number, while it is mounted.
@@ -46,8 +47,9 @@ final class Reconciler {
   /// The smart albums by subtype.
   let smartAlbums: [String: Int64]
 
-  init(catalog: Catalog, files: any PhotoFiles, policy: RemovalPolicy) throws {
+  init(catalog: Catalog, files: any PhotoFiles, knownInodes: KnownInodes, policy: RemovalPolicy) throws {
     self.files = files
+    self.knownInodes = knownInodes
     self.policy = policy
     let roots = try catalog.read { try $0.roots() }
     availability = Dictionary(uniqueKeysWithValues: roots.map { ($0.id, $0.isAvailable) })
@@ -173,7 +175,30 @@ struct Listing {
   let directoryID: Int64
   let evidence: Evidence
   /// Files of the catalog that were not named yet.
-  var unnamed: [[UInt8]: FileRow]
+  private(set) var unnamed: [[UInt8]: FileRow]
+  /// Names of which `unnamed` knows nothing any more: they were named, or something happened to them. The catalog knows.
+  private(set) var told: Set<[UInt8]> = []
+
+  init(directoryID: Int64, evidence: Evidence, unnamed: [[UInt8]: FileRow]) {
+    self.directoryID = directoryID
+    self.evidence = evidence
+    self.unnamed = unnamed
+  }
+
+  /// The listing names a file.
+  ///
+  /// - Returns: what the catalog had of it when the listing began, or nil; and whether it has to be asked again.
+  mutating func name(_ name: [UInt8]) -> (row: FileRow?, mustAsk: Bool) {
+    guard told.insert(name).inserted else { return (nil, true) }
+    return (unnamed.removeValue(forKey: name), false)
+  }
+
+  /// Something else than this listing changes what is in a place.
+  mutating func forget(_ place: Place) {
+    guard place.directoryID == directoryID else { return }
+    told.insert(place.name)
+    unnamed[place.name] = nil
+  }
 }
 
 /// When a file is read again.

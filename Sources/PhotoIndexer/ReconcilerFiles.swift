@@ -14,11 +14,12 @@ extension Reconciler {
   func fileFound(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
     batch.evidence = .event
     var row: FileRow?
+    var mustAsk = true
     if listing?.directoryID == place.directoryID {
       batch.evidence = listing!.evidence
-      row = listing!.unnamed.removeValue(forKey: place.name)
+      (row, mustAsk) = listing!.name(place.name)
     }
-    if row == nil { row = try batch.writer.file(place.directoryID, place.name) }
+    if mustAsk { row = try batch.writer.file(place.directoryID, place.name) }
     if let departing = batch.departing.removeValue(forKey: place) { row = departing }
     if let row { forgetMissing(row.assetID) }
 
@@ -39,6 +40,7 @@ extension Reconciler {
       try refreshIfChanged(row, stat, reading: reading, in: &batch)
     } else if isUnchanged(row, stat) {
       // A file system whose inodes change when it is mounted, as FAT's.
+      knownInodes.insert(stat.identity.inode)
       try batch.writer.updateStat(FileRow(place, stat, assetID: row.assetID, readTime: row.readTime))
     } else if let source = try sourceOfMove(stat, to: place, in: batch), source.assetID != row.assetID {
       try move(source, to: place, stat, reading: reading, in: &batch)
@@ -51,6 +53,7 @@ extension Reconciler {
   func fileGone(_ place: Place, in batch: inout Batch) throws {
     guard let row = try batch.writer.file(place.directoryID, place.name) else { return }
     forgetMissing(row.assetID)
+    listing?.forget(place)
     batch.departing[place] = row
   }
 
@@ -95,6 +98,7 @@ extension Reconciler {
   /// time must agree as well. A file that still stands in its old place has a second name (a hard link): that is an asset
   /// of its own.
   private func sourceOfMove(_ stat: FileStat, to place: Place, in batch: Batch) throws -> FileRow? {
+    guard knownInodes.mayContain(stat.identity.inode) else { return nil }
     let volumeID = tree.row(place.directoryID).volumeID
     for row in try batch.writer.files(inode: stat.identity.inode) {
       guard hasIdentity(row, stat), tree.row(row.directoryID).volumeID == volumeID else { continue }
@@ -121,6 +125,7 @@ extension Reconciler {
   private func insert(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
     let (content, row) = read(place, stat, assetID: 0, reading: reading)
     let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time / 1000)
+    knownInodes.insert(row.inode)
     batch.noteChange()
     batch.record.insert(asset: id)
     touchCollections(ofNew: content, in: place.directoryID, batch: &batch)
@@ -141,7 +146,7 @@ extension Reconciler {
     if let occupant = try writer.file(target.directoryID, target.name), occupant.assetID != source.assetID {
       batch.departing[target] = nil
       forgetMissing(occupant.assetID)
-      if listing?.directoryID == target.directoryID { listing!.unnamed[target.name] = nil }
+      listing?.forget(target)
       let added = try writer.addedDate(of: source.assetID) ?? 0
       if age(of: added * 1000, at: batch.time) < Self.atomicSaveAge {
         // Saved beside it and renamed over it: the photo that was there has new content.
@@ -170,7 +175,8 @@ extension Reconciler {
     var row = source
     row.directoryID = target.directoryID
     row.name = target.name
-    if listing?.directoryID == source.directoryID { listing!.unnamed[source.name] = nil }
+    listing?.forget(Place(directoryID: source.directoryID, name: source.name))
+    listing?.forget(target)
     guard let stat else {
       if row.readTime == 0 { unread[row.assetID] = Retry(isPending: true, at: batch.time, delay: 0) }
       return
@@ -217,6 +223,7 @@ extension Reconciler {
       try writer.updateStat(pending)
       return
     }
+    knownInodes.insert(row.inode)
     var fields: ChangedFields = []
     if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime || row.inode != old.inode
       || row.birthTime != old.birthTime
@@ -294,6 +301,7 @@ extension Reconciler {
         continue
       }
       guard stat.byteCount > 0 else {
+        listing?.forget(Place(directoryID: row.directoryID, name: row.name))
         try remove(assetID, in: &batch)
         continue
       }

@@ -49,6 +49,32 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/c.jpg": id!])
   }
 
+  /// The listing's idea of the folder is from its beginning; a batch may end in its middle.
+  @Test func photoReplacedWhileItsFolderIsListedIsThere() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    let old = try fixture.paths()["/p/a.jpg"]
+    try fixture.restart()
+    try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, .listingStarted(number: 1, evidence: .scan),
+      Fixture.gone("a.jpg"))
+    #expect(try fixture.paths().isEmpty)
+    try fixture.apply(
+      Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")), .listingEnded(number: 1, complete: true),
+      .scanEnded(root: 1, request: 0, complete: true))
+    #expect(try fixture.paths().keys.sorted() == ["/p/a.jpg"])
+    #expect(try fixture.paths()["/p/a.jpg"] != old)
+  }
+
+  @Test func fileNamedTwiceInOneListingIsOnePhoto() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg")
+    #expect(try fixture.scan([("a.jpg", stat), ("a.jpg", stat)]).insertedAssets.count == 1)
+    try fixture.restart()
+    #expect(try fixture.scan([("a.jpg", stat), ("a.jpg", stat)]).isEmpty)
+    #expect(try fixture.paths().count == 1)
+  }
+
   @Test func atomicSaveChangesTheAsset() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))

@@ -19,7 +19,8 @@ final class ReconcilerFixture {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     catalog = try Catalog(path: folder + "/catalog.sqlite")
     self.grace = grace
-    reconciler = try Reconciler(catalog: catalog, files: disk, policy: RemovalPolicy(grace: grace))
+    reconciler = try Reconciler(
+      catalog: catalog, files: disk, knownInodes: KnownInodes(catalog: catalog), policy: RemovalPolicy(grace: grace))
     let rootID = try catalog.write { try $0.insertRoot(path: Array("/p".utf8)) }
     reconciler.tree.addRoot(rootID, path: Array("/p".utf8))
     reconciler.availability[rootID] = true
@@ -32,7 +33,8 @@ final class ReconcilerFixture {
 
   /// A photod that starts again from its catalog.
   func restart() throws {
-    reconciler = try Reconciler(catalog: catalog, files: disk, policy: RemovalPolicy(grace: grace))
+    reconciler = try Reconciler(
+      catalog: catalog, files: disk, knownInodes: KnownInodes(catalog: catalog), policy: RemovalPolicy(grace: grace))
     reconciler.rootIDs[1] = reconciler.tree.rootPaths.keys.first
   }
 
