@@ -41,7 +41,7 @@ let package = Package(
     .target(
       name: "PhotoWatch",
       dependencies: ["WatchRecords", .product(name: "Logging", package: "swift-log")]),
-    .target(name: "PhotoMetadata", dependencies: ["CExif", "CExifArena", "PhotoModel"]),
+    .target(name: "PhotoMetadata", dependencies: ["CExif", "CExifArena", "CExpat", "PhotoModel"]),
 
     // What the library knows, and how a program asks it.
     .target(
@@ -98,6 +98,7 @@ let package = Package(
     // C
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
     .target(name: "CExifArena"),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
     .target(name: "CWatchShim"),
 

@@ -11,6 +11,12 @@ struct ExifDirectories {
     var offset: Int
   }
 
+  /// Where blocks of other formats stand in the file.
+  struct Places {
+    var xmp: (base: Int, length: Int)?
+    var iptc: (base: Int, length: Int)?
+  }
+
   private static let entryLimit = 4096
 
   private let window: FileWindow
@@ -24,6 +30,7 @@ struct ExifDirectories {
   /// Some writers put its pointer into the EXIF directory.
   private var gpsDirectory: Int?
   private var wanted: [Entry] = []
+  private(set) var places = Places()
 
   /// - Returns: `nil` where there is no TIFF header.
   init?(window: FileWindow, base: Int, length: Int) {
@@ -62,6 +69,8 @@ struct ExifDirectories {
     for index in wanted.indices {
       let entry = wanted[index]
       switch entry.tag {
+      case 0x02BC: places.xmp = place(entry)
+      case 0x83BB: places.iptc = place(entry)
       case 0x8769: if exifDirectory == nil { exifDirectory = pointer(entry) }
       case 0x8825: if gpsDirectory == nil { gpsDirectory = pointer(entry) }
       default: copy(entry, directory, to: blob)
@@ -122,6 +131,12 @@ struct ExifDirectories {
     }
   }
 
+  private func place(_ entry: Entry) -> (base: Int, length: Int)? {
+    let (count, overflows) = entry.count.multipliedReportingOverflow(by: Self.size(ofType: entry.type))
+    guard !overflows, entry.offset >= 0, count <= length, entry.offset <= length - count else { return nil }
+    return (base + entry.offset, count)
+  }
+
   private func pointer(_ entry: Entry) -> Int? {
     let size = Self.size(ofType: entry.type)
     guard let bytes = bytes(entry.offset, size) else { return nil }
@@ -152,8 +167,9 @@ struct ExifDirectories {
   private static func isWanted(_ tag: UInt16, _ directory: ExifBlob.Directory) -> Bool {
     if directory == .gps { return (1...6).contains(tag) }
     switch tag {
-    case 0x0100, 0x0101, 0x010E, 0x010F, 0x0110, 0x0112, 0x4746, 0x4749, 0x9C9B, 0x9C9C: return directory == .main
-    case 0x8769: return directory == .main
+    case 0x0100, 0x0101, 0x010E, 0x010F, 0x0110, 0x0112, 0x4746, 0x4749, 0x9C9B, 0x9C9C, 0x9C9E:
+      return directory == .main
+    case 0x02BC, 0x83BB, 0x8769: return directory == .main
     case 0x0132, 0x829A, 0x829D, 0x8825, 0x8827, 0x8831...0x8833, 0x9003, 0x9004, 0x9010...0x9012, 0x9209, 0x920A,
       0x9286, 0x9290...0x9292, 0xA434:
       return true

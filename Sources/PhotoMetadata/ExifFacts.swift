@@ -15,6 +15,7 @@ struct ExifFacts {
   var rating: Int?
   var title: String?
   var caption: String?
+  var keywords: [String] = []
   var isScreenshot = false
   /// As stored, of a TIFF file's first image. (In other containers the tags are stale after an edit.)
   var imageWidth: Int?
@@ -46,6 +47,7 @@ struct ExifFacts {
     rating = Self.rating(main)
     title = main.bytes(0x9C9B).flatMap(ExifText.decodeUTF16)
     caption = Self.caption(main, camera)
+    keywords = Self.keywords(main)
     isScreenshot = Self.saysScreenshot(exif.bytes(0x9286)) || Self.saysScreenshot(main.bytes(0x9286))
   }
 
@@ -150,18 +152,18 @@ struct ExifFacts {
 
   // MARK: - What people and cameras wrote
 
-  /// Stars 0...5, else Windows' percent (1, 25, 50, 75, 99 are what it writes).
+  /// Stars 0...5, else Windows' percent.
   private static func rating(_ main: ExifEntries) -> Int? {
     if let stars = main.integer(0x4746), (0...5).contains(stars) { return stars }
-    switch main.integer(0x4749) {
-    case 0: return 0
-    case .some(1...12): return 1
-    case .some(13...37): return 2
-    case .some(38...62): return 3
-    case .some(63...87): return 4
-    case .some(88...100): return 5
-    default: return nil
-    }
+    return main.integer(0x4749).flatMap(Rating.stars)
+  }
+
+  /// Windows' tags, which it separates by semicolons.
+  private static func keywords(_ main: ExifEntries) -> [String] {
+    guard let text = main.bytes(0x9C9E).flatMap(ExifText.decodeUTF16) else { return [] }
+    var keywords = KeywordList()
+    for word in text.split(separator: ";") { keywords.add(String(word)) }
+    return keywords.words
   }
 
   /// ImageDescription, where a person could have written it, else Windows' comment.

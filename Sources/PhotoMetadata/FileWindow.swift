@@ -8,8 +8,8 @@ import Glibc
 final class FileWindow {
   /// Covers the metadata of 97 % of JPEGs in one read.
   static let headBytes = 65_536
-  /// Of reads beyond the head: enough for 500 JPEG segments or the directories of a TIFF file.
-  static let budgetBytes = 1 << 20
+  /// Of reads beyond the head: enough for 500 JPEG segments or the directories of a TIFF file, and an XMP packet.
+  static let budgetBytes = 2 << 20
   static let budgetReads = 512
   /// The largest piece that can be asked for.
   static let pieceBytes = 16_384
@@ -64,6 +64,16 @@ final class FileWindow {
     }
     let start = offset - reachStart
     return UnsafeRawBufferPointer(rebasing: reach[start..<start + count])
+  }
+
+  /// The next bytes of something long: as many as the head still has, or up to ``pieceBytes`` by a read of their own;
+  /// `nil` as for ``bytes(at:count:ahead:)``.
+  func piece(at offset: Int, upTo count: Int) -> UnsafeRawBufferPointer? {
+    guard offset >= 0, count > 0 else { return nil }
+    if offset < headCount {
+      return UnsafeRawBufferPointer(rebasing: head[offset..<offset + min(count, headCount - offset)])
+    }
+    return bytes(at: offset, count: min(count, Self.pieceBytes), ahead: 0)
   }
 
   private func move(to offset: Int, count: Int, ahead: Int) -> Bool {

@@ -6,6 +6,8 @@ struct ImageHeader {
   var isAnimated = false
   /// Where a TIFF structure stands in the file.
   var exif: (base: Int, length: Int)?
+  /// Where an XMP packet stands.
+  var xmp: (base: Int, length: Int)?
 
   private mutating func setSize(_ width: Int, _ height: Int) {
     if width > 0, height > 0 { (self.width, self.height) = (width, height) }
@@ -34,19 +36,31 @@ struct ImageHeader {
       case 0x6163_544C: header.isAnimated = true  // acTL
       case 0x6558_4966:  // eXIf
         if header.exif == nil { header.exif = exif(window, at: offset + 8, length: length) }
+      case 0x6954_5874:  // iTXt
+        if header.xmp == nil { header.xmp = xmp(window, at: offset + 8, length: length) }
       case 0x4944_4154: sawPixels = true  // IDAT
       case 0x4945_4E44: return header  // IEND
       default: break
       }
       offset += 12 + length
-      if sawPixels, header.exif != nil || offset + 8 > window.headCount { break }
+      if sawPixels, offset + 8 > window.headCount { break }
     }
     return header
   }
 
+  /// An uncompressed text chunk whose keyword says XMP (ISO 16684-3, 1.1.5); both of its languages are empty.
+  private static func xmp(_ window: FileWindow, at offset: Int, length: Int) -> (base: Int, length: Int)? {
+    let beginning: StaticString = "XML:com.adobe.xmp\0\0\0\0\0"
+    let size = beginning.utf8CodeUnitCount
+    guard length > size, let head = window.bytes(at: offset, count: size, ahead: 64), head.holds(beginning)
+    else { return nil }
+    return (offset + size, length - size)
+  }
+
   // MARK: - GIF (GIF89a specification)
 
-  /// The size is that of the logical screen. Animated: a looping extension, or a second image, in the first 64 KiB.
+  /// The size is that of the logical screen. Animated: a looping extension, or a second image. Both that and XMP are
+  /// only looked for in the first 64 KiB.
   static func gif(_ head: UnsafeRawBufferPointer) -> ImageHeader {
     var header = ImageHeader()
     guard head.count >= 13 else { return header }
@@ -57,6 +71,9 @@ struct ImageHeader {
       switch head[offset] {
       case 0x21:
         if head[offset + 1] == 0xFF, head.holds("NETSCAPE2.0", at: offset + 3) { images += 2 }
+        if head[offset + 1] == 0xFF, header.xmp == nil, head.holds("XMP DataXMP", at: offset + 3) {
+          header.xmp = xmp(head, at: offset + 14)
+        }
         offset += 2
       case 0x2C:
         guard offset + 10 <= head.count else { return header }
@@ -65,11 +82,19 @@ struct ImageHeader {
       default: return header
       }
       header.isAnimated = images > 1
-      if header.isAnimated { return header }
       while offset < head.count, head[offset] != 0 { offset += 1 + Int(head[offset]) }
       offset += 1
     }
     return header
+  }
+
+  /// The packet isn't cut into blocks (ISO 16684-3, 1.1.2): a trailer behind it, whose bytes count down from FF, leads who
+  /// reads it as blocks to its end.
+  private static func xmp(_ head: UnsafeRawBufferPointer, at offset: Int) -> (base: Int, length: Int)? {
+    var end = offset
+    while end < head.count, head[end] != 1 { end += 1 }
+    guard end + 2 < head.count, head[end + 1] == 0xFF, head[end + 2] == 0xFE else { return nil }
+    return (offset, end - offset)
   }
 
   private static func colorTable(_ flags: UInt8) -> Int {
@@ -81,6 +106,8 @@ struct ImageHeader {
   static func webp(_ window: FileWindow) -> ImageHeader {
     var header = ImageHeader()
     var offset = 12
+    /// The flags of what is still to come: 8 EXIF, 4 XMP.
+    var awaited: UInt8 = 0
     while let chunk = window.bytes(at: offset, count: 8, ahead: 64) {
       let length = Int(chunk.uint32(at: 4, .little))
       let data = offset + 8
@@ -90,7 +117,8 @@ struct ImageHeader {
         header.isAnimated = bytes[0] & 0x02 != 0
         header.setSize(
           Int(bytes.uint32(at: 3, .little) >> 8) + 1, Int(bytes.uint32(at: 6, .little) >> 8) + 1)
-        guard bytes[0] & 0x08 != 0 else { return header }
+        awaited = bytes[0] & 0x0C
+        if awaited == 0 { return header }
       case 0x5650_3820:  // "VP8 ", RFC 6386, 9.1
         if header.width == nil, let bytes = window.bytes(at: data, count: 10, ahead: 64),
           bytes[3] == 0x9D, bytes[4] == 0x01, bytes[5] == 0x2A
@@ -105,8 +133,13 @@ struct ImageHeader {
           return header
         }
       case 0x4558_4946:  // EXIF
-        header.exif = exif(window, at: data, length: length)
-        return header
+        if header.exif == nil { header.exif = exif(window, at: data, length: length) }
+        awaited &= ~0x08
+        if awaited == 0 { return header }
+      case 0x584D_5020:  // "XMP "
+        if header.xmp == nil, length > 0 { header.xmp = (data, length) }
+        awaited &= ~0x04
+        if awaited == 0 { return header }
       default: break
       }
       offset = data + length + length % 2

@@ -1,13 +1,18 @@
 /// What the markers of a JPEG file say before its first scan (ITU-T T.81, annex B).
 ///
-/// The walk goes from marker to marker by their lengths and ends at the frame header, or, where no EXIF block has come
-/// by then, at the scan. Bytes that belong to no marker are skipped, up to 4 KiB in all.
+/// The walk goes from marker to marker by their lengths and ends at the scan: some cameras write XMP behind the frame
+/// header. Where EXIF and the frame header have been found, it isn't worth a read to go on. Bytes that belong to no marker are skipped, up to 4 KiB in all.
 struct JPEGHeader {
   /// As stored, before orientation; `nil` where no frame header was found.
   private(set) var width: Int?
   private(set) var height: Int?
   /// Where the TIFF structure of the first EXIF segment stands in the file.
   private(set) var exif: (base: Int, length: Int)?
+  /// Where the XMP packet stands (ISO 16684-3, 1.1.3), the last one where programs have left several; its extension in
+  /// segments of another name isn't looked for.
+  private(set) var xmp: (base: Int, length: Int)?
+  /// Where the IPTC block of the first segment of Photoshop's stands that has one.
+  private(set) var iptc: (base: Int, length: Int)?
 
   /// Whether a whole segment, or the scan, comes after that one. Where nothing does, the file was cut off there, and
   /// the block isn't taken; ExifTool does the same.
@@ -47,21 +52,49 @@ struct JPEGHeader {
       if exif != nil, !exifIsFollowed {
         exifIsFollowed = window.bytes(at: offset + 1 + length, count: 1) != nil
       }
-      if marker == 0xE1, exif == nil {
-        exif = Self.exif(window, offset: offset, length: length)
+      if marker == 0xE1 {
+        noteApplicationData(window, offset: offset, length: length)
+      } else if marker == 0xED, iptc == nil {
+        iptc = Self.iptc(window, offset: offset, length: length)
       } else if Self.isFrame(marker), width == nil,
         let frame = window.bytes(at: offset + 5, count: 4, ahead: Self.markerAhead)
       {
         let (lines, samples) = (Int(frame.uint16(at: 0, .big)), Int(frame.uint16(at: 2, .big)))
         if lines > 0, samples > 0 { (height, width) = (lines, samples) }
       }
-      if width != nil, exif != nil { return }
       offset += 2 + length
+      if width != nil, exif != nil, offset + 2 > window.headCount { return }
     }
   }
 
   private static func isFrame(_ marker: UInt8) -> Bool {
     (0xC0...0xCF).contains(marker) && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
+  }
+
+  private mutating func noteApplicationData(_ window: FileWindow, offset: Int, length: Int) {
+    if exif == nil, let place = Self.exif(window, offset: offset, length: length) {
+      exif = place
+    } else if let place = Self.xmp(window, offset: offset, length: length) {
+      xmp = place
+    }
+  }
+
+  private static func xmp(_ window: FileWindow, offset: Int, length: Int) -> (base: Int, length: Int)? {
+    let name: StaticString = "http://ns.adobe.com/xap/1.0/\0"
+    let size = name.utf8CodeUnitCount
+    guard length > 2 + size, let head = window.bytes(at: offset + 4, count: size, ahead: markerAhead),
+      head.holds(name)
+    else { return nil }
+    return (offset + 4 + size, length - 2 - size)
+  }
+
+  private static func iptc(_ window: FileWindow, offset: Int, length: Int) -> (base: Int, length: Int)? {
+    let name: StaticString = "Photoshop 3.0\0"
+    let size = name.utf8CodeUnitCount
+    guard length > 2 + size, let head = window.bytes(at: offset + 4, count: size, ahead: markerAhead),
+      head.holds(name)
+    else { return nil }
+    return IPTCFacts.place(inResourcesOf: window, at: offset + 4 + size, length: length - 2 - size)
   }
 
   /// An EXIF segment begins with "Exif", a NUL and a pad byte; one without a TIFF header after it doesn't count.

@@ -17,6 +17,8 @@ package struct MediaFacts: Hashable, Sendable {
   package var camera: Camera?
   package var title: String?
   package var caption: String?
+  /// In the file's order, each once, without control characters; at most 1,000 of 1,000 bytes.
+  package var keywords: [String] = []
   /// 0...5
   package var rating: Int?
   /// Why the file could not be read, for a person; the other fields then hold what could be.

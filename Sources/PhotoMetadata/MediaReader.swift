@@ -4,14 +4,15 @@ import PhotoModel
 /// Reads what media files say of themselves, one file after the other.
 ///
 /// The name decides that a file is an asset, its content only which type it has. JPEG and TIFF are read whole, PNG, GIF
-/// and WebP by their headers and EXIF chunks; of anything else only the type is told. One file costs at most 64 KiB
-/// plus 1 MiB of reads in 513 calls (see ``FileWindow``), whatever it claims; a small JPEG is one `pread`.
+/// and WebP by their headers and EXIF and XMP chunks; of anything else only the type is told. One file costs at most 64 KiB
+/// plus 2 MiB of reads in 513 calls (see ``FileWindow``), whatever it claims; a small JPEG is one `pread`.
 ///
 /// A reader keeps 180 KiB of buffers: make one a thread, and use it on that thread.
 package struct MediaReader {
   private let window = FileWindow()
   private let blob = ExifBlob()
   private let arena = ExifArena()
+  private let xmp = XMPReader()
 
   package init() {}
 
@@ -54,7 +55,7 @@ package struct MediaReader {
     if let error = window.readError {
       facts.failure = "reading it failed: \(String(cString: strerror(error))); check the disk or the connection"
     } else if window.isExhausted, facts.failure == nil {
-      facts.failure = "its metadata is scattered over more than 1 MiB, of \(byteCount) bytes; the rest was left unread"
+      facts.failure = "its metadata is scattered over more than 2 MiB, of \(byteCount) bytes; the rest was left unread"
     }
     return facts
   }
@@ -65,13 +66,16 @@ package struct MediaReader {
       let header = JPEGHeader(window)
       let exif = exif(header.exif)
       facts.apply(exif, width: header.width, height: header.height)
+      describe(&facts, exif, xmp: header.xmp, iptc: header.iptc)
       if header.width == nil { facts.failure = "the JPEG is damaged or cut off: it has no frame header" }
     case .tiff:
-      guard let exif = exif((0, Int.max)) else {
+      var places = ExifDirectories.Places()
+      guard let exif = exif((0, Int.max), &places) else {
         facts.failure = "the TIFF is damaged or cut off: its first directory is missing"
         return
       }
       facts.apply(exif, width: exif.imageWidth, height: exif.imageHeight)
+      describe(&facts, exif, xmp: places.xmp, iptc: places.iptc)
       if facts.pixelWidth == nil { facts.failure = "the TIFF is damaged or cut off: its first directory has no size" }
     case .png, .gif, .webp:
       let header =
@@ -80,7 +84,9 @@ package struct MediaReader {
         case .gif: ImageHeader.gif(window.headBuffer)
         default: ImageHeader.webp(window)
         }
-      facts.apply(exif(header.exif), width: header.width, height: header.height)
+      let exif = exif(header.exif)
+      facts.apply(exif, width: header.width, height: header.height)
+      describe(&facts, exif, xmp: header.xmp, iptc: nil)
       if header.isAnimated { facts.addSubtype("animated") }
       if header.width == nil { facts.failure = "the file is damaged or cut off: its header has no size" }
     case .other: break
@@ -89,10 +95,45 @@ package struct MediaReader {
 
   /// `nil` where there is none, or its first directory can't be read.
   private func exif(_ place: (base: Int, length: Int)?) -> ExifFacts? {
+    var places = ExifDirectories.Places()
+    return exif(place, &places)
+  }
+
+  private func exif(
+    _ place: (base: Int, length: Int)?, _ places: inout ExifDirectories.Places
+  ) -> ExifFacts? {
     guard let place, var directories = ExifDirectories(window: window, base: place.base, length: place.length),
       directories.copy(to: blob)
     else { return nil }
+    places = directories.places
     return blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish(), in: arena)
+  }
+
+  /// Title, caption, rating and keywords, each from the first that has it: XMP, which today's programs write, IPTC, which
+  /// they keep for older ones, EXIF.
+  ///
+  /// Keywords are of one of them, never of several together: a word that a person has removed from XMP would come back
+  /// from a block that the program didn't touch.
+  private func describe(
+    _ facts: inout MediaFacts, _ exif: ExifFacts?, xmp xmpPlace: (base: Int, length: Int)?,
+    iptc iptcPlace: (base: Int, length: Int)?
+  ) {
+    let camera = exif?.camera ?? Camera()
+    func written(_ caption: String?) -> String? {
+      caption.flatMap { CaptionDefaults.contains($0, camera) ? nil : $0 }
+    }
+    if let exif {
+      (facts.title, facts.caption, facts.rating, facts.keywords) =
+        (exif.title, exif.caption, exif.rating, exif.keywords)
+    }
+    func take(_ found: DescriptiveFacts) {
+      facts.title = found.title ?? facts.title
+      facts.caption = written(found.caption) ?? facts.caption
+      facts.rating = found.rating ?? facts.rating
+      if !found.keywords.isEmpty { facts.keywords = found.keywords }
+    }
+    if let iptcPlace, let found = IPTCFacts.read(window, at: iptcPlace) { take(found) }
+    if let xmpPlace, let found = xmp.facts(window, at: xmpPlace) { take(found) }
   }
 
   private static func unrecognized(_ promise: MediaFormat.Promise, _ head: UnsafeRawBufferPointer) -> String {
@@ -120,9 +161,6 @@ extension MediaFacts {
     orientation = exif.orientation
     location = exif.location
     camera = exif.camera.isEmpty ? nil : exif.camera
-    title = exif.title
-    caption = exif.caption
-    rating = exif.rating
     if exif.isScreenshot { addSubtype("screenshot") }
   }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import PhotoModel
 
-/// What ExifTool says of a file, brought into the terms of our facts. Only what stands in EXIF counts: XMP, IPTC and
-/// maker notes, which ExifTool also reads, are not this module's.
+/// What ExifTool says of a file, brought into the terms of our facts. Of XMP and IPTC only what people write counts, of
+/// maker notes nothing: dates, places and cameras are EXIF's here.
 struct ExifToolTruth {
   let path: String
   let fileType: String?
@@ -37,7 +37,43 @@ struct ExifToolTruth {
   var focalLength: Double? { positive("FocalLength") }
   var flashFired: Bool? { (number("ExifIFD:Flash") ?? number("IFD0:Flash")).map { Int($0) & 1 == 1 } }
   var orientation: Int? { number("IFD0:Orientation").flatMap { (1...8).contains($0) ? Int($0) : nil } }
-  var rating: Int? { number("IFD0:Rating").flatMap { (0...5).contains($0) ? Int($0) : nil } }
+
+  var rating: Int? {
+    // -1 is "rejected".
+    if let stars = number("XMP:Rating")?.rounded(), (-1...5).contains(stars) { return max(Int(stars), 0) }
+    if let percent = number("XMP:RatingPercent") { return Self.stars(percent: percent) }
+    if let stars = number("IFD0:Rating"), (0...5).contains(stars) { return Int(stars) }
+    return number("EXIF:RatingPercent").flatMap(Self.stars)
+  }
+
+  private static func stars(percent: Double) -> Int? {
+    (0...100).contains(percent) ? [0, 1, 13, 38, 63, 88].lastIndex { $0 <= percent } : nil
+  }
+
+  /// XMP's subjects with the leaves of its hierarchies, else IPTC's, else Windows'.
+  var keywords: [String]? {
+    let leaves =
+      list("XMP:HierarchicalSubject").map { $0.split(separator: "|").last.map(String.init) ?? "" }
+      + list("XMP:TagsList").map { $0.split(separator: "/").last.map(String.init) ?? "" }
+    let windows = text("EXIF:XPKeywords")?.split(separator: ";").map(String.init) ?? []
+    for words in [list("XMP:Subject") + leaves, list("IPTC:Keywords"), windows] {
+      var once: [String] = []
+      for word in words.map({ $0.trimmingCharacters(in: .whitespacesAndNewlines) })
+      where !word.isEmpty && !once.contains(word) {
+        once.append(word)
+      }
+      if !once.isEmpty { return once }
+    }
+    return nil
+  }
+
+  var title: String? { text("XMP:Title") ?? text("IPTC:ObjectName") ?? text("EXIF:XPTitle") }
+
+  /// Also what cameras write into every photo.
+  var caption: String? {
+    text("XMP:Description") ?? text("IPTC:Caption-Abstract") ?? text("IFD0:ImageDescription")
+      ?? text("EXIF:ImageDescription") ?? text("EXIF:XPComment")
+  }
 
   /// `YYYY-MM-DDTHH:MM:SS[.sss][±HH:MM]`
   var date: PhotoDate? {
@@ -102,8 +138,17 @@ struct ExifToolTruth {
     return (tags[tag] as? NSNumber)?.stringValue
   }
 
+  private func list(_ tag: String) -> [String] {
+    guard let values = tags[tag] as? [Any] else { return text(tag).map { [$0] } ?? [] }
+    return values.map { $0 as? String ?? ($0 as? NSNumber)?.stringValue ?? "" }
+  }
+
   private func text(_ tag: String) -> String? {
-    let text = string(tag)?.trimmingCharacters(in: .whitespacesAndNewlines)
+    // Control characters, which only fuzzers write, are dropped from our texts.
+    let printable = string(tag)?.unicodeScalars.filter {
+      $0.value >= 0x20 && $0.value != 0x7F || "\n\r\t".contains(Character($0))
+    }
+    let text = printable.map { String($0).trimmingCharacters(in: .whitespacesAndNewlines) }
     return text?.isEmpty == false ? text : nil
   }
 

@@ -25,6 +25,7 @@ import Testing
     var lon: Double?
     var desc: String?
     var rating: Int?
+    var keywords: [String]?
   }
 
   private static func truths() throws -> [Truth] {
@@ -50,8 +51,10 @@ import Testing
       #expect(facts.camera?.fNumber == truth.fnumber, "\(truth.path)")
       #expect(facts.camera?.iso == truth.iso, "\(truth.path)")
       #expect(facts.camera?.focalLengthMillimeters == truth.focal, "\(truth.path)")
-      // That of a sidecar stands in the sidecar.
-      #expect(facts.rating == (truth.kind == "sidecar" ? nil : truth.rating), "\(truth.path)")
+      // What a sidecar says stands in the sidecar; a panorama's packet says that it has no stars.
+      let (isSidecar, isPanorama) = (truth.kind == "sidecar", truth.kind == "pano")
+      #expect(facts.rating == (isSidecar ? nil : truth.rating ?? (isPanorama ? 0 : nil)), "\(truth.path)")
+      #expect(facts.keywords == (isSidecar ? [] : truth.keywords ?? []), "\(truth.path)")
       #expect(facts.creationDate == date(truth), "\(truth.path)")
       #expect((facts.location == nil) == (truth.lat == nil), "\(truth.path)")
       if let location = facts.location, let latitude = truth.lat, let longitude = truth.lon {
