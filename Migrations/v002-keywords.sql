@@ -1,17 +1,17 @@
--- Words that describe assets, as their files have them. A word is stored once.
+-- Words that describe assets, as their files have them. A word is stored once, for as long as an asset has it.
 
 CREATE TABLE keyword (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE             -- as written; words that differ in case are different
 );
 
 CREATE TABLE asset_keyword (
   asset_id INTEGER NOT NULL REFERENCES asset (id) ON DELETE CASCADE,
+  position INTEGER NOT NULL,            -- in the file's order, from 0
   keyword_id INTEGER NOT NULL REFERENCES keyword (id),
-  position INTEGER NOT NULL,            -- in the file's order
-  PRIMARY KEY (asset_id, keyword_id)
+  PRIMARY KEY (asset_id, position)
 ) WITHOUT ROWID;
-CREATE INDEX asset_of_keyword ON asset_keyword (keyword_id, asset_id);
+CREATE UNIQUE INDEX asset_of_keyword ON asset_keyword (keyword_id, asset_id);
 
--- What was read before this version is read once more, for its keywords.
+-- What was read before this version is read once more: for its keywords, and for what XMP and IPTC say beside them.
 UPDATE resource SET read_time = 0 WHERE kind = 0;

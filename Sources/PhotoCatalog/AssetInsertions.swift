@@ -93,6 +93,7 @@ struct AssetInsertions {
       first += resourceWidth
     }
     try resource.run()
+    for insertion in rows { try KeywordRows.insert(insertion.content.keywords, of: insertion.id, in: database) }
   }
 }
 

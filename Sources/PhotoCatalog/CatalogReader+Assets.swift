@@ -4,7 +4,7 @@ import PhotoModel
 extension CatalogReader {
   /// Whole assets in the order of the ids, and the ids that there is none for. An id given twice comes twice.
   ///
-  /// - Complexity: three lookups by key for each asset, and one for each directory that is met.
+  /// - Complexity: four lookups by key for each asset, and one for each keyword and each directory that is met.
   package func assets(_ ids: [Int64]) throws -> (assets: [Asset], missing: [Int64]) {
     var tree = try DirectoryTree(database)
     let statement = try RawStatement(database, AssetColumns.select + " WHERE asset.id = ?")
@@ -15,12 +15,14 @@ extension CatalogReader {
     var assets: [Asset] = []
     assets.reserveCapacity(ids.count)
     var missing: [Int64] = []
+    let keywords = try keywords(of: ids)
     for id in ids {
       statement.bind(1, id)
       guard var asset = try statement.firstRow({ try AssetColumns.asset(statement, &tree) }) else {
         missing.append(id)
         continue
       }
+      if let words = keywords[id] { asset.keywords = words }
       companions.bind(1, id)
       try companions.forEachRow {
         let place = try tree.place(companions.int64(0))

@@ -103,6 +103,7 @@ extension FileLookups {
       FROM asset WHERE id = ?
       """)
     row.bind(1, assetID)
+    let keywords = try keywords(of: assetID)
     return try row.firstRow {
       var content = AssetContent(
         mediaType: MediaType(code: row.int64(0)), mediaSubtypes: MediaSubtypes(rawValue: row.int64(1)),
@@ -124,6 +125,7 @@ extension FileLookups {
       content.camera = camera.isEmpty ? nil : camera
       content.title = row.optionalText(20)
       content.caption = row.optionalText(21)
+      content.keywords = keywords
       content.rating = row.optionalInt(22)
       content.failure = row.optionalText(23)
       return content

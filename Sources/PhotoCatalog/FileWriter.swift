@@ -44,14 +44,16 @@ package struct AssetContent: Hashable, Sendable {
   package var camera: Camera?
   package var title: String?
   package var caption: String?
+  package var keywords: [String]
   package var rating: Int?
   package var failure: String?
 
   package init(
     mediaType: MediaType, mediaSubtypes: MediaSubtypes, contentType: String, creationDate: PhotoDate? = nil,
     pixelWidth: Int? = nil, pixelHeight: Int? = nil, orientation: Int? = nil, durationSeconds: Double? = nil,
-    location: Location? = nil, camera: Camera? = nil, title: String? = nil, caption: String? = nil, rating: Int? = nil,
-    failure: String? = nil
+    location: Location? = nil, camera: Camera? = nil, title: String? = nil, caption: String? = nil,
+    keywords: [String] = [],
+    rating: Int? = nil, failure: String? = nil
   ) {
     self.mediaType = mediaType
     self.mediaSubtypes = mediaSubtypes
@@ -65,8 +67,19 @@ package struct AssetContent: Hashable, Sendable {
     self.camera = camera
     self.title = title
     self.caption = caption
+    self.keywords = keywords
     self.rating = rating
     self.failure = failure
+  }
+
+  /// What of an asset differs from what the catalog holds, besides its bytes.
+  package func changedFields(since held: AssetContent?) -> ChangedFields {
+    var fields: ChangedFields = []
+    if held?.keywords != keywords { fields.insert(.keywords) }
+    var rest = held
+    rest?.keywords = keywords
+    if rest != self { fields.insert(.metadata) }
+    return fields
   }
 }
 
@@ -95,6 +108,7 @@ extension CatalogWriter {
     resource.bind(3, row.directoryID)
     resource.bind(4, text: row.name)
     try resource.run()
+    try updateKeywords(content.keywords, of: row.assetID)
     try updateStat(row)
   }
 
@@ -144,6 +158,7 @@ extension CatalogWriter {
     first.bind(1, directory)
     first.bind(2, text: name)
     try first.run()
+    try deleteKeywords(of: id)
     for sql in ["DELETE FROM resource WHERE asset_id = ? AND position > 0", "DELETE FROM asset WHERE id = ?"] {
       let delete = try RawStatement(database, sql)
       delete.bind(1, id)

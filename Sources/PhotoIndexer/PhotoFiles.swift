@@ -38,7 +38,8 @@ extension AssetContent {
       mediaType: facts.mediaType, mediaSubtypes: MediaSubtypes(names: facts.mediaSubtypes),
       contentType: facts.contentType, creationDate: facts.creationDate, pixelWidth: facts.pixelWidth,
       pixelHeight: facts.pixelHeight, orientation: facts.orientation, location: facts.location, camera: facts.camera,
-      title: facts.title, caption: facts.caption, rating: facts.rating, failure: facts.failure)
+      title: facts.title, caption: facts.caption, keywords: facts.keywords, rating: facts.rating, failure: facts.failure
+    )
   }
 }
 

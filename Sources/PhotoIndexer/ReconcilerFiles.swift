@@ -230,7 +230,7 @@ extension Reconciler {
     {
       fields.insert(.content)
     }
-    if try writer.content(of: row.assetID) != content { fields.insert(.metadata) }
+    fields.formUnion(content.changedFields(since: try writer.content(of: row.assetID)))
     if fields.isEmpty {
       try writer.updateStat(row)
     } else {

@@ -182,8 +182,8 @@ struct ExifFacts {
 }
 
 /// What cameras write as ImageDescription in every photo.
-enum CaptionDefaults {
-  static func contains(_ text: String, _ camera: Camera) -> Bool {
+package enum CaptionDefaults {
+  package static func contains(_ text: String, _ camera: Camera) -> Bool {
     let upper = text.uppercased()
     if upper.hasSuffix("DIGITAL CAMERA") || upper.hasSuffix("DIGITAL STILL CAMERA") { return true }
     if upper.hasPrefix("DCIM\\") || upper.hasPrefix("DCIM/") { return true }

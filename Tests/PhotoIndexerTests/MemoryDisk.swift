@@ -11,6 +11,7 @@ final class MemoryDisk: PhotoFiles {
     var stat: FileStat
     var camera: String
     var failure: String?
+    var keywords: [String] = []
   }
 
   private struct State {
@@ -75,6 +76,11 @@ final class MemoryDisk: PhotoFiles {
     }
   }
 
+  /// What the file says has been there all along: its stat stays. photod reads it when it reads the file again.
+  func setKeywords(_ keywords: [String], of path: String) {
+    state.withLock { $0.files[Array(path.utf8)]?.keywords = keywords }
+  }
+
   func remove(_ path: String) { state.withLock { $0.files[Array(path.utf8)] = nil } }
 
   // MARK: PhotoFiles
@@ -92,7 +98,7 @@ final class MemoryDisk: PhotoFiles {
       return .content(
         AssetContent(
           mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", camera: Camera(model: file.camera),
-          failure: file.failure),
+          keywords: file.keywords, failure: file.failure),
         file.stat, readTime: state.clock)
     }
   }

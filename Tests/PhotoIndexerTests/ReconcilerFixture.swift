@@ -9,15 +9,16 @@ import WatchRecords
 /// A reconciler over a real catalog and files in memory, with root 1 at /p as directory 1.
 final class ReconcilerFixture {
   let folder: String
-  let catalog: Catalog
+  private(set) var catalog: Catalog
   let disk = MemoryDisk()
   var reconciler: Reconciler
   private let grace: Duration
 
-  init(grace: Duration = .zero) throws {
+  /// - Parameter lastStep: of the schema, where the catalog is to be one that an older photod made.
+  init(grace: Duration = .zero, lastStep: String? = nil) throws {
     folder = NSTemporaryDirectory() + "photod-reconciler-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    catalog = try Catalog(path: folder + "/catalog.sqlite")
+    catalog = try Catalog(path: folder + "/catalog.sqlite", lastStep: lastStep)
     self.grace = grace
     reconciler = try Reconciler(
       catalog: catalog, files: disk, knownInodes: KnownInodes(catalog: catalog), policy: RemovalPolicy(grace: grace))
@@ -36,6 +37,13 @@ final class ReconcilerFixture {
     reconciler = try Reconciler(
       catalog: catalog, files: disk, knownInodes: KnownInodes(catalog: catalog), policy: RemovalPolicy(grace: grace))
     reconciler.rootIDs[1] = reconciler.tree.rootPaths.keys.first
+  }
+
+  /// The photod of today, started with the same catalog.
+  func upgrade() throws {
+    try catalog.close()
+    catalog = try Catalog(path: folder + "/catalog.sqlite")
+    try restart()
   }
 
   /// Applies one batch as the library does.

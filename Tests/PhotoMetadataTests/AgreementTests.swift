@@ -1,8 +1,7 @@
 import Foundation
+import PhotoMetadata
 import PhotoModel
 import Testing
-
-@testable import PhotoMetadata
 
 /// Our facts beside ExifTool's, field by field, over real photos. `Tests/Scripts/agreement` prints the table.
 @Suite struct AgreementTests {

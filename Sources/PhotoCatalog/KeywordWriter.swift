@@ -1,0 +1,94 @@
+import GRDB
+
+enum KeywordRows {
+  /// Writes the keywords of an asset that has none yet.
+  static func insert(_ keywords: [String], of assetID: Int64, in database: Database) throws {
+    guard !keywords.isEmpty else { return }
+    let select = try RawStatement(database, "SELECT id FROM keyword WHERE name = ?")
+    let insertWord = try RawStatement(database, "INSERT INTO keyword (name) VALUES (?)")
+    // A word that comes twice has its first place.
+    let insert = try RawStatement(
+      database,
+      "INSERT INTO asset_keyword (asset_id, position, keyword_id) VALUES (?, ?, ?) "
+        + "ON CONFLICT (keyword_id, asset_id) DO NOTHING")
+    for (position, keyword) in keywords.enumerated() {
+      select.bind(1, keyword)
+      var id = try select.firstRow { select.int64(0) }
+      if id == nil {
+        insertWord.bind(1, keyword)
+        try insertWord.run()
+        id = database.lastInsertedRowID
+      }
+      insert.bind(1, assetID)
+      insert.bind(2, position)
+      insert.bind(3, id)
+      try insert.run()
+    }
+  }
+}
+
+extension CatalogWriter {
+  /// Makes these the keywords of an asset; nothing is written where they are already.
+  func updateKeywords(_ keywords: [String], of assetID: Int64) throws {
+    guard try self.keywords(of: assetID) != keywords else { return }
+    try deleteKeywords(of: assetID)
+    try KeywordRows.insert(keywords, of: assetID, in: database)
+  }
+
+  /// Removes the keywords of an asset, and those words that no other has.
+  ///
+  /// - Complexity: one lookup where it has none, else one or two for each.
+  func deleteKeywords(of assetID: Int64) throws {
+    let select = try RawStatement(database, "SELECT keyword_id FROM asset_keyword WHERE asset_id = ?")
+    select.bind(1, assetID)
+    var ids: [Int64] = []
+    try select.forEachRow { ids.append(select.int64(0)) }
+    guard !ids.isEmpty else { return }
+    let delete = try RawStatement(database, "DELETE FROM asset_keyword WHERE asset_id = ?")
+    delete.bind(1, assetID)
+    try delete.run()
+    let deleteWord = try RawStatement(
+      database,
+      "DELETE FROM keyword WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM asset_keyword WHERE keyword_id = ?1)")
+    for id in ids {
+      deleteWord.bind(1, id)
+      try deleteWord.run()
+    }
+  }
+}
+
+extension FileLookups {
+  /// In the file's order.
+  func keywords(of assetID: Int64) throws -> [String] {
+    let select = try RawStatement(
+      database,
+      "SELECT w.name FROM asset_keyword k CROSS JOIN keyword w ON w.id = k.keyword_id WHERE k.asset_id = ? "
+        + "ORDER BY k.position")
+    select.bind(1, assetID)
+    var keywords: [String] = []
+    try select.forEachRow { keywords.append(select.text(0)) }
+    return keywords
+  }
+}
+
+extension CatalogReader {
+  /// Those of a whole page, by asset, in the file's order; assets without any are left out.
+  ///
+  /// - Complexity: one statement, with a lookup for each id and each keyword.
+  func keywords(of assetIDs: [Int64]) throws -> [Int64: [String]] {
+    let select = try RawStatement(
+      database,
+      """
+      SELECT k.asset_id, w.name
+      FROM json_each(?) page CROSS JOIN asset_keyword k ON k.asset_id = page.value
+        CROSS JOIN keyword w ON w.id = k.keyword_id
+      ORDER BY page.id, k.position
+      """)
+    // An id that is asked for twice must not have its keywords twice.
+    let once = Set(assetIDs)
+    select.bind(1, "[" + once.map { String($0) }.joined(separator: ",") + "]")
+    var keywords: [Int64: [String]] = [:]
+    try select.forEachRow { keywords[select.int64(0), default: []].append(select.text(1)) }
+    return keywords
+  }
+}
