@@ -88,9 +88,9 @@ import Testing
   @Test func unchangedKeywordsAreNotWrittenAgain() throws {
     let ids = try insert([["a", "b"]])
     let changes = try fixture.catalog.write { writer in
-      let before = writer.database.totalChangesCount
+      let before = try writer.database.totalChangesCount
       try writer.updateKeywords(["a", "b"], of: ids[0])
-      return writer.database.totalChangesCount - before
+      return try writer.database.totalChangesCount - before
     }
     #expect(changes == 0)
   }

@@ -5,18 +5,6 @@ import Testing
 
 /// Whatever is in a file: an answer, within its bounds, and the same each time.
 @Suite struct MalformedTests {
-  /// SplitMix64 (https://prng.di.unimi.it/splitmix64.c): the same numbers in every run.
-  private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   private static let builder = ExifBuilder(
     main: [
       0x0100: .long([640]), 0x0101: .long([480]), 0x0112: .short([6]), 0x010F: .ascii("Apple"),
