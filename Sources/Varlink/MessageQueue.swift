@@ -28,6 +28,14 @@ final class MessageQueue: MessageSink {
   /// Since when the consumer has been waiting for a whole message; nil while it works on one.
   var idleSince: NIODeadline? { state.withLock { $0.idleSince } }
 
+  /// How many messages were begun or wait, and since when there have been none; nil while there is one.
+  var work: (count: Int, noneSince: NIODeadline?) {
+    state.withLock { state in
+      let count = state.frames.count + (state.idleSince == nil ? 1 : 0)
+      return (count, count == 0 ? state.idleSince : nil)
+    }
+  }
+
   /// Adds one; false when the socket should be left alone for now.
   func receive(_ frame: MessageFramer.Frame) -> Bool {
     state.withLock { state in

@@ -92,6 +92,8 @@ public final class VarlinkService: Sendable {
     var lastNumber = 0
     /// Once true, it stays so.
     var isShuttingDown = false
+    /// When a connection last came or went.
+    var lastChange = NIODeadline.now()
   }
 
   private struct Listener {
@@ -141,6 +143,43 @@ public final class VarlinkService: Sendable {
 
   /// Connections that are open now.
   public var connectionCount: Int { state.withLock { $0.connections.count } }
+
+  /// How busy a service is at one moment: what it takes to decide that nobody would miss it.
+  public struct Load: Sendable, Hashable {
+    /// Open connections, also those with nothing to do.
+    public var connectionCount: Int
+    /// Calls that came and are not answered: those being answered, of which running streams are some, and those that
+    /// wait behind them.
+    public var activeCallCount: Int
+    /// How long there has been no call, and no connection came or went; zero while `activeCallCount` isn't. Time in
+    /// which the machine sleeps does not count.
+    public var idleTime: Duration
+
+    public init(connectionCount: Int, activeCallCount: Int, idleTime: Duration) {
+      self.connectionCount = connectionCount
+      self.activeCallCount = activeCallCount
+      self.idleTime = idleTime
+    }
+  }
+
+  /// How busy it is now. It takes a lock for each connection, and nothing from the calls themselves. A message that is
+  /// only partly here, or in the kernel, is not counted: who shuts down upon this closes on it.
+  public var load: Load {
+    let (connections, lastChange) = state.withLock { state in
+      (state.connections.values.map(\.connection), state.lastChange)
+    }
+    var load = Load(connectionCount: connections.count, activeCallCount: 0, idleTime: .zero)
+    var idleSince = lastChange
+    for connection in connections {
+      let work = connection.queue.work
+      load.activeCallCount += work.count
+      idleSince = max(idleSince, work.noneSince ?? idleSince)
+    }
+    if load.activeCallCount == 0 {
+      load.idleTime = .nanoseconds(max(0, (NIODeadline.now() - idleSince).nanoseconds))
+    }
+    return load
+  }
 
   // MARK: - Serving
 
@@ -264,6 +303,7 @@ public final class VarlinkService: Sendable {
     let connection = try ServiceConnection(channel: channel, peer: peer, service: self)
     let isTooLate = state.withLock { state in
       state.connections[number] = (listener, connection)
+      state.lastChange = .now()
       return state.isShuttingDown
     }
     if isTooLate { connection.queue.end(dropping: true) }
@@ -281,7 +321,10 @@ public final class VarlinkService: Sendable {
   }
 
   private func remove(_ connection: ServiceConnection) {
-    state.withLock { $0.connections[connection.peer.connection] = nil }
+    state.withLock { state in
+      state.connections[connection.peer.connection] = nil
+      state.lastChange = .now()
+    }
     onEvent(.closed(connection.peer))
     endIfDone()
   }
