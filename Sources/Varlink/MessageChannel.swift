@@ -1,4 +1,5 @@
 import NIOCore
+import Synchronization
 
 /// Who gets the messages of a channel. Called on its event loop; must not block.
 protocol MessageSink: AnyObject, Sendable {
@@ -13,13 +14,28 @@ final class MessageChannel: Sendable {
   let channel: any Channel
   private let handler: NIOLoopBound<MessageHandler>
   private let closing = OneShot<Void>()
+  let traffic = Traffic()
+
+  /// Bytes that went over a connection, readable from any thread.
+  final class Traffic: Sendable {
+    fileprivate let received = Atomic(0)
+    fileprivate let written = Atomic(0)
+    fileprivate let unsent = Atomic(0)
+
+    /// Read from the socket.
+    var bytesReceived: Int { received.load(ordering: .relaxed) }
+    /// Given to the kernel.
+    var bytesSent: Int { max(0, written.load(ordering: .relaxed) - bytesUnsent) }
+    /// Waiting here for the reader.
+    var bytesUnsent: Int { max(0, unsent.load(ordering: .relaxed)) }
+  }
 
   /// Bytes that may wait for a reader before senders are suspended: memory a connection is this and one message.
   static let writeBufferBytes = 1 << 20
 
   /// Must be called on the channel's event loop, before it is active.
   init(_ channel: any Channel, maximumMessageBytes: Int, sink: any MessageSink) throws {
-    let handler = MessageHandler(maximumMessageBytes: maximumMessageBytes, sink: sink)
+    let handler = MessageHandler(maximumMessageBytes: maximumMessageBytes, sink: sink, traffic: traffic)
     self.channel = channel
     self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     try channel.pipeline.syncOperations.addHandler(handler)
@@ -86,6 +102,7 @@ private final class MessageHandler: ChannelDuplexHandler {
 
   private var framer: MessageFramer
   private let sink: any MessageSink
+  private let traffic: MessageChannel.Traffic
   private var context: ChannelHandlerContext?
   /// The sink has enough.
   private var isPaused = false
@@ -94,7 +111,8 @@ private final class MessageHandler: ChannelDuplexHandler {
   /// Senders to be resumed when the channel is writable again.
   private var waitingSenders: [OneShot<Void>] = []
 
-  init(maximumMessageBytes: Int, sink: any MessageSink) {
+  init(maximumMessageBytes: Int, sink: any MessageSink, traffic: MessageChannel.Traffic) {
+    self.traffic = traffic
     framer = MessageFramer(maximumMessageBytes: maximumMessageBytes)
     self.sink = sink
   }
@@ -104,7 +122,14 @@ private final class MessageHandler: ChannelDuplexHandler {
       sent.complete(.failure(CancellationError()))
       return
     }
-    for part in parts { context.write(wrapOutboundOut(part), promise: nil) }
+    let byteCount = parts.reduce(0) { $0 + $1.readableBytes }
+    traffic.unsent.add(byteCount, ordering: .relaxed)
+    traffic.written.add(byteCount, ordering: .relaxed)
+    // The last is with the kernel when all are.
+    let isSent = context.eventLoop.makePromise(of: Void.self)
+    isSent.futureResult.whenComplete { [traffic] _ in traffic.unsent.subtract(byteCount, ordering: .relaxed) }
+    for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
+    if let last = parts.last { context.write(wrapOutboundOut(last), promise: isSent) } else { isSent.succeed() }
     context.flush()
     // Flushing may have closed the channel; the context is gone then.
     if self.context == nil {
@@ -135,7 +160,9 @@ private final class MessageHandler: ChannelDuplexHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    framer.push(unwrapInboundIn(data))
+    let bytes = unwrapInboundIn(data)
+    traffic.received.add(bytes.readableBytes, ordering: .relaxed)
+    framer.push(bytes)
     while let frame = framer.next() {
       if !sink.receive(frame) { isPaused = true }
       if frame == .hopeless { return context.close(promise: nil) }

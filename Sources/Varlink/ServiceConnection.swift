@@ -1,4 +1,5 @@
 import NIOCore
+import Synchronization
 
 /// One accepted connection: takes its calls one at a time, in their order, and answers them.
 final class ServiceConnection: Sendable {
@@ -7,6 +8,13 @@ final class ServiceConnection: Sendable {
   let queue: MessageQueue
   private let service: VarlinkService
   private let idleCheck: NIOLoopBoundBox<Scheduled<Void>?>
+  private let connectedAt = ContinuousClock.now
+  private let calls = Mutex(Calls())
+
+  private struct Calls {
+    var answered = 0
+    var running: VarlinkConnection.RunningCall?
+  }
 
   /// Must be called on the channel's event loop, before it is active.
   init(channel: any Channel, peer: VarlinkPeer, service: VarlinkService) throws {
@@ -17,6 +25,15 @@ final class ServiceConnection: Sendable {
     idleCheck = NIOLoopBoundBox(nil, eventLoop: channel.eventLoop)
     scheduleIdleCheck(in: service.idleTime)
     channel.closeFuture.whenComplete { [idleCheck] _ in idleCheck.value?.cancel() }
+  }
+
+  /// How it is at this moment.
+  var description: VarlinkConnection {
+    let calls = calls.withLock { $0 }
+    let traffic = messages.traffic
+    return VarlinkConnection(
+      peer: peer, connectedAt: connectedAt, answeredCallCount: calls.answered, runningCall: calls.running,
+      bytesReceived: traffic.bytesReceived, bytesSent: traffic.bytesSent, bytesUnsent: traffic.bytesUnsent)
   }
 
   private enum Event { case closed, answered }
@@ -122,7 +139,16 @@ final class ServiceConnection: Sendable {
 
   /// Has the interface answer, and sees to it that there is an answer.
   private func answer(_ call: VarlinkServiceCall, _ interface: any VarlinkInterface) async {
-    defer { call.end() }
+    calls.withLock { calls in
+      calls.running = .init(method: "\(interface.name).\(call.method)", wantsMore: call.wantsMore)
+    }
+    defer {
+      call.end()
+      calls.withLock { calls in
+        calls.running = nil
+        calls.answered += 1
+      }
+    }
     do {
       do {
         try await interface.respond(to: call)

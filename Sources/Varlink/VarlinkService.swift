@@ -144,6 +144,12 @@ public final class VarlinkService: Sendable {
   /// Connections that are open now.
   public var connectionCount: Int { state.withLock { $0.connections.count } }
 
+  /// The connections that are open now, oldest first. It takes two locks for each.
+  public var connections: [VarlinkConnection] {
+    let connections = state.withLock { $0.connections.values.map(\.connection) }
+    return connections.map(\.description).sorted { $0.peer.connection < $1.peer.connection }
+  }
+
   /// How busy a service is at one moment: what it takes to decide that nobody would miss it.
   public struct Load: Sendable, Hashable {
     /// Open connections, also those with nothing to do.
