@@ -17,6 +17,9 @@ package final class ChangeFeed: Sendable {
 
   package var sequence: Int64 { state.withLock { $0.sequence } }
 
+  /// Nothing comes any more.
+  package var isFinished: Bool { state.withLock { $0.isFinished } }
+
   /// Called after COMMIT, never before.
   package func publish(_ sequence: Int64) {
     let woken = state.withLock { state in

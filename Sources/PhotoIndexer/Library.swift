@@ -28,6 +28,8 @@ package actor Library {
   nonisolated package let feed: ChangeFeed
   nonisolated package let lists: LiveLists
   nonisolated package let board: StatusBoard
+  /// The last of what happened, for whoever looks for a fault.
+  nonisolated package let events = EventRing()
 
   private let executor = QueueExecutor(label: "photod.library")
   nonisolated package var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -92,19 +94,20 @@ package actor Library {
         version: configuration.version, assetCount: counts.assets, failedCount: counts.failed))
     knownInodes = try KnownInodes(catalog: catalog)
     readAhead = ReadAhead(catalog: catalog, files: files, knownInodes: knownInodes)
-    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration)
+    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration, events)
   }
 
   func remakeReconciler() throws {
-    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration)
+    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration, events)
   }
 
   private static func makeReconciler(
-    _ catalog: Catalog, _ files: any PhotoFiles, _ knownInodes: KnownInodes, _ configuration: Configuration
+    _ catalog: Catalog, _ files: any PhotoFiles, _ knownInodes: KnownInodes, _ configuration: Configuration,
+    _ events: EventRing
   ) throws -> Reconciler {
     try Reconciler(
       catalog: catalog, files: files, knownInodes: knownInodes,
-      policy: RemovalPolicy(grace: configuration.removalGrace))
+      policy: RemovalPolicy(grace: configuration.removalGrace), events: events)
   }
 
   // MARK: Running
@@ -125,6 +128,7 @@ package actor Library {
   nonisolated package func stopWaiting() {
     feed.finish()
     board.feed.finish()
+    events.feed.finish()
     barrier.fail(with: Self.stopping)
     rescans.failAll(with: Self.stopping)
   }
@@ -164,14 +168,17 @@ package actor Library {
   }
 
   private func take(_ input: ReadAhead.Input) {
+    defer { events.announce() }
     switch input.input {
     case .started(let session):
+      events.append(.watcherStarted(session: session))
       logger.info("photod-watch started", metadata: ["session": "\(session)"])
       reconciler.beginSession()
       board.warn("watcher", nil)
       awaitedScans = Set(reconciler.rootIDs.keys)
       updateState()
     case .died(_, let reason):
+      events.append(.watcherDied(reason: reason))
       logger.error("photod-watch died and is started again", metadata: ["reason": "\(reason)"])
       board.warn("watcher", "The watcher died (\(reason)); it is started again and all folders are scanned.")
       awaitedScans = Set(reconciler.rootIDs.keys)
@@ -229,12 +236,14 @@ package actor Library {
   func commit<Value>(
     durable: Bool = false, _ body: (CatalogWriter) throws -> (Value, CommitRecord, origin: String)
   ) throws -> Value {
-    let (value, record, sequence, failedCount) = try catalog.write(durable: durable) { writer in
+    defer { events.announce() }
+    let (value, record, origin, sequence, failedCount) = try catalog.write(durable: durable) { writer in
       let (value, record, origin) = try body(writer)
       let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: now() / 1000)
-      return (value, record, sequence, try writer.failedCount())
+      return (value, record, origin, sequence, try writer.failedCount())
     }
     if let sequence {
+      events.append(.committed(sequence: sequence, origin: origin, .init(record)))
       feed.publish(sequence)
       assetCount += record.insertedAssets.count - record.deletedAssets.count
       board.update { status in
@@ -276,6 +285,7 @@ package actor Library {
   }
 
   private func scanEnded(_ ended: EndedScan) {
+    noteScanEnd(ended)
     if let rootID = reconciler.rootIDs[ended.root] {
       warnAvailability(rootID)
       warnSuspect(rootID)

@@ -4,6 +4,8 @@ import PhotoCatalog
 // What time brings, and what it mends: files that are read again, roots that are in doubt, a catalog that failed.
 extension Library {
   func breakDown(_ error: any Error) {
+    events.append(.startedOver(error: "\(error)"))
+    events.announce()
     startsOverAt = uptime() + startOverDelay
     startOverDelay = min(startOverDelay * 2, Self.lastStartOverDelay)
     logger.error("the catalog can't be written", metadata: ["error": "\(error)"])

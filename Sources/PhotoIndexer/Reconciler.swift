@@ -46,10 +46,15 @@ final class Reconciler {
   var albums: [Int64: Int64] = [:]
   /// The smart albums by subtype.
   let smartAlbums: [String: Int64]
+  var events: EventNotes
 
-  init(catalog: Catalog, files: any PhotoFiles, knownInodes: KnownInodes, policy: RemovalPolicy) throws {
+  init(
+    catalog: Catalog, files: any PhotoFiles, knownInodes: KnownInodes, policy: RemovalPolicy,
+    events: EventRing = EventRing()
+  ) throws {
     self.files = files
     self.knownInodes = knownInodes
+    self.events = EventNotes(ring: events)
     self.policy = policy
     let roots = try catalog.read { try $0.roots() }
     availability = Dictionary(uniqueKeysWithValues: roots.map { ($0.id, $0.isAvailable) })
@@ -74,6 +79,7 @@ final class Reconciler {
   }
 
   private func apply(_ record: WatchRecord, reading: ContentReading?, in batch: inout Batch) throws {
+    note(record)
     switch record {
     case .directoryFound(let number, let parent, let root, let name, let identity):
       try directoryFound(number, parent: parent, root: root, name: name, identity: identity, in: &batch)

@@ -150,6 +150,10 @@ extension Reconciler {
 
   /// Removes a directory with everything below it.
   func removeTree(_ id: Int64, in batch: inout Batch) throws {
+    let (place, before) = (eventPlace(id, []), batch.record.deletedAssets.count)
+    defer {
+      events.ring.append(.folderRemoved(place, assetCount: max(0, batch.record.deletedAssets.count - before)))
+    }
     for directory in tree.subtree(of: id) {
       for row in try batch.writer.files(in: directory) {
         try remove(row.assetID, in: &batch)
@@ -203,6 +207,7 @@ extension Reconciler {
     }
     guard from != to else { return }
     batch.record.renamedDirectories.append(.init(directoryID: row.id, fromPath: from, toPath: to))
+    events.ring.append(.folderRenamed(from: from, to: to))
     if let album = try album(of: row.id, in: batch) { batch.record.update(collection: album) }
   }
 

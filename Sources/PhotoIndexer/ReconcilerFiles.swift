@@ -25,7 +25,12 @@ extension Reconciler {
 
     guard stat.byteCount > 0 else {
       // An empty file is no photo yet. One that was is being written anew, or is not: the barrier or some seconds tell.
-      if let row { unread[row.assetID] = Retry(isPending: true, at: batch.time + Self.firstRetry, delay: 0) }
+      if let row {
+        unread[row.assetID] = Retry(isPending: true, at: batch.time + Self.firstRetry, delay: 0)
+        note(.deferred(eventPlace(place), assetID: row.assetID, .empty), as: .deferred)
+      } else {
+        note(.ignored(eventPlace(place), assetID: nil, .empty), as: .same)
+      }
       return
     }
     guard let row else {
@@ -76,6 +81,7 @@ extension Reconciler {
       // It may have moved, and the name may be another's now.
       guard try batch.writer.file(place.directoryID, place.name)?.assetID == row.assetID else { continue }
       try remove(row.assetID, in: &batch)
+      events.ring.append(.removed(eventPlace(place), assetID: row.assetID))
     }
     batch.departing = [:]
   }
@@ -128,6 +134,7 @@ extension Reconciler {
     knownInodes.insert(row.inode)
     batch.noteChange()
     batch.record.insert(asset: id)
+    note(.inserted(eventPlace(place), assetID: id), as: .inserted)
     touchCollections(ofNew: content, in: place.directoryID, batch: &batch)
     scheduleRetry(id, content, row, time: batch.time)
   }
@@ -151,6 +158,7 @@ extension Reconciler {
       if age(of: added * 1000, at: batch.time) < Self.atomicSaveAge {
         // Saved beside it and renamed over it: the photo that was there has new content.
         try remove(source.assetID, in: &batch)
+        note(.removed(eventPlace(source), assetID: source.assetID), as: .same)
         var row = occupant
         row.inode = source.inode
         row.birthTime = source.birthTime
@@ -166,12 +174,14 @@ extension Reconciler {
         return
       }
       try remove(occupant.assetID, in: &batch)
+      note(.removed(eventPlace(target), assetID: occupant.assetID), as: .same)
     }
     try touchCollections(of: source.assetID, batch: &batch)
     try writer.moveFile(source, to: target.directoryID, name: target.name)
     try touchCollections(of: source.assetID, batch: &batch)
     batch.record.update(asset: source.assetID, .path)
     batch.noteChange()
+    note(.renamed(from: eventPlace(source), to: eventPlace(target), assetID: source.assetID), as: .renamed)
     var row = source
     row.directoryID = target.directoryID
     row.name = target.name
@@ -205,6 +215,7 @@ extension Reconciler {
     let wasYoung = age(of: row.changeTime, at: row.readTime) < Self.clockGrain
     if isUnchanged(row, stat) && !(batch.evidence == .event && wasYoung) {
       unread[row.assetID] = unread[row.assetID].flatMap { $0.isPending ? nil : $0 }
+      note(.ignored(eventPlace(row), assetID: row.assetID, .sameStat), as: .same)
       return
     }
     try refresh(row, stat, reading: reading, in: &batch)
@@ -221,6 +232,7 @@ extension Reconciler {
       var pending = old
       pending.readTime = 0
       try writer.updateStat(pending)
+      note(.deferred(eventPlace(row), assetID: row.assetID, .raced), as: .deferred)
       return
     }
     knownInodes.insert(row.inode)
@@ -233,12 +245,14 @@ extension Reconciler {
     fields.formUnion(content.changedFields(since: try writer.content(of: row.assetID)))
     if fields.isEmpty {
       try writer.updateStat(row)
+      note(.ignored(eventPlace(row), assetID: row.assetID, .sameContent), as: .same)
     } else {
       try touchCollections(of: row.assetID, batch: &batch)
       try writer.updateContent(content, file: row)
       try touchCollections(of: row.assetID, batch: &batch)
       batch.record.update(asset: row.assetID, fields)
       batch.noteChange()
+      note(.updated(eventPlace(row), assetID: row.assetID, fields), as: .updated)
     }
     scheduleRetry(row.assetID, content, row, time: batch.time)
   }
@@ -277,6 +291,9 @@ extension Reconciler {
 
   /// A file that can't be parsed and is young may still be in the making.
   private func scheduleRetry(_ assetID: Int64, _ content: AssetContent, _ row: FileRow, time: Int64) {
+    if let failure = content.failure, row.readTime != 0 {
+      note(.damaged(eventPlace(row), assetID: assetID, failure: failure), as: .damaged)
+    }
     if row.readTime == 0 {
       unread[assetID] = Retry(isPending: true, at: time, delay: 0)
     } else if content.failure != nil && age(of: row.changeTime, at: time) < Self.lastRetry {
@@ -303,6 +320,7 @@ extension Reconciler {
       guard stat.byteCount > 0 else {
         listing?.forget(Place(directoryID: row.directoryID, name: row.name))
         try remove(assetID, in: &batch)
+        note(.removed(eventPlace(row), assetID: assetID), as: .same)
         continue
       }
       var current = stat

@@ -43,7 +43,7 @@ struct Suspect: Sendable {
 struct EndedScan {
   enum Verdict {
     /// What it missed is removed.
-    case decided
+    case decided(removed: Int)
     /// It missed so much that nothing was removed.
     case suspect(missing: Int)
     /// It did not see everything: nothing was removed.
@@ -108,12 +108,15 @@ extension Reconciler {
       }
     }
     if isWhole { suspects[scan.rootID] = nil }
+    let before = batch.record.deletedAssets.count
     for (assetID, place) in scan.missing {
       guard try batch.writer.file(place.directoryID, place.name)?.assetID == assetID else { continue }
       try remove(assetID, in: &batch)
+      // A few are told one by one.
+      if scan.missing.count <= 20 { events.ring.append(.removed(eventPlace(place), assetID: assetID)) }
     }
     for directory in directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
-    return .decided
+    return .decided(removed: batch.record.deletedAssets.count - before)
   }
 
   /// It is there after all, or was removed for another reason.
