@@ -65,7 +65,7 @@ let package = Package(
         "PhotoModel", "PhotoCatalog", "PhotoIndexer", "Varlink",
         .product(name: "Logging", package: "swift-log"),
       ],
-      resources: [.embedInCode("org.photod.library.varlink")]),
+      resources: [.embedInCode("org.photod.library.varlink"), .embedInCode("org.photod.manage.varlink")]),
     .target(
       name: "PhotoDaemon",
       dependencies: [

@@ -8,7 +8,7 @@ struct FetchOrder: Sendable {
   let key: String
   let dependsOn: ChangedFields
 
-  /// The keys in the order of the contract.
+  /// The keys in the order of the contract; ``FetchPlan/sortKeys`` outside.
   static let knownKeys = Key.allCases.map(\.rawValue)
 
   private enum Key: String, CaseIterable {
@@ -75,4 +75,9 @@ struct FetchOrder: Sendable {
     case .addedDate, .albumOrder, .id: []
     }
   }
+}
+
+extension FetchPlan {
+  /// What a sort descriptor may name, in the order of the contract.
+  package static let sortKeys = FetchOrder.knownKeys
 }

@@ -40,8 +40,9 @@ final class ServingLibrary: RunningLibrary {
     service = VarlinkService(
       identity: .init(
         vendor: "photod", product: "photod", version: Daemon.version, url: "https://github.com/photod/photod"),
-      interfaces: [interface], onEvent: { serviceEvent($0, logger) })
-    interface.countConnections { [weak service] in service?.connectionCount ?? 0 }
+      interfaces: [interface, ManageService(connections: interface.connections, events: library.events)],
+      onEvent: { serviceEvent($0, logger) })
+    interface.connections.watch(service)
     (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     library.board.warn(all: configuration.warnings)
   }
@@ -121,11 +122,15 @@ final class DegradedLibrary: RunningLibrary {
 
   init(reasons: [String], _ logger: Logger) {
     (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let connections = ConnectionBoard()
     service = VarlinkService(
       identity: .init(
         vendor: "photod", product: "photod", version: Daemon.version, url: "https://github.com/photod/photod"),
-      interfaces: [DegradedService(reasons: reasons, version: Daemon.version)],
+      interfaces: [
+        DegradedService(reasons: reasons, version: Daemon.version), ManageService(connections: connections),
+      ],
       onEvent: { serviceEvent($0, logger) })
+    connections.watch(service)
     lines.yield("degraded: \(reasons.first ?? "")")
   }
 

@@ -50,6 +50,7 @@ extension LibraryService {
   {
     let snapshot = try library.catalog.snapshot()
     let (token, ids) = try snapshot.read { (try $0.token().description, try $0.ids(try $0.plan(options))) }
+    connections.beginStream(call, .init(options: options.summary, token: token))
     var position = min(offset, ids.count)
     while true {
       let part = Array(ids[position...].prefix(page))
@@ -75,6 +76,7 @@ extension LibraryService {
     let options = try call.parameters(Parameters.self).options ?? FetchOptions()
     guard call.wantsMore else { throw VarlinkError.expectedMore }
     let (token, ids) = try library.catalog.read { (try $0.token().description, try $0.ids(try $0.plan(options))) }
+    connections.beginStream(call, .init(options: options.summary, token: token))
     var position = 0
     while true {
       let part = Array(ids[position...].prefix(ReplyLimits.idsPerPage))

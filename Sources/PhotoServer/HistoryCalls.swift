@@ -19,6 +19,7 @@ extension LibraryService {
     let follows = parameters.follow ?? false
     if follows && !call.wantsMore { throw VarlinkError.expectedMore }
     var sequence = try parameters.since.map(startOfHistory) ?? library.feed.sequence
+    connections.beginStream(call, .init(feed: follows ? library.feed : nil))
 
     while true {
       let changes = try library.catalog.read { try $0.persistentChanges(after: sequence, limit: 1_000) }
@@ -31,7 +32,9 @@ extension LibraryService {
         try await call.reply(encoded: reply)
         return
       }
+      connections.updateStream(call, token: library.catalog.token(sequence).description)
       try await call.replyContinuing(encoded: reply)
+      connections.updateStream(call, reached: sequence)
       if isAll {
         guard await library.feed.next(after: sequence) != nil else {
           try Task.checkCancellation()
@@ -78,6 +81,7 @@ extension LibraryService {
     }
     let parameters = try call.parameters(Parameters.self)
     try Self.check(clientName: parameters.clientName)
+    if let name = parameters.clientName { connections.name(call, name) }
     let token = try await library.perform(parameters.requests, clientName: parameters.clientName)
     try await call.reply(Reply(token: token.description, createdAlbumIDs: []))
   }

@@ -16,8 +16,8 @@ package final class LibraryService: VarlinkInterface {
   let rootCounts: RootCountCache
   /// Returns when a page was unread for so long that its snapshot is let go of. Tests decide when that is.
   let pageDeadline: @Sendable () async throws -> Void
-  /// How many connections there are; the service that has them is made after this.
-  private let connections = Mutex<@Sendable () -> Int>({ 0 })
+  /// Those of the service that this is an interface of, which is made after this and given to it.
+  package let connections = ConnectionBoard()
 
   package init(
     library: Library, logger: Logger,
@@ -29,11 +29,8 @@ package final class LibraryService: VarlinkInterface {
     rootCounts = RootCountCache(catalog: library.catalog)
   }
 
-  package func countConnections(with count: @escaping @Sendable () -> Int) { connections.withLock { $0 = count } }
-
-  var connectionCount: Int { connections.withLock { $0 }() }
-
   package func respond(to call: VarlinkServiceCall) async throws {
+    defer { connections.endStream(call) }
     do {
       try await dispatch(call)
     } catch let error as FetchError {
@@ -47,6 +44,7 @@ package final class LibraryService: VarlinkInterface {
 
   private func dispatch(_ call: VarlinkServiceCall) async throws {
     switch call.method {
+    case "ListKeys": try await call.reply(ListKeysReply())
     case "Fetch": try await fetch(call)
     case "FetchIDs": try await fetchIDs(call)
     case "GetAssets": try await getAssets(call)
@@ -62,6 +60,12 @@ package final class LibraryService: VarlinkInterface {
     default: throw VarlinkError.methodNotImplemented("\(name).\(call.method)")
     }
   }
+}
+
+/// What lists may be made from, for programs that offer it.
+struct ListKeysReply: Encodable {
+  let predicateKeys = PredicateKey.allCases.map(\.rawValue)
+  let sortKeys = FetchPlan.sortKeys
 }
 
 /// The interface file.

@@ -15,10 +15,17 @@ extension LibraryService {
     defer { observers.withLock { $0 -= 1 } }
     library.lists.beginObserving(plan)
     defer { library.lists.endObserving(plan) }
+    connections.beginStream(call, .init(options: parameters.options?.summary, feed: library.feed))
+    let send: LiveObservation.Send = { [connections] in
+      connections.updateStream(call, token: $0.token)
+      try await call.replyContinuing(ObserveReply(observation: $0))
+    }
     var observation = LiveObservation(library: library, plan: plan, parameters: parameters)
-    try await observation.begin { try await call.replyContinuing(ObserveReply(observation: $0)) }
+    try await observation.begin(send)
+    connections.updateStream(call, reached: observation.checkedSequence)
     while await library.feed.next(after: observation.checkedSequence) != nil {
-      try await observation.advance { try await call.replyContinuing(ObserveReply(observation: $0)) }
+      try await observation.advance(send)
+      connections.updateStream(call, reached: observation.checkedSequence)
     }
     try Task.checkCancellation()
     throw ContractError.unavailable("photod is stopping. Observe again with `since` when it runs.")

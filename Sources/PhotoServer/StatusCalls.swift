@@ -57,7 +57,7 @@ extension LibraryService {
       status.roots[index].directoryCount = count.directories
     }
     status.observerCount = observers.withLock { $0 }
-    status.connectionCount = connectionCount
+    status.connectionCount = connections.connectionCount
     return (status, recountAt)
   }
 

@@ -82,16 +82,19 @@ final class ServerFixture: Sendable {
   ) async throws {
     let failures = Mutex<[String]>([])
     try await withThrowingTaskGroup { group in
+      let interface = LibraryService(
+        library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        pageDeadline: pageDeadline)
+      let manage = ManageService(connections: interface.connections, events: library.events) {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
       let service = VarlinkService(
-        identity: .init(vendor: "v", product: "p", version: "1", url: "u"),
-        interfaces: [
-          LibraryService(
-            library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            pageDeadline: pageDeadline)
-        ],
+        identity: .init(vendor: "v", product: "p", version: "1", url: "u"), interfaces: [interface, manage],
         onEvent: { event in
           if case .failed(_, let method, let error) = event { failures.withLock { $0.append("\(method): \(error)") } }
         })
+      interface.connections.watch(service)
       let socket = folder + "/s"
       let descriptor = try VarlinkSocket.listen(path: socket)
       group.addTask { try await service.serve(listeningDescriptor: descriptor) }
