@@ -68,7 +68,7 @@ extension PhotoLibraryError {
       let p: Path = try parameters()
       return .notInLibrary(path: p.path, message: p.message)
     case "org.photod.library.SnapshotExpired": return .snapshotExpired(message: try parameters(Message.self).message)
-    case "org.photod.library.LibraryUnavailable":
+    case "org.photod.library.LibraryUnavailable", "org.photod.manage.Unavailable":
       return .libraryUnavailable(message: try parameters(Message.self).message)
     case "org.photod.library.StorageFull": return .storageFull(message: try parameters(Message.self).message)
     case "org.photod.library.TimedOut": return .timedOut(message: try parameters(Message.self).message)

@@ -18,6 +18,17 @@ public struct AssetIDPage: Codable, Hashable, Sendable {
   public let ids: [Int64]
 }
 
+/// What a list may be made from. Later daemons may know more.
+public struct ListKeys: Codable, Hashable, Sendable {
+  public let predicateKeys: [String]
+  public let sortKeys: [String]
+
+  public init(predicateKeys: [String], sortKeys: [String]) {
+    self.predicateKeys = predicateKeys
+    self.sortKeys = sortKeys
+  }
+}
+
 /// Committed changes, oldest first.
 public struct HistoryPage: Codable, Hashable, Sendable {
   /// May be empty: then there was nothing yet.

@@ -51,6 +51,11 @@ public final class PhotoLibrary: Sendable {
     try await call("Fetch", FetchCall(options: options, offset: offset, count: count), returning: AssetPage.self)
   }
 
+  /// What predicates and sort descriptors may name, for completion and pickers.
+  public func listKeys() async throws -> ListKeys {
+    try await call("ListKeys", VarlinkEmpty(), returning: ListKeys.self)
+  }
+
   /// The ids of a whole list, for a program that loads objects as it shows them.
   public func fetchIDs(_ options: FetchOptions = FetchOptions()) -> LibraryReplies<AssetIDPage> {
     stream("FetchIDs", FetchIDsCall(options: options), of: AssetIDPage.self) { $0 }
@@ -207,32 +212,33 @@ public final class PhotoLibrary: Sendable {
 
   // MARK: - Calls
 
-  private static let interface = "org.photod.library"
+  static let interface = "org.photod.library"
   /// Of ids or paths, by the contract.
   private static let maximumPerCall = 1_000
 
   /// Calls that may be carried out twice: all but PerformChanges.
-  private func call<P: Encodable & Sendable, R: Decodable>(
-    _ method: String, _ parameters: P, returning type: R.Type
+  func call<P: Encodable & Sendable, R: Decodable>(
+    _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, returning type: R.Type
   ) async throws -> R {
     try await translatingErrors {
       let (client, isNew) = try await connection.client()
       do {
-        return try await client.call("\(Self.interface).\(method)", parameters, returning: type)
+        return try await client.call("\(interface).\(method)", parameters, returning: type)
       } catch VarlinkClientError.connectionClosed {
         await connection.drop(client)
         // An old connection may have been closed for being idle, or with an earlier daemon.
         if isNew { throw VarlinkClientError.connectionClosed }
       }
       let (another, _) = try await connection.client()
-      return try await another.call("\(Self.interface).\(method)", parameters, returning: type)
+      return try await another.call("\(interface).\(method)", parameters, returning: type)
     }
   }
 
-  private func stream<P: Encodable & Sendable, Wire: Decodable & Sendable, Element>(
-    _ method: String, _ parameters: P, of wire: Wire.Type, _ element: @escaping @Sendable (Wire) -> Element
+  func stream<P: Encodable & Sendable, Wire: Decodable & Sendable, Element>(
+    _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, of wire: Wire.Type,
+    _ element: @escaping @Sendable (Wire) -> Element
   ) -> LibraryReplies<Element> {
-    LibraryReplies(path: socketPath, method: "\(Self.interface).\(method)", parameters, of: wire, element)
+    LibraryReplies(path: socketPath, method: "\(interface).\(method)", parameters, of: wire, element)
   }
 }
 
