@@ -9,7 +9,7 @@ import UnixSignals
 /// The process from its start to its exit status.
 package enum Daemon {
   /// Of the whole package.
-  package static let version = "0.1.0"
+  package static let version = Release.version
 
   /// How long an orderly stop may take. The catalog is safe at any moment, so what is left then is cut off.
   package static let stopTime = Duration.milliseconds(1800)

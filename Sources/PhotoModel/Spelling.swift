@@ -15,17 +15,19 @@ package enum Spelling {
     return best?.name
   }
 
-  /// Levenshtein's: insertions, removals and replacements.
+  /// Insertions, removals, replacements, and neighbours that changed places: the optimal string alignment distance.
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    var rowBefore: [Int] = []
     var row = Array(0...b.count)
     for i in a.indices {
-      var diagonal = row[0]
-      row[0] = i + 1
+      var next = [i + 1]
+      next.reserveCapacity(row.count)
       for j in b.indices {
-        let replaced = diagonal + (a[i] == b[j] ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+        var distance = min(row[j] + (a[i] == b[j] ? 0 : 1), row[j + 1] + 1, next[j] + 1)
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { distance = min(distance, rowBefore[j - 1] + 1) }
+        next.append(distance)
       }
+      (rowBefore, row) = (row, next)
     }
     return row[b.count]
   }

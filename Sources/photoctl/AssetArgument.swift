@@ -18,31 +18,70 @@ enum AssetArgument: ExpressibleByArgument, Hashable, Sendable {
   }
 }
 
+/// What names an asset, and where that was said.
+struct NamedAsset: Hashable, Sendable {
+  let argument: AssetArgument
+  /// `line 3`, of standard input; `nil` for the command line.
+  var place: String?
+
+  init(_ argument: AssetArgument, at place: String? = nil) {
+    self.argument = argument
+    self.place = place
+  }
+
+  /// A problem with it, with the place where that is not in sight.
+  func problem(_ text: String) -> String { place.map { "\($0): \(text)" } ?? text }
+}
+
 extension PhotoLibrary {
-  /// The ids, in the order of the arguments, each once.
+  /// The id of each; `nil` for a path that no asset has. A number is taken for an id as it is.
+  func findIDs(of names: [NamedAsset]) async throws -> [Int64?] {
+    let typed = names.compactMap { if case .path(let path) = $0.argument { path } else { nil } }
+    var found = (typed.isEmpty ? [] : try await findAssets(paths: typed.map { AbsolutePath.text($0) }))[...]
+    return names.map { name in
+      switch name.argument {
+      case .id(let id): id
+      case .path: found.popFirst() ?? nil
+      }
+    }
+  }
+
+  /// The ids, in the order of the names, each once, with the first name of each.
   ///
   /// - Throws: ``Failure`` for the first path that no asset has.
-  func ids(of arguments: [AssetArgument]) async throws -> [Int64] {
-    let typed = arguments.compactMap { if case .path(let path) = $0 { path } else { nil } }
-    let found = typed.isEmpty ? [] : try await findAssets(paths: typed.map { AbsolutePath.text($0) })
-    let missing = zip(typed, found).filter { $0.1 == nil }.map(\.0)
-    if let first = missing.first {
-      throw Failure(
-        .noInput, "'\(first)' is not in the library" + (missing.count > 1 ? ", nor are \(missing.count - 1) more" : ""),
-        remedy: "Ask 'photoctl why \(ShellWord.quoted(first))'. (A number alone is an id.)")
-    }
+  func ids(of names: [NamedAsset]) async throws -> (ids: [Int64], names: [Int64: NamedAsset]) {
+    let found = try await findIDs(of: names)
+    let missing = zip(names, found).filter { $0.1 == nil }.map(\.0)
+    if let failure = Failure(notInLibrary: missing) { throw failure }
     var ids: [Int64] = []
-    var seen: Set<Int64> = []
-    var idsByPath = found.compactMap { $0 }[...]
-    for argument in arguments {
-      let id: Int64
-      switch argument {
-      case .id(let number): id = number
-      case .path: id = idsByPath.removeFirst()
-      }
-      if seen.insert(id).inserted { ids.append(id) }
+    var firstNames: [Int64: NamedAsset] = [:]
+    for (name, id) in zip(names, found) {
+      if let id, firstNames.updateValue(firstNames[id] ?? name, forKey: id) == nil { ids.append(id) }
     }
-    return ids
+    return (ids, firstNames)
+  }
+}
+
+extension Failure {
+  /// For paths that no asset has; `nil` if there are none.
+  init?(notInLibrary missing: [NamedAsset]) {
+    guard let first = missing.first, case .path(let path) = first.argument else { return nil }
+    self.init(
+      .noInput,
+      first.problem("'\(Printable.text(path))' is not in the library")
+        + (missing.count > 1 ? ", nor are \(Text.grouped(missing.count - 1)) more" : ""),
+      remedy: "Ask 'photoctl why \(ShellWord.quoted(Printable.text(path)))'. (A number alone is an id.)")
+  }
+
+  /// For ids that no asset has, with the place where the first was named; `nil` if there are none.
+  init?(noSuchAssets ids: [Int64], names: [Int64: NamedAsset]) {
+    guard let first = ids.first else { return nil }
+    let problem = "no asset has the id \(first)"
+    self.init(
+      .noInput,
+      (names[first]?.problem(problem) ?? problem)
+        + (ids.count > 1 ? ", nor any of \(Text.grouped(ids.count - 1)) more" : ""),
+      remedy: PhotoLibraryError.noSuchAsset(ids: ids).remedy)
   }
 }
 
@@ -56,6 +95,6 @@ enum ShellWord {
       }
     }
     if plain && !text.isEmpty { return text }
-    return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    return "'\(text.replacingScalars { $0 == "'" ? "'\\''" : nil })'"
   }
 }

@@ -48,9 +48,12 @@ struct Failure: Error, Hashable, Sendable {
   }
 
   /// What is wrong, the remedy, where to read more.
-  var threeLines: String {
+  var threeLines: String { text(style: .plain) }
+
+  /// ``threeLines``, with the name of the program set off.
+  func text(style: Style) -> String {
     let help = command.isEmpty || command == "photoctl" ? "photoctl help" : "photoctl help \(command)"
-    return "photoctl: \(problem)\n  \(remedy)\n  See '\(help)'.\n"
+    return "\(style.bad("photoctl:")) \(problem)\n  \(remedy)\n  See '\(help)'.\n"
   }
 
   /// With the predicate and a caret below the place that is wrong.
@@ -58,7 +61,7 @@ struct Failure: Error, Hashable, Sendable {
     // A control character would move the caret away from its place.
     let shown = Printable.text(predicate)
     let before = String(String.UnicodeScalarView(shown.unicodeScalars.prefix(max(0, position))))
-    let caret = String(repeating: " ", count: before.count) + "^"
+    let caret = String(repeating: " ", count: TextWidth.columns(of: before)) + "^"
     return Failure(.data, "\(message)\n    \(shown)\n    \(caret)", remedy: hint, command: command)
   }
 

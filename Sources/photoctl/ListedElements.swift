@@ -4,7 +4,33 @@ extension Asset: Listed {
   static let columns = [
     Column(title: "ID", isNumber: true, minimumWidth: 4), Column(title: "TAKEN", minimumWidth: 16),
     Column(title: "TYPE", minimumWidth: 5), Column(title: "PIXELS", isNumber: true, minimumWidth: 9),
-    Column(title: "♥"), Column(title: "PATH"),
+    Column(title: "♥"), Column(title: "PATH", isPath: true),
+  ]
+
+  static let fields: [Field<Asset>] = [
+    Field("id", integer: { $0.id }), Field("mediaType", text: { $0.mediaType.rawValue }),
+    Field("mediaSubtypes") { .list($0.mediaSubtypes) },
+    Field("creationDate", date: { $0.creationDate }), Field("modificationDate", date: { $0.modificationDate }),
+    Field("addedDate", date: { $0.addedDate }),
+    Field("pixelWidth", integer: { $0.pixelWidth }), Field("pixelHeight", integer: { $0.pixelHeight }),
+    Field("orientation", integer: { $0.orientation }), Field("durationSeconds", real: { $0.durationSeconds }),
+    Field("title", text: { $0.title }), Field("caption", text: { $0.caption }),
+    Field("keywords") { .list($0.keywords) }, Field("rating", integer: { $0.rating }),
+    Field("isFavorite", boolean: { $0.isFavorite }), Field("isHidden", boolean: { $0.isHidden }),
+    Field("isTrashed", boolean: { $0.isTrashed }), Field("burstIdentifier", text: { $0.burstIdentifier }),
+    Field("available", boolean: { $0.available }),
+    Field("camera.make", text: { $0.camera?.make }), Field("camera.model", text: { $0.camera?.model }),
+    Field("camera.lens", text: { $0.camera?.lens }),
+    Field("camera.exposureSeconds", real: { $0.camera?.exposureSeconds }),
+    Field("camera.fNumber", real: { $0.camera?.fNumber }), Field("camera.iso", integer: { $0.camera?.iso }),
+    Field("camera.focalLengthMillimeters", real: { $0.camera?.focalLengthMillimeters }),
+    Field("camera.flashFired", boolean: { $0.camera?.flashFired }),
+    Field("location.latitude", real: { $0.location?.latitude }),
+    Field("location.longitude", real: { $0.location?.longitude }),
+    Field("location.altitude", real: { $0.location?.altitude }),
+    Field("filename", text: { $0.resources.first?.filename }), Field("path", text: { $0.listedPath }),
+    Field("byteCount", integer: { $0.resources.first?.byteCount }),
+    Field("contentType", text: { $0.resources.first?.contentType }),
   ]
 
   var cells: [String] {
@@ -20,7 +46,15 @@ extension Asset: Listed {
 extension AssetCollection: Listed {
   static let columns = [
     Column(title: "ID", isNumber: true, minimumWidth: 4), Column(title: "KIND"),
-    Column(title: "COUNT", isNumber: true), Column(title: "FROM"), Column(title: "TO"), Column(title: "TITLE"),
+    Column(title: "COUNT", isNumber: true), Column(title: "FROM"), Column(title: "TO"),
+    Column(title: "TITLE", isPath: true),
+  ]
+
+  static let fields: [Field<AssetCollection>] = [
+    Field("id", integer: { $0.id }), Field("kind", text: { $0.kind.rawValue }), Field("subtype", text: { $0.subtype }),
+    Field("title", text: { $0.title }), Field("path", text: { $0.path }), Field("count", integer: { $0.count }),
+    Field("keyAssetID", integer: { $0.keyAssetID }), Field("startDate", date: { $0.startDate }),
+    Field("endDate", date: { $0.endDate }),
   ]
 
   var cells: [String] {

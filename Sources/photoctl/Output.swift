@@ -10,6 +10,15 @@ struct ClosedPipe: Error {}
 /// Standard output and standard error, unbuffered: each call is one write, so that a line is out at once.
 enum Output {
   static let isTerminal = isatty(STDOUT_FILENO) == 1
+  static let isErrorTerminal = isatty(STDERR_FILENO) == 1
+
+  /// The columns of the terminal; `nil` where the output is none, and nothing must be cut.
+  static var terminalColumns: Int? { isTerminal ? columns(of: STDOUT_FILENO) : nil }
+
+  static func columns(of descriptor: CInt) -> Int {
+    var size = winsize()
+    return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+  }
 
   /// - Throws: ``ClosedPipe``, or ``Failure`` when the disk is full, say.
   static func put(_ text: String) throws {
@@ -69,22 +78,54 @@ enum Output {
   }
 }
 
+/// Standard input.
+enum Input {
+  /// Of what names assets; a million of the longest paths would be more, and is no list.
+  private static let maximumBytes = 256 << 20
+
+  /// All of it.
+  ///
+  /// - Throws: ``Failure`` if it can't be read, or has no end.
+  static func readAll() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while bytes.count <= maximumBytes {
+      let count = read(STDIN_FILENO, &buffer, buffer.count)
+      if count == 0 { return bytes }
+      if count > 0 {
+        bytes += buffer[..<count]
+      } else if errno == EAGAIN {
+        var wait = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        _ = poll(&wait, 1, -1)
+      } else if errno != EINTR {
+        throw Failure(
+          .inputOutput, "standard input can't be read: \(String(cString: strerror(errno)))",
+          remedy: "Look where it comes from, and run the command again.")
+      }
+    }
+    throw Failure(
+      .usage, "standard input has more than \(Text.bytes(Int64(maximumBytes)))",
+      remedy: "It names assets, an id or a path a line.")
+  }
+}
+
 /// Text that a terminal shows as it is.
 enum Printable {
   /// Control characters become `?`: a file's name must not move the cursor or set colours.
   static func text(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    guard !text.unicodeScalars.allSatisfy(isPlain) else { return text }
     var printable = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars { printable.append(isControl(scalar) ? "?" : scalar) }
+    for scalar in text.unicodeScalars { printable.append(isPlain(scalar) ? scalar : "?") }
     return String(printable)
   }
 
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a terminal shows it where it stands.
+  static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
+    case .control, .lineSeparator, .paragraphSeparator: false
     // Directional overrides reorder what follows on the line.
-    case .format: (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
-    default: false
+    case .format: !(0x202A...0x202E).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value)
+    default: true
     }
   }
 }

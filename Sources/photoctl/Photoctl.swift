@@ -1,5 +1,6 @@
 import ArgumentParser
 import PhotoClient
+import PhotoModel
 
 #if canImport(Glibc)
   import Glibc
@@ -20,6 +21,12 @@ struct Photoctl: AsyncParsableCommand {
         A number is an asset's id; a file that is called 123 is ./123.
         A relative path starts at the current directory. A path that is not UTF-8
         is written file:///..., its bytes percent-encoded, here and in JSON.
+
+      ENVIRONMENT
+        XDG_RUNTIME_DIR    where the socket is
+        NO_COLOR           if it is not empty, no colours; --color comes before it
+        CLICOLOR_FORCE     if it is not 0, colours also where no terminal is
+        TERM               no colours if it is 'dumb'
 
       FILES
         $XDG_RUNTIME_DIR/photod/photod.sock    the socket (/run/user/UID/...)
@@ -44,7 +51,7 @@ struct Photoctl: AsyncParsableCommand {
         photoctl watch                              what happens, as it happens
         photoctl why IMG_0001.jpg                   why is it not there?
       """,
-    version: "photoctl 0.1.0",
+    version: "photoctl \(Release.version)",
     subcommands: [
       StatusCommand.self, QueryCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
       FavoriteCommand.self, UnfavoriteCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
@@ -56,12 +63,20 @@ struct Photoctl: AsyncParsableCommand {
   nonisolated static func main() async {
     // A closed pipe is an error of write(2) then, which ends the command without noise.
     signal(SIGPIPE, SIG_IGN)
+    let arguments = CommandLineBytes.arguments()
+    let style = Style(UsageError.color(of: arguments), isTerminal: Output.isErrorTerminal)
     let command: any ParsableCommand
     do {
-      command = try parseAsRoot(CommandLineBytes.arguments())
+      if let failure = UsageError.unknownCommand(in: arguments) { throw failure }
+      command = try parseAsRoot(arguments)
+    } catch let failure as Failure {
+      end(failure, style)
     } catch {
       // Help and version end with 0, a wrong command line with 64.
-      exit(withError: error)
+      let status = exitCode(for: error)
+      if status.isSuccess { exit(withError: error) }
+      Output.complain(UsageError.text(fullMessage(for: error), style: style))
+      exit(withError: status)
     }
     do {
       if var command = command as? any AsyncParsableCommand {
@@ -78,14 +93,17 @@ struct Photoctl: AsyncParsableCommand {
     } catch {
       // Help is a command of the parser's own, and throws what it has to say.
       guard command is any AsyncParsableCommand else { exit(withError: error) }
-      let failure = Failure(error, in: type(of: command).configuration.commandName ?? "")
-      Output.complain(failure.threeLines)
-      exit(withError: ExitCode(failure.status.rawValue))
+      end(Failure(error, in: type(of: command).configuration.commandName ?? ""), style)
     }
+  }
+
+  private static func end(_ failure: Failure, _ style: Style) -> Never {
+    Output.complain(failure.text(style: style))
+    exit(withError: ExitCode(failure.status.rawValue))
   }
 }
 
-/// Where photod is called. The same in front of a command and behind it.
+/// Where photod is called, and how photoctl speaks. The same in front of a command and behind it.
 struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -93,7 +111,13 @@ struct ConnectionOptions: ParsableArguments {
     completion: .file())
   var socket: String?
 
+  @Option(help: "When to use colours (default: auto, on terminals).")
+  var color: ColorChoice?
+
   var library: PhotoLibrary {
     PhotoLibrary(socketPath: socket ?? PhotoLibrary.defaultSocketPath, clientName: "photoctl")
   }
+
+  /// For standard output.
+  var style: Style { Style(color ?? .auto, isTerminal: Output.isTerminal) }
 }

@@ -15,8 +15,34 @@ struct QueryOptions: ParsableArguments {
   var type: [String] = []
 
   @Option(
+    help: ArgumentHelp(
+      "Taken in this year, month, day or range: 2024, 2024-07, 2024-07-21, 2024-07..2024-09, 2024.. or ..2019.",
+      valueName: "when"))
+  var taken: TakenArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "Each word is in the camera's make or model, without regard to case. Given several times: any of them.",
+      valueName: "words"))
+  var camera: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Has this keyword, without regard to case. Given several times: all of them.", valueName: "word"))
+  var keyword: [String] = []
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Rated this or better, 1 to 5.", valueName: "stars"),
+    completion: .list(["1", "2", "3", "4", "5"]))
+  var rating: Int?
+
+  @Flag(inversion: .prefixedNo, help: "Only favorites, or only what is none.")
+  var favorite: Bool?
+
+  @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Assets for which this is true; see 'photoctl help query'.", valueName: "predicate"))
+    help: ArgumentHelp(
+      "Assets for which this, too, is true; see 'photoctl help query'.", valueName: "predicate"))
   var predicate: String?
 
   @Option(
@@ -24,23 +50,57 @@ struct QueryOptions: ParsableArguments {
       "Sort by this key; further ones break ties. Ascending by default.", valueName: "key[:asc|desc]"))
   var sort: [SortArgument] = []
 
-  @Option(help: ArgumentHelp("At most this many.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("At most this many.", valueName: "n"))
   var limit: Int?
 
   func validate() throws {
     for type in type where !["image", "video", "audio"].contains(type) {
       throw ValidationError("--type is '\(type)'; types are image, video, audio.")
     }
+    for camera in camera where camera.allSatisfy(\.isWhitespace) {
+      throw ValidationError("--camera is '\(camera)', which is in every make and model.")
+    }
+    if let rating, !(1...5).contains(rating) { throw ValidationError("--rating is \(rating); it is 1 to 5.") }
     if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it is 1 or more.") }
   }
 
   /// Whether anything was asked for.
-  var isEmpty: Bool { album == nil && type.isEmpty && predicate == nil && sort.isEmpty && limit == nil }
+  var isEmpty: Bool {
+    album == nil && type.isEmpty && predicate == nil && shorthands.isEmpty && sort.isEmpty && limit == nil
+  }
 
-  var fetchOptions: FetchOptions {
+  /// What the shorthands mean, as parts of a predicate that are all to be true.
+  private var shorthands: [String] {
+    var parts: [String] = []
+    if let taken { parts.append(taken.predicate) }
+    let cameras = camera.map(PredicateText.camera)
+    if cameras.count == 1 { parts += cameras }
+    if cameras.count > 1 { parts.append("(\(cameras.map { "(\($0))" }.joined(separator: " OR ")))") }
+    parts += keyword.map(PredicateText.keyword)
+    if let rating { parts.append("rating >= \(rating)") }
+    if let favorite { parts.append("isFavorite == \(favorite)") }
+    return parts
+  }
+
+  /// `--where` and the shorthands together. What `--where` says comes first, in parentheses, if there is more.
+  ///
+  /// - Throws: ``Failure`` if its own parentheses don't match.
+  private func combinedPredicate() throws -> String? {
+    let shorthands = shorthands
+    guard let predicate else { return shorthands.isEmpty ? nil : shorthands.joined(separator: " AND ") }
+    guard !shorthands.isEmpty else { return predicate }
+    if let position = PredicateText.unmatchedParenthesis(in: predicate) {
+      throw Failure.predicate(predicate, message: "this parenthesis has no other", position: position, command: "")
+    }
+    return (["(\(predicate))"] + shorthands).joined(separator: " AND ")
+  }
+
+  /// - Throws: ``Failure`` if the parentheses of `--where` don't match.
+  func fetchOptions() throws -> FetchOptions {
     FetchOptions(
-      collection: album.map(Self.absoluteFolder), mediaTypes: type.isEmpty ? nil : type, predicate: predicate,
-      sortDescriptors: sort.isEmpty ? nil : sort.map(\.descriptor), fetchLimit: limit)
+      collection: album.map(Self.absoluteFolder), mediaTypes: type.isEmpty ? nil : type,
+      predicate: try combinedPredicate(), sortDescriptors: sort.isEmpty ? nil : sort.map(\.descriptor),
+      fetchLimit: limit)
   }
 
   /// `folder:photos` means the folder here.
@@ -55,8 +115,16 @@ struct QueryOptions: ParsableArguments {
     do {
       return try await body()
     } catch PhotoLibraryError.invalidPredicate(let message, let position) {
-      throw Failure.predicate(predicate ?? "", message: message, position: position, command: command)
+      throw failure(try combinedPredicate() ?? "", message, position, command)
     }
+  }
+
+  /// In what the person wrote, if the error is there; a daemon may also not know what a shorthand became.
+  private func failure(_ sent: String, _ message: String, _ position: Int, _ command: String) -> Failure {
+    if let predicate, sent != predicate, (1...predicate.unicodeScalars.count + 1).contains(position) {
+      return Failure.predicate(predicate, message: message, position: position - 1, command: command)
+    }
+    return Failure.predicate(sent, message: message, position: position, command: command)
   }
 }
 

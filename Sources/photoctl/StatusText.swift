@@ -8,17 +8,17 @@ import PhotoModel
 
 /// A status for a person.
 enum StatusText {
-  static func text(_ status: LibraryStatus) -> String {
-    var text = "\(status.state.rawValue): \(Text.count(status.assetCount, "asset", "assets"))"
+  static func text(_ status: LibraryStatus, style: Style = .plain) -> String {
+    var text = "\(colored(status.state, style)): \(Text.count(status.assetCount, "asset", "assets"))"
     if status.pendingCount > 0 { text += ", \(Text.grouped(status.pendingCount)) pending" }
     if status.failedCount > 0 { text += ", \(Text.grouped(status.failedCount)) unreadable" }
     text += "\n"
     if let progress = status.progress, status.state != .live { text += bar(progress, width: 30) + "\n" }
     if !status.roots.isEmpty { text += "\n" }
-    let width = status.roots.reduce(0) { max($0, Printable.text($1.path).count) }
+    let width = status.roots.reduce(0) { max($0, TextWidth.columns(of: Printable.text($1.path))) }
     for root in status.roots {
-      let path = Printable.text(root.path)
-      text += "  \(path)\(String(repeating: " ", count: width - path.count))  \(root.state.rawValue)"
+      text += "  \(TextWidth.padded(Printable.text(root.path), to: width))  "
+      text += root.state == .online ? root.state.rawValue : style.doubtful(root.state.rawValue)
       text += "  \(Text.count(root.assetCount, "asset", "assets"))"
       text += " in \(Text.count(root.directoryCount, "folder", "folders"))"
       switch root.watch {
@@ -28,14 +28,22 @@ enum StatusText {
       }
       text += "\n"
     }
-    if !status.warnings.isEmpty { text += "\n" + warnings(status) }
+    if !status.warnings.isEmpty { text += "\n" + warnings(status, style: style) }
     text += "\nphotod \(status.version), \(Text.count(status.connectionCount, "connection", "connections"))"
     text += ", \(Text.count(status.observerCount, "observer", "observers"))\n"
     return text + "token \(status.token)\n"
   }
 
-  static func warnings(_ status: LibraryStatus) -> String {
-    status.warnings.map { "  warning: \(Printable.text($0))\n" }.joined()
+  static func warnings(_ status: LibraryStatus, style: Style = .plain) -> String {
+    status.warnings.map { "  \(style.doubtful("warning:")) \(Printable.text($0))\n" }.joined()
+  }
+
+  private static func colored(_ state: LibraryStatus.State, _ style: Style) -> String {
+    switch state {
+    case .live: style.good(state.rawValue)
+    case .degraded: style.bad(state.rawValue)
+    default: style.doubtful(state.rawValue)
+    }
   }
 
   /// `[######......]  1,200 of 3,000, reading`
@@ -58,9 +66,7 @@ struct ProgressBar {
     var line = status.state.rawValue
     if let progress = status.progress { line += "  " + StatusText.bar(progress, width: 30) }
     if status.pendingCount > 0 { line += ", \(Text.grouped(status.pendingCount)) pending" }
-    var size = winsize()
-    let columns = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
-    Output.complain("\r\u{1B}[K" + line.prefix(columns - 1))
+    Output.complain("\r\u{1B}[K" + TextWidth.shortened(line, to: Output.columns(of: STDERR_FILENO) - 1))
     isDirty = true
   }
 

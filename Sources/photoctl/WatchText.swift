@@ -7,13 +7,20 @@ import PhotoModel
   import Musl
 #endif
 
-/// What happened, for a person.
-enum WatchText {
-  /// More paths than this are counted instead.
-  static let maximumNamed = 10
+/// The library's history, for a person.
+struct HistoryText {
+  private let style: Style
+  private var seen = SeenPaths()
+
+  /// The assets of larger changes are not fetched to be remembered.
+  static let maximumRemembered = 1_000
+
+  init(style: Style = .plain) { self.style = style }
 
   /// `10:15:02  watcher  +3 ~1 -0`, and what it was.
-  static func text(_ change: PersistentChange, named: [Asset]) -> String {
+  ///
+  /// - Parameter named: those of the assets that came or changed that are known.
+  mutating func text(_ change: PersistentChange, named: [Asset]) -> String {
     var heads: [String] = []
     if !(change.insertedAssets.isEmpty && change.updatedAssets.isEmpty && change.deletedAssets.isEmpty) {
       heads.append(
@@ -21,6 +28,7 @@ enum WatchText {
     }
     var lines: [String] = []
     for rename in change.renamedDirectories {
+      seen.rename(rename)
       lines.append("renamed \(Printable.text(rename.fromPath)) to \(Printable.text(rename.toPath))")
     }
     for root in change.rootAvailability {
@@ -34,9 +42,47 @@ enum WatchText {
     }
     if heads.isEmpty { heads.append(lines.removeFirst()) }
     let assets = Dictionary(named.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    lines += paths("+", change.insertedAssets, assets) + paths("~", change.updatedAssets, assets)
-    lines += paths("-", change.deletedAssets, assets)
-    return text(at: clock(change.date.microseconds), origin: change.origin, head: heads, lines)
+    let text = WatchText(style: style, assets: assets, seen: seen)
+    lines += text.inserted(change.insertedAssets) + text.changed(change.updatedAssets)
+    lines += text.removed(change.deletedAssets)
+    seen.forget(change.deletedAssets)
+    for asset in named { seen.note(asset) }
+    return WatchText.text(
+      at: WatchText.clock(change.date.microseconds), origin: change.origin, head: heads, lines)
+  }
+}
+
+/// Lines for what happened, for a person.
+struct WatchText {
+  let style: Style
+  let assets: [Int64: Asset]
+  /// As it was before.
+  let seen: SeenPaths
+
+  /// More paths than this are counted instead.
+  static let maximumNamed = 10
+
+  func inserted(_ ids: [Int64]) -> [String] {
+    lines(ids) { style.good("+ \(assets[$0]?.listedPath.map(Printable.text) ?? "asset \($0)")") }
+  }
+
+  /// With the path before, where that is another.
+  func changed(_ ids: [Int64]) -> [String] {
+    lines(ids) { id in
+      let path = assets[id]?.listedPath
+      let before = path == nil || seen[id] == path ? nil : seen[id]
+      let arrow = before.map { Printable.text($0) + " → " } ?? ""
+      return style.doubtful("~ \(arrow)\((path ?? seen[id]).map(Printable.text) ?? "asset \(id)")")
+    }
+  }
+
+  /// An asset that is not there any more has its id only, but if this watch has told of it.
+  func removed(_ ids: [Int64]) -> [String] {
+    lines(ids) { style.bad("- \(seen[$0].map(Printable.text) ?? "asset \($0)")") }
+  }
+
+  private func lines(_ ids: [Int64], _ line: (Int64) -> String) -> [String] {
+    ids.count <= Self.maximumNamed ? ids.map(line) : []
   }
 
   static func text(at time: String, origin: String?, head: [String], _ lines: [String]) -> String {
@@ -47,14 +93,6 @@ enum WatchText {
     text += "\n"
     for line in lines { text += "          \(line)\n" }
     return text
-  }
-
-  /// A line for each while they are few; an asset that is not there any more has its id only.
-  static func paths(_ sign: String, _ ids: [Int64], _ assets: [Int64: Asset]) -> [String] {
-    guard ids.count <= maximumNamed else { return [] }
-    return ids.map { id in
-      assets[id]?.listedPath.map { "\(sign) \(Printable.text($0))" } ?? "\(sign) asset \(id)"
-    }
   }
 
   /// The local time of an instant; with the date, where that is another day.
@@ -87,8 +125,10 @@ struct ObservationText {
   private var replica = FetchResultReplica()
   /// With `since` the list is not here; differences are told without it.
   private var hasList = false
+  private var seen = SeenPaths()
+  private let style: Style
 
-  init() {}
+  init(style: Style = .plain) { self.style = style }
 
   mutating func text(_ observation: Observation, at time: String = WatchText.clock(WatchText.now)) throws -> String {
     let before = replica.ids
@@ -129,18 +169,17 @@ struct ObservationText {
     return head
   }
 
-  private func lines(
+  private mutating func lines(
     _ details: FetchResultChangeDetails, _ observation: Observation, before: [Int64]
   ) -> [String] {
     let inserted = observation.insertedAssets ?? []
     let changed = observation.changedAssets ?? []
     var assets: [Int64: Asset] = [:]
     for asset in inserted + changed { assets[asset.id] = asset }
-    var lines = WatchText.paths("+", details.insertedIDs, assets) + WatchText.paths("~", changed.map(\.id), assets)
-    if hasList {
-      let removed = details.removedBefore.flatMap { before[$0.start..<$0.start + $0.count] }
-      lines += WatchText.paths("-", removed, [:])
-    }
+    let text = WatchText(style: style, assets: assets, seen: seen)
+    var lines = text.inserted(details.insertedIDs) + text.changed(changed.map(\.id))
+    if hasList { lines += text.removed(details.removedBefore.flatMap { before[$0.start..<$0.start + $0.count] }) }
+    for asset in inserted + changed { seen.note(asset) }
     return lines
   }
 

@@ -45,13 +45,13 @@ struct ArgumentTests {
     let query = try #require(command as? QueryCommand)
     let sort = [SortDescriptor(key: "title", ascending: true), SortDescriptor(key: "id", ascending: false)]
     #expect(
-      query.query.fetchOptions
+      try query.query.fetchOptions()
         == FetchOptions(
           collection: "Sea", mediaTypes: ["image", "video"], predicate: "rating >= 4", sortDescriptors: sort,
           fetchLimit: 5))
     let all = try #require(try parsed(["query"]) as? QueryCommand)
     #expect(all.query.isEmpty)
-    #expect(all.query.fetchOptions == FetchOptions())
+    #expect(try all.query.fetchOptions() == FetchOptions())
   }
 
   @Test(arguments: [["--socket", "/s", "status"], ["status", "--socket", "/s"]])
@@ -63,8 +63,12 @@ struct ArgumentTests {
 
   @Test(arguments: [
     ["query", "--limit", "0"], ["query", "--type", "song"], ["query", "--sort", "a:b"], ["sync", "--timeout", "-1"],
-    ["sync", "--timeout", "nan"], ["watch", "--since", "yesterday"], ["rescan", "--dry-run", "--confirm"],
-    ["favorite"], ["show"], ["show", "1", "2"], ["query", "--format", "xml"], ["frobnicate"],
+    ["sync", "--timeout", "nan"], ["rescan", "--dry-run", "--confirm"],
+    ["favorite"], ["show"], ["why"], ["query", "--format", "xml"], ["frobnicate"], ["query", "--limit", "-1"],
+    ["query", "--rating", "6"], ["query", "--rating", "-1"], ["query", "--taken", "yesterday"],
+    ["query", "--camera", " "], ["query", "--fields", "nope"], ["query", "--fields", "id,,path"],
+    ["query", "--fields", "id", "--format", "paths0"], ["albums", "--fields", "camera.model"], ["favorite", "-0", "1"],
+    ["status", "--color", "red"],
   ])
   func aWrongCommandLineEndsWith64(arguments: [String]) {
     do {

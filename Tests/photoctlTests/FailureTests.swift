@@ -42,6 +42,17 @@ struct FailureTests {
     #expect(failure.status == .data)
   }
 
+  @Test func theCaretStandsBelowWideCharactersToo() {
+    let failure = Failure.predicate("title == '東京e\u{301}' x", message: "m", position: 15, command: "query")
+    #expect(
+      failure.problem == "m\n    title == '東京e\u{301}' x\n    \(String(repeating: " ", count: 16))^")
+  }
+
+  @Test func theProgramsNameIsSetOffWhereColoursAreWanted() {
+    let failure = Failure(.usage, "p", remedy: "r.")
+    #expect(failure.text(style: Style(isColored: true)).hasPrefix("\u{1B}[31mphotoctl:\u{1B}[0m p\n"))
+  }
+
   @Test func aPositionOutsideThePredicateIsNoTrap() {
     for position in [-1, 3, 1_000_000] {
       let failure = Failure.predicate("ab", message: "m", position: position, command: "query")

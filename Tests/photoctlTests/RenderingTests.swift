@@ -16,8 +16,11 @@ struct RenderingTests {
     return asset
   }
 
-  private func rendered(_ pages: [[Asset]], _ format: OutputFormat) throws -> String {
-    var renderer = ListRenderer<Asset>(format: format)
+  private func rendered(
+    _ pages: [[Asset]], _ format: OutputFormat, fields names: String? = nil, columns: Int? = nil
+  ) throws -> String {
+    let options = try FieldOptions<Asset>.parse(names.map { ["--fields", $0] } ?? [])
+    var renderer = ListRenderer<Asset>(format: format, fields: options.chosen, columns: columns)
     var bytes: [UInt8] = []
     for page in pages { bytes += try renderer.page(page) }
     return String(decoding: bytes + renderer.end(), as: UTF8.self)
@@ -73,6 +76,103 @@ struct RenderingTests {
     var renderer = ListRenderer<Asset>(format: .paths)
     let bytes = try renderer.page([asset(1, path: "file:///p/%FF%20.jpg"), asset(2) { $0.resources = [] }])
     #expect(bytes == Array("/p/".utf8) + [0xFF, 0x20] + Array(".jpg\n".utf8))
+  }
+
+  @Test func pathsEndWithNULWhereThatIsAskedFor() throws {
+    #expect(try rendered([[asset(1)], [asset(2, path: "/p/b\n.jpg")]], .paths0) == "/p/a.jpg\0/p/b\n.jpg\0")
+  }
+
+  @Test func fieldsChooseTheValuesAndTheirOrder() throws {
+    let one = asset(7, path: "/p/\"a\".jpg") {
+      $0.camera = Camera(model: "X-T5", fNumber: 2.8)
+      $0.keywords = ["sea", "sun"]
+      $0.isFavorite = true
+    }
+    let names = "path, camera.model,keywords,camera.fNumber,isFavorite,rating,id"
+    #expect(
+      try rendered([[one]], .jsonl, fields: names) == #"""
+        {"path":"/p/\"a\".jpg","camera.model":"X-T5","keywords":["sea","sun"],"camera.fNumber":2.8,"isFavorite":true,"rating":null,"id":7}
+
+        """#)
+    #expect(
+      try rendered([[one]], .csv, fields: names)
+        == "path,camera.model,keywords,camera.fNumber,isFavorite,rating,id\r\n"
+        + "\"/p/\"\"a\"\".jpg\",X-T5,sea;sun,2.8,true,,7\r\n")
+    #expect(
+      try rendered([[one]], .table, fields: "id,camera.model,rating") == """
+        id  camera.model  rating
+         7  X-T5               -
+
+        """)
+    #expect(try rendered([[one], [asset(8)]], .json, fields: "id") == "[\n{\"id\":7},\n{\"id\":8}\n]\n")
+  }
+
+  @Test func valuesWithSeparatorsInThemAreQuoted() throws {
+    let one = asset(1) {
+      $0.title = "a, \"b\"\r\nc"
+      // A quote and an accent are one character.
+      $0.caption = "x\"\u{301}\ty\\"
+    }
+    #expect(
+      try rendered([[one]], .csv, fields: "title,caption")
+        == "title,caption\r\n\"a, \"\"b\"\"\r\nc\",\"x\"\"\u{301}\ty\\\"\r\n")
+    #expect(
+      try rendered([[one]], .tsv, fields: "title,caption")
+        == "title\tcaption\na, \"b\"\\r\\nc\tx\"\u{301}\\ty\\\\\n")
+  }
+
+  @Test func aTableOfValuesHasItsHeaderAlsoWithoutRows() throws {
+    #expect(try rendered([[]], .csv, fields: "id,path") == "id,path\r\n")
+    #expect(try rendered([], .tsv, fields: "id,path") == "id\tpath\n")
+  }
+
+  @Test func everyFieldIsAMemberOfTheAssetOfTheWire() throws {
+    let all = asset(1) {
+      $0.mediaSubtypes = ["raw"]
+      ($0.pixelWidth, $0.pixelHeight, $0.orientation, $0.durationSeconds) = (1, 2, 3, 4)
+      $0.location = Location(latitude: 1, longitude: 2, altitude: 3)
+      $0.camera = Camera(
+        make: "m", model: "n", lens: "l", exposureSeconds: 1, fNumber: 2, iso: 3, focalLengthMillimeters: 4,
+        flashFired: true)
+      ($0.title, $0.caption, $0.keywords, $0.rating, $0.burstIdentifier) = ("t", "c", ["k"], 5, "b")
+    }
+    let object = try #require(try JSONSerialization.jsonObject(with: JSONEncoder().encode(all)) as? [String: Any])
+    var members: Set<String> = []
+    for (name, value) in object where name != "resources" {
+      if let inner = value as? [String: Any] {
+        members.formUnion(inner.keys.map { "\(name).\($0)" })
+      } else {
+        members.insert(name)
+      }
+    }
+    #expect(Set(Asset.fields.map(\.name)) == members.union(["filename", "path", "byteCount", "contentType"]))
+    for field in Asset.fields { #expect(field.value(all) != .absent, "\(field.name)") }
+  }
+
+  @Test func aTableIsCutAtTheTerminalsEdgeBetweenCharacters() throws {
+    let assets = [asset(1, path: "/photos/2024/東京タワー👩‍👩‍👧/b.jpg"), asset(2, path: "/a.jpg")]
+    for columns in 40...120 {
+      for line in try rendered([assets], .table, columns: columns).split(separator: "\n") {
+        #expect(TextWidth.columns(of: line) <= columns)
+      }
+    }
+    let narrow = try rendered([assets], .table, columns: 60)
+    #expect(narrow.contains("  …タワー👩‍👩‍👧/b.jpg\n"), "\(narrow)")
+    #expect(try rendered([assets], .table).contains(assets[0].resources[0].path))
+  }
+
+  @Test func columnsOfTextShareWhatThereIs() throws {
+    let long = asset(123) {
+      $0.title = String(repeating: "t", count: 50)
+      $0.caption = String(repeating: "c", count: 50)
+    }
+    let text = try rendered([[long]], .table, fields: "id,title,caption", columns: 40)
+    #expect(
+      text == """
+         id  title             caption
+        123  \(String(repeating: "t", count: 15))…  \(String(repeating: "c", count: 16))…
+
+        """)
   }
 
   @Test func nothingIsNothingButAnEmptyArray() throws {

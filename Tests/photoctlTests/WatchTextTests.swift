@@ -14,11 +14,16 @@ struct WatchTextTests {
   }
 
   /// Without the time, which depends on the zone.
-  private func text(_ change: PersistentChange, named: [Asset] = []) -> String {
+  private func text(_ change: PersistentChange, named: [Asset], in history: inout HistoryText) -> String {
     let now = PhotoDate(microseconds: WatchText.now)
     var change = change
     change.date = now
-    return String(WatchText.text(change, named: named).dropFirst(8))
+    return String(history.text(change, named: named).dropFirst(8))
+  }
+
+  private func text(_ change: PersistentChange, named: [Asset] = []) -> String {
+    var history = HistoryText()
+    return text(change, named: named, in: &history)
   }
 
   private func change(_ edit: (inout PersistentChange) -> Void) -> PersistentChange {
@@ -42,6 +47,37 @@ struct WatchTextTests {
                   - asset 3
 
         """)
+  }
+
+  @Test func whatThisWatchHasSeenHasItsPathWhenItGoesOrMoves() {
+    var history = HistoryText()
+    _ = text(
+      change { $0.insertedAssets = [1, 2] }, named: [asset(1, "/p/a.jpg"), asset(2, "/p/d/b.jpg")], in: &history)
+    #expect(
+      text(change { $0.updatedAssets = [1] }, named: [asset(1, "/p/c.jpg")], in: &history)
+        .hasSuffix("+0 ~1 -0\n          ~ /p/a.jpg → /p/c.jpg\n"))
+    #expect(
+      text(change { $0.updatedAssets = [1] }, named: [asset(1, "/p/c.jpg")], in: &history)
+        .hasSuffix("          ~ /p/c.jpg\n"))
+    _ = text(
+      change { $0.renamedDirectories = [RenamedDirectory(fromPath: "/p/d", toPath: "/p/e")] }, named: [], in: &history)
+    #expect(
+      text(change { $0.deletedAssets = [1, 2, 3] }, named: [], in: &history)
+        .hasSuffix("          - /p/c.jpg\n          - /p/e/b.jpg\n          - asset 3\n"))
+  }
+
+  @Test func onlySoManyPathsAreRemembered() {
+    var seen = SeenPaths(capacity: 3)
+    for id in 1...5 { seen.note(asset(Int64(id), "/\(id)")) }
+    #expect((1...5).map { seen[$0] } == [nil, nil, "/3", "/4", "/5"])
+    seen.note(asset(4, "/four"))
+    #expect(seen[3] == "/3" && seen[4] == "/four")
+  }
+
+  @Test func signsHaveColoursWhereTheyAreWanted() {
+    var history = HistoryText(style: Style(isColored: true))
+    let text = text(change { $0.insertedAssets = [1] }, named: [asset(1, "/p/a.jpg")], in: &history)
+    #expect(text.hasSuffix("          \u{1B}[32m+ /p/a.jpg\u{1B}[0m\n"))
   }
 
   @Test func manyAssetsAreCountedOnly() {

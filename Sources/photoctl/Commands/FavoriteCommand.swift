@@ -10,18 +10,20 @@ struct FavoriteCommand: AsyncParsableCommand {
       All of them, or none when one is not in the library. A number is an id, anything else a path. The photos' files \
       are not touched. 'photoctl unfavorite' takes it back.
 
+      With - they come from standard input, an id or a path a line; with -0 each ends with NUL, so that a name may \
+      have any byte in it.
+
       EXAMPLES
         photoctl favorite 42 43
         photoctl favorite IMG_0001.jpg
-        photoctl query --where "rating == 5" | jq .id | xargs photoctl favorite
+        photoctl query --rating 5 | photoctl favorite -
+        photoctl query --format paths0 --taken 2024-07 | photoctl favorite -0 -
       """)
 
   @OptionGroup var connection: ConnectionOptions
+  @OptionGroup var assets: AssetArguments
 
-  @Argument(help: ArgumentHelp("Ids, or paths of files.", valueName: "id|path"), completion: .file())
-  var assets: [AssetArgument]
-
-  func run() async throws { try await connection.library.setFavorite(true, assets) }
+  func run() async throws { try await connection.library.setFavorite(true, try assets.names()) }
 }
 
 struct UnfavoriteCommand: AsyncParsableCommand {
@@ -29,29 +31,36 @@ struct UnfavoriteCommand: AsyncParsableCommand {
     commandName: "unfavorite",
     abstract: "Makes assets no favorites any more.",
     discussion: """
-      All of them, or none when one is not in the library. A number is an id, anything else a path.
+      All of them, or none when one is not in the library. A number is an id, anything else a path; with - they come \
+      from standard input.
 
       EXAMPLES
         photoctl unfavorite 42
         photoctl unfavorite IMG_0001.jpg
+        photoctl query --favorite --taken ..2019 | photoctl unfavorite -
       """)
 
   @OptionGroup var connection: ConnectionOptions
+  @OptionGroup var assets: AssetArguments
 
-  @Argument(help: ArgumentHelp("Ids, or paths of files.", valueName: "id|path"), completion: .file())
-  var assets: [AssetArgument]
-
-  func run() async throws { try await connection.library.setFavorite(false, assets) }
+  func run() async throws { try await connection.library.setFavorite(false, try assets.names()) }
 }
 
 extension PhotoLibrary {
-  fileprivate func setFavorite(_ isFavorite: Bool, _ arguments: [AssetArgument]) async throws {
-    let ids = try await ids(of: arguments)
-    try await performChanges([ChangeRequest(editAsset: .init(ids: ids, isFavorite: isFavorite))])
+  /// All in one transaction; the summary goes to standard error.
+  fileprivate func setFavorite(_ isFavorite: Bool, _ names: [NamedAsset]) async throws {
+    let (ids, firstNames) = try await ids(of: names)
+    if !ids.isEmpty {
+      do {
+        try await performChanges([ChangeRequest(editAsset: .init(ids: ids, isFavorite: isFavorite))])
+      } catch PhotoLibraryError.noSuchAsset(let missing) {
+        throw Failure(noSuchAssets: missing, names: firstNames) ?? PhotoLibraryError.noSuchAsset(ids: missing)
+      }
+    }
     let what =
       ids.count == 1
       ? "1 asset is \(isFavorite ? "a favorite now" : "no favorite any more")"
       : "\(Text.grouped(ids.count)) assets are \(isFavorite ? "favorites now" : "no favorites any more")"
-    try Output.put(what + "\n")
+    Output.complain(what + "\n")
   }
 }

@@ -7,32 +7,46 @@ struct QueryCommand: AsyncParsableCommand {
     commandName: "query",
     abstract: "Lists assets: all, those of an album, those for which a predicate is true.",
     discussion: """
-      Without options: every visible asset, newest first. Nothing found is no error. The formats are table (on a \
-      terminal), jsonl (in a pipe: an Asset of org.photod.library a line), json (an array of them) and paths (that of \
-      each asset's first file, as bytes).
+      Without options: every visible asset, newest first. What is asked for is asked for together: --camera X-T5 \
+      --favorite lists the favorites among that camera's. Nothing found is no error.
+
+      FORMATS
+        table   for people; the default on a terminal, at whose edge it is cut
+        jsonl   an Asset of org.photod.library a line; the default in a pipe
+        json    an array of them
+        csv     RFC 4180: a line of names first, lines end with CR LF
+        tsv     the same with tabs and LF; \\t, \\n, \\r and \\\\ stand for themselves
+        paths   that of each asset's first file, as bytes, a line each
+        paths0  the same, each ended by NUL: for xargs -0, and photoctl favorite -0 -
+
+      FIELDS
+        --fields chooses those of table, jsonl, json, csv and tsv:
+        id mediaType mediaSubtypes creationDate modificationDate addedDate pixelWidth
+        pixelHeight orientation durationSeconds title caption keywords rating
+        isFavorite isHidden isTrashed burstIdentifier available; camera.make .model
+        .lens .exposureSeconds .fNumber .iso .focalLengthMillimeters .flashFired;
+        location.latitude .longitude .altitude; and of the first file filename path
+        byteCount contentType. Several keywords are joined by ';'.
 
       PREDICATES
         KEY OPERATOR VALUE, joined by AND, OR, NOT and parentheses. Operators are
         == != < <= > >= CONTAINS BEGINSWITH IN {a, b}; values 'text', numbers, true,
         false, nil for what is absent, and dates as '2024-01-31'. Case matters.
-        Keys: id mediaType creationDate modificationDate addedDate pixelWidth
-        pixelHeight orientation durationSeconds title caption rating isFavorite
-        isHidden isTrashed burstIdentifier available; camera.make .model .lens
-        .exposureSeconds .fNumber .iso .focalLengthMillimeters .flashFired;
-        location.latitude .longitude .altitude; and of the first file filename path
-        byteCount contentType.
+        Keys are the fields, without mediaSubtypes and keywords.
 
       SORT KEYS
         creationDate modificationDate addedDate filename byteCount pixelWidth
         pixelHeight durationSeconds rating title mediaType isFavorite albumOrder id
 
       EXAMPLES
+        photoctl query --taken 2024-07 --camera 'X-T5'
         photoctl query --album Favorites
+        photoctl query --keyword sea --keyword sun --rating 4
         photoctl query --album folder:. --sort filename
         photoctl query --type video --sort durationSeconds:desc --limit 5
-        photoctl query --where "rating >= 4 AND creationDate >= '2024-01-01'"
-        photoctl query --where "camera.model CONTAINS 'X-T'" --sort filename:desc
-        photoctl query --format paths | tr '\\n' '\\0' | xargs -0 cp -t /media/stick
+        photoctl query --where "camera.iso > 3200 AND location.latitude != nil"
+        photoctl query --fields filename,creationDate,camera.model --format csv
+        photoctl query --format paths0 --favorite | xargs -0 cp -t /media/stick
         photoctl query --count
       """)
 
@@ -42,19 +56,25 @@ struct QueryCommand: AsyncParsableCommand {
   @Flag(help: "Print only how many there are.")
   var count = false
 
-  @Option(help: "How to print them: table, json, jsonl or paths.")
+  @Option(help: "How to print them.")
   var format: OutputFormat?
+
+  @OptionGroup var fields: FieldOptions<Asset>
+
+  func validate() throws { try fields.validate(with: format) }
 
   func run() async throws {
     let library = connection.library
     try await query.explaining(in: "query") {
+      let options = try query.fetchOptions()
       if count {
-        let page = try await library.fetchPage(query.fetchOptions, count: 0)
+        let page = try await library.fetchPage(options, count: 0)
         try Output.put("\(page.total)\n")
         return
       }
-      var renderer = ListRenderer<Asset>(format: format ?? .standard)
-      for try await page in library.fetch(query.fetchOptions) {
+      var renderer = ListRenderer<Asset>(
+        format: format ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
+      for try await page in library.fetch(options) {
         try Output.put(try renderer.page(page.assets))
       }
       try Output.put(renderer.end())

@@ -5,28 +5,54 @@ import PhotoModel
 struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Shows everything about an asset.",
+    abstract: "Shows everything about assets.",
     discussion: """
-      A number is an id, anything else the path of one of the asset's files; a file that is called 123 is ./123.
+      A number is an id, anything else the path of one of the asset's files; a file that is called 123 is ./123. With - \
+      they come from standard input, one a line. When some are not in the library the others are shown, and it ends \
+      with 66.
 
       EXAMPLES
         photoctl show 42
-        photoctl show IMG_0001.jpg
+        photoctl show IMG_0001.jpg IMG_0002.jpg
         photoctl show --json ./123 | jq .camera
+        photoctl query --album Favorites --format paths | photoctl show -
       """)
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Flag(help: "Print it as one JSON object, an Asset of org.photod.library.")
+  @Flag(help: "Print each as one JSON object, an Asset of org.photod.library.")
   var json = false
 
-  @Argument(help: "An asset's id, or the path of a file.", completion: .file())
-  var asset: AssetArgument
+  @OptionGroup var assets: AssetArguments
+
+  /// By the contract.
+  private static let maximumPerCall = 1_000
 
   func run() async throws {
     let library = connection.library
-    let ids = try await library.ids(of: [asset])
-    guard let asset = try await library.assets(ids).first else { throw PhotoLibraryError.noSuchAsset(ids: ids) }
-    try Output.put(json ? JSONText.indented(asset) : Array(AssetText.text(asset).utf8))
+    var rest = try assets.names()[...]
+    var isFirst = true
+    var failure: Failure?
+    while !rest.isEmpty {
+      let names = rest.prefix(Self.maximumPerCall)
+      rest = rest.dropFirst(names.count)
+      let found = try await library.findIDs(of: Array(names))
+      let assets = Dictionary(
+        try await library.assets(found.compactMap { $0 }).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+      for (name, id) in zip(names, found) {
+        guard let id else {
+          failure = failure ?? Failure(notInLibrary: [name])
+          continue
+        }
+        guard let asset = assets[id] else {
+          failure = failure ?? Failure(noSuchAssets: [id], names: [id: name])
+          continue
+        }
+        if !json && !isFirst { try Output.put("\n") }
+        isFirst = false
+        try Output.put(json ? JSONText.indented(asset) : Array(AssetText.text(asset).utf8))
+      }
+    }
+    if let failure { throw failure }
   }
 }

@@ -28,7 +28,7 @@ struct StatusCommand: AsyncParsableCommand {
   func run() async throws {
     let library = connection.library
     let status = wait ? try await settled(library) : try await library.status()
-    try Output.put(json ? JSONText.indented(status) : Array(StatusText.text(status).utf8))
+    try Output.put(json ? JSONText.indented(status) : Array(StatusText.text(status, style: connection.style).utf8))
   }
 
   /// The first status in which everything is done.

@@ -16,7 +16,9 @@ struct SyncCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Option(help: ArgumentHelp("How long to wait at most (default: 30).", valueName: "seconds"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How long to wait at most (default: 30).", valueName: "seconds"))
   var timeout: Double?
 
   func validate() throws {

@@ -11,15 +11,16 @@ struct WatchCommand: AsyncParsableCommand {
       SIGTERM, or until the reader of its pipe goes: all three end it with 0. Each line is out at once.
 
       With --format text a line says when, who did it, and how many came (+), changed (~), went (-) or moved (>); paths \
-      follow while they are few. With --format jsonl a line is a PersistentChange, or with a query an Observation, of \
+      follow while they are few, also that of what went, or moved, if this watch has told of it before. With --format jsonl a line is a PersistentChange, or with a query an Observation, of \
       org.photod.library; the first Observations are the list itself.
 
       --since goes on from a token that an earlier line, 'photoctl sync' or 'photoctl status --json' printed, so that \
-      nothing is missed in between; one that expired is an error (65).
+      nothing is missed in between; one that expired, or is none, is an error (65).
 
       EXAMPLES
         photoctl watch
         photoctl watch --album Favorites
+        photoctl watch --taken 2024.. --camera 'X-T5'
         photoctl watch --format jsonl | jq --unbuffered .insertedAssets
         photoctl watch --since "$(photoctl sync)"
       """)
@@ -34,6 +35,11 @@ struct WatchCommand: AsyncParsableCommand {
   var format: WatchFormat?
 
   func run() async throws {
+    if let since, ChangeToken(since) == nil {
+      throw Failure(
+        .data, "'\(Printable.text(since))' is no token",
+        remedy: "'photoctl sync' and 'photoctl status --json' print one; leave --since out to begin now.")
+    }
     Output.endQuietlyWithReader()
     let library = connection.library
     let format = format ?? (Output.isTerminal ? .text : .jsonl)
@@ -44,21 +50,18 @@ struct WatchCommand: AsyncParsableCommand {
     }
   }
 
-  func validate() throws {
-    if let since, ChangeToken(since) == nil { throw ValidationError("--since is '\(since)', which is no token.") }
-  }
-
   private func watchHistory(_ library: PhotoLibrary, _ format: WatchFormat) async throws {
     var token = since
+    var text = HistoryText(style: connection.style)
     do {
       for try await page in library.persistentChanges(since: since, follow: true) {
         for change in page.changes {
           switch format {
           case .jsonl: try Output.put(try JSONText.line(change) + [UInt8(ascii: "\n")])
           case .text:
-            let few = (change.insertedAssets + change.updatedAssets).count <= WatchText.maximumNamed
-            let named = few ? try await library.assets(change.insertedAssets + change.updatedAssets) : []
-            try Output.put(WatchText.text(change, named: named))
+            let touched = change.insertedAssets + change.updatedAssets
+            let few = touched.count <= HistoryText.maximumRemembered
+            try Output.put(text.text(change, named: few ? try await library.assets(touched) : []))
           }
         }
         token = page.token
@@ -69,10 +72,11 @@ struct WatchCommand: AsyncParsableCommand {
   }
 
   private func watchList(_ library: PhotoLibrary, _ format: WatchFormat) async throws {
-    var text = ObservationText()
+    var text = ObservationText(style: connection.style)
     var token = since
+    let options = try query.fetchOptions()
     do {
-      for try await observation in library.observe(query.fetchOptions, since: since, objects: true) {
+      for try await observation in library.observe(options, since: since, objects: true) {
         switch format {
         case .jsonl: try Output.put(try JSONText.line(observation) + [UInt8(ascii: "\n")])
         case .text: try Output.put(text.text(observation))

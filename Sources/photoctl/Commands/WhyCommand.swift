@@ -8,29 +8,39 @@ struct WhyCommand: AsyncParsableCommand {
     abstract: "Says why a file is, or is not, in the library.",
     discussion: """
       It names the rule, the error, the limit or the queue that decides. It answers for any path, also one that does \
-      not exist.
+      not exist, and also a name that is a number. With - the paths come from standard input, one a line.
 
       EXAMPLES
         photoctl why IMG_0001.jpg
         photoctl why ~/Pictures/.hidden/a.jpg
+        find ~/Pictures -name '*.jpg' -print0 | photoctl why -0 -
       """)
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Flag(help: "Print it as one JSON object: state, reason, assetID.")
+  @Flag(help: "Print each as one JSON object: state, reason, assetID.")
   var json = false
 
-  @Argument(help: "A file or a folder.", completion: .file())
-  var path: String
+  @OptionGroup var files: AssetArguments
 
   func run() async throws {
-    let explanation = try await connection.library.explain(path: AbsolutePath.text(path))
-    if json {
-      try Output.put(try JSONText.indented(explanation))
-      return
+    let library = connection.library
+    let names = try files.names()
+    for name in names {
+      let path: String
+      switch name.argument {
+      case .path(let typed): path = typed
+      case .id(let number): path = String(number)
+      }
+      let explanation = try await library.explain(path: AbsolutePath.text(path))
+      if json {
+        try Output.put(try JSONText.indented(explanation))
+        continue
+      }
+      var text = names.count > 1 ? "\(Printable.text(path)): " : ""
+      text += "\(explanation.state): \(Printable.text(explanation.reason))"
+      if let id = explanation.assetID { text += " Asset \(id)." }
+      try Output.put(text + "\n")
     }
-    var text = "\(explanation.state): \(Printable.text(explanation.reason))"
-    if let id = explanation.assetID { text += " Asset \(id)." }
-    try Output.put(text + "\n")
   }
 }

@@ -1,0 +1,88 @@
+import ArgumentParser
+import PhotoModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The assets, or the files, that a command is about: on its command line, or on standard input where that says `-`.
+struct AssetArguments: ParsableArguments {
+  @Flag(
+    name: [.customShort("0"), .customLong("null")],
+    help: "Entries of standard input end with NUL, as '--format paths0' prints them, not each with its line.")
+  var isNullEnded = false
+
+  @Argument(
+    help: ArgumentHelp(
+      "Ids, or paths of files; - for those on standard input (also lines of --format jsonl).", valueName: "id|path"),
+    completion: .file())
+  var arguments: [AssetArgument]
+
+  func validate() throws {
+    if isNullEnded && !arguments.contains(.path("-")) {
+      throw ValidationError("-0 is about standard input: put - in the place of the ids and paths that come from there.")
+    }
+  }
+
+  /// All of them, in their order; `-` may stand among others, once.
+  ///
+  /// - Throws: ``Failure`` if standard input can't be read, or says nothing.
+  func names() throws -> [NamedAsset] {
+    guard arguments.contains(.path("-")) else { return arguments.map { NamedAsset($0) } }
+    let entries = StandardInput(isNullEnded: isNullEnded, directory: CommandLineBytes.currentDirectory())
+    var read: [NamedAsset]? = try entries.names(in: try Input.readAll())
+    return arguments.flatMap { argument -> [NamedAsset] in
+      guard argument == .path("-") else { return [NamedAsset(argument)] }
+      defer { read = nil }
+      return read ?? []
+    }
+  }
+}
+
+/// What standard input says, an entry a line or up to each NUL.
+struct StandardInput {
+  var isNullEnded = false
+  /// Where relative paths that are not UTF-8 begin.
+  let directory: [UInt8]
+
+  /// More is a mistake, or takes a program of its own.
+  static let maximumEntries = 1_000_000
+
+  /// Empty entries are passed over.
+  ///
+  /// - Throws: ``Failure`` if there are too many.
+  func names(in bytes: [UInt8]) throws -> [NamedAsset] {
+    var names: [NamedAsset] = []
+    let end: UInt8 = isNullEnded ? 0 : UInt8(ascii: "\n")
+    for (index, entry) in bytes.split(separator: end, omittingEmptySubsequences: false).enumerated()
+    where !entry.isEmpty {
+      let place = "\(isNullEnded ? "entry" : "line") \(index + 1) of standard input"
+      guard names.count < Self.maximumEntries else {
+        throw Failure(
+          .usage, "standard input names more than \(Text.grouped(Self.maximumEntries)) assets",
+          remedy: "Give them in several commands.")
+      }
+      names.append(NamedAsset(try argument(entry, at: place), at: place))
+    }
+    return names
+  }
+
+  private func argument(_ entry: ArraySlice<UInt8>, at place: String) throws -> AssetArgument {
+    if !isNullEnded, entry.starts(with: "{\"".utf8) {
+      do {
+        return .id(try JSONDecoder().decode(Line.self, from: Data(entry)).id)
+      } catch {
+        throw Failure(
+          .data, "\(place) begins like JSON, and is no asset", remedy: "A file that is called so is ./{...")
+      }
+    }
+    let text = CommandLineBytes.text(Array(entry), in: directory)
+    guard let argument = AssetArgument(argument: text) else { return .path(text) }
+    return argument
+  }
+
+  /// What is needed of a line that `--format jsonl` printed.
+  private struct Line: Decodable { let id: Int64 }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// When to use colours.
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case auto, always, never
+}
+
+/// How text is set off, where that is wanted: by the codes of ECMA-48, 8.3.117.
+struct Style: Hashable, Sendable {
+  let isColored: Bool
+
+  static let plain = Style(isColored: false)
+
+  init(isColored: Bool) { self.isColored = isColored }
+
+  /// - Parameter environment: looks a variable up. `NO_COLOR`, if it is there and not empty, turns colours off
+  ///   (https://no-color.org), `CLICOLOR_FORCE` turns them on without a terminal; `--color` comes before both.
+  init(_ choice: ColorChoice, isTerminal: Bool, environment: (String) -> String? = Style.variable) {
+    switch choice {
+    case .always: isColored = true
+    case .never: isColored = false
+    case .auto:
+      if environment("NO_COLOR")?.isEmpty == false {
+        isColored = false
+      } else if let force = environment("CLICOLOR_FORCE"), !force.isEmpty, force != "0" {
+        isColored = true
+      } else {
+        isColored = isTerminal && !["dumb", "", nil].contains(environment("TERM"))
+      }
+    }
+  }
+
+  static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+  func good(_ text: String) -> String { set(text, "32") }
+  func doubtful(_ text: String) -> String { set(text, "33") }
+  func bad(_ text: String) -> String { set(text, "31") }
+  func strong(_ text: String) -> String { set(text, "1") }
+
+  private func set(_ text: String, _ code: String) -> String { isColored ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
+}

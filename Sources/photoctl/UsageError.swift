@@ -1,0 +1,71 @@
+import ArgumentParser
+import PhotoModel
+
+/// What the parser of the command line does not say, or says badly.
+enum UsageError {
+  /// For a command that there is not, also behind `help`, which the parser would take for its own.
+  ///
+  /// - Parameter arguments: without the name of the program.
+  static func unknownCommand(in arguments: [String]) -> Failure? {
+    var rest = arguments[...]
+    var isHelp = false
+    while let word = rest.popFirst() {
+      if ["--socket", "--color"].contains(word) {
+        _ = rest.popFirst()
+      } else if word.hasPrefix("-") {
+        // Options of the parser's own may take a value: what follows is its business.
+        guard word.hasPrefix("--socket=") || word.hasPrefix("--color=") else { return nil }
+      } else if word == "help", !isHelp {
+        isHelp = true
+      } else {
+        return known.contains(word) ? nil : failure(word)
+      }
+    }
+    return nil
+  }
+
+  private static var known: [String] {
+    Photoctl.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+  }
+
+  private static func failure(_ word: String) -> Failure {
+    let similar = Spelling.nearest(to: word, among: known)
+    return Failure(
+      .usage, "there is no command '\(Printable.text(word))'",
+      remedy: similar.map { "Did you mean '\($0)'?" } ?? "Commands are \(known.joined(separator: ", ")).")
+  }
+
+  /// The parser's message as photoctl's: with its name in front, and without a suggestion that is like nothing that was
+  /// typed.
+  static func text(_ message: String, style: Style) -> String {
+    var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let prefix = "Error: "
+    if let first = lines.first, first.hasPrefix(prefix) {
+      lines[0] = "\(style.bad("photoctl:")) \(withoutOddSuggestion(String(first.dropFirst(prefix.count))))"
+    }
+    let text = lines.joined(separator: "\n")
+    return text.hasSuffix("\n") ? text : text + "\n"
+  }
+
+  /// `Unknown option '--wat'. Did you mean '--sort'?` ends after its first sentence.
+  private static func withoutOddSuggestion(_ message: String) -> String {
+    let parts = message.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
+    guard message.hasPrefix("Unknown option '"), parts.count == 5, parts[2] == ". Did you mean ",
+      Spelling.nearest(to: parts[1], among: [parts[3]]) == nil
+    else { return message }
+    return "\(parts[0])'\(parts[1])'"
+  }
+
+  /// What `--color` says, before the command line is understood.
+  static func color(of arguments: [String]) -> ColorChoice {
+    var choice = ColorChoice.auto
+    for (index, argument) in arguments.enumerated() {
+      if argument.hasPrefix("--color=") {
+        choice = ColorChoice(rawValue: String(argument.dropFirst("--color=".count))) ?? choice
+      } else if argument == "--color", index + 1 < arguments.count {
+        choice = ColorChoice(rawValue: arguments[index + 1]) ?? choice
+      }
+    }
+    return choice
+  }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import PhotoClient
+import Testing
+
+@testable import PhotoModel
+@testable import photoctl
+
+struct ShorthandTests {
+  private func predicate(_ arguments: String...) throws -> String? {
+    let query = try #require(try Photoctl.parseAsRoot(["query"] + arguments) as? QueryCommand)
+    return try query.query.fetchOptions().predicate
+  }
+
+  @Test(arguments: [
+    ("2024", "creationDate >= '2024-01-01' AND creationDate < '2025-01-01'"),
+    ("2024-07", "creationDate >= '2024-07-01' AND creationDate < '2024-08-01'"),
+    ("2024-12", "creationDate >= '2024-12-01' AND creationDate < '2025-01-01'"),
+    ("2024-02-28", "creationDate >= '2024-02-28' AND creationDate < '2024-02-29'"),
+    ("2023-02-28", "creationDate >= '2023-02-28' AND creationDate < '2023-03-01'"),
+    ("2023-12-31", "creationDate >= '2023-12-31' AND creationDate < '2024-01-01'"),
+    ("2024-07..2024-09", "creationDate >= '2024-07-01' AND creationDate < '2024-10-01'"),
+    ("2024..", "creationDate >= '2024-01-01'"), ("..2019", "creationDate < '2020-01-01'"),
+    ("2024-07-21..2024", "creationDate >= '2024-07-21' AND creationDate < '2025-01-01'"),
+    ("9999", "creationDate >= '9999-01-01'"),
+  ])
+  func takenIsASpanOfDays(argument: String, expected: String) throws {
+    #expect(TakenArgument(argument: argument)?.predicate == expected)
+    _ = try Predicate(parsing: expected)
+  }
+
+  @Test(arguments: [
+    "", "..", "24", "2024-7", "2024-13", "2024-02-30", "2024-07-01-01", "2024-07..2024-06", "yesterday", "2024...",
+    "٢٠٢٤", "0000", "..9999", "2024-07-", "+024",
+  ])
+  func whatIsNoSpanIsRefused(argument: String) {
+    // Before the end of all dates there is nothing to ask.
+    #expect(TakenArgument(argument: argument).map(\.predicate) == (argument == "..9999" ? "" : nil))
+  }
+
+  @Test func shorthandsAreAskedForTogether() throws {
+    #expect(
+      try predicate("--camera", "Fuji X-T5", "--keyword", "it's", "--keyword", "b", "--rating", "4", "--favorite")
+        == """
+        (camera.make CONTAINS[c] 'Fuji' OR camera.model CONTAINS[c] 'Fuji') \
+        AND (camera.make CONTAINS[c] 'X-T5' OR camera.model CONTAINS[c] 'X-T5') \
+        AND ANY keywords ==[c] 'it\\'s' AND ANY keywords ==[c] 'b' AND rating >= 4 AND isFavorite == true
+        """)
+    #expect(
+      try predicate("--camera", "a", "--camera", "b", "--no-favorite") == """
+        (((camera.make CONTAINS[c] 'a' OR camera.model CONTAINS[c] 'a')) \
+        OR ((camera.make CONTAINS[c] 'b' OR camera.model CONTAINS[c] 'b'))) AND isFavorite == false
+        """)
+    #expect(try predicate() == nil)
+    #expect(try predicate("--where", "a == 1) OR (b == 1") == "a == 1) OR (b == 1")
+  }
+
+  @Test func thePredicateIsPutInParentheses() throws {
+    #expect(
+      try predicate("--where", "rating == 1 OR title == ')'", "--favorite")
+        == "(rating == 1 OR title == ')') AND isFavorite == true")
+    let failure = #expect(throws: Failure.self) { try predicate("--where", "id == 1) OR (id == 2", "--favorite") }
+    #expect(failure?.problem == "this parenthesis has no other\n    id == 1) OR (id == 2\n           ^")
+    #expect(failure?.status == .data)
+  }
+
+  @Test func parenthesesInTextsDoNotCount() {
+    #expect(PredicateText.unmatchedParenthesis(in: #"(a == ')\')' AND (b == "(\""))"#) == nil)
+    #expect(PredicateText.unmatchedParenthesis(in: "((a)") == 0)
+    #expect(PredicateText.unmatchedParenthesis(in: "(a))(") == 3)
+  }
+
+  /// Any text comes back from the predicate that it was written into.
+  @Test func everyTextRoundTrips() throws {
+    var texts = [
+      "", "'", "\\", "\\'", "a' OR 'b' == 'b", "\u{301}'\u{301}", "\r\n\t", "👩‍👩‍👧", "\u{202E}x", "%@", "\u{10FFFF}",
+    ]
+    var generator = SystemRandomNumberGenerator()
+    let pool: [ClosedRange<UInt32>] = [1...0x7F, 0x27...0x27, 0x5C...0x5C, 0x80...0xD7FF, 0xE000...0x10FFFF]
+    for _ in 0..<2_000 {
+      let length = Int.random(in: 0...12, using: &generator)
+      texts.append(
+        String(
+          String.UnicodeScalarView(
+            (0..<length).compactMap { _ in
+              pool.randomElement(using: &generator).flatMap { Unicode.Scalar(UInt32.random(in: $0, using: &generator)) }
+            })))
+    }
+    for text in texts {
+      let parsed = try Predicate(parsing: "title == \(PredicateText.quoted(text)) AND rating == 1")
+      let title = Predicate.comparison(key: .title, operator: .equal, value: .string(text))
+      #expect(parsed == .and([title, .comparison(key: .rating, operator: .equal, value: .integer(1))]))
+    }
+  }
+
+  @Test func anErrorIsShownInWhatThePersonWrote() async throws {
+    let query = try #require(
+      try Photoctl.parseAsRoot(["query", "--where", "nope == 1", "--favorite"]) as? QueryCommand)
+    let failure = await #expect(throws: Failure.self) {
+      try await query.query.explaining(in: "query") {
+        throw PhotoLibraryError.invalidPredicate(message: "m", position: 1)
+      }
+    }
+    #expect(failure?.problem == "m\n    nope == 1\n    ^")
+    // A daemon that does not know what a shorthand becomes.
+    let later = await #expect(throws: Failure.self) {
+      try await query.query.explaining(in: "query") {
+        throw PhotoLibraryError.invalidPredicate(message: "m", position: 16)
+      }
+    }
+    #expect(later?.problem == "m\n    (nope == 1) AND isFavorite == true\n    \(String(repeating: " ", count: 16))^")
+  }
+}

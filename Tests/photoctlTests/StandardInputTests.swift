@@ -1,0 +1,63 @@
+import ArgumentParser
+import Testing
+
+@testable import photoctl
+
+struct StandardInputTests {
+  private func names(_ text: String, isNullEnded: Bool = false) throws -> [NamedAsset] {
+    try names(Array(text.utf8), isNullEnded: isNullEnded)
+  }
+
+  private func names(_ bytes: [UInt8], isNullEnded: Bool = false) throws -> [NamedAsset] {
+    try StandardInput(isNullEnded: isNullEnded, directory: Array("/h".utf8)).names(in: bytes)
+  }
+
+  @Test func eachLineIsAnIDOrAPath() throws {
+    #expect(
+      try names("12\n\n/p/a b.jpg\n{\"id\":7,\"path\":\"/x\"}\n./12") == [
+        NamedAsset(.id(12), at: "line 1 of standard input"),
+        NamedAsset(.path("/p/a b.jpg"), at: "line 3 of standard input"),
+        NamedAsset(.id(7), at: "line 4 of standard input"), NamedAsset(.path("./12"), at: "line 5 of standard input"),
+      ])
+    #expect(try names("").isEmpty)
+  }
+
+  @Test func entriesThatEndWithNULMayHaveAnyByte() throws {
+    let bytes = Array("/p/a\n.jpg".utf8) + [0] + [0x62, 0xFF] + [0] + Array("{\"id\":1}".utf8)
+    #expect(
+      try names(bytes, isNullEnded: true).map(\.argument) == [
+        .path("/p/a\n.jpg"), .path("file:///h/b%FF"), .path("{\"id\":1}"),
+      ])
+  }
+
+  @Test func aLineThatIsNoAssetIsNamed() {
+    let failure = #expect(throws: Failure.self) { try names("1\n{\"name\": 2}\n") }
+    #expect(failure?.problem == "line 2 of standard input begins like JSON, and is no asset")
+  }
+
+  @Test func listsHaveABound() throws {
+    let line = Array("1\n".utf8)
+    var bytes: [UInt8] = []
+    for _ in 0...StandardInput.maximumEntries { bytes += line }
+    #expect(throws: Failure.self) { try names(bytes) }
+    #expect(try names(Array(bytes.dropLast(2))).count == StandardInput.maximumEntries)
+  }
+
+  @Test func aMissingAssetIsNamedByItsLine() {
+    let path = NamedAsset(.path("/x"), at: "line 3 of standard input")
+    #expect(
+      Failure(notInLibrary: [path, path])?.problem
+        == "line 3 of standard input: '/x' is not in the library, nor are 1 more")
+    let id = NamedAsset(.id(9), at: "line 4 of standard input")
+    #expect(
+      Failure(noSuchAssets: [9], names: [9: id])?.problem == "line 4 of standard input: no asset has the id 9")
+    #expect(Failure(noSuchAssets: [9], names: [:])?.problem == "no asset has the id 9")
+  }
+
+  @Test func nullEndedInputIsAskedForByAShortOption() throws {
+    let command = try #require(try Photoctl.parseAsRoot(["favorite", "-0", "-"]) as? FavoriteCommand)
+    #expect(command.assets.isNullEnded && command.assets.arguments == [.path("-")])
+    let one = try #require(try Photoctl.parseAsRoot(["show", "1", "a"]) as? ShowCommand)
+    #expect(try one.assets.names() == [NamedAsset(.id(1)), NamedAsset(.path("a"))])
+  }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import photoctl
+
+struct TerminalTests {
+  @Test(arguments: [
+    ("abc", 3), ("", 0), ("é", 1), ("e\u{301}", 1), ("東京", 4), ("한글", 4), ("ｆ", 2), ("👍", 2), ("👍🏽", 2), ("👩‍👩‍👧", 2),
+    ("🇩🇪", 2), ("❤️", 2), ("❤", 1), ("♥", 1), ("→…×", 3), ("\u{200B}", 0), ("１２", 4), ("क्षि", 1), ("𠀀", 2),
+  ])
+  func textHasItsColumns(text: String, columns: Int) {
+    #expect(TextWidth.columns(of: text) == columns)
+  }
+
+  @Test func noCharacterIsCutInHalf() {
+    #expect(TextWidth.shortened("東京タワー", to: 7) == "東京タ…")
+    #expect(TextWidth.shortened("東京タワー", to: 6) == "東京…")
+    #expect(TextWidth.shortened("東京", to: 4) == "東京")
+    #expect(TextWidth.shortenedAtStart("/a/東京.jpg", to: 7) == "…京.jpg".dropFirst(0))
+    #expect(TextWidth.shortenedAtStart("/a/東京.jpg", to: 6) == "….jpg")
+    #expect(TextWidth.shortened("abc", to: 0) == "")
+    #expect(TextWidth.shortened("abc", to: 1) == "…")
+    #expect(TextWidth.padded("東", to: 4) == "東  ")
+    #expect(TextWidth.padded("東", to: 4, atStart: true) == "  東")
+  }
+
+  @Test(arguments: [
+    (ColorChoice.auto, true, ["TERM": "xterm"], true), (.auto, false, ["TERM": "xterm"], false),
+    (.auto, true, ["TERM": "dumb"], false), (.auto, true, [:], false),
+    (.auto, true, ["TERM": "xterm", "NO_COLOR": "1"], false), (.auto, true, ["TERM": "xterm", "NO_COLOR": ""], true),
+    (.auto, false, ["CLICOLOR_FORCE": "1"], true), (.auto, false, ["CLICOLOR_FORCE": "0"], false),
+    (.auto, true, ["CLICOLOR_FORCE": "1", "NO_COLOR": "1"], false), (.always, false, ["NO_COLOR": "1"], true),
+    (.never, true, ["TERM": "xterm", "CLICOLOR_FORCE": "1"], false),
+  ])
+  func coloursAreForTerminalsThatWantThem(
+    choice: ColorChoice, isTerminal: Bool, environment: [String: String], isColored: Bool
+  ) {
+    #expect(Style(choice, isTerminal: isTerminal, environment: { environment[$0] }).isColored == isColored)
+  }
+
+  @Test func colourIsKnownBeforeTheCommandLineIs() {
+    #expect(UsageError.color(of: ["query", "--color=never"]) == .never)
+    #expect(UsageError.color(of: ["--color", "always", "--nope"]) == .always)
+    #expect(UsageError.color(of: ["--color"]) == .auto)
+    #expect(UsageError.color(of: ["--color", "pink"]) == .auto)
+  }
+
+  @Test func aCommandThatThereIsNotIsNamed() {
+    #expect(
+      UsageError.unknownCommand(in: ["help", "nope"])?.problem == "there is no command 'nope'")
+    #expect(UsageError.unknownCommand(in: ["qurey"])?.remedy == "Did you mean 'query'?")
+    #expect(
+      UsageError.unknownCommand(in: ["--socket", "x", "--color=never", "favourite"])?.remedy
+        == "Did you mean 'favorite'?")
+    for arguments in [
+      [], ["help"], ["help", "query"], ["query", "nope"], ["--help"], ["--version"], ["--socket", "x"],
+    ] {
+      #expect(UsageError.unknownCommand(in: arguments) == nil, "\(arguments)")
+    }
+  }
+
+  @Test func suggestionsAreLikeWhatWasTyped() {
+    #expect(
+      UsageError.text("Error: Unknown option '--wat'. Did you mean '--sort'?\nUsage: u\n", style: .plain)
+        == "photoctl: Unknown option '--wat'\nUsage: u\n")
+    #expect(
+      UsageError.text("Error: Unknown option '--limt'. Did you mean '--limit'?", style: .plain)
+        == "photoctl: Unknown option '--limt'. Did you mean '--limit'?\n")
+  }
+}
