@@ -55,6 +55,7 @@ struct Photoctl: AsyncParsableCommand {
     subcommands: [
       StatusCommand.self, QueryCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
       FavoriteCommand.self, UnfavoriteCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
+      ClientsCommand.self, DebugCommand.self,
     ])
 
   @OptionGroup var connection: ConnectionOptions

@@ -7,7 +7,8 @@ import Testing
 /// Help texts as they are meant to be, in Snapshots. With PHOTOD_RECORD_SNAPSHOTS=1 they are written anew: read the
 /// difference before it is committed.
 struct HelpTests {
-  private static let commands: [any ParsableCommand.Type] = [Photoctl.self] + Photoctl.configuration.subcommands
+  private static let commands: [any ParsableCommand.Type] =
+    [Photoctl.self] + Photoctl.configuration.subcommands.flatMap { [$0] + $0.configuration.subcommands }
 
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snapshots")
 

@@ -1,0 +1,57 @@
+import PhotoClient
+import PhotoModel
+import Testing
+
+@testable import photoctl
+
+struct ManageTextTests {
+  private let now = WatchText.now
+  /// Without the time, which depends on the zone.
+  private var clock: String { WatchText.clock(now, now: now) }
+
+  @Test func aTableOfClientsSaysWhoIsBehindAndWithWhat() {
+    let date = PhotoDate(microseconds: now)
+    let clients = [
+      ConnectedClient(
+        number: 2, pid: 4242, uid: 1000, program: "python3", clientName: "slideshow", since: date, callCount: 1_200,
+        streams: [
+          .init(
+            method: "org.photod.library.Observe", options: "smart:favorites", token: "t", behind: true,
+            bytesUnsent: 1_048_576)
+        ]),
+      ConnectedClient(
+        number: 3, pid: 4300, uid: 1000, command: "/usr/bin/x\u{1B}", since: date,
+        streams: [.init(method: "org.photod.library.Status")]),
+      ConnectedClient(number: 4, pid: 4301, uid: 1000, program: "photoctl", since: date, isSelf: true),
+    ]
+    #expect(
+      ClientText.table(clients, terminalColumns: nil, now: now).replacing(clock, with: "10:15:02") == """
+           PID  PROGRAM              SINCE     CALLS  BEHIND            STREAMS
+          4242  python3 (slideshow)  10:15:02  1,200  yes, 1 MB unsent  Observe smart:favorites
+          4300  /usr/bin/x?          10:15:02      0  no                Status
+          4301  photoctl (this)      10:15:02      0                    -
+
+        """)
+  }
+
+  @Test func anEventIsALineWithMillisecondsThatCannotControlTheTerminal() {
+    let time = now / 1_000_000 * 1_000_000 + 7_000
+    let page = EventPage(
+      events: [
+        DaemonEvent(
+          number: 5, time: PhotoDate(microseconds: time), source: "library", kind: "renamed", path: "/p/b\n.jpg",
+          fromPath: "/p/a.jpg", assetID: 12, detail: "the same photo in another place"),
+        DaemonEvent(
+          number: 6, time: PhotoDate(microseconds: time), source: "watch", kind: "overflow", detail: "events were lost"),
+      ], missed: 3)
+    let clock = WatchText.clock(time, now: now)
+    #expect(
+      EventText.text(page, isFirst: false, now: now) == """
+        (3 events missed: read faster)
+        \(clock).007  renamed         /p/a.jpg to /p/b?.jpg  asset 12  the same photo in another place
+        \(clock).007  overflow        events were lost
+
+        """)
+    #expect(EventText.text(page, isFirst: true, now: now).hasPrefix("(3 events before these, kept no longer)\n"))
+  }
+}
