@@ -149,7 +149,8 @@ extension LibraryEvent {
       (counts.inserted, "new"), (counts.updated, "changed"), (counts.renamed, "moved here"),
       (counts.deferred, "put off"), (counts.damaged, "damaged"), (counts.missing, "missing"),
     ]
-    return (["\(counts.found) files"] + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: ", ")
+    let found = counts.found == 1 ? "1 file" : "\(counts.found) files"
+    return ([found] + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: ", ")
   }
 
   private static func text(_ counts: CommitCounts) -> String {

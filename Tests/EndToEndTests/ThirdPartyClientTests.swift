@@ -17,9 +17,10 @@ import Testing
         [PythonClient.script, fixture.socket, source, fixture.path("2011/d.jpg")], path: package)
       #expect(
         result.output == """
-          interfaces: org.photod.library org.varlink.service
+          interfaces: org.photod.library org.photod.manage org.varlink.service
           vendor, product: photod photod
           members: Asset Fetch Observe UnknownSortKey
+          managing: Client Clients Event Events
           one page: 3 1 b.jpg c.jpg
           all pages: a.jpg b.jpg c.jpg
           observed: 3
@@ -31,6 +32,8 @@ import Testing
           stream without more: org.varlink.service.ExpectedMore {}
           no such method: org.varlink.service.MethodNotFound {'method': 'org.photod.library.Develop'}
           still there: live
+          clients: 1 True org.photod.manage.Clients
+          events: 0 ['inserted', 'committed']
           no such interface: org.varlink.service.InterfaceNotFound {'interface': 'org.nobody'}
 
           """)

@@ -4,16 +4,16 @@ import Synchronization
 import Testing
 import Varlink
 
-/// A daemon that answers what a test says, on a socket in a folder of its own, with the contract's interface file.
+/// A daemon that answers what a test says, on a socket in a folder of its own, with the contract's interface files.
 struct ScriptedDaemon: Sendable {
   typealias Answer = @Sendable (VarlinkServiceCall) async throws -> Void
 
   let path: String
   let service: VarlinkService
-  private let interface: ScriptedInterface
+  private let log: CallLog
 
   /// The methods that were called, in order.
-  var calls: [String] { interface.calls.withLock { $0 } }
+  var calls: [String] { log.calls.withLock { $0 } }
 
   func library(clientName: String? = nil) -> PhotoLibrary { PhotoLibrary(socketPath: path, clientName: clientName) }
 
@@ -28,11 +28,13 @@ struct ScriptedDaemon: Sendable {
   static func with(
     _ answers: [String: Answer], in directory: String, _ body: @Sendable (ScriptedDaemon) async throws -> Void
   ) async throws {
-    let interface = try ScriptedInterface(answers: answers)
+    let log = CallLog()
     let service = VarlinkService(
       identity: .init(vendor: "Example", product: "scripted", version: "1", url: "https://example.org"),
-      interfaces: [interface])
-    let daemon = ScriptedDaemon(path: directory + "/photod.sock", service: service, interface: interface)
+      interfaces: try ["org.photod.library", "org.photod.manage"].map {
+        try ScriptedInterface(name: $0, answers: answers, log: log)
+      })
+    let daemon = ScriptedDaemon(path: directory + "/photod.sock", service: service, log: log)
     let descriptor = try VarlinkSocket.listen(path: daemon.path)
     defer { unlink(daemon.path) }
     try await withThrowingTaskGroup { group in
@@ -51,22 +53,28 @@ func withTemporaryDirectory(_ body: (String) async throws -> Void) async throws 
   try await body(directory)
 }
 
-private final class ScriptedInterface: VarlinkInterface {
-  let name = "org.photod.library"
-  let definition: String
+private final class CallLog: Sendable {
   let calls = Mutex<[String]>([])
+}
+
+private final class ScriptedInterface: VarlinkInterface {
+  let name: String
+  let definition: String
+  private let log: CallLog
   private let answers: [String: ScriptedDaemon.Answer]
 
-  init(answers: [String: ScriptedDaemon.Answer]) throws {
+  init(name: String, answers: [String: ScriptedDaemon.Answer], log: CallLog) throws {
+    self.name = name
+    self.log = log
     let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     definition = try String(
-      contentsOf: package.appending(path: "Sources/PhotoServer/org.photod.library.varlink"), encoding: .utf8)
+      contentsOf: package.appending(path: "Sources/PhotoServer/\(name).varlink"), encoding: .utf8)
     self.answers = answers
   }
 
   func respond(to call: VarlinkServiceCall) async throws {
-    calls.withLock { $0.append(call.method) }
+    log.calls.withLock { $0.append(call.method) }
     guard let answer = answers[call.method] else { throw VarlinkError.methodNotImplemented(call.method) }
     try await answer(call)
   }

@@ -67,6 +67,8 @@ def main(socket, photo, new_path):
     print("vendor, product:", client.info["vendor"], client.info["product"])
     members = client.get_interface(INTERFACE).members
     print("members:", *(name for name in ["Asset", "Fetch", "Observe", "UnknownSortKey"] if name in members))
+    members = client.get_interface("org.photod.manage").members
+    print("managing:", *(name for name in ["Client", "Clients", "Event", "Events"] if name in members))
 
     with client.open(INTERFACE) as library:
         library.Synchronize()
@@ -106,6 +108,12 @@ def main(socket, photo, new_path):
         library._send_message(b'{"method": "org.photod.library.Develop"}')
         show_error("no such method", library._next_varlink_message)
         print("still there:", library.Status()["status"]["state"])
+    with client.open("org.photod.manage") as manage:
+        clients = manage.Clients()["clients"]
+        own = [entry for entry in clients if entry["isSelf"]]
+        print("clients:", len(own), own[0]["pid"] == os.getpid(), own[0]["method"])
+        events = manage.Events()
+        print("events:", events["missed"], [event["kind"] for event in events["events"]][-2:])
     show_error("no such interface", lambda: client.get_interface("org.nobody"))
 
 

@@ -1,0 +1,72 @@
+import Foundation
+import PhotoModel
+import Synchronization
+import Testing
+import Varlink
+
+@testable import PhotoClient
+
+/// What org.photod.manage answers, as a program gets it.
+struct ManagementTests {
+  private struct Clients: Encodable { let clients: [ConnectedClient] }
+
+  @Test func clientsAreAskedForOnTheOtherInterface() async throws {
+    let client = ConnectedClient(
+      number: 3, pid: 4242, uid: 1000, program: "photoctl", since: PhotoDate(microseconds: 1_700_000_000_000_000),
+      callCount: 2, bytesReceived: 10, bytesSent: 20,
+      streams: [
+        .init(
+          method: "org.photod.library.Observe", options: "smart:favorites", token: "t", behind: true, bytesUnsent: 5)
+      ])
+    try await ScriptedDaemon.with(["Clients": { try await $0.reply(Clients(clients: [client])) }]) { daemon in
+      let clients = try await daemon.library().clients()
+      #expect(clients == [client])
+      #expect(daemon.calls == ["Clients"])
+    }
+  }
+
+  @Test func clientsComeAgainAsTheyChange() async throws {
+    let one = ConnectedClient(number: 1, pid: 1, uid: 1, since: PhotoDate(microseconds: 0), isSelf: true)
+    let answer: ScriptedDaemon.Answer = { call in
+      try await call.replyContinuing(Clients(clients: [one]))
+      try await call.reply(Clients(clients: []))
+    }
+    try await ScriptedDaemon.with(["Clients": answer]) { daemon in
+      var seen: [[ConnectedClient]] = []
+      for try await clients in daemon.library().clientUpdates() { seen.append(clients) }
+      #expect(seen == [[one], []])
+    }
+  }
+
+  @Test func eventsFollowAndEndWithWhatTheDaemonSays() async throws {
+    struct Parameters: Decodable { let follow: Bool? }
+    struct Message: Encodable { let message: String }
+    let event = DaemonEvent(
+      number: 7, time: PhotoDate(microseconds: 5_000), source: "library", kind: "renamed", path: "/b", fromPath: "/a",
+      assetID: 4, detail: "the same photo in another place")
+    let answer: ScriptedDaemon.Answer = { call in
+      guard try call.parameters(Parameters.self).follow == true else {
+        return try await call.reply(EventPage(events: [], missed: 0))
+      }
+      try await call.replyContinuing(EventPage(events: [event], missed: 6))
+      throw VarlinkError("org.photod.manage.Unavailable", Message(message: "photod is stopping."))
+    }
+    try await ScriptedDaemon.with(["Events": answer]) { daemon in
+      let library = daemon.library()
+      var pages: [EventPage] = []
+      await #expect(throws: PhotoLibraryError.libraryUnavailable(message: "photod is stopping.")) {
+        for try await page in library.events(follow: true) { pages.append(page) }
+      }
+      #expect(pages == [EventPage(events: [event], missed: 6)])
+      for try await page in library.events() { #expect(page == EventPage(events: [], missed: 0)) }
+    }
+  }
+
+  @Test func keysAreWhatTheDaemonKnows() async throws {
+    let keys = ListKeys(predicateKeys: ["id", "camera.model"], sortKeys: ["id"])
+    try await ScriptedDaemon.with(["ListKeys": { try await $0.reply(keys) }]) { daemon in
+      let known = try await daemon.library().listKeys()
+      #expect(known == keys)
+    }
+  }
+}
