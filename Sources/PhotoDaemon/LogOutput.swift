@@ -2,11 +2,13 @@ import Glibc
 import Logging
 import Synchronization
 
-/// The log: a line an event on standard error, its data behind it as `key=value`.
+/// The log: a line an event, its data behind it as `key=value`.
 ///
-/// To the journal (systemd.exec(5): `JOURNAL_STREAM` names the device and inode of standard error) a line begins with
-/// its priority as `<N>` (sd-daemon(3)), and the journal knows time and name. Elsewhere it begins with the time and the
-/// level.
+/// Where standard error is the journal's (systemd.exec(5): `JOURNAL_STREAM` names its device and inode), an event is an
+/// entry of fields, beside the journal's own: `PHOTOD_MESSAGE`, which is the message in the form of ``key(_:)`` and so
+/// what an operator asks for, and one `PHOTOD_…` for each of its data. An entry that its socket does not take is a line
+/// on standard error that begins with the priority as `<N>` (sd-daemon(3)). Elsewhere a line begins with the time and
+/// the level.
 package struct LogOutput: LogHandler {
   package enum Form: Sendable { case journal, terminal }
 
@@ -17,12 +19,17 @@ package struct LogOutput: LogHandler {
   package var metadataProvider: Logger.MetadataProvider?
   private let label: String
   private let form: Form
+  private let journal: JournalSocket?
   private let write: @Sendable ([UInt8]) -> Void
   private var ownLevel: Logger.Level?
 
-  package init(label: String, form: Form, write: @escaping @Sendable ([UInt8]) -> Void = Self.toStandardError) {
+  package init(
+    label: String, form: Form, journal: JournalSocket? = nil,
+    write: @escaping @Sendable ([UInt8]) -> Void = Self.toStandardError
+  ) {
     self.label = label
     self.form = form
+    self.journal = journal
     self.write = write
   }
 
@@ -30,7 +37,8 @@ package struct LogOutput: LogHandler {
   package static func bootstrap(_ environment: ProcessEnvironment) {
     level = .info
     let form = form(environment)
-    LoggingSystem.bootstrap { LogOutput(label: $0, form: form) }
+    let journal = form == .journal ? JournalSocket() : nil
+    LoggingSystem.bootstrap { LogOutput(label: $0, form: form, journal: journal) }
   }
 
   package static var level: Logger.Level {
@@ -49,14 +57,31 @@ package struct LogOutput: LogHandler {
   }
 
   package func log(event: LogEvent) {
-    var line = form == .journal ? "<\(Self.priority(event.level))>" : "\(Self.localTime()) \(event.level) "
-    line += "\(label): \(Self.oneLine(event.message.description))"
     var data = metadata
     if let provided = metadataProvider?.get() { data.merge(provided) { $1 } }
     if let own = event.metadata { data.merge(own) { $1 } }
-    for (key, value) in data.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(Self.quoted("\(value)"))" }
-    if let error = event.error { line += " error=\(Self.quoted("\(error)"))" }
-    write(Array((line + "\n").utf8))
+    if let error = event.error { data["error"] = "\(error)" }
+    let message = event.message.description
+    let values = data.map { (key: $0.key, value: "\($0.value)") }.sorted { $0.key < $1.key }
+    let text = values.reduce(Self.oneLine(message)) { $0 + " \($1.key)=\(Self.quoted($1.value))" }
+    let priority = Self.priority(event.level)
+    if let journal {
+      var fields = [
+        (name: "MESSAGE", value: text), ("PRIORITY", "\(priority)"), ("SYSLOG_IDENTIFIER", label),
+        ("PHOTOD_MESSAGE", Self.key(message)),
+      ]
+      for (key, value) in values { fields.append((JournalSocket.fieldName(key), value)) }
+      if journal.send(fields) { return }
+    }
+    // The journal puts time and name before it.
+    let start = form == .journal ? "<\(priority)>" : "\(Self.localTime()) \(event.level) \(label): "
+    write(Array((start + text + "\n").utf8))
+  }
+
+  /// A message as a word: `root offline` is `root-offline`. Messages are constant, what changes is in their data, so this
+  /// is what stays the same over releases, and what the documentation is ordered by.
+  package static func key(_ message: String) -> String {
+    message.lowercased().split { !($0.isLetter || $0.isNumber) }.joined(separator: "-")
   }
 
   // MARK: - Form

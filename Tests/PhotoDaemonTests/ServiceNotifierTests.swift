@@ -82,14 +82,14 @@ import Testing
     (Logger.Level.trace, 7), (.debug, 7), (.info, 6), (.notice, 5), (.warning, 4), (.error, 3), (.critical, 2),
   ])
   func theJournalGetsAPriority(level: Logger.Level, priority: Int) {
-    #expect(line(.journal) { $0.log(level: level, "root offline") } == "<\(priority)>photod: root offline\n")
+    #expect(line(.journal) { $0.log(level: level, "root offline") } == "<\(priority)>root offline\n")
   }
 
   @Test func dataStandsBehindTheSentenceAndOneEventIsOneLine() {
     let text = line(.journal) {
       $0.info("file failed", metadata: ["path": "/a b/\n\u{1B}[31m\"x\"", "count": "3", "empty": ""])
     }
-    #expect(text == "<6>photod: file failed count=3 empty=\"\" path=\"/a b/\\n\\u{1b}[31m\\\"x\\\"\"\n")
+    #expect(text == "<6>file failed count=3 empty=\"\" path=\"/a b/\\n\\u{1b}[31m\\\"x\\\"\"\n")
   }
 
   @Test func theTerminalGetsTimeAndLevel() {

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import PhotoDaemon
+import Synchronization
 import Testing
 
 /// A directory of its own for one test, short enough for a socket's path, gone with it.
@@ -116,4 +117,12 @@ func connectionResult(_ path: String) -> Int32 {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   defer { close(descriptor) }
   return withUnixAddress(path) { connect(descriptor, $0, $1) } == 0 ? 0 : errno
+}
+
+/// What was written, from any thread.
+final class LockedText: Sendable {
+  private let bytes = Mutex<[UInt8]>([])
+
+  func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
+  var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
 }
