@@ -172,14 +172,13 @@ package actor Library {
     switch input.input {
     case .started(let session):
       events.append(.watcherStarted(session: session))
-      logger.info("photod-watch started", metadata: ["session": "\(session)"])
+      logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
       reconciler.beginSession()
       board.warn("watcher", nil)
       awaitedScans = Set(reconciler.rootIDs.keys)
       updateState()
     case .died(_, let reason):
       events.append(.watcherDied(reason: reason))
-      logger.error("photod-watch died and is started again", metadata: ["reason": "\(reason)"])
       board.warn("watcher", "The watcher died (\(reason)); it is started again and all folders are scanned.")
       awaitedScans = Set(reconciler.rootIDs.keys)
       updateState()
@@ -263,7 +262,7 @@ package actor Library {
       switch record {
       case .fileFound: scannedFiles += 1
       case .overflow:
-        logger.notice("the kernel's event queue overflowed; all folders are scanned")
+        logger.notice("event queue overflow")
         board.warn("overflow", "Changes came faster than the kernel could queue them; all folders are scanned again.")
         awaitedScans = Set(reconciler.rootIDs.filter { reconciler.availability[$0.value] == true }.keys)
       case .rootOffline(let root, let code):
@@ -275,6 +274,9 @@ package actor Library {
         awaitedScans.remove(root)
         if awaitedScans.isEmpty { board.warn("overflow", nil) }
       case .watchBudget(let unwatched, let watched, let limit):
+        if unwatchedCount == 0, unwatched > 0 {
+          logger.warning("watches exhausted", metadata: ["unwatched": "\(unwatched)", "limit": "\(limit)"])
+        }
         unwatchedCount = Int(unwatched)
         warnWatchBudget(watched: Int(watched), limit: Int(limit))
       case .unreadable(let directory, let name, let code):

@@ -8,7 +8,7 @@ extension Library {
     events.announce()
     startsOverAt = uptime() + startOverDelay
     startOverDelay = min(startOverDelay * 2, Self.lastStartOverDelay)
-    logger.error("the catalog can't be written", metadata: ["error": "\(error)"])
+    logger.error("catalog not written", metadata: ["error": "\(error)"])
     board.warn(
       "catalog", "The catalog can't be written: \(error). Make room on its disk; photod tries again by itself.")
     rescans.failAll(with: LibraryError.unavailable("The catalog can't be written now. `photoctl status` says why."))

@@ -65,7 +65,7 @@ extension Library {
 
   func warnOffline(_ root: UInt16, _ why: String) {
     guard let rootID = reconciler.rootIDs[root], let path = reconciler.tree.rootPaths[rootID] else { return }
-    logger.notice("a root is offline", metadata: ["root": "\(FilePath.text(path))", "why": "\(why)"])
+    logger.notice("root offline", metadata: ["root": "\(FilePath.text(path))", "why": "\(why)"])
     board.warn(
       "offline \(rootID)",
       "\(FilePath.text(path)) can't be opened (\(why)). Its photos stay in the library; they are available again when it is."
@@ -97,7 +97,7 @@ extension Library {
     let suspect = reconciler.suspects[rootID]
     if let suspect {
       logger.warning(
-        "most of a root is missing",
+        "root suspect",
         metadata: ["root": "\(FilePath.text(path))", "missing": "\(suspect.missing)"])
     }
     board.warn(
@@ -110,8 +110,14 @@ extension Library {
   func warnUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
     guard let id = reconciler.tree.directory(number: directory) else { return }
     let path = reconciler.tree.path(of: id) + (name.isEmpty ? [] : [UInt8(ascii: "/")] + name)
-    logger.warning("can't be read", metadata: ["path": "\(FilePath.text(path))", "why": "\(errorText(code))"])
-    unreadablePaths.insert(path)
+    // Each is told once, and of many only some: the status has their number.
+    if unreadablePaths.insert(path).inserted, [1, 10, 100, 1_000, 10_000].contains(unreadablePaths.count) {
+      logger.warning(
+        "unreadable",
+        metadata: [
+          "path": "\(FilePath.text(path))", "why": "\(errorText(code))", "count": "\(unreadablePaths.count)",
+        ])
+    }
     let first = FilePath.text(unreadablePaths.sorted { $0.lexicographicallyPrecedes($1) }[0])
     board.warn(
       "unreadable",

@@ -15,6 +15,8 @@ final class WatcherThread {
   static let shortestBackoff = Duration.milliseconds(100)
   static let longestBackoff = Duration.seconds(10)
   static let healthyLife = Duration.seconds(60)
+  /// How long an end waits for the `stop()` that explains it, before it is a death.
+  static let orderlyEnd = Duration.milliseconds(200)
 
   private let watcher: Watcher
   private let executable: String
@@ -52,6 +54,9 @@ final class WatcherThread {
       session += 1
       let begun = ContinuousClock.now
       guard case .died(let reason) = runSession() else { break }
+      // A signal to all of us, as a service manager or a terminal sends it, ends it a moment before photod says so.
+      pause(Self.orderlyEnd)
+      if isStopping { break }
       watcher.channel.add(.died(session: session, reason: reason))
       watcher.logger.error("photod-watch died", metadata: ["reason": "\(reason)", "session": "\(session)"])
       if ContinuousClock.now - begun >= Self.healthyLife { backoff = Self.shortestBackoff }
@@ -105,7 +110,7 @@ final class WatcherThread {
   /// Tells a fresh photod-watch everything that one before it may have known.
   private func begin(_ child: ChildProcess) {
     watcher.channel.add(.started(session: session))
-    watcher.logger.notice(
+    watcher.logger.info(
       "photod-watch started", metadata: ["pid": "\(child.processID)", "session": "\(session)"])
     outgoing = WatchStream.greeting
     let configuration = watcher.configuration
