@@ -43,7 +43,8 @@ package enum Daemon {
   static func run(
     options: Options, environment: ProcessEnvironment, parts: DaemonParts, hangups: AsyncStream<Void>,
     stopSignals: [UnixSignal], logger: Logger, report: @Sendable (String) -> Void,
-    cutOff: @escaping @Sendable () -> Void, started: @Sendable (ServiceGroup) -> Void = { _ in }
+    cutOff: @escaping @Sendable () -> Void, program: ProgramFile? = ProgramFile(),
+    started: @Sendable (ServiceGroup) -> Void = { _ in }
   ) async -> EndStatus {
     do {
       let (first, lock) = try prepare(options, environment, logger)
@@ -51,8 +52,11 @@ package enum Daemon {
       defer { socket.close(logger) }
       let life = DaemonLife(
         first, lock: lock, options: options, environment: environment, parts: parts, listener: socket.descriptor,
-        hangups: hangups, logger: logger)
-      let deadline = Deadline(cutOff: cutOff)
+        isListenerGiven: socket.isGiven, program: program, hangups: hangups, logger: logger)
+      let deadline = Deadline {
+        logger.error("stop cut off", metadata: ["after": "\(stopTime)"])
+        cutOff()
+      }
       // The group tells of every step at debug, and once more of the errors that are told here.
       var quiet = logger
       quiet.logLevel = .critical
@@ -72,7 +76,7 @@ package enum Daemon {
       let error = StartError(error)
       // For a person, or for the journal: once.
       if environment.isActivated {
-        logger.error("ends", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
+        logger.error("failed", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
       } else {
         report(error.threeLines)
       }
@@ -88,7 +92,7 @@ package enum Daemon {
     do {
       let configuration = try Configuration.load(options: options, environment: environment)
       LogOutput.level = configuration.logLevel
-      for remark in configuration.remarks { logger.warning("\(remark)") }
+      for remark in configuration.remarks { logger.warning("configuration remark", metadata: ["remark": "\(remark)"]) }
       return (.success(configuration), try InstanceLock(besideCatalog: configuration.catalog))
     } catch {
       let error = StartError(error)
@@ -111,6 +115,8 @@ package enum Daemon {
       }
     }
 
+    var isGiven: Bool { if case .given = self { true } else { false } }
+
     func close(_ logger: Logger) {
       switch self {
       case .given(let descriptor): Glibc.close(descriptor)
@@ -129,10 +135,10 @@ package enum Daemon {
     let given = try ListenDescriptors(taking: environment).descriptors
     if let first = given.first {
       for other in given.dropFirst() {
-        logger.warning("a second socket is not served", metadata: ["name": "\(other.name)"])
+        logger.warning("socket not served", metadata: ["name": "\(other.name)"])
         Glibc.close(other.number)
       }
-      logger.info("serving the service manager's socket", metadata: ["name": "\(first.name)"])
+      logger.info("listening", metadata: ["socket": "\(first.name)", "version": "\(version)"])
       return .given(first.number)
     }
     let path: String
@@ -141,7 +147,7 @@ package enum Daemon {
     case .failure: path = try Configuration.socket(options: options, environment: environment)
     }
     let file = try SocketFile(binding: path)
-    logger.info("listening", metadata: ["socket": "\(path)"])
+    logger.info("listening", metadata: ["socket": "\(path)", "version": "\(version)"])
     return .made(file)
   }
 }

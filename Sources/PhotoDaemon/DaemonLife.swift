@@ -28,6 +28,10 @@ actor DaemonLife: Service {
   private let environment: ProcessEnvironment
   private let parts: DaemonParts
   private let listener: Int32
+  /// The service manager has the socket too, and starts a photod for who connects when there is none.
+  private let isListenerGiven: Bool
+  private let program: ProgramFile?
+  private var departure = Departure()
   private let notifier: ServiceNotifier
   private let hangups: AsyncStream<Void>
   private let logger: Logger
@@ -35,10 +39,13 @@ actor DaemonLife: Service {
   /// - Parameters:
   ///   - lock: Of the configuration's catalog, where there is a configuration.
   ///   - listener: Listens already; stays the caller's.
+  ///   - isListenerGiven: It is a service manager's.
+  ///   - program: What runs; nil where that is not known.
   ///   - hangups: An element a SIGHUP.
   init(
     _ first: Result<Configuration, StartError>, lock: InstanceLock?, options: Options, environment: ProcessEnvironment,
-    parts: DaemonParts, listener: Int32, hangups: AsyncStream<Void>, logger: Logger
+    parts: DaemonParts, listener: Int32, isListenerGiven: Bool, program: ProgramFile?, hangups: AsyncStream<Void>,
+    logger: Logger
   ) {
     next = first
     self.lock = lock
@@ -46,6 +53,8 @@ actor DaemonLife: Service {
     self.environment = environment
     self.parts = parts
     self.listener = listener
+    self.isListenerGiven = isListenerGiven
+    self.program = program
     self.hangups = hangups
     self.logger = logger
     notifier = ServiceNotifier(environment)
@@ -64,7 +73,7 @@ actor DaemonLife: Service {
         return .companion
       }
       group.addTask {
-        await self.feedWatchdog()
+        await self.takeTurns()
         return .companion
       }
       group.addTask {
@@ -92,7 +101,7 @@ actor DaemonLife: Service {
           .system, "the socket can't be duplicated: \(systemMessage(errno))", remedy: "Raise the limit of open files.")
       }
       // The socket listens since before the library was opened: who connects now waits in its queue.
-      notifier.ready(status: isDegraded ? "Degraded" : "Serving")
+      notifier.ready(status: isDegraded ? "degraded" : "opening")
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { [notifier] in
           for await line in library.statusLines { notifier.status(line) }
@@ -143,11 +152,11 @@ actor DaemonLife: Service {
     case .serving(let library, let current):
       notifier.reloading()
       await reload(library, from: current)
-      notifier.ready(status: "Reloaded")
+      notifier.ready()
     case .degraded(let library):
       do {
         next = .success(try Configuration.load(options: options, environment: environment))
-        logger.notice("configuration is mended, opening the library")
+        logger.notice("configuration mended")
         notifier.reloading()
         state = .opening(reloadAsked: false)
         await library.stop()
@@ -162,7 +171,7 @@ actor DaemonLife: Service {
     var isRead = true
     do {
       wanted = try Configuration.load(options: options, environment: environment)
-      for remark in wanted.remarks { logger.warning("\(remark)") }
+      for remark in wanted.remarks { logger.warning("configuration remark", metadata: ["remark": "\(remark)"]) }
       for (key, new, old) in [("catalog", wanted.catalog, current.catalog), ("socket", wanted.socket, current.socket)]
       where new != old {
         wanted.warnings.append("The configuration names another \(key), \(new). Restart photod to use it.")
@@ -171,43 +180,71 @@ actor DaemonLife: Service {
     } catch {
       isRead = false
       wanted.warnings = ["The configuration was not read again: \(error)"]
-      logger.error("configuration not read", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
+      logger.error("reload failed", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
     }
     LogOutput.level = wanted.logLevel
     do {
       try await library.reload(wanted)
       if case .serving = state { state = .serving(library, wanted) }
       guard isRead else { return }
-      logger.notice("configuration read", metadata: ["roots": "\(wanted.roots)", "log-level": "\(wanted.logLevel)"])
+      logger.notice("reloaded", metadata: ["roots": "\(wanted.roots)", "log-level": "\(wanted.logLevel)"])
     } catch {
-      logger.error("configuration not applied", metadata: ["error": "\(error)"])
+      logger.error("reload failed", metadata: ["problem": "\(error)"])
     }
   }
 
   private func stop() async {
     let previous = state
     state = .stopping
-    notifier.stopping(status: "Stopping")
-    logger.notice("stopping")
+    notifier.stopping(status: "stopping")
+    logger.info("stopping")
     switch previous {
     case .serving(let library, _), .degraded(let library): await library.stop()
     case .opening, .stopping: break
     }
   }
 
-  /// Half the manager's interval apart, as sd_watchdog_enabled(3) advises; by the clock that the manager counts with,
+  /// Says that we live, and looks whether we still are who is to live.
+  ///
+  /// Half the watchdog's interval apart, as sd_watchdog_enabled(3) advises; by the clock that the manager counts with,
   /// which stands still while the machine sleeps.
-  private func feedWatchdog() async {
-    guard let interval = notifier.watchdogInterval else { return }
+  private func takeTurns() async {
+    let isWatched = notifier.watchdogInterval != nil
+    let interval = notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)
     let clock = SuspendingClock()
     while !Task.isCancelled {
       switch state {
       // Until READY the manager counts its start-up time, not the watchdog's; while stopping, that of stopping.
-      case .opening, .stopping: notifier.alive()
-      case .serving(let library, _), .degraded(let library): if await library.proveAlive() { notifier.alive() }
+      case .opening, .stopping: if isWatched { notifier.alive() }
+      case .serving(let library, _), .degraded(let library):
+        if isWatched, await library.proveAlive() { notifier.alive() }
+        await makeRoom(library, now: clock.now)
       }
       // Cancelled: the end of the daemon.
-      do { try await clock.sleep(for: interval / 2) } catch { return }
+      do { try await clock.sleep(for: interval) } catch { return }
+    }
+  }
+
+  /// Ends a daemon whose program was replaced, when nobody needs it: the next connection starts the new one.
+  private func makeRoom(_ library: any RunningLibrary, now: SuspendingClock.Instant) async {
+    guard !isStopping, let program else { return }
+    let decision = departure.decide(
+      isReplaced: program.isReplaced, canLeave: isListenerGiven, idleTime: library.idleTime, now: now)
+    switch decision {
+    case .stay: break
+    case .replaced:
+      logger.notice(
+        "replaced",
+        metadata: [
+          "program": "\(program.path)",
+          "next": isListenerGiven ? "leaves when idle" : "restart photod to run the new one",
+        ])
+    case .leave:
+      logger.notice("making room")
+      state = .stopping
+      notifier.stopping(status: "making room for the new photod")
+      await library.drain()
+      await library.stop()
     }
   }
 

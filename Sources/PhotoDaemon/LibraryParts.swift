@@ -50,17 +50,15 @@ final class ServingLibrary: RunningLibrary {
   func serve(on descriptor: Int32) async throws {
     try watcher.start()
     try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await self.followStatus() }
       group.addTask {
         // A library that can't go on takes the service with it.
         defer { self.endStreams() }
         await self.library.run()
       }
-      group.addTask { await self.followStatus() }
-      group.addTask {
-        try await self.service.serve(listeningDescriptor: descriptor)
-        await self.watcher.stop()
-      }
-      try await group.waitForAll()
+      try await service.serve(listeningDescriptor: descriptor)
+      await watcher.stop()
+      group.cancelAll()
     }
     try catalog.close()
   }
@@ -76,7 +74,14 @@ final class ServingLibrary: RunningLibrary {
     return true
   }
 
-  func stop() async { endStreams() }
+  var idleTime: Duration { service.load.idleTime }
+  func drain() async { await service.drain() }
+
+  func stop() async {
+    endStreams()
+    // At once: what ends photod may end photod-watch too, and that is no fault then.
+    await watcher.stop()
+  }
 
   private func endStreams() {
     library.stopWaiting()
@@ -84,16 +89,46 @@ final class ServingLibrary: RunningLibrary {
     lines.finish()
   }
 
-  /// What `systemctl status` shows.
+  /// What `systemctl status` shows, and what becomes of a scan for the log.
   private func followStatus() async {
     var version: Int64 = -1
+    var wasLive = false
     while let next = await library.board.feed.next(after: version) {
       version = next
       let status = library.board.status
-      let warnings = status.warnings.isEmpty ? "" : ", \(status.warnings.count) warnings"
-      lines.yield("\(status.state): \(status.assetCount) photos and videos\(warnings)")
+      lines.yield(statusLine(status))
+      if status.state == .live, !wasLive {
+        logger.notice(
+          "live",
+          metadata: [
+            "assets": "\(status.assetCount)", "folders": "\(status.roots.count)", "failed": "\(status.failedCount)",
+          ])
+      }
+      wasLive = status.state == .live
       // At most once a second; the newest is what counts.
       do { try await Task.sleep(for: .seconds(1)) } catch { return }
+    }
+  }
+}
+
+/// `live: 204 photos, 1 folder`, and what is wrong.
+func statusLine(_ status: LibraryStatus) -> String {
+  func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
+  var line = "\(status.state): \(count(status.assetCount, "photo")), \(count(status.roots.count, "folder"))"
+  if let progress = status.progress { line += ", \(count(progress.done, "file")) seen" }
+  if status.failedCount > 0 { line += ", \(status.failedCount) unreadable" }
+  if let first = status.warnings.first { line += "; \(count(status.warnings.count, "warning")): \(first)" }
+  return line
+}
+
+extension VarlinkService {
+  /// Takes no more connections and lets those there are finish: until there has been no call for a moment, in which one
+  /// that was on its way would have come.
+  fileprivate func drain() async {
+    stopAccepting()
+    let end = ContinuousClock.now + .seconds(1)
+    while connectionCount > 0, load.idleTime < .milliseconds(100), ContinuousClock.now < end {
+      do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
     }
   }
 }
@@ -108,8 +143,8 @@ private func serviceEvent(_ event: VarlinkService.Event, _ logger: Logger) {
     logger.info("malformed message", metadata: ["pid": "\(peer.pid)", "reason": "\(reason)"])
   case .failed(let peer, let method, let error):
     logger.critical(
-      "a call failed", metadata: ["method": "\(method)", "pid": "\(peer.pid)", "error": "\(error)"])
-  case .acceptFailed(let error): logger.error("can't accept connections", metadata: ["error": "\(error)"])
+      "call failed", metadata: ["method": "\(method)", "pid": "\(peer.pid)", "error": "\(error)"])
+  case .acceptFailed(let error): logger.error("accept failed", metadata: ["error": "\(error)"])
   case .accepted, .idle, .closed: break
   }
 }
@@ -137,6 +172,8 @@ final class DegradedLibrary: RunningLibrary {
   func serve(on descriptor: Int32) async throws { try await service.serve(listeningDescriptor: descriptor) }
   func reload(_ configuration: Configuration) async throws {}
   func proveAlive() async -> Bool { true }
+  var idleTime: Duration { service.load.idleTime }
+  func drain() async { await service.drain() }
 
   func stop() async {
     service.shutDown()

@@ -14,6 +14,13 @@ package protocol RunningLibrary: Sendable {
   /// A turn through the executor that does the work. What hangs never answers, and the watchdog ends it.
   func proveAlive() async -> Bool
 
+  /// How long nobody has asked anything; zero while a call, or a stream, is being answered.
+  var idleTime: Duration { get }
+
+  /// Takes no more connections, so that who connects now waits for who serves the socket next, and returns when those
+  /// there are have been answered, or after a bounded time.
+  func drain() async
+
   /// Ends streams and connections, closes the catalog, lets ``serve(on:)`` return. May be called before it, and twice.
   func stop() async
 }

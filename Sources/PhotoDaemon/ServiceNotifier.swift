@@ -23,6 +23,10 @@ package struct ServiceNotifier: Sendable {
   @discardableResult
   package func ready(status: String) -> String? { send("READY=1\nSTATUS=\(Self.oneLine(status))") }
 
+  /// The same, leaving the status as it is.
+  @discardableResult
+  package func ready() -> String? { send("READY=1") }
+
   /// For `systemctl status`.
   @discardableResult
   package func status(_ text: String) -> String? { send("STATUS=\(Self.oneLine(text))") }

@@ -258,6 +258,12 @@ public final class VarlinkService: Sendable {
     }
   }
 
+  /// Closes the listening sockets, whose connections stay: each `serve` returns when its last has ended. For who leaves a
+  /// socket to another process: what connects from now on waits in its queue.
+  public func stopAccepting() {
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener.channel.close(promise: nil) }
+  }
+
   /// Stops accepting, lets the calls that are being answered go on for a while, then cancels them, and closes every
   /// connection. Calls that wait behind others are not begun. Returns at once; `serve` returns when all is done.
   ///

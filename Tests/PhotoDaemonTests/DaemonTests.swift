@@ -11,7 +11,7 @@ private final class ScriptedLibrary: RunningLibrary {
   enum Event: Hashable, Sendable {
     case serving
     case reloaded(Configuration)
-    case askedAlive, stopped
+    case askedAlive, drained, stopped
   }
 
   let statusLines: AsyncStream<String>
@@ -19,6 +19,7 @@ private final class ScriptedLibrary: RunningLibrary {
   let events: AsyncStream<Event>
   let descriptor = Atomic<Int32>(-1)
   let isAlive = Atomic(true)
+  let idleSeconds = Atomic(0)
   private let event: AsyncStream<Event>.Continuation
   private let status: AsyncStream<String>.Continuation
   private let ended: AsyncStream<Never>
@@ -49,6 +50,9 @@ private final class ScriptedLibrary: RunningLibrary {
     return isAlive.load(ordering: .relaxed)
   }
 
+  var idleTime: Duration { .seconds(idleSeconds.load(ordering: .relaxed)) }
+  func drain() async { event.yield(.drained) }
+
   func stop() async {
     event.yield(.stopped)
     if !ignoresStop {
@@ -75,7 +79,7 @@ private struct Fixture: Sendable {
 
   func run(
     _ more: [String: String] = [:], library: ScriptedLibrary, degraded: ScriptedLibrary? = nil,
-    reasons: @escaping @Sendable ([String]) -> Void = { _ in },
+    program: ProgramFile? = nil, reasons: @escaping @Sendable ([String]) -> Void = { _ in },
     report: @Sendable (String) -> Void = { _ in }, cutOff: @escaping @Sendable () -> Void = {}
   ) async -> EndStatus {
     let parts = DaemonParts(
@@ -87,7 +91,7 @@ private struct Fixture: Sendable {
     return await Daemon.run(
       options: Options(), environment: scratch.environment(more), parts: parts, hangups: hangups, stopSignals: [],
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), report: report, cutOff: cutOff,
-      started: { group.yield($0) })
+      program: program, started: { group.yield($0) })
   }
 
   /// As SIGTERM does.
@@ -116,11 +120,11 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await library.events.reach(.serving))
     let socket = "\(fixture.scratch.path)/run/photod/photod.sock"
     #expect(connectionResult(socket) == 0)
-    #expect(try await manager.next() == "READY=1\nSTATUS=Serving")
+    #expect(try await manager.next() == "READY=1\nSTATUS=opening")
     library.say("Live, 3 photos")
     #expect(try await manager.next() == "STATUS=Live, 3 photos")
     await fixture.terminate()
-    #expect(try await manager.next() == "STOPPING=1\nSTATUS=Stopping")
+    #expect(try await manager.next() == "STOPPING=1\nSTATUS=stopping")
     #expect(await status == .success)
     #expect(mode(socket) == nil)
     // The lock went too.
@@ -148,7 +152,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(
       configuration.warnings == ["The configuration names another catalog, /x/c.sqlite. Restart photod to use it."])
     #expect(try await manager.next().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
-    #expect(try await manager.next() == "READY=1\nSTATUS=Reloaded")
+    #expect(try await manager.next() == "READY=1")
 
     try fixture.scratch.file(file, "rots = 1")
     fixture.hangup.yield()
@@ -187,7 +191,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
       ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify"], library: library, degraded: degraded,
       reasons: { given in reasons.withLock { $0 = given } })
     #expect(await degraded.events.reach(.serving))
-    #expect(try await manager.next() == "READY=1\nSTATUS=Degraded")
+    #expect(try await manager.next() == "READY=1\nSTATUS=degraded")
     #expect(reasons.withLock { $0 }.first?.contains("unknown key \"rots\". Known keys are") == true)
     #expect(connectionResult("\(fixture.scratch.path)/run/photod/photod.sock") == 0)
 
@@ -195,7 +199,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     fixture.hangup.yield()
     #expect(await library.events.reach(.serving))
     #expect(try await manager.next().hasPrefix("RELOADING=1"))
-    #expect(try await manager.next() == "READY=1\nSTATUS=Serving")
+    #expect(try await manager.next() == "READY=1\nSTATUS=opening")
     #expect(connectionResult("\(fixture.scratch.path)/run/photod/photod.sock") == 0)
     await fixture.terminate()
     #expect(await status == .success)
@@ -249,6 +253,39 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
     let time = try #require(took.withLock { $0 })
     #expect(time >= Daemon.stopTime - .milliseconds(50))
+  }
+
+  @Test func whatWasReplacedLeavesItsSocketToTheNext() async throws {
+    let fixture = try Fixture()
+    let scratch = fixture.scratch
+    let manager = try NotifySocket("\(scratch.path)/notify")
+    let socket = try SocketFile(binding: "\(scratch.path)/given")
+    defer { socket.close() }
+    let path = try scratch.file("program")
+    #expect(symlink(path, "\(scratch.path)/exe") == 0)
+    let environment = scratch.environment(["NOTIFY_SOCKET": "\(scratch.path)/notify", "WATCHDOG_USEC": "20000"])
+    let library = ScriptedLibrary()
+    let life = DaemonLife(
+      .success(try Configuration.load(options: Options(), environment: environment)), lock: nil, options: Options(),
+      environment: environment,
+      parts: DaemonParts(openLibrary: { _, _ in library }, openDegraded: { _, _ in library }),
+      listener: socket.descriptor, isListenerGiven: true, program: ProgramFile(link: "\(scratch.path)/exe"),
+      hangups: fixture.hangups, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    async let end: Void = life.run()
+    var events = library.events.makeAsyncIterator()
+    #expect(await events.next() == .serving)
+
+    #expect(rename(path, "\(path).old") == 0)
+    try scratch.file("program")
+    #expect(chmod(path, 0o755) == 0)
+    // It is noticed, and somebody still listens.
+    for _ in 0..<3 { #expect(await events.next() == .askedAlive) }
+    library.idleSeconds.store(5, ordering: .relaxed)
+    while let event = await events.next(), event != .drained { #expect(event == .askedAlive) }
+    #expect(await events.next() == .stopped)
+    try await end
+    try await manager.next(beginning: "STOPPING=1\nSTATUS=making room")
+    #expect(connectionResult("\(scratch.path)/given") == 0)
   }
 
   @Test func aServiceThatEndsByItselfIsAnError() async throws {

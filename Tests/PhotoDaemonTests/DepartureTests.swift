@@ -1,0 +1,100 @@
+import Glibc
+import PhotoModel
+import Testing
+
+@testable import PhotoDaemon
+
+@Suite struct ProgramFileTests {
+  @Test func anotherFileInItsPlaceIsAReplacement() throws {
+    let scratch = try Scratch()
+    let path = try scratch.file("program", "old")
+    #expect(chmod(path, 0o755) == 0)
+    #expect(symlink(path, "\(scratch.path)/exe") == 0)
+    let program = try #require(ProgramFile(link: "\(scratch.path)/exe"))
+    #expect(program.path == path)
+    #expect(!program.isReplaced)
+
+    // Kept, as the kernel keeps a file that runs: its inode is not used again.
+    #expect(rename(path, "\(scratch.path)/kept") == 0)
+    #expect(!program.isReplaced, "removed, with no successor")
+    try scratch.file("program", "old")
+    #expect(!program.isReplaced, "no program yet")
+    #expect(chmod(path, 0o755) == 0)
+    #expect(program.isReplaced)
+    #expect(rename("\(scratch.path)/kept", path) == 0)
+    #expect(!program.isReplaced, "the old one is back")
+  }
+
+  @Test func thisProcessIsNotReplaced() throws {
+    let program = try #require(ProgramFile())
+    #expect(program.path.hasPrefix("/"))
+    #expect(!program.isReplaced)
+  }
+}
+
+@Suite struct DepartureTests {
+  private let start = SuspendingClock.now
+
+  @Test func itIsToldOnceAndLeavesWhenItWasQuiet() {
+    var departure = Departure()
+    func decide(_ idle: Int, at seconds: Int) -> Departure.Decision {
+      departure.decide(
+        isReplaced: true, canLeave: true, idleTime: .seconds(idle), now: start.advanced(by: .seconds(seconds)))
+    }
+    #expect(decide(1000, at: 0) == .replaced)
+    #expect(decide(0, at: 30) == .stay)
+    #expect(decide(4, at: 60) == .stay)
+    #expect(decide(5, at: 90) == .leave)
+  }
+
+  @Test func streamsHoldItUpForAnHourAtMost() {
+    var departure = Departure()
+    func decide(at seconds: Int) -> Departure.Decision {
+      departure.decide(isReplaced: true, canLeave: true, idleTime: .zero, now: start.advanced(by: .seconds(seconds)))
+    }
+    #expect(decide(at: 0) == .replaced)
+    #expect(decide(at: 3599) == .stay)
+    #expect(decide(at: 3600) == .leave)
+  }
+
+  @Test func whoHoldsItsOwnSocketStays() {
+    var departure = Departure()
+    func decide(at seconds: Int) -> Departure.Decision {
+      departure.decide(
+        isReplaced: true, canLeave: false, idleTime: .seconds(9999), now: start.advanced(by: .seconds(seconds)))
+    }
+    #expect(decide(at: 0) == .replaced)
+    #expect(decide(at: 30) == .stay)
+    #expect(decide(at: 9999) == .stay)
+  }
+
+  @Test func whatIsNotReplacedStays() {
+    var departure = Departure()
+    #expect(
+      departure.decide(isReplaced: false, canLeave: true, idleTime: .seconds(9999), now: start) == .stay)
+  }
+}
+
+@Suite struct StatusLineTests {
+  private func status(_ state: LibraryStatus.State, photos: Int = 204) -> LibraryStatus {
+    LibraryStatus(
+      state: state, library: "", token: "", version: "", assetCount: photos,
+      roots: [.init(path: "/p", state: .online)])
+  }
+
+  @Test func itTellsWhatIsThere() {
+    #expect(statusLine(status(.live)) == "live: 204 photos, 1 folder")
+    #expect(statusLine(status(.live, photos: 1)) == "live: 1 photo, 1 folder")
+  }
+
+  @Test func itTellsProgressAndFaults() {
+    var status = status(.scanning)
+    status.progress = .init(done: 1234, phase: "scanning")
+    #expect(statusLine(status) == "scanning: 204 photos, 1 folder, 1234 files seen")
+    status.progress = nil
+    status.failedCount = 2
+    status.warnings = ["/p can't be opened.", "more"]
+    #expect(
+      statusLine(status) == "scanning: 204 photos, 1 folder, 2 unreadable; 2 warnings: /p can't be opened.")
+  }
+}
