@@ -1,0 +1,107 @@
+# Start, status, reload, and what happens when it dies.
+
+unitsPassVerificationWithoutAWord() {
+  said=$(systemd-analyze --user verify --man=no photod.service photod.socket 2>&1)
+  [ -z "$said" ]
+}
+check unitsPassVerificationWithoutAWord
+
+socketIsForItsUserAlone() {
+  [ "$(stat -c %a "$XDG_RUNTIME_DIR/photod" "$socket" | xargs)" = '700 600' ]
+}
+check socketIsForItsUserAlone
+
+firstConnectionStartsTheService() {
+  is ActiveState inactive
+  photoctl status
+  is ActiveState active
+}
+check firstConnectionStartsTheService
+
+startReturnsWhenItAnswers() {
+  systemctl --user stop photod.service
+  systemctl --user start photod.service
+  is Type notify
+  is ActiveState active
+  is SubState running
+  # READY came with a status.
+  [ -n "$(show StatusText)" ]
+  photoctl status | grep '^photod '
+}
+check startReturnsWhenItAnswers
+
+statusTellsPhotosAndFolders() {
+  eventually is StatusText 'live: 204 photos, 1 folder'
+  systemctl --user --no-pager status photod.service | grep 'Status: "live: 204 photos, 1 folder"'
+}
+check statusTellsPhotosAndFolders
+
+runsInTheBackgroundSlice() {
+  grep '/background.slice/photod.service$' "/proc/$(pid)/cgroup"
+}
+check runsInTheBackgroundSlice
+
+reloadTakesTheNewConfiguration() {
+  mkdir -p "$HOME/More"
+  printf 'roots = ["~/Pictures", "~/More", "~/Absent"]\n' >"$configuration"
+  before=$(pid)
+  systemctl --user reload photod.service
+  eventually has StatusText '204 photos, 3 folders'
+  eventually logged reloaded
+  # RELOADING=1 was followed by READY=1.
+  eventually is ActiveState active
+  is ReloadResult success
+  is MainPID "$before"
+}
+check reloadTakesTheNewConfiguration
+
+brokenConfigurationIsToldAndTheOldOneGoesOn() {
+  printf 'rots = 1\n' >"$configuration"
+  systemctl --user reload photod.service
+  eventually logged reload-failed PRIORITY=3
+  entry reload-failed | field PHOTOD_PROBLEM | grep 'config.toml:1: unknown key "rots"'
+  eventually has StatusText 'unknown key "rots"'
+  has StatusText '3 folders'
+  is ActiveState active
+  rm "$configuration"
+  systemctl --user reload photod.service
+  eventually has StatusText 'live: 204 photos, 1 folder'
+}
+check brokenConfigurationIsToldAndTheOldOneGoesOn
+
+hungDaemonIsKilledAndStartedAgain() {
+  before=$(pid)
+  kill -STOP "$before"
+  restarted() { [ "$(pid)" != 0 ] && [ "$(pid)" != "$before" ]; }
+  eventually restarted
+  is NRestarts 1
+  photoctl status
+}
+check hungDaemonIsKilledAndStartedAgain
+
+livingDaemonIsLeftAlone() {
+  before=$(pid)
+  # Two times the watchdog's: time is what is tried here.
+  sleep 4.5
+  is MainPID "$before"
+}
+check livingDaemonIsLeftAlone
+
+crashKeepsTheSocketAndLosesNothing() {
+  before=$(pid) node=$(stat -c %i "$socket")
+  photoctl watch >"$HOME/watched" 2>&1 &
+  watching=$!
+  eventually streams 1
+  kill -ABRT "$before"
+  # It connects in between, and waits for the next photod.
+  photoctl status
+  [ "$(pid)" != "$before" ]
+  [ "$(stat -c %i "$socket")" = "$node" ]
+  # A client that was listening goes on from where it was.
+  ! wait $watching
+  token=$(sed -n 's/.*go on with --since \(.*\)\.$/\1/p' "$HOME/watched")
+  cp "$(a_photo)" "$HOME/Pictures/after-the-crash.jpg"
+  photoctl sync
+  timeout 5 photoctl watch --since "$token" --format jsonl | head -1 | grep insertedAssets
+}
+check crashKeepsTheSocketAndLosesNothing

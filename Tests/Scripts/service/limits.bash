@@ -1,0 +1,63 @@
+# What it may take, and what it may not do.
+
+limitsAreInEffect() {
+  photoctl status
+  is MemoryHigh 1073741824
+  is MemoryMax 2147483648
+  is TasksMax 256
+  is LimitCORE 0
+  is UMask 0077
+  group=/sys/fs/cgroup$(show ControlGroup)
+  # Controllers that the user's manager was not given are not there.
+  [ ! -e "$group/memory.max" ] || [ "$(cat "$group/memory.high" "$group/memory.max" | xargs)" = '1073741824 2147483648' ]
+  [ ! -e "$group/pids.max" ] || [ "$(cat "$group/pids.max")" = 256 ]
+}
+check limitsAreInEffect
+
+processesAreConfined() {
+  for process in $(cat "/sys/fs/cgroup$(show ControlGroup)/cgroup.procs"); do
+    grep -E '^NoNewPrivs:\s1$' "/proc/$process/status"
+    grep -E '^Seccomp:\s2$' "/proc/$process/status"
+  done
+  # photod and photod-watch
+  [ "$(wc -l <"/sys/fs/cgroup$(show ControlGroup)/cgroup.procs")" = 2 ]
+}
+check processesAreConfined
+
+forbiddenCallsAreRefused() {
+  # The unit as it is, but for what it runs.
+  sed -e '/^Requires=/d; /^After=/d; /^Watchdog/d; /^Restart/d; /^Type=/d' \
+    -e "s|^ExecStart=.*|ExecStart=/usr/bin/python3 $here/probe.py|" \
+    -e '/^\[Service\]/a Type=oneshot\nStandardOutput=file:%h/probed' \
+    /usr/lib/systemd/user/photod.service >"$units/probe.service"
+  systemctl --user daemon-reload
+  systemctl --user start probe.service
+  diff - "$HOME/probed" <<'END'
+socket-inet EAFNOSUPPORT
+socket-inet6 EAFNOSUPPORT
+socket-netlink EAFNOSUPPORT
+socket-unix allowed
+user-namespace EPERM
+mount EPERM
+reboot EPERM
+personality EPERM
+writable-code EPERM
+set-user-id-file EPERM
+realtime EPERM
+niceness allowed
+END
+}
+check forbiddenCallsAreRefused
+
+# exposed AT_MOST - what systemd-analyze thinks of the unit with its drop-ins.
+exposed() {
+  systemd-analyze --user --no-pager security photod.service >"$HOME/security"
+  grep Overall "$HOME/security"
+  sed -n 's/.*Overall exposure level for photod.service: \([0-9.]*\).*/\1/p' "$HOME/security" |
+    awk -v most="$1" 'NR == 1 { low = $1 <= most } END { exit !(NR == 1 && low) }'
+}
+
+exposureIsAtMostSix() {
+  exposed 6.0
+}
+check exposureIsAtMostSix

@@ -1,0 +1,49 @@
+# Another build in the place of the one that runs, as a package's update puts it there: a new file, renamed over the old.
+
+oldDaemonLeavesWhenIdleAndTheNewOneAnswers() {
+  mkdir -p "$HOME/bin"
+  cp /usr/bin/photod /usr/libexec/photod/photod-watch "$HOME/bin"
+  printf '[Service]\nExecStart=\nExecStart=%%h/bin/photod\n' | drop_in update
+  systemctl --user restart photod.service
+  one=$(a_photo)
+  eventually has StatusText 'live: '
+  photoctl favorite "$one"
+  node=$(stat -c %i "$socket")
+  before=$(pid)
+  photoctl watch >/dev/null 2>&1 &
+  watching=$!
+  trap 'kill $watching' EXIT
+  eventually streams 1
+
+  cp "$HOME/bin/photod" "$HOME/bin/photod.new"
+  # The next version, in as many bytes.
+  sed -i 's/\x000\.1\.0\x00/\x000.1.9\x00/g' "$HOME/bin/photod.new"
+  mv "$HOME/bin/photod.new" "$HOME/bin/photod"
+  eventually logged replaced _PID="$before"
+  [ "$(entry replaced | field PRIORITY)" = 5 ]
+  # Longer than it waits for quiet, but it is needed: the stream is open.
+  sleep 6.5
+  is MainPID "$before"
+  photoctl status | grep 'photod 0.1.0'
+
+  kill $watching
+  trap - EXIT
+  eventually is ActiveState inactive
+  is Result success
+  is NRestarts 0
+  eventually logged stopped _PID="$before"
+  [ "$(show ActiveState photod.socket)" = active ]
+
+  photoctl status | grep 'photod 0.1.9'
+  [ "$(pid)" != "$before" ]
+  [ "$(readlink "/proc/$(pid)/exe")" = "$HOME/bin/photod" ]
+  [ "$(stat -c %i "$socket")" = "$node" ]
+  eventually has StatusText 'live: '
+  [ "$(photoctl query --album Favorites --format paths)" = "$one" ]
+  [ "$(journalctl --user -q _PID="$before" PHOTOD_MESSAGE=replaced | wc -l)" = 1 ]
+}
+check oldDaemonLeavesWhenIdleAndTheNewOneAnswers
+
+rm -f "$units/photod.service.d/update.conf"
+systemctl --user daemon-reload
+systemctl --user stop photod.service 2>/dev/null
