@@ -187,7 +187,8 @@ actor DaemonLife: Service {
       try await library.reload(wanted)
       if case .serving = state { state = .serving(library, wanted) }
       guard isRead else { return }
-      logger.notice("reloaded", metadata: ["roots": "\(wanted.roots)", "log-level": "\(wanted.logLevel)"])
+      logger.notice(
+        "reloaded", metadata: ["roots": "\(wanted.roots.joined(separator: " "))", "log-level": "\(wanted.logLevel)"])
     } catch {
       logger.error("reload failed", metadata: ["problem": "\(error)"])
     }
@@ -197,7 +198,7 @@ actor DaemonLife: Service {
     let previous = state
     state = .stopping
     notifier.stopping(status: "stopping")
-    logger.info("stopping")
+    logger.debug("stopping")
     switch previous {
     case .serving(let library, _), .degraded(let library): await library.stop()
     case .opening, .stopping: break

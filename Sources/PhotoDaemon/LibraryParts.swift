@@ -105,8 +105,8 @@ final class ServingLibrary: RunningLibrary {
           ])
       }
       wasLive = status.state == .live
-      // At most once a second; the newest is what counts.
-      do { try await Task.sleep(for: .seconds(1)) } catch { return }
+      // A few a second at most; the newest is what counts.
+      do { try await Task.sleep(for: .milliseconds(250)) } catch { return }
     }
   }
 }

@@ -110,8 +110,10 @@ final class WatcherThread {
   /// Tells a fresh photod-watch everything that one before it may have known.
   private func begin(_ child: ChildProcess) {
     watcher.channel.add(.started(session: session))
-    watcher.logger.info(
-      "photod-watch started", metadata: ["pid": "\(child.processID)", "session": "\(session)"])
+    // The first is no news.
+    watcher.logger.log(
+      level: session == 1 ? .debug : .info, "photod-watch started",
+      metadata: ["pid": "\(child.processID)", "session": "\(session)"])
     outgoing = WatchStream.greeting
     let configuration = watcher.configuration
     outgoing += WatchStream.frame(

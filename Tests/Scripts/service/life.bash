@@ -69,10 +69,22 @@ brokenConfigurationIsToldAndTheOldOneGoesOn() {
 }
 check brokenConfigurationIsToldAndTheOldOneGoesOn
 
+waitsAreThoseOfTheUnit() {
+  is WatchdogUSec 1min
+  is RestartUSec 3s
+  is Restart on-failure
+  is StartLimitIntervalUSec 0
+}
+check waitsAreThoseOfTheUnit
+
+# From here on they are shorter; nothing else differs from what is installed.
+printf '[Service]\nWatchdogSec=2s\nRestartSec=200ms\n' | drop_in impatient
+systemctl --user restart photod.service
+
 hungDaemonIsKilledAndStartedAgain() {
   before=$(pid)
   kill -STOP "$before"
-  restarted() { [ "$(pid)" != 0 ] && [ "$(pid)" != "$before" ]; }
+  restarted() { case "$(pid)" in 0 | "$before") return 1 ;; esac; }
   eventually restarted
   is NRestarts 1
   photoctl status
