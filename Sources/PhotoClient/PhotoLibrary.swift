@@ -84,7 +84,7 @@ public final class PhotoLibrary: Sendable {
 
   /// The ids of the assets that these files belong to, parallel to the paths; `nil` where the library has none.
   ///
-  /// - Parameter paths: absolute, written as ``FilePath`` does.
+  /// - Parameter paths: absolute, written as `FilePath` of PhotoModel does.
   public func findAssets(paths: [String]) async throws -> [Int64?] {
     var found: [Int64?] = []
     var rest = paths[...]

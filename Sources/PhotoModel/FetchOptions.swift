@@ -15,7 +15,7 @@ public struct FetchOptions: Codable, Hashable, Sendable {
   public var collection: String?
   /// `image`, `video`, `audio`.
   public var mediaTypes: [String]?
-  /// `isFavorite == true AND camera.model CONTAINS 'X-T'`; see ``Predicate``.
+  /// `isFavorite == true AND camera.model CONTAINS 'X-T'`; see `Predicate`.
   public var predicate: String?
   public var sortDescriptors: [SortDescriptor]?
   /// Applied before any change is computed.
