@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+struct DocumentationTests {
+  @Test func everyMessageIsExplained() throws {
+    let run = try ProgramRun(Articles.package.appending(path: "Documentation/messages"))
+    #expect(run.status == 0, "\(run.output)")
+  }
+
+  @Test func messagesWithoutAnEntryAreNamed() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "photod-messages-\(UUID())")
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
+    let sources = folder.appending(path: "Sources/Any")
+    try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+    let source = #"""
+      // logger.error("in a comment")
+      func say(_ why: String) {
+        logger.error("the \(kind(of: "moon")) is gone", metadata: ["why": "\(why)"])
+        logger.info("nobody need explain this")
+        board.warn("moon", isGone ? nil : "The moon \(why) is gone. Put it back.")
+      }
+      """#
+    try source.write(to: sources.appending(path: "Moon.swift"), atomically: false, encoding: .utf8)
+    let run = try ProgramRun(Articles.package.appending(path: "Documentation/messages"), [folder.path])
+    #expect(run.status == 1)
+    let missing = run.output.split(separator: "\n").filter { $0.hasPrefix("no entry: ") }
+    #expect(
+      missing == [
+        "no entry: error: the … is gone  (Sources/Any/Moon.swift)",
+        "no entry: status: The moon … is gone. Put it back.  (Sources/Any/Moon.swift)",
+      ])
+    #expect(run.output.contains("said no more: exit code 78\n"))
+  }
+
+  @Test(
+    .enabled(if: ProgramRun.find("docc") != nil, "docc is not in PATH"),
+    .enabled(if: modules != nil, "the modules are not beside the tests"))
+  func doccConvertsWithoutWarnings() throws {
+    let output = FileManager.default.temporaryDirectory.appending(path: "photod-documentation-\(UUID())")
+    let modules = try #require(Self.modules)
+    let run = try ProgramRun(
+      Articles.package.appending(path: "Documentation/build"),
+      ["--modules", modules.path, "--output", output.path])
+    #expect(run.status == 0, "\(run.output)")
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: output) } }
+    let pages = output.appending(path: "photod.doccarchive/data/documentation")
+    for page in ["photod/architecture", "photod/operating", "photod/org-photod-library", "photoclient/photolibrary"] {
+      #expect(FileManager.default.fileExists(atPath: pages.appending(path: "\(page).json").path), "\(page)")
+    }
+  }
+
+  /// Where the build put the modules: the folder of the program that runs the tests.
+  static let modules: URL? = {
+    let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    let client = folder.appending(path: "Modules/PhotoClient.swiftmodule")
+    return FileManager.default.fileExists(atPath: client.path) ? folder : nil
+  }()
+}

@@ -1,0 +1,88 @@
+import Foundation
+import PhotoModel
+import Testing
+
+struct ExampleTests {
+  private let before: [Int64] = [90, 80, 70, 60, 50, 40]
+  private let after: [Int64] = [95, 90, 50, 70, 60, 40]
+
+  private func example() throws -> FetchResultChangeDetails {
+    let listing = try #require(try Articles.listings("json", in: "ChangeDetails").first)
+    return try JSONDecoder().decode(FetchResultChangeDetails.self, from: Data(listing.utf8))
+  }
+
+  @Test func exampleIsWhatTheLibraryFinds() throws {
+    let touched = TouchedAssets(fields: [50: .metadata, 40: .favorite], deleted: [80])
+    #expect(try FetchResultChangeDetails.full(from: before, to: after, touched: touched) == example())
+    let article = try Articles.text("ChangeDetails")
+    #expect(article.contains("`\(ListDigest(of: after))`"))
+    #expect(article.contains("| before | \(before.map(String.init).joined(separator: " | ")) |"))
+    #expect(article.contains("| after | \(after.map(String.init).joined(separator: " | ")) |"))
+  }
+
+  @Test func exampleIsAppliedAsTheArticleSays() throws {
+    let details = try example()
+    #expect(try details.applied(to: before) == after)
+    let edits = try details.listModelEdits().map { "(\($0.position), \($0.removed), \($0.added))" }
+    #expect(try Articles.text("ChangeDetails").contains(": \(edits.joined(separator: ", ")). No id"))
+    var list = before
+    try details.applySequentially(to: &list)
+    #expect(list == after)
+  }
+
+  @Test(.enabled(if: ProgramRun.find("python3") != nil, "there is no python3"))
+  func pythonOfTheArticleAppliesDetails() throws {
+    let listing = try #require(
+      try Articles.listings("python", in: "GettingStartedInOtherLanguages").last { $0.contains("def applied") })
+    struct Case: Encodable {
+      let before: [Int64]
+      let after: [Int64]
+      let details: FetchResultChangeDetails
+      let digest: String
+    }
+    var cases = [Case(before: before, after: after, details: try example(), digest: "\(ListDigest(of: after))")]
+    for _ in 0..<200 {
+      let ids = Array(Int64(1)...12).shuffled()
+      let (old, new) = (Array(ids.prefix(.random(in: 0...12))), Array(ids.shuffled().prefix(.random(in: 0...12))))
+      guard let details = FetchResultChangeDetails.full(from: old, to: new, touched: TouchedAssets()) else { continue }
+      cases.append(Case(before: old, after: new, details: details, digest: "\(ListDigest(of: new))"))
+    }
+    let program =
+      listing + """
+
+        import json, sys
+        for case in json.load(sys.stdin):
+            after = applied(case["before"], case["details"])
+            assert after == case["after"], case
+            assert digest(after) == case["digest"], case
+        print("all applied")
+
+        """
+    let run = try ProgramRun(
+      try #require(ProgramRun.find("python3")), ["-c", program],
+      input: String(decoding: try JSONEncoder().encode(cases), as: UTF8.self))
+    #expect(run.status == 0 && run.output == "all applied\n", "\(run.output)")
+  }
+
+  @Test func pythonOfTheArticlesIsPython() throws {
+    guard let python = ProgramRun.find("python3") else { return }
+    for listing in try Articles.listings("python", in: "GettingStartedInOtherLanguages") {
+      let run = try ProgramRun(python, ["-c", "import ast, sys; ast.parse(sys.stdin.read())"], input: listing)
+      #expect(run.status == 0, "\(run.output)")
+    }
+  }
+
+  /// The same lines are in Snippets.swift, where they are compiled.
+  @Test func swiftOfTheArticlesIsCompiled() throws {
+    let file = Articles.package.appending(path: "Tests/DocumentationTests/Snippets.swift")
+    let compiled = Self.trimmed(try String(contentsOf: file, encoding: .utf8))
+    for listing in try Articles.listings("swift", in: "GettingStarted") {
+      #expect(compiled.contains(Self.trimmed(listing)), "\(listing)")
+    }
+  }
+
+  /// Without the indentation, which differs.
+  private static func trimmed(_ text: String) -> String {
+    text.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: "\n")
+  }
+}
