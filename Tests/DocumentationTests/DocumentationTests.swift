@@ -32,6 +32,32 @@ struct DocumentationTests {
     #expect(run.output.contains("said no more: exit code 78\n"))
   }
 
+  /// Every declaration as it is, and every word of the comments.
+  @Test func pagesOfInterfacesLoseNothing() throws {
+    let folder = Articles.package.appending(path: "Sources/PhotoServer")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == "varlink" }
+    #expect(!files.isEmpty)
+    for file in files {
+      let run = try ProgramRun(Articles.package.appending(path: "Documentation/interface-page"), [file.path])
+      #expect(run.status == 0, "\(run.output)")
+      let lines = Set(run.output.split(separator: "\n"))
+      let words = Set(Self.words(run.output))
+      for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+        if line.hasPrefix("#") {
+          let lost = Self.words(line).filter { !words.contains($0) }
+          #expect(lost.isEmpty || line == "# Conventions" || line.contains("change-details.md"), "\(lost): \(line)")
+        } else {
+          #expect(lines.contains(line) || line.hasPrefix("interface "), "\(line)")
+        }
+      }
+    }
+  }
+
+  private static func words(_ text: some StringProtocol) -> [String] {
+    text.split { !($0.isLetter || $0.isNumber) }.map { $0.lowercased() }
+  }
+
   @Test(
     .enabled(if: ProgramRun.find("docc") != nil, "docc is not in PATH"),
     .enabled(if: modules != nil, "the modules are not beside the tests"))
