@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// What the articles say of bounds and times stands in the sources.
+struct FactTests {
+  /// What an article says, and the source's words that make it true.
+  struct Fact: CustomTestStringConvertible, Sendable {
+    let article: String
+    let text: String
+    let file: String
+    let source: String
+
+    var testDescription: String { "\(article): \(text)" }
+  }
+
+  static let facts = [
+    Fact(
+      article: "Architecture", text: "frames of at most 1 MiB", file: "WatchRecords/WatchStream.swift",
+      source: "maximumFrameBytes = 1 << 20"),
+    Fact(
+      article: "Architecture", text: "| 524,288 |", file: "photod-watch/EventBacklog.swift",
+      source: "maximumEvents = 1 << 19"),
+    Fact(
+      article: "Architecture", text: "64 MiB of records", file: "photod-watch/Output.swift",
+      source: "maximumBufferedBytes = 64 << 20"),
+    Fact(
+      article: "Architecture", text: "| 64 frames |", file: "PhotoWatch/Watcher.swift",
+      source: "maximumWaitingFrames: Int = 64"),
+    Fact(
+      article: "Architecture", text: "rested for half a second", file: "photod-watch/Looks.swift",
+      source: "restTime: Int64 = 500_000_000"),
+    Fact(
+      article: "Architecture", text: "up to 8 connections", file: "PhotoCatalog/Catalog.swift",
+      source: "maximumReaderCount = 8"),
+    Fact(
+      article: "Architecture", text: "| one call | 16 MiB |", file: "Varlink/VarlinkService.swift",
+      source: "maximumMessageBytes = 16 << 20"),
+    Fact(
+      article: "Architecture", text: "| connections | 256 |", file: "Varlink/VarlinkService.swift",
+      source: "maximumConnections = 256"),
+    Fact(
+      article: "Protocol", text: "closed after 10 minutes", file: "Varlink/VarlinkService.swift",
+      source: "idleTimeout = Duration.seconds(600)"),
+    Fact(
+      article: "Protocol", text: "16 calls sent ahead", file: "Varlink/VarlinkService.swift",
+      source: "maximumQueuedCalls = 16"),
+    Fact(
+      article: "GettingStarted", text: "up to 40,000 a page", file: "PhotoServer/LibraryService.swift",
+      source: "idsPerPage = 40_000"),
+    Fact(
+      article: "Operating", text: "more than 100 photos and more than a fifth",
+      file: "PhotoIndexer/ReconcilerScans.swift", source: "var share = 0.2\n  var count = 100"),
+    Fact(
+      article: "Operating", text: "after 0.1 s, later after up to 10 s", file: "PhotoWatch/WatcherThread.swift",
+      source: "shortestBackoff = Duration.milliseconds(100)\n  static let longestBackoff = Duration.seconds(10)"),
+    Fact(
+      article: "Operating", text: "after 1 s, later up to every 60 s", file: "PhotoIndexer/Library.swift",
+      source: "firstStartOverDelay: Int64 = 1_000_000_000\n  static let lastStartOverDelay: Int64 = 60_000_000_000"),
+    Fact(
+      article: "Operating", text: "longer than 1.8 s", file: "PhotoDaemon/Daemon.swift",
+      source: "stopTime = Duration.milliseconds(1800)"),
+    Fact(
+      article: "Operating", text: "0 to 2,592,000 seconds", file: "PhotoDaemon/ConfigurationFile.swift",
+      source: "maximumGraceSeconds = 2_592_000.0"),
+    Fact(
+      article: "Operating", text: "the kernel allows 107", file: "PhotoDaemon/UnixSocketAddress.swift",
+      source: "maximumPathBytes = 107"),
+  ]
+
+  @Test(arguments: facts) func factOfAnArticleStandsInTheSources(_ fact: Fact) throws {
+    #expect(try Self.joined(Articles.text(fact.article)).contains(fact.text), "the article says it no more")
+    let file = Articles.package.appending(path: "Sources/\(fact.file)")
+    #expect(try String(contentsOf: file, encoding: .utf8).contains(fact.source), "\(fact.file) says it no more")
+  }
+
+  @Test func architectureNamesEveryTarget() throws {
+    let article = try Articles.text("Architecture")
+    let manifest = try String(contentsOf: Articles.package.appending(path: "Package.swift"), encoding: .utf8)
+    for match in manifest.matches(of: /\.(?:executableTarget|target)\(\s*name: "(\w[\w-]*)"/)
+    where match.1 != "CWatchShim" {
+      #expect(article.contains("`\(match.1)`"), "\(match.1)")
+    }
+  }
+
+  /// Lines of a paragraph are broken anywhere.
+  private static func joined(_ text: String) -> String { text.split(separator: "\n").joined(separator: " ") }
+}
