@@ -82,6 +82,17 @@ struct FactTests {
     }
   }
 
+  @Test func methodsThatAreNotDoneYetAreNamed() throws {
+    let sources = Articles.package.appending(path: "Sources/PhotoServer")
+    let interface = try String(contentsOf: sources.appending(path: "org.photod.library.varlink"), encoding: .utf8)
+    let service = try String(contentsOf: sources.appending(path: "LibraryService.swift"), encoding: .utf8)
+    let article = try Self.joined(Articles.text("Protocol"))
+    let claim = try #require(article.firstMatch(of: /This version does not do ([^.]*)\./))
+    let named = Set(claim.1.matches(of: /`(\w+)`/).map(\.1))
+    let missing = interface.matches(of: /(?m)^method (\w+)\(/).map(\.1).filter { !service.contains("case \"\($0)\":") }
+    #expect(named == Set(missing))
+  }
+
   /// Lines of a paragraph are broken anywhere.
   private static func joined(_ text: String) -> String { text.split(separator: "\n").joined(separator: " ") }
 }
