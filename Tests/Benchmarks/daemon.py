@@ -1,91 +1,14 @@
-"""A photod to be measured, and just enough of a Varlink client to ask it; standard library only."""
+"""A photod to be measured, and what the kernel knows of its two processes."""
 
-import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import time
 
-INTERFACE = "org.photod.library."
+from client import Connection
 
-
-class CallFailed(Exception):
-    """The service answered with an error."""
-
-    def __init__(self, error, parameters):
-        super().__init__(f"{error} {parameters}")
-        self.error = error
-
-
-class Connection:
-    """One connection: a call at a time, a frame is JSON ended by NUL (varlink.org, "Service")."""
-
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(str(path))
-        self.received = bytearray()
-
-    def send(self, method, more=False, **parameters):
-        call = {"method": INTERFACE + method, "parameters": parameters}
-        if more:
-            call["more"] = True
-        self.socket.sendall(json.dumps(call).encode() + b"\0")
-
-    def reply_bytes(self):
-        """The next reply as it came. Only this much happens before a latency is stamped."""
-        while True:
-            end = self.received.find(b"\0")
-            if end >= 0:
-                frame = bytes(self.received[:end])
-                del self.received[: end + 1]
-                return frame
-            piece = self.socket.recv(1 << 20)
-            if not piece:
-                raise ConnectionError("photod closed the connection")
-            self.received += piece
-
-    @staticmethod
-    def parameters(frame):
-        reply = json.loads(frame)
-        if "error" in reply:
-            raise CallFailed(reply["error"], reply.get("parameters"))
-        return reply["parameters"]
-
-    def call(self, method, **parameters):
-        self.send(method, **parameters)
-        return self.parameters(self.reply_bytes())
-
-    def close(self):
-        self.socket.close()
-
-
-class Usage:
-    """What photod and photod-watch have used until now: CPU seconds (ticks of 10 ms), peak resident bytes."""
-
-    def __init__(self, pid):
-        self.cpu = {"photod": cpu_seconds(pid), "photod-watch": 0.0}
-        self.peak = {"photod": peak_bytes(pid), "photod-watch": 0}
-        for child in children(pid):
-            self.cpu["photod-watch"] += cpu_seconds(child)
-            self.peak["photod-watch"] += peak_bytes(child)
-
-
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def peak_bytes(pid):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024
-    return 0
-
-
-def children(pid):
-    return [int(n) for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children") for n in task.read_text().split()]
+PROGRAMS = ["photod", "photod-watch"]
 
 
 class Photod:
@@ -141,17 +64,64 @@ class Photod:
         Synchronize is what waits: its answer comes with the commit, costs photod nothing meanwhile, and is not rounded
         to the tenth of a second between two replies of Status. Status then proves the state.
         """
-        connection = self.connect()
         deadline = time.monotonic() + 600
-        while True:
-            connection.call("Synchronize", timeoutSeconds=600)
-            seconds = (time.monotonic_ns() - self.started) / 1e9
-            status = connection.call("Status")["status"]
-            if status["state"] == "live" and status["assetCount"] >= count:
-                break
-            if status["state"] == "live" or time.monotonic() > deadline:
-                raise RuntimeError(f"photod is {status['state']} with {status['assetCount']} of {count}: {self.log()}")
-        connection.close()
+        with self.connect() as connection:
+            connection.socket.settimeout(600)
+            while True:
+                connection.call("Synchronize", timeoutSeconds=600)
+                seconds = (time.monotonic_ns() - self.started) / 1e9
+                status = connection.call("Status")["status"]
+                if status["state"] == "live" and status["assetCount"] >= count:
+                    break
+                if status["state"] == "live" or time.monotonic() > deadline:
+                    raise RuntimeError(f"photod is {status['state']} with {status['assetCount']} of {count}: {self.log()}")
         if status["assetCount"] != count or status["failedCount"] != 0:
             raise RuntimeError(f"photod has {status['assetCount']} assets, {status['failedCount']} failed; {count} made")
         return seconds
+
+    def synchronize(self):
+        with self.connect() as connection:
+            connection.call("Synchronize", timeoutSeconds=100)
+
+    def pids(self):
+        """Process ids by the programs' names."""
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task")
+        children = [int(pid) for list in tasks.glob("*/children") for pid in list.read_text().split()]
+        if len(children) != 1:
+            raise RuntimeError(f"photod has {len(children)} child processes, photod-watch should be the only one")
+        return dict(zip(PROGRAMS, [self.process.pid, children[0]]))
+
+    def cpu_seconds(self):
+        """Used until now, by program."""
+        return {name: cpu_nanoseconds(pid) / 1e9 for name, pid in self.pids().items()}
+
+    def peak_bytes(self):
+        """The most that was resident, by program. The sum counts what both share twice, and both may peak apart."""
+        return {name: kilobytes(f"/proc/{pid}/status", ["VmHWM"])["VmHWM"] * 1024 for name, pid in self.pids().items()}
+
+    def memory(self):
+        """Bytes now, of both programs: resident, proportional (what others share is divided), anonymous (not a file's)."""
+        names = ["Rss", "Pss", "Anonymous"]
+        sums = dict.fromkeys(names, 0)
+        for pid in self.pids().values():
+            for name, value in kilobytes(f"/proc/{pid}/smaps_rollup", names).items():
+                sums[name] += value * 1024
+        return sums
+
+
+def cpu_nanoseconds(pid):
+    """CPU time of a whole process, its ended threads too: its clock (CPUCLOCK_SCHED of clock_getcpuclockid(3)).
+
+    The ticks of /proc/PID/stat are 10 ms, twice what a minute of rest may cost.
+    """
+    return time.clock_gettime_ns((~pid << 3) | 2)
+
+
+def kilobytes(path, names):
+    """Fields `Name:  123 kB` of a file in /proc."""
+    values = {}
+    for line in pathlib.Path(path).read_text().splitlines():
+        name, _, rest = line.partition(":")
+        if name in names:
+            values[name] = int(rest.split()[0])
+    return values

@@ -1,0 +1,108 @@
+"""The first scan: from exec to live with every photo in a new catalog."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import time
+
+from report import middle
+from setting import HERE, find, seconds_of
+
+LIMITS = {"limit.c, one thread": 1, "limit.c, two threads": 2}
+
+
+def usual(setting):
+    scan(setting, setting.photos, setting.count, setting.options.rounds)
+
+
+def large(setting):
+    count = setting.options.large_count
+    folder = setting.make_photos("large", count)
+    scan(setting, folder, count, min(3, setting.options.rounds))
+    shutil.rmtree(folder)
+
+
+def scan(setting, folder, count, rounds):
+    build_limit(setting)
+    measures = {name: lambda threads=threads: limit(setting, folder, count, threads)
+                for name, threads in LIMITS.items()}
+    measures["find -printf"] = lambda: find(folder)
+    measures["photod"] = lambda: photod(setting, folder, count)
+    results = dict(zip(measures, setting.interleave(f"first scan of {count:,}", rounds, *measures.values())))
+    sample = exiftool(setting, folder, count)
+    if sample:
+        results[f"exiftool -fast2 -json, {sample['files']:,} files scaled"] = [sample]
+    setting.report.keep(f"first scan of {count:,}", results)
+    add(setting, count, results)
+
+
+def add(setting, count, results):
+    """The baselines that are a time, then what else is known of photod and of limit.c."""
+    report, what, one = setting.report, f"first scan of {count:,}", next(iter(LIMITS))
+    ours, limits = results["photod"], results[one]
+    seconds = middle(ours, "seconds")
+    for name, values in results.items():
+        if name == "photod":
+            continue
+        theirs = middle(values, "seconds")
+        target = {"target": "at most 1.0 × limit.c", "is_met": seconds <= theirs} if name == one else {}
+        report.add(what, seconds, "s", beside=(name, theirs), **target)
+    report.add(f"{what}, files a second", count / seconds, "files/s",
+               beside=(one, count / middle(limits, "seconds")))
+    report.add(f"{what}, CPU", middle(ours, "cpu"), "s", note=f"of them photod-watch {middle(ours, 'cpu_watch'):.2f}",
+               beside=(one, middle(limits, "cpu")))
+    megabytes = {name: middle(ours, name) / 1e6 for name in ["peak", "peak_watch"]}
+    report.add(
+        f"{what}, peak memory", sum(megabytes.values()), "MB",
+        note=f"{megabytes['peak']:.1f} + photod-watch {megabytes['peak_watch']:.1f}",
+        beside=(one, middle(limits, "peak") / 1e6))
+    report.add(f"{what}, catalog an asset", middle(ours, "bytes") / count, "bytes",
+               beside=(one, middle(limits, "bytes") / count))
+
+
+def photod(setting, folder, count):
+    setting.remove_catalog()
+    with setting.photod(folder) as photod:
+        seconds = photod.seconds_to_live(count)
+        cpu, peak = photod.cpu_seconds(), photod.peak_bytes()
+    return {"seconds": seconds, "cpu": sum(cpu.values()), "cpu_watch": cpu["photod-watch"], "peak": peak["photod"],
+            "peak_watch": peak["photod-watch"], "bytes": setting.catalog.stat().st_size}
+
+
+def build_limit(setting):
+    if not setting.limit.exists():
+        subprocess.run(
+            [os.environ.get("CC", "cc"), "-O2", "-pthread", "-o", setting.limit, HERE / "limit.c", "-lexif", "-lsqlite3"],
+            check=True)
+
+
+def limit(setting, folder, count, threads):
+    database = setting.scratch / "limit.sqlite"
+    for path in setting.scratch.glob("limit.sqlite*"):
+        path.unlink()
+    started = time.monotonic_ns()
+    process = subprocess.Popen([setting.limit, "-t", str(threads), folder, database], stdout=subprocess.PIPE)
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = (time.monotonic_ns() - started) / 1e9
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0 or json.loads(output)["files"] != count:
+        raise RuntimeError(f"limit ended with {process.returncode}: {output}")
+    return {"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss * 1024,
+            "bytes": database.stat().st_size}
+
+
+def exiftool(setting, folder, count):
+    """One process for a sample of the photos; the time without photos, its start, is not scaled."""
+    if not shutil.which("exiftool"):
+        print("exiftool is not installed (Debian: libimage-exiftool-perl): no line beside it", flush=True)
+        return None
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    sample = random.Random(7).sample(files, min(setting.options.sample, count))
+    start, _ = seconds_of(["exiftool", "-ver"])
+    seconds, output = seconds_of(["exiftool", "-fast2", "-json", *sample])
+    if len(json.loads(output)) != len(sample):
+        raise RuntimeError("exiftool left photos out")
+    return {"seconds": start + (seconds - start) * count / len(sample), "files": len(sample)}

@@ -1,0 +1,145 @@
+"""Where a run takes place: options, photos, a scratch directory, and the report that all sections write to."""
+
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from daemon import Photod
+from report import Report
+
+HERE = pathlib.Path(__file__).resolve().parent
+PACKAGE = HERE.parent.parent
+
+
+class Setting:
+    def __init__(self, options):
+        self.options = options
+        self.count = options.count
+        base = (options.directory or roomy_directory(options.count + options.large_count)).resolve()
+        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="photod-bench.", dir=base))
+        self.catalog = self.scratch / "catalog.sqlite"
+        self.limit = self.scratch / "limit"
+        self.report = Report()
+        self.made = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def make_photos(self, name, count, start=0, flat=False):
+        folder = self.scratch / name
+        say(f"making {count:,} photos")
+        command = [sys.executable, PACKAGE / "Tests/Fixtures/make_corpus.py", folder, "-n", str(count),
+                   "--start", str(start), "--extras", "0", "--seed", "7", "--manifest", "-"]
+        subprocess.run(command + (["--flat"] if flat else []), check=True, stdout=subprocess.DEVNULL)
+        return folder
+
+    @property
+    def photos(self):
+        """The library: `count` photos in folders of a month."""
+        if "photos" not in self.made:
+            self.made["photos"] = self.make_photos("photos", self.count)
+        return self.made["photos"]
+
+    @property
+    def spares(self):
+        """(name, content) of photos that are not in the library, as many as one change may need."""
+        if "spares" not in self.made:
+            folder = self.make_photos("spares", self.options.burst, start=10_000_000, flat=True)
+            self.made["spares"] = [(path.name, path.read_bytes()) for path in sorted(folder.iterdir())]
+            shutil.rmtree(folder)
+        return self.made["spares"]
+
+    def photod(self, folder=None):
+        return Photod(self.options.programs, folder or self.photos, self.catalog, self.scratch)
+
+    def remove_catalog(self):
+        for path in self.scratch.glob("catalog.sqlite*"):
+            path.unlink()
+
+    def new_library(self):
+        """A photod with a new catalog that knows every photo, and has come to rest."""
+        return RestingLibrary(self)
+
+    def interleave(self, name, rounds, *measures):
+        """Every measure once unrecorded, then all of them in turn, `rounds` times: a busy machine is busy for all."""
+        for measure in measures:
+            measure()
+        results = [[] for _ in measures]
+        for number in range(rounds):
+            say(f"{name}: round {number + 1} of {rounds}")
+            for measure, values in zip(measures, results):
+                values.append(measure())
+        return results
+
+    def repeat(self, name, rounds, measure):
+        results = []
+        for number in range(rounds):
+            say(f"{name}: round {number + 1} of {rounds}")
+            results.append(measure(number))
+        return results
+
+
+class RestingLibrary:
+    """`with` gives the Photod, live. Photos changed within two seconds of a scan are looked at again: after that."""
+
+    def __init__(self, setting):
+        setting.remove_catalog()
+        self.count = setting.count
+        self.photod = setting.photod()
+
+    def __enter__(self):
+        try:
+            self.photod.seconds_to_live(self.count)
+        except BaseException as error:
+            self.photod.__exit__(type(error), error, None)
+            raise
+        time.sleep(2.5)
+        return self.photod
+
+    def __exit__(self, *error):
+        self.photod.__exit__(*error)
+
+
+def roomy_directory(count):
+    """Memory where it holds photos and catalogs three times, so that no disk is measured; else the temporary folder."""
+    memory = pathlib.Path("/dev/shm")
+    if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 3 * count * 12_000:
+        return memory
+    return pathlib.Path(tempfile.gettempdir())
+
+
+def say(text):
+    print(f"  {text} ...", file=sys.stderr, flush=True)
+
+
+def machine():
+    """Where the figures are from: they mean nothing without it."""
+    model = platform.machine()
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    load = os.getloadavg()[0]
+    return f"{model}, {len(os.sched_getaffinity(0))} cores, Linux {platform.release()}, load {load:.1f} at the start"
+
+
+def seconds_of(command):
+    """A process from its start to its end; what it prints is read."""
+    started = time.monotonic_ns()
+    output = subprocess.run([str(part) for part in command], check=True, stdout=subprocess.PIPE).stdout
+    return (time.monotonic_ns() - started) / 1e9, output
+
+
+def find(folder):
+    """`find -printf` of size, time and inode: what it takes to see whether anything changed."""
+    started = time.monotonic_ns()
+    subprocess.run(["find", folder, "-printf", "%s %T@ %i\n"], check=True, stdout=subprocess.DEVNULL)
+    return {"seconds": (time.monotonic_ns() - started) / 1e9}
