@@ -5,7 +5,7 @@ import shutil
 
 import disk
 from client import History, Replica
-from report import middle
+from report import middle, under
 
 
 def photos(setting):
@@ -53,14 +53,15 @@ def photos(setting):
     # The first round warms up.
     renames, deletions = renames[3:], deletions[1:]
     setting.report.keep("folder", {"renames": renames, "deletions": deletions, "inotify": alone})
-    setting.report.below(
-        f"folder of {count:,} renamed, rename(2) to an observer that has all", middle(renames, "milliseconds"), "ms", 20,
-        beside=("inotify alone", middle(alone, "renamed")))
-    setting.report.add("the same, messages to that observer", middle(renames, "messages"), "messages")
+    milliseconds = middle(renames, "milliseconds")
+    setting.report.add(
+        f"folder of {count:,} renamed, rename(2) to an observer that has all", milliseconds, "ms",
+        note=f"{middle(renames, 'messages'):g} messages", beside=("inotify alone", middle(alone, "renamed")),
+        targets=[under("ms", milliseconds, 20)])
     setting.report.add(
         f"folder of {count:,} deleted, last unlink(2) to an observer that has all", middle(deletions, "milliseconds"),
-        "ms", beside=("inotify alone", middle(alone, "deleted")))
-    setting.report.add("the same, messages to that observer", middle(deletions, "messages"), "messages")
+        "ms", note=f"{middle(deletions, 'messages'):g} messages",
+        beside=("inotify alone", middle(alone, "deleted")))
 
 
 def directories(setting):

@@ -8,7 +8,8 @@
 // With one thread (the default) that thread does everything. With more, so many threads read and parse, and the main
 // thread, which then only waits and writes, inserts what is ready in the order of the walk.
 //
-// Prints one line of JSON: files, how many of them have a date, dimensions and a position, and the seconds of each phase.
+// Prints one line of JSON: files, how many of them have a date, dimensions and a position, the seconds of each phase, and
+// the most memory that was resident.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -255,6 +256,18 @@ static void work(int thread_count) {
   free(is_done);
 }
 
+// Not from getrusage(2): that has the peak of the program before the exec(2), too.
+static long peak_kilobytes(void) {
+  FILE *status = fopen("/proc/self/status", "re");
+  if (!status) fail("/proc/self/status");
+  char line[256];
+  long kilobytes = 0;
+  while (fgets(line, sizeof line, status))
+    if (sscanf(line, "VmHWM: %ld", &kilobytes) == 1) break;
+  fclose(status);
+  return kilobytes;
+}
+
 static int usage(void) {
   fprintf(stderr, "usage: limit [-t THREADS] FOLDER NEW-DATABASE\n");
   return 64;
@@ -305,8 +318,8 @@ int main(int argc, char **argv) {
     placed += photos[i].has_position != 0;
   }
   printf(
-    "{\"files\": %zu, \"dated\": %zu, \"sized\": %zu, \"placed\": %zu, \"crawl_s\": %.4f, \"work_s\": %.4f,"
+    "{\"peak_kb\": %ld, \"files\": %zu, \"dated\": %zu, \"sized\": %zu, \"placed\": %zu, \"crawl_s\": %.4f, \"work_s\": %.4f,"
     " \"close_s\": %.4f, \"total_s\": %.4f}\n",
-    photo_count, dated, sized, placed, crawled - start, worked - crawled, closed - worked, closed - start);
+    peak_kilobytes(), photo_count, dated, sized, placed, crawled - start, worked - crawled, closed - worked, closed - start);
   return 0;
 }

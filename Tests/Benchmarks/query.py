@@ -2,7 +2,7 @@
 
 import shutil
 
-from report import middle
+from report import middle, under
 from setting import seconds_of
 
 NEWEST = 100
@@ -41,6 +41,6 @@ def newest(setting):
     setting.report.keep("newest", rounds)
     ours = middle(rounds.pop("photoctl"), "milliseconds")
     for name, values in rounds.items():
-        setting.report.below(
-            f"newest {NEWEST} of {setting.count:,} by a cold photoctl", ours, "ms", 30,
-            beside=(name, middle(values, "milliseconds")))
+        setting.report.add(
+            f"newest {NEWEST} of {setting.count:,} by a cold photoctl", ours, "ms",
+            beside=(name, middle(values, "milliseconds")), targets=[under("ms", ours, 30)])

@@ -5,34 +5,31 @@ import statistics
 
 
 class Report:
-    """What was measured. Every line has a figure of photod's; most a named baseline beside it, some a target."""
+    """What was measured. Every line has a figure of photod's; most a named baseline beside it, some targets."""
 
     def __init__(self):
         self.lines = []
         self.figures = {}
 
-    def add(self, what, value, unit, note="", beside=None, target=None, is_met=None):
-        """`beside` is (name, value in the same unit). `target` in words, `is_met` whether it holds."""
-        line = {"what": what, "value": value, "unit": unit, "note": note, "target": target, "met": is_met}
+    def add(self, what, value, unit, note="", beside=None, targets=()):
+        """`value` is photod's, `beside` (name, value in the same unit), `targets` come from `at_most` and `under`."""
+        line = {"what": what, "value": value, "unit": unit, "note": note,
+                "targets": [{"target": text, "met": is_met} for text, is_met in targets]}
         if beside:
             line["baseline"], line["baselineValue"] = beside
         self.lines.append(line)
-
-    def below(self, what, value, unit, limit, **more):
-        """A line whose value must stay under a number."""
-        self.add(what, value, unit, target=f"under {limit:g} {unit}", is_met=value < limit, **more)
 
     def keep(self, name, rounds):
         """Every single figure, for --json."""
         self.figures[name] = rounds
 
     def missed(self):
-        return [line for line in self.lines if line["met"] is False]
+        return [line for line in self.lines if not all(target["met"] for target in line["targets"])]
 
     def markdown(self):
         rows = [["what", "photod", "beside it", "ratio", "target"]]
         for line in self.lines:
-            rows.append([line["what"], ours(line), theirs(line), ratio(line), verdict(line)])
+            rows.append([line["what"], ours(line), theirs(line), ratio(line), verdicts(line)])
         widths = [max(len(row[column]) for row in rows) for column in range(5)]
         rows.insert(1, ["-" * width for width in widths])
         return "\n".join(
@@ -40,6 +37,14 @@ class Report:
 
     def json(self, machine):
         return json.dumps({"machine": machine, "lines": self.lines, "figures": self.figures}, indent=1) + "\n"
+
+
+def under(text, value, limit):
+    return f"{text} under {limit:g}", value < limit
+
+
+def at_most(text, value, limit):
+    return f"{text} at most {limit:g}", value <= limit
 
 
 def ours(line):
@@ -54,21 +59,23 @@ def theirs(line):
 def ratio(line):
     if "baseline" not in line or line["baselineValue"] <= 0:
         return ""
-    value = line["value"] / line["baselineValue"]
-    return f"{value:.2f}" if value < 100 else f"{value:,.0f}"
+    return digits(line["value"] / line["baselineValue"])
 
 
-def verdict(line):
-    if line["target"] is None:
-        return ""
-    return f"{line['target']}: {'met' if line['met'] else '**MISSED**'}"
+def verdicts(line):
+    return "; ".join(f"{target['target']}: {'met' if target['met'] else '**MISSED**'}" for target in line["targets"])
 
 
 def shown(value, unit):
-    """Three digits are all that a median of few rounds can say."""
-    if unit in ["messages", "files/s", "bytes"] or value >= 100:
-        return f"{value:,.0f} {unit}"
-    return f"{value:.1f} {unit}" if value >= 10 else f"{value:.2f} {unit}" if value >= 0.1 else f"{value:.3f} {unit}"
+    return f"{value:,.0f} {unit}" if unit in ["files/s", "bytes"] else f"{digits(value)} {unit}"
+
+
+def digits(value):
+    """Three digits at most: they are all that a median of few rounds can say."""
+    for least, decimals in [(100, 0), (10, 1), (0.1, 2), (0.001, 4)]:
+        if value >= least:
+            return f"{value:,.{decimals}f}"
+    return f"{value:.1g}"
 
 
 def middle(rounds, figure):

@@ -20,6 +20,8 @@ class Setting:
     def __init__(self, options):
         self.options = options
         self.count = options.count
+        # Photos that changed within two seconds of a scan are looked at again, after this.
+        self.settle_seconds = 0.1 if options.quick else 2.5
         base = (options.directory or roomy_directory(options.count + options.large_count)).resolve()
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="photod-bench.", dir=base))
         self.catalog = self.scratch / "catalog.sqlite"
@@ -88,20 +90,20 @@ class Setting:
 
 
 class RestingLibrary:
-    """`with` gives the Photod, live. Photos changed within two seconds of a scan are looked at again: after that."""
+    """`with` gives the Photod, live and at rest."""
 
     def __init__(self, setting):
         setting.remove_catalog()
-        self.count = setting.count
+        self.setting = setting
         self.photod = setting.photod()
 
     def __enter__(self):
         try:
-            self.photod.seconds_to_live(self.count)
+            self.photod.seconds_to_live(self.setting.count)
         except BaseException as error:
             self.photod.__exit__(type(error), error, None)
             raise
-        time.sleep(2.5)
+        time.sleep(self.setting.settle_seconds)
         return self.photod
 
     def __exit__(self, *error):

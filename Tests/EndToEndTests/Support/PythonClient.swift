@@ -15,19 +15,21 @@ enum PythonClient {
   private static let executable: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  /// Runs Python; a program that still runs after 60 seconds is ended, so that a reply that never comes fails a test.
+  /// Runs Python; a program that still runs after `seconds` is ended, so that a reply that never comes fails a test.
   ///
   /// - Parameter path: where packages are found, beside Python's own.
-  static func run(_ arguments: [String], path: String) async throws -> Result {
+  static func run(_ arguments: [String], path: String, seconds: Double = 60) async throws -> Result {
     guard let executable else { throw CocoaError(.fileNoSuchFile) }
     return try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "python").async {
-        continuation.resume(with: Swift.Result { try runBlocking(executable, arguments, path) })
+        continuation.resume(with: Swift.Result { try runBlocking(executable, arguments, path, seconds) })
       }
     }
   }
 
-  private static func runBlocking(_ executable: String, _ arguments: [String], _ path: String) throws -> Result {
+  private static func runBlocking(
+    _ executable: String, _ arguments: [String], _ path: String, _ seconds: Double
+  ) throws -> Result {
     let process = Process()
     let pipe = Pipe()
     process.executableURL = URL(fileURLWithPath: executable)
@@ -37,7 +39,7 @@ enum PythonClient {
     process.standardError = pipe
     try process.run()
     let limit = DispatchWorkItem { process.terminate() }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: limit)
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: limit)
     let output = pipe.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     limit.cancel()

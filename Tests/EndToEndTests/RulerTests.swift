@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// The bench itself, on small numbers: one that is run by nobody stops to work, and is missed when it is needed.
+@Suite struct RulerTests {
+  @Test(
+    .enabled("cc finds no libexif and SQLite, or there is no python3") { try await RulerTests.canMeasure() },
+    .timeLimit(.minutes(3)))
+  func everyLineOfTheBenchIsMeasured() async throws {
+    let json = NSTemporaryDirectory() + "/photod-ruler-\(UUID().uuidString).json"
+    let run = try await PythonClient.run(
+      [Self.bench, "--quick", "--programs", DaemonFixture.products, "--json", json], path: "", seconds: 170)
+    try #require(run.status == 0, "\(run.output)")
+    let figures = try JSONDecoder().decode(Figures.self, from: Data(contentsOf: URL(fileURLWithPath: json)))
+    try FileManager.default.removeItem(atPath: json)
+
+    for subject in Self.subjects {
+      #expect(figures.lines.contains { $0.what.hasPrefix(subject.what) && $0.isBeside(subject.baseline) }, "\(subject)")
+    }
+    for line in figures.lines {
+      #expect(line.value.isFinite && line.value >= 0, "\(line)")
+      #expect(line.baseline == nil || line.baselineValue != nil, "\(line)")
+    }
+    let targets = figures.lines.flatMap(\.targets).map(\.target)
+    for target in ["ratio", "2 × find", "p50", "p99", "ms", "messages", "MB"] {
+      #expect(targets.contains { $0.hasPrefix(target) }, "\(target)")
+    }
+    // The table is what goes into the README: every figure is in it.
+    let rows = run.output.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
+    #expect(rows.count == figures.lines.count)
+    for row in rows {
+      let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      #expect(cells.count == 5 && cells[1].first?.isNumber == true, "\(row)")
+    }
+  }
+
+  /// What the bench has a line for, and beside what; the numbers are those of a smoke run.
+  private static let subjects: [(what: String, baseline: String?)] = [
+    ("first scan of 300", "limit.c, one thread"), ("first scan of 300", "limit.c, two threads"),
+    ("first scan of 300", "find -printf"), ("first scan of 300, files a second", "limit.c, one thread"),
+    ("first scan of 300, CPU", "limit.c, one thread"), ("first scan of 300, peak memory", "limit.c, one thread"),
+    ("first scan of 300, catalog an asset", "limit.c, one thread"), ("first scan of 600", "limit.c, one thread"),
+    ("restart over 300, nothing changed", "find -printf"), ("restart over 300, 10 added and", "find -printf"),
+    ("close(2) to the history's event", "inotify alone"), ("close(2) to an observer", "inotify alone"),
+    ("rename(2) to the history's event", "inotify alone"), ("rename(2) to an observer", "inotify alone"),
+    ("burst of 50", "inotify alone"), ("folder of 50 renamed", "inotify alone"),
+    ("folder of 50 deleted", "inotify alone"), ("rename(2) above 100 folders", "inotify alone"),
+    ("newest 100 of 300", "true"), ("idle over 300", "sleep"), ("memory at 300 after a first scan", nil),
+    ("memory at 300 after a restart", nil),
+  ]
+
+  private struct Figures: Decodable {
+    struct Target: Decodable {
+      let target: String
+      let met: Bool
+    }
+    struct Line: Decodable {
+      let what: String
+      let value: Double
+      let unit: String
+      let targets: [Target]
+      let baseline: String?
+      let baselineValue: Double?
+
+      func isBeside(_ name: String?) -> Bool {
+        guard let name else { return baseline == nil }
+        return baseline?.hasPrefix(name) ?? false
+      }
+    }
+    let lines: [Line]
+  }
+
+  private static let bench = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Benchmarks/bench").path
+
+  /// Whether limit.c can be built here: the bench compiles it.
+  private static func canMeasure() async throws -> Bool {
+    let compile = """
+      import os, subprocess
+      source = b"#include <libexif/exif-data.h>\\n#include <sqlite3.h>\\n"
+      subprocess.run([os.environ.get("CC", "cc"), "-E", "-"], input=source, stdout=subprocess.DEVNULL, check=True)
+      """
+    return try await PythonClient.run(["-c", compile], path: "").status == 0
+  }
+}
