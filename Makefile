@@ -2,15 +2,24 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 UNITDIR ?= $(PREFIX)/lib/systemd/user
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+# Given to install(1). Empty: programs keep their symbols, for a package's own tools to take.
+STRIP ?= -s
 # The folder that `make run` watches; without it the daemon's own choice, which is your pictures folder.
 ROOT ?=
 JOBS ?= $(shell nproc)
 
+# No writable table of functions.
+HARDENING = -Xlinker -z -Xlinker now
+
 RELEASE = .build/release
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/photod
+BASHDIR = $(PREFIX)/share/bash-completion/completions
+FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
+DEBDIR = .build/deb
 SOURCES = Sources Tests Migrations Package.swift
 
-.PHONY: all help deps build run stop demo test lint format bench install uninstall clean
+.PHONY: all help deps build run stop demo test lint format bench install uninstall deb check-deb clean
 .SILENT:
 
 all: build
@@ -24,13 +33,14 @@ help:
 	echo 'make test                 build and test everything, check the style'
 	echo 'make bench                measure'
 	echo 'make install [PREFIX=/usr/local] [DESTDIR=DIR], make uninstall'
+	echo 'make deb [RELEASE=DIR]    make a Debian package, of the programs in DIR if given; make check-deb tries it'
 
 deps:
 	Tests/Scripts/deps
 
 build: deps
 	echo 'Building (the first time takes some minutes) ...'
-	swift build --quiet -j $(JOBS) -c release --static-swift-stdlib
+	swift build --quiet -j $(JOBS) -c release --static-swift-stdlib $(HARDENING)
 
 run: build
 	Tests/Scripts/run $(RELEASE) '$(ROOT)'
@@ -61,11 +71,16 @@ bench: build
 install:
 	test -x $(RELEASE)/photod-watch -a -x $(RELEASE)/photod -a -x $(RELEASE)/photoctl || $(MAKE) build
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/photod $(DESTDIR)$(UNITDIR) $(DOCDIR)
-	install -s -m 755 $(RELEASE)/photod $(RELEASE)/photoctl $(DESTDIR)$(PREFIX)/bin
-	install -s -m 755 $(RELEASE)/photod-watch $(DESTDIR)$(PREFIX)/libexec/photod
+	install $(STRIP) -m 755 $(RELEASE)/photod $(RELEASE)/photoctl $(DESTDIR)$(PREFIX)/bin
+	install $(STRIP) -m 755 $(RELEASE)/photod-watch $(DESTDIR)$(PREFIX)/libexec/photod
 	install -m 644 systemd/photod.socket $(DESTDIR)$(UNITDIR)
 	sed 's|^ExecStart=.*|ExecStart=$(PREFIX)/bin/photod|' systemd/photod.service >$(DESTDIR)$(UNITDIR)/photod.service
 	chmod 644 $(DESTDIR)$(UNITDIR)/photod.service
+	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
+	$(RELEASE)/photoctl --generate-completion-script bash >$(DESTDIR)$(BASHDIR)/photoctl
+	$(RELEASE)/photoctl --generate-completion-script zsh >$(DESTDIR)$(ZSHDIR)/_photoctl
+	$(RELEASE)/photoctl --generate-completion-script fish >$(DESTDIR)$(FISHDIR)/photoctl.fish
+	chmod 644 $(DESTDIR)$(BASHDIR)/photoctl $(DESTDIR)$(ZSHDIR)/_photoctl $(DESTDIR)$(FISHDIR)/photoctl.fish
 	install -m 644 LICENSE README.md CHANGELOG.md $(DOCDIR)
 	install -m 644 Sources/photod-watch/COPYING $(DOCDIR)/COPYING.photod-watch
 	echo 'Installed in $(DESTDIR)$(PREFIX). To start it for you, now and at every login:'
@@ -75,8 +90,19 @@ install:
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/photod $(DESTDIR)$(PREFIX)/bin/photoctl
 	rm -f $(DESTDIR)$(UNITDIR)/photod.socket $(DESTDIR)$(UNITDIR)/photod.service
+	rm -f $(DESTDIR)$(BASHDIR)/photoctl $(DESTDIR)$(ZSHDIR)/_photoctl $(DESTDIR)$(FISHDIR)/photoctl.fish
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/photod $(DOCDIR)
 	echo 'Removed from $(DESTDIR)$(PREFIX). Your catalog stays: ~/.local/share/photod'
+
+# RELEASE=DIR, given to make, gets to debian/rules as all that is given does.
+deb:
+	Tests/Scripts/deps chrpath debhelper
+	rm -rf $(DEBDIR) && mkdir -p $(DEBDIR)
+	DEBDIR=$(DEBDIR) dpkg-buildpackage --build=binary --no-sign --post-clean \
+	  --buildinfo-option=-u$(DEBDIR) --buildinfo-file=$(DEBDIR)/photod.buildinfo \
+	  --changes-option=-u$(DEBDIR) --changes-file=$(DEBDIR)/photod.changes >$(DEBDIR)/log 2>&1 \
+	  || { cat $(DEBDIR)/log >&2; exit 1; }
+	ls $(DEBDIR)/*.deb
 
 clean: stop
 	rm -rf .build
