@@ -104,5 +104,9 @@ deb:
 	  || { cat $(DEBDIR)/log >&2; exit 1; }
 	ls $(DEBDIR)/*.deb
 
+check-deb: deb
+	Tests/Scripts/deps dbus-user-session libpam-systemd lintian systemd
+	Tests/Scripts/check-deb $(DEBDIR)/*.deb
+
 clean: stop
 	rm -rf .build
