@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@Suite struct PackageTests {
+  /// Of a Debian version, what upstream calls it.
+  private func upstream(_ version: Substring) -> Substring {
+    version.lastIndex(of: "-").map { version[..<$0] } ?? version
+  }
+
+  @Test func oneVersionIsSaidEverywhere() throws {
+    let changelog = try Project.text("debian/changelog")
+    let packaged = upstream(try #require(changelog.firstMatch(of: /^photod \(([^)]+)\)/)).1)
+    for program in ["photod", "photoctl"] {
+      #expect(try Project.run("\(Project.programs)/\(program)", "--version") == "\(program) \(packaged)\n")
+    }
+    // Before the first release there is only what is not released yet.
+    let released = try Project.text("CHANGELOG.md").firstMatch(of: /(?m)^## \[(\d[^\]]*)\]/)
+    #expect((released?.1 ?? packaged) == packaged)
+  }
+
+  @Test func theBuildDependsOnWhatItInstalls() throws {
+    let source = try #require(try ControlParagraph.all(in: Project.text("debian/control")).first)
+    let named = Set(source.list("Build-Depends", separatedBy: ","))
+    let script = try Project.text("Tests/Scripts/deps")
+    let installed = try #require(script.firstMatch(of: /(?m)^packages='([^']*)'/)).1.split(separator: " ")
+    // Python is for the tests, the last two are for the package.
+    let needed = Set(installed.map(String.init)).subtracting(["python3"])
+    #expect(named == needed.union(["chrpath", "debhelper-compat (= 13)"]))
+  }
+
+  @Test func thePackageIsForTheArchitectureItWasBuiltOn() throws {
+    let paragraphs = try ControlParagraph.all(in: Project.text("debian/control"))
+    #expect(paragraphs.map { $0["Source"] ?? $0["Package"] } == ["photod", "photod"])
+    let package = try #require(paragraphs.last)
+    #expect(package["Architecture"] == "any")
+    #expect(package.list("Depends", separatedBy: ",").contains("${shlibs:Depends}"))
+  }
+
+  @Test func installPutsEverythingUnderItsPrefixAndUninstallTakesItAway() throws {
+    let root = FileManager.default.temporaryDirectory.appendingPathComponent("photod-install-\(UUID().uuidString)").path
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: root) } }
+    let variables = ["DESTDIR=\(root)", "PREFIX=/usr", "RELEASE=\(Project.programs)", "STRIP="]
+    func make(_ goal: String) throws {
+      _ = try Project.run("make", goal, variables[0], variables[1], variables[2], variables[3])
+    }
+    func files() throws -> Set<String> {
+      let all = try #require(FileManager.default.enumerator(atPath: root))
+      return Set(
+        all.compactMap { $0 as? String }.filter { path in
+          var isDirectory: ObjCBool = false
+          return FileManager.default.fileExists(atPath: "\(root)/\(path)", isDirectory: &isDirectory)
+            && !isDirectory.boolValue
+        })
+    }
+
+    try make("install")
+    let installed = try files()
+    #expect(
+      installed.isSuperset(of: [
+        "usr/bin/photod", "usr/bin/photoctl", "usr/libexec/photod/photod-watch",
+        "usr/lib/systemd/user/photod.service", "usr/lib/systemd/user/photod.socket",
+        "usr/share/bash-completion/completions/photoctl", "usr/share/zsh/site-functions/_photoctl",
+        "usr/share/fish/vendor_completions.d/photoctl.fish",
+        "usr/share/doc/photod/LICENSE", "usr/share/doc/photod/COPYING.photod-watch",
+      ]))
+    #expect(installed.allSatisfy { $0.hasPrefix("usr/") })
+    let service = try String(contentsOfFile: "\(root)/usr/lib/systemd/user/photod.service", encoding: .utf8)
+    #expect(service.contains("\nExecStart=/usr/bin/photod\n"))
+
+    try make("uninstall")
+    #expect(try files().isEmpty)
+  }
+
+  /// Its licence does not go together with Apache-2.0, but for what Swift's own libraries make an exception.
+  @Test func photodWatchLinksOnlyItselfItsRecordsAndSwift() throws {
+    let program = Project.programs + "/photod-watch"
+    let allowed: Set = [
+      "libinotifytools", "libc", "libm", "libgcc_s", "libstdc++", "ld-linux-x86-64", "ld-linux-aarch64",
+      "libswiftCore", "libswiftGlibc", "libswiftSwiftOnoneSupport", "libswift_Builtin_float", "libswift_Concurrency",
+      "libswift_StringProcessing", "libswift_RegexParser",
+    ]
+    let libraries = try Project.run("readelf", "--dynamic", "--wide", program)
+      .matches(of: /\(NEEDED\)\s+Shared library: \[(.+?)\.so/).map { String($0.1) }
+    #expect(libraries.contains("libinotifytools"))
+    #expect(Set(libraries).subtracting(allowed).isEmpty)
+
+    // A mangled name begins with its module's: its length, then its name.
+    let modules = try Project.run("nm", "--defined-only", program).matches(of: /(?m) \$s(\d+)([A-Za-z_]\w*)$/)
+      .compactMap { match in Int(match.1).map { String(match.2.prefix($0)) } }
+    #expect(modules.contains("WatchRecords"))
+    let foreign = ["PhotoModel", "PhotoWatch", "Varlink", "Foundation", "FoundationEssentials", "Dispatch", "Logging"]
+    #expect(Set(modules).isDisjoint(with: foreign))
+  }
+
+  @Test func photodAndPhotoctlLinkNothingOfTheGPL() throws {
+    for program in ["photod", "photoctl"] {
+      let libraries = try Project.run("readelf", "--dynamic", "--wide", "\(Project.programs)/\(program)")
+      #expect(libraries.contains("libc.so"))
+      #expect(!libraries.contains("libinotifytools"))
+    }
+  }
+}
