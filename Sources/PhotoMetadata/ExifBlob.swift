@@ -8,36 +8,36 @@ final class ExifBlob {
     case main, exif, gps
   }
 
-  /// One entry as it will be written: `value` holds up to 4 bytes, or the offset of the value in the block.
-  private struct Entry {
-    var tag: UInt16
-    var type: UInt16
-    var count: UInt32
-    var value: (UInt8, UInt8, UInt8, UInt8)
-  }
-
   static let largestValue = 8192
   private static let signature: StaticString = "Exif\0\0"
   private static let capacity = 65_536
   /// Where values end: what is left holds three directories of 64 entries.
   private static let valueLimit = capacity - 4096
   private static let entryLimit = 64
+  /// Tag, type, count, and a value of up to 4 bytes or the offset of the value in the block (TIFF 6.0, section 2).
+  private static let entryBytes = 12
+  private static let tableBytes = entryLimit * entryBytes
 
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ExifBlob.capacity, alignment: 16)
   private var end = 0
   private var order: ByteOrder = .little
-  private var entries: [[Entry]] = [[], [], []]
+  /// The entries of each directory as they will be written, one table after the other.
+  private let tables = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: (Directory.allCases.count + 1) * ExifBlob.tableBytes, alignment: 16)
+  private var counts = (main: 0, exif: 0, gps: 0)
 
-  deinit { buffer.deallocate() }
+  deinit {
+    buffer.deallocate()
+    tables.deallocate()
+  }
 
   /// Begins an empty block.
   func begin(_ order: ByteOrder) {
     self.order = order
-    for index in entries.indices { entries[index].removeAll(keepingCapacity: true) }
+    counts = (0, 0, 0)
     end = 0
-    for index in 0..<Self.signature.utf8CodeUnitCount { put(Self.signature.utf8Start[index]) }
-    put(order == .little ? 0x49 : 0x4D)
-    put(order == .little ? 0x49 : 0x4D)
+    put(UnsafeRawBufferPointer(start: Self.signature.utf8Start, count: Self.signature.utf8CodeUnitCount))
+    put16(order == .little ? 0x4949 : 0x4D4D)
     put16(42)
     put32(0)
   }
@@ -46,72 +46,90 @@ final class ExifBlob {
   @discardableResult
   func add(tag: UInt16, type: UInt16, count: UInt32, bytes: UnsafeRawBufferPointer, to directory: Directory) -> Bool {
     guard bytes.count <= Self.largestValue, end + bytes.count <= Self.valueLimit,
-      entries[directory.rawValue].count < Self.entryLimit
+      self.count(directory) < Self.entryLimit
     else { return false }
-    var entry = Entry(tag: tag, type: type, count: count, value: (0, 0, 0, 0))
+    let value: UInt32
     if bytes.count <= 4 {
-      withUnsafeMutableBytes(of: &entry.value) { $0.copyMemory(from: bytes) }
+      var inline: UInt32 = 0
+      withUnsafeMutableBytes(of: &inline) { $0.copyMemory(from: bytes) }
+      value = inline
     } else {
-      let offset = UInt32(end - Self.signature.utf8CodeUnitCount)
-      entry.value = inOrder(offset)
-      UnsafeMutableRawBufferPointer(rebasing: buffer[end..<end + bytes.count]).copyMemory(from: bytes)
-      end += bytes.count
+      value = inOrder(UInt32(end - Self.signature.utf8CodeUnitCount))
+      put(bytes)
     }
-    entries[directory.rawValue].append(entry)
+    append(tag: tag, type: type, count: count, value: value, to: directory)
     return true
   }
 
-  var isEmpty: Bool { entries.allSatisfy(\.isEmpty) }
+  var isEmpty: Bool { counts.main == 0 && counts.exif == 0 && counts.gps == 0 }
 
   /// Writes the directories and gives the whole block, valid until the next ``begin(_:)``.
   func finish() -> UnsafeRawBufferPointer {
-    for directory in [Directory.exif, .gps] where !entries[directory.rawValue].isEmpty {
-      let offset = UInt32(end - Self.signature.utf8CodeUnitCount)
-      write(entries[directory.rawValue])
-      entries[Directory.main.rawValue].append(
-        Entry(tag: directory == .exif ? 0x8769 : 0x8825, type: 4, count: 1, value: inOrder(offset)))
+    for directory in [Directory.exif, .gps] where count(directory) > 0 {
+      let offset = inOrder(UInt32(end - Self.signature.utf8CodeUnitCount))
+      write(directory)
+      append(tag: directory == .exif ? 0x8769 : 0x8825, type: 4, count: 1, value: offset, to: .main)
     }
     let first = inOrder(UInt32(end - Self.signature.utf8CodeUnitCount))
-    let position = Self.signature.utf8CodeUnitCount + 4
-    (buffer[position], buffer[position + 1], buffer[position + 2], buffer[position + 3]) = first
-    write(entries[Directory.main.rawValue])
+    buffer.storeBytes(of: first, toByteOffset: Self.signature.utf8CodeUnitCount + 4, as: UInt32.self)
+    write(.main)
     return UnsafeRawBufferPointer(rebasing: buffer[..<end])
   }
 
-  private func write(_ entries: [Entry]) {
-    put16(UInt16(entries.count))
-    for entry in entries {
-      put16(entry.tag)
-      put16(entry.type)
-      put32(entry.count)
-      put(entry.value.0)
-      put(entry.value.1)
-      put(entry.value.2)
-      put(entry.value.3)
+  private func count(_ directory: Directory) -> Int {
+    switch directory {
+    case .main: counts.main
+    case .exif: counts.exif
+    case .gps: counts.gps
     }
+  }
+
+  /// The main directory, whose table is the last, has room for the two that `finish` adds.
+  private func append(tag: UInt16, type: UInt16, count: UInt32, value: UInt32, to directory: Directory) {
+    let place = table(directory) + self.count(directory) * Self.entryBytes
+    tables.storeBytes(of: inOrder(tag), toByteOffset: place, as: UInt16.self)
+    tables.storeBytes(of: inOrder(type), toByteOffset: place + 2, as: UInt16.self)
+    tables.storeBytes(of: inOrder(count), toByteOffset: place + 4, as: UInt32.self)
+    tables.storeBytes(of: value, toByteOffset: place + 8, as: UInt32.self)
+    switch directory {
+    case .main: counts.main += 1
+    case .exif: counts.exif += 1
+    case .gps: counts.gps += 1
+    }
+  }
+
+  private func table(_ directory: Directory) -> Int {
+    switch directory {
+    case .exif: 0
+    case .gps: Self.tableBytes
+    case .main: 2 * Self.tableBytes
+    }
+  }
+
+  private func write(_ directory: Directory) {
+    let count = count(directory)
+    put16(UInt16(count))
+    let start = table(directory)
+    put(UnsafeRawBufferPointer(rebasing: tables[start..<start + count * Self.entryBytes]))
     put32(0)
   }
 
-  private func put(_ byte: UInt8) {
-    buffer[end] = byte
-    end += 1
+  private func put(_ bytes: UnsafeRawBufferPointer) {
+    UnsafeMutableRawBufferPointer(rebasing: buffer[end..<end + bytes.count]).copyMemory(from: bytes)
+    end += bytes.count
   }
 
   private func put16(_ value: UInt16) {
-    put(UInt8(truncatingIfNeeded: order == .little ? value : value >> 8))
-    put(UInt8(truncatingIfNeeded: order == .little ? value >> 8 : value))
+    buffer.storeBytes(of: inOrder(value), toByteOffset: end, as: UInt16.self)
+    end += 2
   }
 
   private func put32(_ value: UInt32) {
-    let bytes = inOrder(value)
-    put(bytes.0)
-    put(bytes.1)
-    put(bytes.2)
-    put(bytes.3)
+    buffer.storeBytes(of: inOrder(value), toByteOffset: end, as: UInt32.self)
+    end += 4
   }
 
-  private func inOrder(_ value: UInt32) -> (UInt8, UInt8, UInt8, UInt8) {
-    let ordered = order == .little ? value.littleEndian : value.bigEndian
-    return withUnsafeBytes(of: ordered) { ($0[0], $0[1], $0[2], $0[3]) }
+  private func inOrder<Number: FixedWidthInteger>(_ value: Number) -> Number {
+    order == .little ? value.littleEndian : value.bigEndian
   }
 }

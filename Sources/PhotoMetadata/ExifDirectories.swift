@@ -53,6 +53,7 @@ struct ExifDirectories {
     self.base = base
     self.length = length
     self.order = order
+    wanted.reserveCapacity(48)
   }
 
   /// - Returns: whether there was a first directory.
@@ -89,23 +90,27 @@ struct ExifDirectories {
     // One that the end cuts off, or whose first entry has no type that exists, is no directory.
     guard listed > 0, self.bytes(offset + countSize + listed * entrySize - 1, 1) != nil else { return false }
     var position = offset + countSize
-    for index in 0..<listed {
-      guard let bytes = bytes(position, entrySize) else { break }
-      let size = Self.size(ofType: bytes.uint16(at: 2, order))
-      if index == 0, size == 0 { return false }
-      let tag = bytes.uint16(at: 0, order)
-      if size > 0, Self.isWanted(tag, directory) {
-        let count = isBig ? Int(clamping: bytes.uint64(at: 4, order)) : Int(bytes.uint32(at: 4, order))
-        if count > 0, count <= Int(UInt32.max) {
-          var value = position + entrySize - inlineSize
-          if count * size > inlineSize {
-            let at = entrySize - inlineSize
-            value = isBig ? Int(clamping: bytes.uint64(at: at, order)) : Int(bytes.uint32(at: at, order))
-          }
-          wanted.append(Entry(tag: tag, type: bytes.uint16(at: 2, order), count: count, offset: value))
+    var left = listed
+    while left > 0 {
+      let piece = min(left, FileWindow.pieceBytes / entrySize)
+      guard let bytes = bytes(position, piece * entrySize) else { break }
+      if left == listed, Self.size(ofType: bytes.uint16(at: 2, order)) == 0 { return false }
+      for at in stride(from: 0, to: piece * entrySize, by: entrySize) {
+        let tag = bytes.uint16(at: at, order)
+        guard Self.isWanted(tag, directory) else { continue }
+        let type = bytes.uint16(at: at + 2, order)
+        let size = Self.size(ofType: type)
+        let count = isBig ? Int(clamping: bytes.uint64(at: at + 4, order)) : Int(bytes.uint32(at: at + 4, order))
+        guard size > 0, count > 0, count <= Int(UInt32.max) else { continue }
+        let inline = at + entrySize - inlineSize
+        var value = position + inline
+        if count * size > inlineSize {
+          value = isBig ? Int(clamping: bytes.uint64(at: inline, order)) : Int(bytes.uint32(at: inline, order))
         }
+        wanted.append(Entry(tag: tag, type: type, count: count, offset: value))
       }
-      position += entrySize
+      position += piece * entrySize
+      left -= piece
     }
     return true
   }

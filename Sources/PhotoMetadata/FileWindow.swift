@@ -38,7 +38,9 @@ final class FileWindow {
   }
 
   /// Turns to another file and reads its head. The descriptor stays the caller's, its offset untouched.
-  func open(_ descriptor: Int32) {
+  ///
+  /// - Parameter byteCount: the size by `fstat`: once so much was read no further call looks for the end.
+  func open(_ descriptor: Int32, byteCount: Int64) {
     self.descriptor = descriptor
     bytesLeft = Self.budgetBytes
     readsLeft = Self.budgetReads
@@ -46,7 +48,7 @@ final class FileWindow {
     isExhausted = false
     reachCount = 0
     headCount = 0
-    headCount = read(into: head, at: 0)
+    headCount = read(into: head, at: 0, sufficient: max(1, Int(clamping: byteCount)))
   }
 
   /// The beginning of the file, all of it where it is no longer than ``headBytes``.
@@ -91,9 +93,9 @@ final class FileWindow {
     return reachCount >= before + count
   }
 
-  private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+  private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int, sufficient: Int = .max) -> Int {
     var done = 0
-    while done < buffer.count, let base = buffer.baseAddress {
+    while done < min(buffer.count, sufficient), let base = buffer.baseAddress {
       let count = pread(descriptor, base + done, buffer.count - done, off_t(offset + done))
       if count > 0 {
         done += count
@@ -116,20 +118,16 @@ enum ByteOrder {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The caller has checked the bounds, as for every subscript here: outside them it traps.
-  func uint16(at offset: Int, _ order: ByteOrder) -> UInt16 {
-    let (first, second) = (UInt16(self[offset]), UInt16(self[offset + 1]))
-    return order == .little ? second << 8 | first : first << 8 | second
-  }
+  /// The caller has checked the bounds, as for every subscript here.
+  func uint16(at offset: Int, _ order: ByteOrder) -> UInt16 { number(at: offset, order) }
 
-  func uint32(at offset: Int, _ order: ByteOrder) -> UInt32 {
-    let (first, second) = (UInt32(uint16(at: offset, order)), UInt32(uint16(at: offset + 2, order)))
-    return order == .little ? second << 16 | first : first << 16 | second
-  }
+  func uint32(at offset: Int, _ order: ByteOrder) -> UInt32 { number(at: offset, order) }
 
-  func uint64(at offset: Int, _ order: ByteOrder) -> UInt64 {
-    let (first, second) = (UInt64(uint32(at: offset, order)), UInt64(uint32(at: offset + 4, order)))
-    return order == .little ? second << 32 | first : first << 32 | second
+  func uint64(at offset: Int, _ order: ByteOrder) -> UInt64 { number(at: offset, order) }
+
+  private func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, _ order: ByteOrder) -> Number {
+    let number = loadUnaligned(fromByteOffset: offset, as: Number.self)
+    return order == .little ? Number(littleEndian: number) : Number(bigEndian: number)
   }
 
   /// Whether these bytes stand at `offset`; `false` where the buffer ends before.

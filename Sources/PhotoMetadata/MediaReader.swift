@@ -20,7 +20,7 @@ package struct MediaReader {
   ///
   /// - Parameters:
   ///   - descriptor: open for reading; it stays the caller's, and its offset is not moved.
-  ///   - byteCount: the size by `fstat`; it only words the explanation, the reads find the end by themselves.
+  ///   - byteCount: the size by `fstat`: once so much was read, no further call looks for the end.
   ///   - name: without its directory; its ending says what the file should be, its beginning may say "screenshot".
   package mutating func facts(descriptor: Int32, byteCount: Int64, name: some Collection<UInt8>) -> MediaFacts {
     let fast = name.withContiguousStorageIfAvailable {
@@ -33,7 +33,7 @@ package struct MediaReader {
     let promise =
       MediaFormat.promise(name: name)
       ?? MediaFormat.Promise(mediaType: .unknown, contentType: "application/octet-stream")
-    window.open(descriptor)
+    window.open(descriptor, byteCount: byteCount)
     var facts = MediaFacts(mediaType: promise.mediaType, contentType: promise.contentType)
     let content = MediaContent.identify(window.headBuffer)
     let isRAW = promise.isRAW && (content == nil || content?.container == .tiff || content?.mediaType == .video)
