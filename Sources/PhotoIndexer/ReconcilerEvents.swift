@@ -21,13 +21,14 @@ enum FileOutcome { case same, inserted, updated, renamed, deferred, damaged }
 extension Reconciler {
   /// Called before a record is applied: what it speaks of is still where it was.
   func note(_ record: WatchRecord) {
+    // A first scan is all of these: nothing of the record is taken out.
+    if case .fileFound = record, listing != nil {
+      events.listing.found += 1
+      return
+    }
     switch record {
     case .fileFound(let directory, let name, let stat):
-      if listing != nil {
-        events.listing.found += 1
-      } else if let place = place(directory, name) {
-        events.ring.append(.fileSeen(place, byteCount: stat.byteCount))
-      }
+      if let place = place(directory, name) { events.ring.append(.fileSeen(place, byteCount: stat.byteCount)) }
     case .fileGone(let directory, let name):
       if let place = place(directory, name) { events.ring.append(.fileGone(place)) }
     case .fileMoved(let from, let fromName, let to, let toName, _):
