@@ -5,7 +5,7 @@ import time
 
 import disk
 from client import History, Replica
-from report import at_most, digits, middle, quantile, under
+from report import at_most, counted, digits, middle, quantile, under
 
 
 def single(setting):
@@ -44,11 +44,14 @@ def single(setting):
             setting.report.add(
                 f"{call} to {name}, p50", half, "ms", note=f"p99 {digits(most)}",
                 beside=("inotify alone", quantile(baseline, 0.5)),
-                targets=[under("p50", half, 3), under("p99", most, 15)])
+                targets=[under(half, 3, "ms", "p50 "), under(most, 15, "ms", "p99 ")])
 
 
 def written(setting, folder, number, known):
-    """Milliseconds of each of `number` new files; `known` waits, and gives the ids of the client's news and its stamp."""
+    """Milliseconds of each of `number` new files.
+
+    `known` waits for the client's news, and gives the ids that they are of and when they came.
+    """
     contents = [content for _, content in setting.spares]
     return latencies(
         number, known, lambda i: disk.write(folder / f"{i}.jpg", contents[i % len(contents)]))
@@ -100,13 +103,13 @@ def burst(setting):
     """Photos copied in a tight loop by another process, from the last close(2) to an observer that has all of them."""
     folder = setting.photos / "burst"
     folder.mkdir()
-    count = len(setting.spares)
+    count = len(setting.burst)
     with setting.new_library() as photod, photod.connect() as connection:
         replica = Replica(connection)
 
         def once(_):
             replica.forget()
-            copying = disk.Beside(lambda: disk.copy_all(setting.spares, folder))
+            copying = disk.Beside(lambda: disk.copy_all(setting.burst, folder))
             stamp = replica.until(lambda: len(replica.inserted) >= count)
             closed = copying.result()
             known = {"milliseconds": (stamp - closed) / 1e6, "messages": replica.messages}
@@ -121,7 +124,7 @@ def burst(setting):
 
     def inotify(_):
         with disk.Inotify(folder, disk.CLOSE_WRITE) as watch:
-            copying = disk.Beside(lambda: disk.copy_all(setting.spares, folder))
+            copying = disk.Beside(lambda: disk.copy_all(setting.burst, folder))
             stamp = watch.until(count)
             closed = copying.result()
         for path in folder.iterdir():
@@ -134,5 +137,5 @@ def burst(setting):
     milliseconds, messages = middle(rounds, "milliseconds"), middle(rounds, "messages")
     setting.report.add(
         f"burst of {count:,}, last close(2) to an observer that has all", milliseconds, "ms",
-        note=f"{messages:g} messages", beside=("inotify alone", middle(alone, "milliseconds")),
-        targets=[under("ms", milliseconds, 50), at_most("messages", messages, 20)])
+        note=counted(messages, "message"), beside=("inotify alone", middle(alone, "milliseconds")),
+        targets=[under(milliseconds, 50, "ms"), at_most(messages, 20, "messages")])

@@ -74,9 +74,9 @@ class Photod:
                 if status["state"] == "live" and status["assetCount"] >= count:
                     break
                 if status["state"] == "live" or time.monotonic() > deadline:
-                    raise RuntimeError(f"photod is {status['state']} with {status['assetCount']} of {count}: {self.log()}")
+                    raise RuntimeError(f"{count} photos are there, photod says {status}: {self.log()}")
         if status["assetCount"] != count or status["failedCount"] != 0:
-            raise RuntimeError(f"photod has {status['assetCount']} assets, {status['failedCount']} failed; {count} made")
+            raise RuntimeError(f"{count} photos are there, all of them readable, photod says {status}")
         return seconds
 
     def synchronize(self):
@@ -100,7 +100,7 @@ class Photod:
         return {name: kilobytes(f"/proc/{pid}/status", ["VmHWM"])["VmHWM"] * 1024 for name, pid in self.pids().items()}
 
     def memory(self):
-        """Bytes now, of both programs: resident, proportional (what others share is divided), anonymous (not a file's)."""
+        """Bytes now, of both programs: resident; proportional, which divides what is shared; anonymous, of no file."""
         names = ["Rss", "Pss", "Anonymous"]
         sums = dict.fromkeys(names, 0)
         for pid in self.pids().values():

@@ -5,12 +5,12 @@ import shutil
 
 import disk
 from client import History, Replica
-from report import middle, under
+from report import counted, middle, under
 
 
 def photos(setting):
     """A folder of photos: rename(2) and then the last unlink(2) of its files, to an observer that has all of them."""
-    count = len(setting.spares)
+    count = len(setting.burst)
     names = [setting.photos / "folder", setting.photos / "folder-renamed"]
     renames, deletions = [], []
     with setting.new_library() as photod, photod.connect() as connection:
@@ -19,7 +19,7 @@ def photos(setting):
         def once(_):
             names[0].mkdir()
             replica.forget()
-            disk.copy_all(setting.spares, names[0])
+            disk.copy_all(setting.burst, names[0])
             replica.until(lambda: len(replica.inserted) >= count)
             for old, new in [names, reversed(names), names]:
                 photod.synchronize()
@@ -40,7 +40,7 @@ def photos(setting):
 
     def inotify(_):
         names[0].mkdir()
-        disk.copy_all(setting.spares, names[0])
+        disk.copy_all(setting.burst, names[0])
         with disk.Inotify(setting.photos, disk.MOVED_TO) as watch:
             began = disk.rename(*names)
             moved = (watch.until(1) - began) / 1e6
@@ -56,11 +56,11 @@ def photos(setting):
     milliseconds = middle(renames, "milliseconds")
     setting.report.add(
         f"folder of {count:,} renamed, rename(2) to an observer that has all", milliseconds, "ms",
-        note=f"{middle(renames, 'messages'):g} messages", beside=("inotify alone", middle(alone, "renamed")),
-        targets=[under("ms", milliseconds, 20)])
+        note=counted(middle(renames, "messages"), "message"), beside=("inotify alone", middle(alone, "renamed")),
+        targets=[under(milliseconds, 20, "ms")])
     setting.report.add(
         f"folder of {count:,} deleted, last unlink(2) to an observer that has all", middle(deletions, "milliseconds"),
-        "ms", note=f"{middle(deletions, 'messages'):g} messages",
+        "ms", note=counted(middle(deletions, "messages"), "message"),
         beside=("inotify alone", middle(alone, "deleted")))
 
 

@@ -36,6 +36,8 @@ def newest(setting):
         if shutil.which("sqlite3"):
             measures["sqlite3 on the same catalog"] = run(
                 ["sqlite3", "-readonly", "-json", setting.catalog, SQL], count)
+        else:
+            print("sqlite3 is not installed: no line beside it", flush=True)
         rounds = dict(zip(measures, setting.interleave(
             f"newest {NEWEST}", 4 * setting.options.rounds, *measures.values())))
     setting.report.keep("newest", rounds)
@@ -43,4 +45,4 @@ def newest(setting):
     for name, values in rounds.items():
         setting.report.add(
             f"newest {NEWEST} of {setting.count:,} by a cold photoctl", ours, "ms",
-            beside=(name, middle(values, "milliseconds")), targets=[under("ms", ours, 30)])
+            beside=(name, middle(values, "milliseconds")), targets=[under(ours, 30, "ms")])

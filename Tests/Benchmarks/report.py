@@ -39,12 +39,17 @@ class Report:
         return json.dumps({"machine": machine, "lines": self.lines, "figures": self.figures}, indent=1) + "\n"
 
 
-def under(text, value, limit):
-    return f"{text} under {limit:g}", value < limit
+def under(value, limit, unit, share=""):
+    """A target: in words, and whether it is met."""
+    return f"{share}under {limit:g} {unit}", value < limit
 
 
-def at_most(text, value, limit):
-    return f"{text} at most {limit:g}", value <= limit
+def at_most(value, limit, unit):
+    return f"at most {limit:g} {unit}", value <= limit
+
+
+def counted(number, noun):
+    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 
 
 def ours(line):

@@ -32,14 +32,14 @@ def idle(setting):
     setting.report.add(
         f"idle over {setting.count:,}, CPU a minute (measured {seconds:g} s)", total, "ms",
         note=f"of them photod-watch {digits(used['photod-watch'])}", beside=("sleep", slept / 1e6 * 60 / seconds),
-        targets=[under("ms", total, 5)])
+        targets=[under(total, 5, "ms")])
 
 
 def memory(setting):
     """Both programs together, after a first scan and after a restart.
 
-    The target is held against RSS, the greatest of the three: it counts what both map twice. PSS divides what is shared,
-    also with others; anonymous leaves out the programs and libraries, which the kernel drops when it needs the room.
+    The target is held against RSS, the greatest of the three: it counts twice what both map. PSS divides what is
+    shared, also with others; anonymous leaves out programs and libraries, which the kernel drops when it needs room.
     """
     figures = {}
     with setting.new_library() as photod:
@@ -53,4 +53,4 @@ def memory(setting):
         resident, proportional, anonymous = (values[name] / 1e6 for name in ["Rss", "Pss", "Anonymous"])
         setting.report.add(
             f"memory at {setting.count:,} after {when}, both programs, RSS", resident, "MB",
-            note=f"PSS {digits(proportional)}, anonymous {digits(anonymous)}", targets=[under("MB", resident, 60)])
+            note=f"PSS {digits(proportional)}, anonymous {digits(anonymous)}", targets=[under(resident, 60, "MB")])

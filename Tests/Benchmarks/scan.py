@@ -49,7 +49,7 @@ def add(setting, count, results):
         if name == "photod":
             continue
         theirs = middle(values, "seconds")
-        targets = [at_most("ratio", seconds / theirs, 1)] if name == one else []
+        targets = [at_most(seconds / theirs, 1, "× limit.c")] if name == one else []
         report.add(what, seconds, "s", beside=(name, theirs), targets=targets)
     report.add(f"{what}, files a second", count / seconds, "files/s",
                beside=(one, count / middle(limits, "seconds")))
@@ -76,8 +76,8 @@ def photod(setting, folder, count):
 def build_limit(setting):
     if not setting.limit.exists():
         subprocess.run(
-            [os.environ.get("CC", "cc"), "-O2", "-pthread", "-o", setting.limit, HERE / "limit.c", "-lexif", "-lsqlite3"],
-            check=True)
+            [os.environ.get("CC", "cc"), "-O2", "-pthread", "-o", setting.limit, HERE / "limit.c",
+             "-lexif", "-lsqlite3"], check=True)
 
 
 def limit(setting, folder, count, threads):

@@ -54,10 +54,16 @@ class Setting:
     def spares(self):
         """(name, content) of photos that are not in the library, as many as one change may need."""
         if "spares" not in self.made:
-            folder = self.make_photos("spares", self.options.burst, start=10_000_000, flat=True)
+            count = max(self.options.burst, self.options.changes)
+            folder = self.make_photos("spares", count, start=10_000_000, flat=True)
             self.made["spares"] = [(path.name, path.read_bytes()) for path in sorted(folder.iterdir())]
             shutil.rmtree(folder)
         return self.made["spares"]
+
+    @property
+    def burst(self):
+        """The spare photos that make a burst, or a folder."""
+        return self.spares[: self.options.burst]
 
     def photod(self, folder=None):
         return Photod(self.options.programs, folder or self.photos, self.catalog, self.scratch)
