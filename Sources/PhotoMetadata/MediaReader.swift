@@ -4,10 +4,11 @@ import PhotoModel
 /// Reads what media files say of themselves, one file after the other.
 ///
 /// The name decides that a file is an asset, its content only which type it has. JPEG and TIFF are read whole, PNG, GIF
-/// and WebP by their headers and EXIF and XMP chunks; of anything else only the type is told. One file costs at most 64 KiB
-/// plus 2 MiB of reads in 513 calls (see ``FileWindow``), whatever it claims; a small JPEG is one `pread`.
+/// and WebP by their headers and their EXIF and XMP; of anything else only the type is told. One file costs at most
+/// 64 KiB plus 2 MiB of reads in 513 calls (see ``FileWindow``), whatever it claims; a small JPEG is one `pread`.
 ///
-/// A reader keeps 180 KiB of buffers: make one a thread, and use it on that thread.
+/// A reader keeps 180 KiB of buffers, and an XML parser once it has met an XMP packet: make one a thread, and use it on
+/// that thread.
 package struct MediaReader {
   private let window = FileWindow()
   private let blob = ExifBlob()

@@ -1,3 +1,4 @@
+import Foundation
 import PhotoCatalog
 import PhotoModel
 import Testing
@@ -66,5 +67,18 @@ private typealias Fixture = ReconcilerFixture
     try fixture.upgrade()
     #expect(try fixture.scan(files).isEmpty)
     #expect(try fixture.catalog.read { try $0.sequence() } == before)
+  }
+
+  @Test func aFileOnDiskBringsWhatItsPacketSays() throws {
+    let package = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let photo = package.appendingPathComponent("Tests/Fixtures/made/gen/2011/01/DSC_0000110.JPG")
+    let files = DiskFiles()
+    let stat = try #require(files.stat(Array(photo.path.utf8)))
+    guard case .content(let content, _, _) = files.read(Array(photo.path.utf8), expecting: stat) else {
+      Issue.record("the photo can't be read")
+      return
+    }
+    #expect(content.keywords == ["sunset", "garden", "birthday"] && content.rating == 4)
   }
 }
