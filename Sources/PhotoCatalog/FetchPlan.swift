@@ -46,6 +46,8 @@ enum SQLValue: Hashable, Sendable {
   case integer(Int64)
   case real(Double)
   case text([UInt8])
+  /// The second argument of `photod_test`.
+  case test(PredicateTest)
 
   static func text(_ text: String) -> SQLValue { .text(Array(text.utf8)) }
 }
@@ -117,6 +119,7 @@ extension RawStatement {
       case .integer(let integer): bind(Int32(index + 1), integer)
       case .real(let real): bind(Int32(index + 1), real)
       case .text(let bytes): bind(Int32(index + 1), text: bytes)
+      case .test(let test): bind(Int32(index + 1), test: test)
       }
     }
   }

@@ -19,8 +19,10 @@ struct PredicateCompiler {
   /// How much of the stack of SQLite's parser a predicate may take, of 100 in all (YYSTACKDEPTH,
   /// https://www.sqlite.org/compile.html#yystackdepth); the rest is for the statement around it.
   private static let maximumParserStack = 75
-  /// More than any one comparison takes.
-  private static let comparisonParserStack = 12
+  /// What one comparison takes at most, as measured with SQLite 3.40.1.
+  private static let comparisonParserStack = 13
+  private static let keywordsParserStack = 17
+  private static let resourcesParserStack = 26
 
   /// A part of the condition.
   private struct Part {
@@ -63,9 +65,13 @@ struct PredicateCompiler {
     case .not(let inner): return part(inner, isNegated: !isNegated)
     case .and(let parts): return joined(parts, by: isNegated ? "OR" : "AND", isNegated: isNegated)
     case .or(let parts): return joined(parts, by: isNegated ? "AND" : "OR", isNegated: isNegated)
-    case .comparison(let key, let op, let value):
-      return negated(comparison(key, op, value), isNegated)
-    case .in(let key, let values): return negated(membership(key, values), isNegated)
+    case .constant(let value):
+      return Part(sql: value != isNegated ? "TRUE" : "FALSE", arguments: [], parserStack: 1)
+    case .comparison(let comparison):
+      let condition = condition(comparison)
+      return Part(
+        sql: isNegated ? "(\(condition.sql)) IS NOT TRUE" : condition.sql, arguments: condition.arguments,
+        parserStack: Self.parserStack(comparison.key))
     }
   }
 
@@ -85,40 +91,136 @@ struct PredicateCompiler {
     return joined
   }
 
-  private func negated(_ condition: SQLCondition, _ isNegated: Bool) -> Part {
-    Part(
-      sql: isNegated ? "(\(condition.sql)) IS NOT TRUE" : condition.sql, arguments: condition.arguments,
-      parserStack: Self.comparisonParserStack)
+  private static func parserStack(_ key: PredicateKey) -> Int {
+    key == .keywords ? keywordsParserStack : key.isOfEveryResource ? resourcesParserStack : comparisonParserStack
   }
 
   // MARK: - Comparisons
 
-  private mutating func comparison(
-    _ key: PredicateKey, _ op: Predicate.Operator, _ value: Predicate.Literal
-  ) -> SQLCondition {
-    let column = column(of: key)
-    let (operand, arguments) = Self.operand(value)
-    let sign = op == .equal ? "=" : op == .notEqual ? "<>" : op.rawValue
-    switch (op, value) {
-    case (.equal, .null): return SQLCondition(sql: "\(column) IS NULL")
-    case (.notEqual, .null): return SQLCondition(sql: "\(column) IS NOT NULL")
-    case (.contains, _): return SQLCondition(sql: "instr(\(column), \(operand)) > 0", arguments: arguments)
-    case (.beginsWith, _): return SQLCondition(sql: "instr(\(column), \(operand)) = 1", arguments: arguments)
-    default:
-      let sql = "\(column) \(sign) \(operand)"
-      guard key == .creationDate, op != .notEqual else { return SQLCondition(sql: sql, arguments: arguments) }
-      // Where there is a creation date the sort date is the same, and that has an index.
-      return SQLCondition(
-        sql: "(\(sql) AND asset.sort_date \(sign) \(operand))", arguments: arguments + arguments)
+  private mutating func condition(_ comparison: Predicate.Comparison) -> SQLCondition {
+    note(comparison.key)
+    let all = comparison.quantifier == .all
+    return switch comparison.key {
+    case .keywords: Self.keywords(comparison, all)
+    case .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType:
+      Self.resources(comparison, all)
+    default: Self.question(comparison, of: Self.column(comparison.key))
     }
   }
 
-  private mutating func membership(_ key: PredicateKey, _ values: [Predicate.Literal]) -> SQLCondition {
-    // The sign keeps SQLite from rounding the integers of a list to the column's type, which a comparison doesn't do.
-    let column = (key.valueType == .real ? "+" : "") + column(of: key)
-    let operands = values.map(Self.operand)
+  /// For `keyword == 'x'` this goes from the word's row to its assets by index; for other questions, over all words, which
+  /// are few, each stored once.
+  private static func keywords(_ comparison: Predicate.Comparison, _ all: Bool) -> SQLCondition {
+    let links = "SELECT 1 FROM asset_keyword AS link WHERE link.asset_id = asset.id"
+    switch comparison.question {
+    case .isAbsent: return SQLCondition(sql: "NOT EXISTS (\(links))")
+    case .isPresent: return SQLCondition(sql: "EXISTS (\(links))")
+    default:
+      let question = question(comparison, of: "keyword.name")
+      return SQLCondition(
+        sql: "asset.id \(all ? "NOT " : "")IN (SELECT link.asset_id FROM keyword "
+          + "CROSS JOIN asset_keyword AS link ON link.keyword_id = keyword.id "
+          + "WHERE \(all ? "(\(question.sql)) IS NOT TRUE" : question.sql))", arguments: question.arguments)
+    }
+  }
+
+  /// The first resource is in the asset's row; the others, of which there are few, are gone through once.
+  private static func resources(_ comparison: Predicate.Comparison, _ all: Bool) -> SQLCondition {
+    let isPath = comparison.key == .resourcesPath
+    let columns =
+      switch comparison.key {
+      case .resourcesPath: (column(.path), "photod_path(home.path || '/' || companion.name)")
+      case .resourcesFilename: (column(.filename), "photod_name(companion.name)")
+      case .resourcesByteCount: (column(.byteCount), "companion.byte_count")
+      default: (column(.contentType), "companion.content_type")
+      }
+    switch comparison.question {
+    // No asset is without.
+    case .isAbsent: return SQLCondition(sql: "FALSE")
+    case .isPresent: return SQLCondition(sql: "TRUE")
+    default:
+      let first = question(comparison, of: columns.0)
+      let other = question(comparison, of: columns.1)
+      return SQLCondition(
+        sql: "((\(first.sql)) \(all ? "AND" : "OR") asset.id \(all ? "NOT " : "")IN (SELECT companion.asset_id "
+          + "FROM resource AS companion \(isPath ? "CROSS JOIN place AS home ON home.id = companion.directory_id " : "")"
+          + "WHERE companion.position > 0 AND (\(other.sql))\(all ? " IS NOT TRUE" : "")))",
+        arguments: first.arguments + other.arguments)
+    }
+  }
+
+  /// What is asked of one value, which `column` stands for.
+  private static func question(_ comparison: Predicate.Comparison, of column: String) -> SQLCondition {
+    if let (test, isNegated) = comparison.test {
+      return SQLCondition(sql: "\(isNegated ? "NOT " : "")photod_test(\(column), ?)", arguments: [.test(test)])
+    }
+    switch comparison.question {
+    case .isAbsent: return SQLCondition(sql: "\(column) IS NULL")
+    case .isPresent: return SQLCondition(sql: "\(column) IS NOT NULL")
+    case .isIn(let values):
+      // The sign keeps SQLite from rounding the integers of a list to the column's type, which a comparison doesn't do.
+      let column = (comparison.key.valueType == .real ? "+" : "") + column
+      let operands = values.map(operand)
+      return SQLCondition(
+        sql: "\(column) IN (\(operands.map(\.sql).joined(separator: ", ")))", arguments: operands.flatMap(\.arguments))
+    case .isBetween(.date(let low), .date(let high)):
+      return within("BETWEEN", low.first, high.last, column, comparison.key)
+    case .isBetween(let low, let high):
+      let (low, high) = (operand(low), operand(high))
+      return SQLCondition(
+        sql: "\(column) BETWEEN \(low.sql) AND \(high.sql)", arguments: low.arguments + high.arguments)
+    case .compares(let op, .date(let span)): return order(op, span, column, comparison.key)
+    case .compares(let op, let value):
+      let operand = operand(value)
+      return switch op {
+      case .contains: SQLCondition(sql: "instr(\(column), \(operand.sql)) > 0", arguments: operand.arguments)
+      case .beginsWith: SQLCondition(sql: "instr(\(column), \(operand.sql)) = 1", arguments: operand.arguments)
+      default: SQLCondition(sql: "\(column) \(sign(op)) \(operand.sql)", arguments: operand.arguments)
+      }
+    }
+  }
+
+  private static func order(
+    _ op: Predicate.Operator, _ span: DateSpan, _ column: String, _ key: PredicateKey
+  ) -> SQLCondition {
+    switch op {
+    case .equal where !span.isInstant: within("BETWEEN", span.first, span.last, column, key)
+    case .notEqual where !span.isInstant: within("NOT BETWEEN", span.first, span.last, column, key)
+    // After it is after its end, and so is "not after" before or at its end.
+    case .greater, .lessOrEqual: moment(op, span.last, column, key)
+    default: moment(op, span.first, column, key)
+    }
+  }
+
+  private static func moment(
+    _ op: Predicate.Operator, _ microseconds: Int64, _ column: String, _ key: PredicateKey
+  ) -> SQLCondition {
+    dated("\(sign(op)) ?", [.integer(microseconds)], column, hasIndex: key == .creationDate && op != .notEqual)
+  }
+
+  private static func within(
+    _ word: String, _ first: Int64, _ last: Int64, _ column: String, _ key: PredicateKey
+  ) -> SQLCondition {
+    dated(
+      "\(word) ? AND ?", [.integer(first), .integer(last)], column,
+      hasIndex: key == .creationDate && word == "BETWEEN")
+  }
+
+  /// Where there is a creation date the sort date is the same, and that has an index.
+  private static func dated(
+    _ question: String, _ arguments: [SQLValue], _ column: String, hasIndex: Bool
+  ) -> SQLCondition {
+    guard hasIndex else { return SQLCondition(sql: "\(column) \(question)", arguments: arguments) }
     return SQLCondition(
-      sql: "\(column) IN (\(operands.map(\.sql).joined(separator: ", ")))", arguments: operands.flatMap(\.arguments))
+      sql: "(\(column) \(question) AND asset.sort_date \(question))", arguments: arguments + arguments)
+  }
+
+  private static func sign(_ op: Predicate.Operator) -> String {
+    switch op {
+    case .equal: "="
+    case .notEqual: "<>"
+    default: op.rawValue
+    }
   }
 
   private static func operand(_ value: Predicate.Literal) -> (sql: String, arguments: [SQLValue]) {
@@ -129,31 +231,34 @@ struct PredicateCompiler {
     case .integer(let value): ("?", [.integer(value)])
     case .real(let value): ("?", [.real(value)])
     case .string(let value): ("?", [.text(value)])
-    case .date(let value): ("?", [.integer(value.microseconds)])
+    case .date(let value): ("?", [.integer(value.first)])
     }
   }
 
   // MARK: - Keys
 
-  private mutating func column(of key: PredicateKey) -> String {
+  /// What the statement needs for a key, and which changes can let an asset into the list or out of it.
+  private mutating func note(_ key: PredicateKey) {
     switch key {
-    case .path:
+    case .path, .resourcesPath:
       usesPath = true
       dependsOn.formUnion([.path, .resources])
     case .available:
       usesOffline = true
       dependsOn.formUnion([.availability, .path, .resources])
-    case .filename: dependsOn.formUnion([.path, .resources])
+    case .filename, .resourcesFilename: dependsOn.formUnion([.path, .resources])
+    case .resourcesCount: dependsOn.insert(.resources)
+    // A file's keywords are read with the rest of its metadata.
+    case .keywords, .keywordsCount: dependsOn.formUnion([.keywords, .content, .metadata, .resources])
     case .isFavorite: dependsOn.insert(.favorite)
     case .isHidden: dependsOn.insert(.hidden)
     case .isTrashed: dependsOn.insert(.trashed)
     case .id, .addedDate: break
     default: dependsOn.formUnion([.content, .metadata, .resources])
     }
-    return Self.columns(key)
   }
 
-  private static func columns(_ key: PredicateKey) -> String {
+  private static func column(_ key: PredicateKey) -> String {
     switch key {
     case .id: "asset.id"
     case .mediaType: "asset.media_type"
@@ -188,6 +293,11 @@ struct PredicateCompiler {
     case .path: "photod_path(place.path || '/' || asset.name)"
     case .byteCount: "asset.byte_count"
     case .contentType: "asset.content_type"
+    case .keywordsCount: "(SELECT count(*) FROM asset_keyword AS link WHERE link.asset_id = asset.id)"
+    case .resourcesCount:
+      "(1 + (SELECT count(*) FROM resource AS companion WHERE companion.asset_id = asset.id AND companion.position > 0))"
+    // Lists are asked for by conditions of their own.
+    case .keywords, .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType: "NULL"
     }
   }
 }

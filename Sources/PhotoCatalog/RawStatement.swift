@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import Glibc
+import PhotoModel
 
 /// A prepared statement of GRDB's cache, bound and stepped without GRDB's values in between: three times as fast on the
 /// paths that every file takes. Text is bound and read as bytes, since names need not be UTF-8.
@@ -69,6 +70,15 @@ struct RawStatement {
       return
     }
     blob.withUnsafeBytes { _ = sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), Self.transient) }
+  }
+
+  /// As a pointer that only SQL functions of ours can read (https://www.sqlite.org/bindptr.html). The statement keeps the
+  /// test alive until it is bound anew or gone.
+  func bind(_ index: Int32, test: PredicateTest) {
+    let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
+      if let pointer { Unmanaged<PredicateTest>.fromOpaque(pointer).release() }
+    }
+    sqlite3_bind_pointer(handle, index, Unmanaged.passRetained(test).toOpaque(), Self.testType, release)
   }
 
   // MARK: Stepping
@@ -145,4 +155,6 @@ struct RawStatement {
   static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
   /// A null pointer would bind NULL instead of the empty text.
   nonisolated(unsafe) static let empty = UnsafePointer<CChar>(strdup("")!)
+  /// SQLite compares it, and keeps the pointer to it.
+  nonisolated(unsafe) static let testType = UnsafePointer<CChar>(strdup("photod-test")!)
 }

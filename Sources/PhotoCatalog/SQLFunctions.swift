@@ -9,28 +9,69 @@ enum SQLFunctions {
   /// - `photod_fold(text)`: ``CaseFolding/fold(_:)``
   /// - `photod_name(name)`: ``FilePath/nameText(_:)``, the `filename` of the wire
   /// - `photod_path(path)`: ``FilePath/text(_:)``, the `path` of the wire
+  /// - `photod_test(value, test)`: whether a ``PredicateTest`` holds for a text, or for an integer that is a date
   static func register(in database: Database) throws {
     try register("photod_fold", in: database) { context, _, arguments in
       SQLFunctions.answer(context, arguments) { CaseFolding.fold(String(decoding: $0, as: UTF8.self)) }
     }
     try register("photod_name", in: database) { context, _, arguments in
-      SQLFunctions.answer(context, arguments) { FilePath.nameText($0) }
+      SQLFunctions.answerASCII(context, arguments) { FilePath.nameText($0) }
     }
     try register("photod_path", in: database) { context, _, arguments in
-      SQLFunctions.answer(context, arguments) { FilePath.text($0) }
+      SQLFunctions.answerASCII(context, arguments) { FilePath.text($0) }
+    }
+    try register("photod_test", 2, in: database) { context, _, arguments in
+      SQLFunctions.answerTest(context, arguments)
     }
   }
 
   private typealias Function =
     @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
-  private static func register(_ name: String, in database: Database, _ function: Function) throws {
+  private static func register(_ name: String, _ count: Int32 = 1, in database: Database, _ function: Function) throws {
     let code = sqlite3_create_function_v2(
-      database.sqliteConnection, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nil, function, nil,
+      database.sqliteConnection, name, count, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nil, function, nil,
       nil, nil)
     guard code == SQLITE_OK else {
       throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the function \(name) can't be registered")
     }
+  }
+
+  /// As ``answer(_:_:_:)``, where ASCII is its own answer, as it nearly always is: that is given back as it is.
+  private static func answerASCII(
+    _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?,
+    _ body: (UnsafeRawBufferPointer) -> String
+  ) {
+    if let value = arguments?[0], sqlite3_value_type(value) != SQLITE_NULL,
+      bytes(value).allSatisfy({ $0 < 0x80 })
+    {
+      sqlite3_result_value(context, value)
+    } else {
+      answer(context, arguments, body)
+    }
+  }
+
+  private static func answerTest(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
+    guard let value = arguments?[0], let pointer = sqlite3_value_pointer(arguments?[1], RawStatement.testType) else {
+      sqlite3_result_error(context, "photod_test takes a value and a test", -1)
+      return
+    }
+    let test = Unmanaged<PredicateTest>.fromOpaque(pointer)
+    switch sqlite3_value_type(value) {
+    case SQLITE_NULL: sqlite3_result_null(context)
+    case SQLITE_INTEGER:
+      let holds = test._withUnsafeGuaranteedRef { $0.holds(microseconds: sqlite3_value_int64(value)) }
+      sqlite3_result_int(context, holds ? 1 : 0)
+    default:
+      let holds = bytes(value).withMemoryRebound(to: UInt8.self) { utf8 in
+        test._withUnsafeGuaranteedRef { $0.holds(utf8: utf8) }
+      }
+      sqlite3_result_int(context, holds ? 1 : 0)
+    }
+  }
+
+  private static func bytes(_ value: OpaquePointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: sqlite3_value_blob(value), count: Int(sqlite3_value_bytes(value)))
   }
 
   private static func answer(
@@ -41,8 +82,7 @@ enum SQLFunctions {
       sqlite3_result_null(context)
       return
     }
-    let bytes = UnsafeRawBufferPointer(start: sqlite3_value_blob(value), count: Int(sqlite3_value_bytes(value)))
-    var text = body(bytes)
+    var text = body(bytes(value))
     text.withUTF8 { utf8 in
       utf8.withMemoryRebound(to: CChar.self) {
         sqlite3_result_text64(

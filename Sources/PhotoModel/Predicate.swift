@@ -1,34 +1,64 @@
 /// Which assets a fetch is about: `isFavorite == true AND camera.model CONTAINS 'X-T'`.
 ///
-/// ```
-/// predicate  = all { ("OR" | "||") all }
-/// all        = unit { ("AND" | "&&") unit }
-/// unit       = ("NOT" | "!") unit | "(" predicate ")" | comparison
-/// comparison = key ("==" | "=" | "!=" | "<>") (literal | "nil")
-///            | key ("<" | "<=" | ">" | ">=") (number | text | date)
-///            | key ("CONTAINS" | "BEGINSWITH") text
-///            | key "IN" "{" [ literal { "," literal } ] "}"
-/// literal    = 'text' | "text" | number | true | false        date = a text that is an ISO 8601 date
-/// ```
-/// Words are found without regard to case, keys are not. In a text `\\`, `\'`, `\"`, `\n`, `\t`, `\r` and `\u{1F600}` are
-/// escapes.
+/// The grammar, what absence means, and every key with examples are in docs/predicates.md. In short: comparisons of a key
+/// with a value, joined by `AND`, `OR`, `NOT` and parentheses. A comparison with an absent value is false, and NOT of it is
+/// true. Texts compare exactly, scalar by scalar, as SQLite's BINARY collation does, or folded (``TextModifiers``). Dates
+/// mean spans of time (``DateSpan``); those without an offset are taken as if they were UTC.
 ///
-/// A comparison with an absent value is false, and NOT of it is true; `key == nil` and `key != nil` ask for absence.
-/// Texts compare exactly, scalar by scalar, as SQLite's BINARY collation does. Dates compare as instants, those without an
-/// offset as if they were UTC.
-///
-/// Bounds: ``maximumBytes``, ``maximumDepth``, ``maximumComparisons``, ``maximumListCount``; they keep what is compiled from a
-/// predicate within SQLite's own.
+/// Bounds: ``maximumBytes``, ``maximumDepth``, ``maximumComparisons``, ``maximumListCount``, ``maximumPatternCount``; they keep
+/// what is compiled from a predicate within SQLite's own, and the time that a row takes within what a text's length decides.
 package indirect enum Predicate: Hashable, Sendable {
-  /// `value` is of the key's type, or `.null` with `.equal` and `.notEqual`.
-  case comparison(key: PredicateKey, operator: Operator, value: Literal)
-  /// The values are of the key's type, never `.null`; there may be none.
-  case `in`(key: PredicateKey, values: [Literal])
+  /// `TRUEPREDICATE`, `FALSEPREDICATE`
+  case constant(Bool)
+  case comparison(Comparison)
   /// Two or more, none of them an `.and`.
   case and([Predicate])
   /// Two or more, none of them an `.or`.
   case or([Predicate])
   case not(Predicate)
+
+  /// A key and what is asked of its value, or of the values in its list.
+  package struct Comparison: Hashable, Sendable {
+    /// `nil` for a key that has one value, and for a list that is itself asked for (`keywords == nil`).
+    package var quantifier: Quantifier?
+    package var key: PredicateKey
+    /// Empty but for texts.
+    package var modifiers: TextModifiers = []
+    package var question: Question
+
+    package init(
+      _ quantifier: Quantifier?, _ key: PredicateKey, _ question: Question, _ modifiers: TextModifiers = []
+    ) {
+      self.quantifier = quantifier
+      self.key = key
+      self.modifiers = modifiers
+      self.question = question
+    }
+
+    package init(_ key: PredicateKey, _ question: Question, _ modifiers: TextModifiers = []) {
+      self.init(nil, key, question, modifiers)
+    }
+  }
+
+  /// How many of a list's values must do. `NONE` is NOT of `.any`.
+  package enum Quantifier: String, Hashable, Sendable, CaseIterable {
+    /// One at least: false of an empty list.
+    case any = "ANY"
+    /// True of an empty list.
+    case all = "ALL"
+  }
+
+  /// What is asked of a value. Literals are of the key's type, never `.null`.
+  package enum Question: Hashable, Sendable {
+    /// Of a list: whether it is empty.
+    case isAbsent
+    case isPresent
+    case compares(Operator, Literal)
+    /// There may be none.
+    case isIn([Literal])
+    /// Both ends included.
+    case isBetween(Literal, Literal)
+  }
 
   package enum Operator: String, Hashable, Sendable, CaseIterable {
     case equal = "=="
@@ -37,18 +67,32 @@ package indirect enum Predicate: Hashable, Sendable {
     case lessOrEqual = "<="
     case greater = ">"
     case greaterOrEqual = ">="
+    // Of texts only.
     case contains = "CONTAINS"
     case beginsWith = "BEGINSWITH"
+    case endsWith = "ENDSWITH"
+    case like = "LIKE"
+    case matches = "MATCHES"
+
+    package var isForTextsOnly: Bool {
+      switch self {
+      case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: false
+      case .contains, .beginsWith, .endsWith, .like, .matches: true
+      }
+    }
+
+    /// Whether texts can be compared with modifiers by it.
+    package var takesModifiers: Bool { isForTextsOnly || self == .equal || self == .notEqual }
   }
 
-  /// A value as it is bound: integers where a number is whole, dates as instants without an offset.
+  /// A value as it is bound: integers where a number is whole, dates as spans without an offset.
   package enum Literal: Sendable {
     case null
     case boolean(Bool)
     case integer(Int64)
     case real(Double)
     case string(String)
-    case date(PhotoDate)
+    case date(DateSpan)
     case mediaType(MediaType)
   }
 
@@ -56,10 +100,12 @@ package indirect enum Predicate: Hashable, Sendable {
   package static let maximumBytes = 65_536
   /// Parentheses and NOTs within each other.
   package static let maximumDepth = 200
-  /// Comparisons and INs in all.
+  /// Comparisons of all kinds in all.
   package static let maximumComparisons = 500
   /// Values of all lists together.
   package static let maximumListCount = 5_000
+  /// Scalars of one pattern of LIKE or MATCHES, and steps of all patterns of MATCHES together, repetitions written out.
+  package static let maximumPatternCount = 1_000
 
   /// Reads a predicate.
   /// - Throws: ``PredicateError``, with the position and what was expected there.
@@ -112,86 +158,5 @@ extension Predicate.Literal: Hashable {
     case .date(let value): hasher.combine(value)
     case .mediaType(let value): hasher.combine(value)
     }
-  }
-}
-
-// MARK: - Canonical text
-
-extension Predicate: CustomStringConvertible {
-  /// The canonical text: predicates that differ only in spelling, spacing, quotes, superfluous parentheses, or the order and
-  /// repetition of what AND, OR and IN combine, have the same one. It parses to a predicate that matches the same assets.
-  ///
-  /// It is ASCII, everything else escaped, so that comparing canonical texts is comparing bytes.
-  /// - Complexity: O(n · d) for n characters nested d deep.
-  package var description: String { canonical.text }
-
-  /// Without double negations and repetitions, AND in AND and OR in OR dissolved, the parts in the order of their texts.
-  package var canonical: Predicate {
-    switch self {
-    case .comparison: return self
-    case .in(let key, let values): return .in(key: key, values: Self.ordered(values, by: \.description))
-    case .not(let inner):
-      let inner = inner.canonical
-      if case .not(let positive) = inner { return positive }
-      return .not(inner)
-    case .and(let parts):
-      let flat = parts.map(\.canonical).flatMap { if case .and(let inner) = $0 { inner } else { [$0] } }
-      let ordered = Self.ordered(flat, by: \.operandText)
-      return ordered.count == 1 ? ordered[0] : .and(ordered)
-    case .or(let parts):
-      let flat = parts.map(\.canonical).flatMap { if case .or(let inner) = $0 { inner } else { [$0] } }
-      let ordered = Self.ordered(flat, by: \.operandText)
-      return ordered.count == 1 ? ordered[0] : .or(ordered)
-    }
-  }
-
-  private static func ordered<Part>(_ parts: [Part], by text: (Part) -> String) -> [Part] {
-    var byText: [String: Part] = [:]
-    for part in parts { byText[text(part)] = part }
-    return byText.sorted { $0.key < $1.key }.map(\.value)
-  }
-
-  private var text: String {
-    switch self {
-    case .comparison(let key, let op, let value): "\(key.rawValue) \(op.rawValue) \(value)"
-    case .in(let key, let values): "\(key.rawValue) IN {\(values.map(\.description).joined(separator: ", "))}"
-    case .and(let parts): parts.map(\.operandText).joined(separator: " AND ")
-    case .or(let parts): parts.map(\.operandText).joined(separator: " OR ")
-    case .not(let inner): "NOT \(inner.operandText)"
-    }
-  }
-
-  /// In parentheses if it is more than one comparison.
-  private var operandText: String {
-    switch self {
-    case .comparison, .in, .not: text
-    case .and, .or: "(\(text))"
-    }
-  }
-}
-
-extension Predicate.Literal: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .null: "nil"
-    case .boolean(let value): value ? "true" : "false"
-    case .integer(let value): String(value)
-    case .real(let value): String(value)
-    case .string(let value): Self.quoted(value)
-    case .date(let value): Self.quoted(value.description)
-    case .mediaType(let value): Self.quoted(value.rawValue)
-    }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var quoted = "'"
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "'", "\\": quoted += "\\\(scalar)"
-      case " "..."~": quoted.unicodeScalars.append(scalar)
-      default: quoted += "\\u{\(String(scalar.value, radix: 16))}"
-      }
-    }
-    return quoted + "'"
   }
 }

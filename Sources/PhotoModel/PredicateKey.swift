@@ -19,23 +19,50 @@ package enum PredicateKey: String, Hashable, Sendable, CaseIterable {
   case locationAltitude = "location.altitude"
   // Of the first resource.
   case filename, path, byteCount, contentType
+  // Lists: of the keywords, and of all resources, the first too.
+  case keywords
+  case resourcesPath = "resources.path"
+  case resourcesFilename = "resources.filename"
+  case resourcesByteCount = "resources.byteCount"
+  case resourcesContentType = "resources.contentType"
+  // How long those are.
+  case keywordsCount = "keywords.@count"
+  case resourcesCount = "resources.@count"
 
-  /// What a key is compared with.
+  /// What a key's value, or each value of a list, is compared with.
   package enum ValueType: Hashable, Sendable {
     case boolean, integer, real, string, date, mediaType
+
+    package var isNumber: Bool { self == .integer || self == .real }
+    /// Whether one value can be less than another; of texts, by their scalars.
+    package var isOrdered: Bool { self != .boolean && self != .mediaType }
   }
 
   package var valueType: ValueType {
     switch self {
     case .isFavorite, .isHidden, .isTrashed, .available, .cameraFlashFired: .boolean
-    case .id, .pixelWidth, .pixelHeight, .orientation, .rating, .cameraISO, .byteCount: .integer
+    case .id, .pixelWidth, .pixelHeight, .orientation, .rating, .cameraISO, .byteCount, .resourcesByteCount,
+      .keywordsCount, .resourcesCount:
+      .integer
     case .durationSeconds, .cameraExposureSeconds, .cameraFNumber, .cameraFocalLengthMillimeters, .locationLatitude,
       .locationLongitude, .locationAltitude:
       .real
-    case .title, .caption, .burstIdentifier, .cameraMake, .cameraModel, .cameraLens, .filename, .path, .contentType:
+    case .title, .caption, .burstIdentifier, .cameraMake, .cameraModel, .cameraLens, .filename, .path, .contentType,
+      .keywords, .resourcesPath, .resourcesFilename, .resourcesContentType:
       .string
     case .creationDate, .modificationDate, .addedDate: .date
     case .mediaType: .mediaType
+    }
+  }
+
+  /// Whether an asset has a list of values for it.
+  package var isList: Bool { self == .keywords || isOfEveryResource }
+
+  /// A list that no asset has empty, so that it goes without saying that one of it is enough.
+  package var isOfEveryResource: Bool {
+    switch self {
+    case .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType: true
+    default: false
     }
   }
 }
@@ -47,8 +74,17 @@ extension PredicateKey.ValueType {
     case .boolean: "true or false"
     case .integer, .real: "a number"
     case .string: "a text in quotes"
-    case .date: "a date in quotes, such as '2024-01-31' or '2024-07-21T10:00:00+02:00'"
+    case .date: "a date in quotes, such as '2024-07' or '2024-07-21T10:00'"
     case .mediaType: "one of 'image', 'video', 'audio', 'unknown'"
+    }
+  }
+
+  /// The operators for such a key, for messages.
+  var operators: String {
+    switch self {
+    case .boolean, .mediaType: "==, != or IN"
+    case .integer, .real, .date: "==, !=, <, <=, >, >=, IN or BETWEEN"
+    case .string: "==, !=, <, <=, >, >=, CONTAINS, BEGINSWITH, ENDSWITH, LIKE, MATCHES or IN"
     }
   }
 }

@@ -7,7 +7,7 @@ struct PredicateLexer {
       case string(String)
       /// As written.
       case number(String)
-      /// One of `== != < <= > >= && || ! ( ) { } , [ ]`, `=` and `<>` already replaced.
+      /// One of `== != < <= > >= && || ! ( ) { } , [ ]`, what NSPredicate writes in two ways already in one.
       case sign(String)
       case end
     }
@@ -28,6 +28,34 @@ struct PredicateLexer {
     scalars = Array(text.unicodeScalars)
   }
 
+  /// Whether a sign is all but next.
+  func isBefore(_ sign: Unicode.Scalar) -> Bool { scalars[index...].first { !$0.properties.isWhitespace } == sign }
+
+  /// What is written at a position, up to where it can't be part of an unquoted date.
+  func writtenDate(at position: Int) -> String {
+    let written = scalars[position...].prefix(40).prefix { $0.isWordPart || "-:+.".unicodeScalars.contains($0) }
+    return String(String.UnicodeScalarView(written))
+  }
+
+  /// Where one scalar of a text's value is written; that of the text is `position`.
+  func position(ofScalar offset: Int, inTextAt position: Int) -> Int {
+    var reader = self
+    reader.index = position + 1
+    do {
+      for _ in 0..<offset {
+        let start = reader.index
+        guard reader.take("\\") else {
+          reader.index += 1
+          continue
+        }
+        _ = try reader.escaped(at: start)
+      }
+      return min(reader.index, scalars.count)
+    } catch {
+      return position  // The text was read before, so that this can't be.
+    }
+  }
+
   /// The next token; `.end` for ever once there is none.
   mutating func next() throws(PredicateError) -> Token {
     while let scalar = peek, scalar.properties.isWhitespace { index += 1 }
@@ -36,7 +64,7 @@ struct PredicateLexer {
     switch scalar {
     case "'", "\"": return Token(kind: .string(try string(quote: scalar)), position: start)
     case "0"..."9", "-", "+", ".": return Token(kind: .number(try number()), position: start)
-    case "a"..."z", "A"..."Z", "_": return Token(kind: .word(word()), position: start)
+    case "a"..."z", "A"..."Z", "_", "@": return Token(kind: .word(word()), position: start)
     default: return Token(kind: .sign(try sign()), position: start)
     }
   }
@@ -51,7 +79,7 @@ struct PredicateLexer {
 
   private mutating func word() -> String {
     var word = String.UnicodeScalarView()
-    while let scalar = peek, scalar.isWordPart || scalar == "." {
+    while let scalar = peek, scalar.isWordPart || scalar == "." || scalar == "@" {
       word.append(scalar)
       index += 1
     }
@@ -61,15 +89,30 @@ struct PredicateLexer {
   private mutating func sign() throws(PredicateError) -> String {
     let start = index
     let pair = index + 1 < scalars.count ? String(scalars[index]) + String(scalars[index + 1]) : ""
-    if ["==", "!=", "<=", ">=", "&&", "||", "<>"].contains(pair) {
+    if ["==", "!=", "<=", ">=", "&&", "||"].contains(pair) {
       index += 2
-      return pair == "<>" ? "!=" : pair
+      return pair
+    }
+    if let usual = ["<>": "!=", "=<": "<=", "=>": ">="][pair] {
+      index += 2
+      return usual
     }
     let one = String(scalars[index])
     index += 1
     if one == "=" { return "==" }
     if ["<", ">", "!", "(", ")", "{", "}", ",", "[", "]"].contains(one) { return one }
-    throw PredicateError("'\(one)' means nothing in a predicate; a text is written in quotes", at: start)
+    switch one {
+    case "*", "/": throw PredicateError(Self.arithmetic(one), at: start)
+    case "%":
+      throw PredicateError("%@ and its like are for programs; write the value itself, a text in quotes", at: start)
+    case "$": throw PredicateError("variables such as $NAME are not possible; write the value itself", at: start)
+    default:
+      throw PredicateError("'\(one)' means nothing in a predicate; a text is written in quotes", at: start)
+    }
+  }
+
+  static func arithmetic(_ sign: String) -> String {
+    "'\(sign)' would be arithmetic: a predicate computes nothing; write the result itself"
   }
 
   /// JSON's numbers, also with a sign before or without a digit before the point.
@@ -93,7 +136,7 @@ struct PredicateLexer {
       if fraction == 0 { throw PredicateError("a digit is missing after the decimal point", at: index) }
       count += fraction
     }
-    if count == 0 { throw PredicateError("a number has digits", at: start) }
+    if count == 0 { throw PredicateError(Self.arithmetic(String(scalars[start])), at: start) }
     if peek == "e" || peek == "E" {
       index += 1
       text += "e"
@@ -142,13 +185,16 @@ struct PredicateLexer {
         }
       }
       throw PredicateError("\\u{…} takes the hexadecimal number of a Unicode scalar", at: position)
+    case "d", "D", "w", "W", "s", "S", "*", "?", ".":
+      throw PredicateError(
+        "'\\\(scalar)' is no escape; a pattern's backslash is written \\\\, as in '\\\\\(scalar)'", at: position)
     default: throw PredicateError("'\\\(scalar)' is no escape\(known)", at: position)
     }
   }
 }
 
 extension Unicode.Scalar {
-  fileprivate var isWordPart: Bool {
+  var isWordPart: Bool {
     switch self {
     case "a"..."z", "A"..."Z", "0"..."9", "_": true
     default: false

@@ -1,32 +1,74 @@
 extension Predicate {
   /// Whether the predicate holds for an asset: the meaning that a query compiled from it must have.
-  package func matches(_ asset: Asset) -> Bool {
+  package func matches(_ asset: Asset) -> Bool { prepared()(asset) }
+
+  /// ``matches(_:)`` for many assets: patterns are read once.
+  package func prepared() -> (Asset) -> Bool {
     switch self {
-    case .comparison(let key, .equal, .null): asset.value(of: key) == .null
-    case .comparison(let key, .notEqual, .null): asset.value(of: key) != .null
-    case .comparison(let key, let op, let value): asset.value(of: key).compares(op, value)
-    case .in(let key, let values): values.contains { asset.value(of: key).compares(.equal, $0) }
-    case .and(let parts): parts.allSatisfy { $0.matches(asset) }
-    case .or(let parts): parts.contains { $0.matches(asset) }
-    case .not(let inner): !inner.matches(asset)
+    case .constant(let value): return { _ in value }
+    case .comparison(let comparison): return comparison.prepared()
+    case .and(let parts):
+      let parts = parts.map { $0.prepared() }
+      return { asset in parts.allSatisfy { $0(asset) } }
+    case .or(let parts):
+      let parts = parts.map { $0.prepared() }
+      return { asset in parts.contains { $0(asset) } }
+    case .not(let inner):
+      let inner = inner.prepared()
+      return { !inner($0) }
+    }
+  }
+}
+
+extension Predicate.Comparison {
+  fileprivate func prepared() -> (Asset) -> Bool {
+    let key = key
+    let holds = holdsForOne()
+    switch (question, quantifier) {
+    case (.isAbsent, _): return { $0.values(of: key).isEmpty }
+    case (.isPresent, _): return { !$0.values(of: key).isEmpty }
+    case (_, .all): return { $0.values(of: key).allSatisfy(holds) }
+    case (_, .any), (_, nil): return { $0.values(of: key).contains(where: holds) }
+    }
+  }
+
+  private func holdsForOne() -> (Predicate.Literal) -> Bool {
+    if let (test, isNegated) = test {
+      return { value in
+        switch value {
+        case .string(let text): test.holds(text) != isNegated
+        case .date(let date): test.holds(microseconds: date.first) != isNegated
+        default: false
+        }
+      }
+    }
+    switch question {
+    case .isAbsent, .isPresent: return { _ in false }
+    case .compares(let op, let wanted): return { $0.compares(op, wanted) }
+    case .isIn(let wanted): return { value in wanted.contains { value.compares(.equal, $0) } }
+    case .isBetween(let low, let high):
+      return { $0.compares(.greaterOrEqual, low) && $0.compares(.lessOrEqual, high) }
     }
   }
 }
 
 extension Asset {
-  /// `.null` where it is absent.
-  package func value(of key: PredicateKey) -> Predicate.Literal {
-    func string(_ value: String?) -> Predicate.Literal { value.map { .string($0) } ?? .null }
-    func integer(_ value: Int?) -> Predicate.Literal { value.map { .integer(Int64($0)) } ?? .null }
-    func real(_ value: Double?) -> Predicate.Literal { value.map { .real($0) } ?? .null }
-    func boolean(_ value: Bool?) -> Predicate.Literal { value.map { .boolean($0) } ?? .null }
+  /// None where it is absent; several of a list.
+  package func values(of key: PredicateKey) -> [Predicate.Literal] {
+    func string(_ value: String?) -> [Predicate.Literal] { value.map { [.string($0)] } ?? [] }
+    func integer(_ value: Int?) -> [Predicate.Literal] { value.map { [.integer(Int64($0))] } ?? [] }
+    func real(_ value: Double?) -> [Predicate.Literal] { value.map { [.real($0)] } ?? [] }
+    func boolean(_ value: Bool?) -> [Predicate.Literal] { value.map { [.boolean($0)] } ?? [] }
+    func date(_ value: PhotoDate?) -> [Predicate.Literal] {
+      value.map { [.date(DateSpan(microseconds: $0.microseconds))] } ?? []
+    }
     let resource = resources.first
     return switch key {
-    case .id: .integer(id)
-    case .mediaType: .mediaType(mediaType)
-    case .creationDate: creationDate.map { .date($0) } ?? .null
-    case .modificationDate: .date(modificationDate)
-    case .addedDate: .date(addedDate)
+    case .id: [.integer(id)]
+    case .mediaType: [.mediaType(mediaType)]
+    case .creationDate: date(creationDate)
+    case .modificationDate: date(modificationDate)
+    case .addedDate: date(addedDate)
     case .pixelWidth: integer(pixelWidth)
     case .pixelHeight: integer(pixelHeight)
     case .orientation: integer(orientation)
@@ -34,11 +76,11 @@ extension Asset {
     case .title: string(title)
     case .caption: string(caption)
     case .rating: integer(rating)
-    case .isFavorite: .boolean(isFavorite)
-    case .isHidden: .boolean(isHidden)
-    case .isTrashed: .boolean(isTrashed)
+    case .isFavorite: boolean(isFavorite)
+    case .isHidden: boolean(isHidden)
+    case .isTrashed: boolean(isTrashed)
     case .burstIdentifier: string(burstIdentifier)
-    case .available: .boolean(available)
+    case .available: boolean(available)
     case .cameraMake: string(camera?.make)
     case .cameraModel: string(camera?.model)
     case .cameraLens: string(camera?.lens)
@@ -52,14 +94,21 @@ extension Asset {
     case .locationAltitude: real(location?.altitude)
     case .filename: string(resource?.filename)
     case .path: string(resource?.path)
-    case .byteCount: resource.map { .integer($0.byteCount) } ?? .null
+    case .byteCount: resource.map { [.integer($0.byteCount)] } ?? []
     case .contentType: string(resource?.contentType)
+    case .keywords: keywords.map { .string($0) }
+    case .keywordsCount: integer(keywords.count)
+    case .resourcesPath: resources.map { .string($0.path) }
+    case .resourcesFilename: resources.map { .string($0.filename) }
+    case .resourcesByteCount: resources.map { .integer($0.byteCount) }
+    case .resourcesContentType: resources.map { .string($0.contentType) }
+    case .resourcesCount: integer(resources.count)
     }
   }
 }
 
 extension Predicate.Literal {
-  /// False with `.null` on either side, and between types that have no common order.
+  /// An asset's value with one that is written. False between types that have no common order.
   fileprivate func compares(_ op: Predicate.Operator, _ other: Self) -> Bool {
     switch (self, other) {
     case (.string(let a), .string(let b)):
@@ -72,6 +121,7 @@ extension Predicate.Literal {
       case .lessOrEqual: !b.utf8.lexicographicallyPrecedes(a.utf8)
       case .greater: b.utf8.lexicographicallyPrecedes(a.utf8)
       case .greaterOrEqual: !a.utf8.lexicographicallyPrecedes(b.utf8)
+      case .endsWith, .like, .matches: false  // by a test
       }
     case (.integer(let a), .integer(let b)): Self.orders(a, op, b)
     case (.real(let a), .real(let b)): Self.orders(a, op, b)
@@ -79,7 +129,7 @@ extension Predicate.Literal {
     // As SQLite compares them: exactly.
     case (.integer(let a), .real(let b)): Self.ordersExactly(a, op, b)
     case (.real(let a), .integer(let b)): Self.ordersExactly(b, op.mirrored, a)
-    case (.date(let a), .date(let b)): Self.orders(a.microseconds, op, b.microseconds)
+    case (.date(let a), .date(let b)): Self.orders(a.first, op, b)
     case (.boolean(let a), .boolean(let b)): op == .equal ? a == b : op == .notEqual && a != b
     case (.mediaType(let a), .mediaType(let b)): op == .equal ? a == b : op == .notEqual && a != b
     default: false
@@ -94,8 +144,13 @@ extension Predicate.Literal {
     case .lessOrEqual: a <= b
     case .greater: a > b
     case .greaterOrEqual: a >= b
-    case .contains, .beginsWith: false
+    case .contains, .beginsWith, .endsWith, .like, .matches: false
     }
+  }
+
+  /// Before, within or after the span.
+  private static func orders(_ moment: Int64, _ op: Predicate.Operator, _ span: DateSpan) -> Bool {
+    orders(moment < span.first ? -1 : moment > span.last ? 1 : 0, op, 0)
   }
 
   /// Without rounding the integer to a `Double`.
@@ -126,7 +181,7 @@ extension Predicate.Operator {
     case .lessOrEqual: .greaterOrEqual
     case .greater: .less
     case .greaterOrEqual: .lessOrEqual
-    case .equal, .notEqual, .contains, .beginsWith: self
+    case .equal, .notEqual, .contains, .beginsWith, .endsWith, .like, .matches: self
     }
   }
 }

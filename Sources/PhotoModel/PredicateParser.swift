@@ -1,12 +1,15 @@
-/// Reads the grammar of ``Predicate`` by recursive descent, one token ahead, and checks types at the literal.
+/// Reads the grammar of ``Predicate`` (docs/predicates.md) by recursive descent, one token ahead, and checks types at the
+/// literal.
 struct PredicateParser {
-  private typealias Token = PredicateLexer.Token
+  typealias Token = PredicateLexer.Token
 
-  private var lexer: PredicateLexer
-  private var token: Token
+  var lexer: PredicateLexer
+  var token: Token
   private var depth = 0
   private var comparisons = 0
-  private var listValues = 0
+  var listValues = 0
+  /// Of the patterns of MATCHES.
+  var patternSteps = 0
 
   init(_ text: String) throws(PredicateError) {
     lexer = try PredicateLexer(text)
@@ -46,7 +49,7 @@ struct PredicateParser {
       throw PredicateError("more than \(Predicate.maximumDepth) parentheses and NOTs within each other", at: start)
     }
     if try accept(word: "NOT", sign: "!") { return .not(try unit()) }
-    guard try accept(sign: "(") else { return try comparison() }
+    guard try accept(sign: "(") else { return try statement() }
     let inner = try disjunction()
     guard try accept(sign: ")") else {
       throw unexpected("AND, OR, or ) for the ( at position \(start)")
@@ -54,186 +57,158 @@ struct PredicateParser {
     return inner
   }
 
-  // MARK: - Comparisons
-
-  private mutating func comparison() throws(PredicateError) -> Predicate {
-    let start = token.position
-    let key = try key()
+  private mutating func statement() throws(PredicateError) -> Predicate {
     comparisons += 1
     if comparisons > Predicate.maximumComparisons {
       throw PredicateError(
         "more than \(Predicate.maximumComparisons) comparisons; many values of one key are written key IN {…}",
-        at: start)
+        at: token.position)
     }
-    let place = token.position
-    if try accept(word: "IN") {
-      try refuseModifier()
-      return .in(key: key, values: try list(for: key))
-    }
-    let op = try comparisonOperator(for: key)
-    try refuse(op, for: key, at: place)
-    let literalPosition = token.position
-    if case .word(let word) = token.kind, ["nil", "null"].contains(word.lowercased()) {
-      try advance()
-      guard op == .equal || op == .notEqual else {
-        throw PredicateError("nil can only be compared by == and !=", at: literalPosition)
-      }
-      return .comparison(key: key, operator: op, value: .null)
-    }
-    return .comparison(key: key, operator: op, value: try literal(for: key, orNil: op == .equal || op == .notEqual))
+    if try accept(word: "TRUEPREDICATE") { return .constant(true) }
+    if try accept(word: "FALSEPREDICATE") { return .constant(false) }
+    if try accept(word: "NONE") { return .not(try comparison(.any, word: "NONE")) }
+    for word in ["ANY", "SOME"] where try accept(word: word) { return try comparison(.any, word: word) }
+    if try accept(word: "ALL") { return try comparison(.all, word: "ALL") }
+    return try comparison(nil, word: "")
   }
 
-  private mutating func key() throws(PredicateError) -> PredicateKey {
+  // MARK: - Comparisons
+
+  /// - Parameter word: how the quantifier is written.
+  private mutating func comparison(
+    _ quantifier: Predicate.Quantifier?, word: String
+  ) throws(PredicateError) -> Predicate {
+    let start = token.position
+    let key = try key(after: word)
+    guard key.isList || quantifier == nil else {
+      throw PredicateError("\(word) is for lists such as keywords; \(key.rawValue) has one value", at: start)
+    }
+    let place = token.position
+    let comparison: Predicate.Comparison
+    if try accept(word: "IN") {
+      let modifiers = try modifiers(of: "IN", for: key)
+      comparison = Predicate.Comparison(quantifier, key, .isIn(try list(for: key)), modifiers)
+    } else if try accept(word: "BETWEEN") {
+      guard key.valueType.isNumber || key.valueType == .date else {
+        throw PredicateError("BETWEEN is for numbers and dates; \(key.rawValue) has none", at: place)
+      }
+      _ = try modifiers(of: "BETWEEN", for: key)
+      let (low, high) = try range(for: key)
+      comparison = Predicate.Comparison(quantifier, key, .isBetween(low, high))
+    } else {
+      comparison = try plainComparison(quantifier, key)
+    }
+    return .comparison(try quantified(comparison, at: start))
+  }
+
+  /// What a list's comparison without ANY or ALL means, if it means anything.
+  private func quantified(
+    _ comparison: Predicate.Comparison, at start: Int
+  ) throws(PredicateError) -> Predicate.Comparison {
+    var comparison = comparison
+    let key = comparison.key
+    switch comparison.question {
+    case .isAbsent, .isPresent:
+      guard comparison.quantifier == nil else {
+        throw PredicateError("no value of a list is nil; whether it is empty asks \(key.rawValue) == nil", at: start)
+      }
+    default:
+      guard key.isList, comparison.quantifier == nil else { break }
+      guard key.isOfEveryResource else {
+        throw PredicateError("\(key.rawValue) is a list; write ANY \(key.rawValue) …, or ALL or NONE", at: start)
+      }
+      comparison.quantifier = .any
+    }
+    return comparison
+  }
+
+  private mutating func plainComparison(
+    _ quantifier: Predicate.Quantifier?, _ key: PredicateKey
+  ) throws(PredicateError) -> Predicate.Comparison {
+    let place = token.position
+    let op = try comparisonOperator(for: key)
+    guard !op.isForTextsOnly || key.valueType == .string else {
+      throw PredicateError(
+        "\(op.rawValue) is for texts; \(key.rawValue) is compared with \(key.valueType.expectation)", at: place)
+    }
+    guard op == .equal || op == .notEqual || key.valueType.isOrdered else {
+      throw PredicateError("\(key.rawValue) has no order; expected \(key.valueType.operators)", at: place)
+    }
+    let modifiers = try modifiers(of: op.rawValue, for: key)
+    let isEquality = op == .equal || op == .notEqual
+    let literalPlace = token.position
+    if try acceptNil() {
+      guard isEquality else { throw PredicateError("nil can only be compared by == and !=", at: literalPlace) }
+      return Predicate.Comparison(quantifier, key, op == .equal ? .isAbsent : .isPresent)
+    }
+    let value = try literal(for: key, orNil: isEquality)
+    if case .string(let text) = value { try check(text, as: op, modifiers, at: literalPlace) }
+    return Predicate.Comparison(quantifier, key, .compares(op, value), modifiers)
+  }
+
+  private mutating func key(after quantifier: String) throws(PredicateError) -> PredicateKey {
+    let expected =
+      quantifier.isEmpty ? "a key such as creationDate, NOT, or (" : "a list such as keywords after \(quantifier)"
     guard case .word(let name) = token.kind, !Self.isReserved(name) else {
-      throw unexpected("a key such as creationDate, NOT, or (")
+      let isLiteral =
+        switch token.kind {
+        case .string, .number: true
+        default: false
+        }
+      let hint = isLiteral ? "; the key comes first, as in title == 'x' or ANY keywords == 'x'" : ""
+      throw PredicateError(unexpected(expected).message + hint, at: token.position)
     }
     guard let key = PredicateKey(rawValue: name) else {
-      let known = PredicateKey.allCases.map(\.rawValue)
-      let similar = Spelling.nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ";"
+      if lexer.isBefore("(") { throw call(name) }
+      let similar = Spelling.nearest(to: name, among: PredicateKey.allCases.map(\.rawValue))
       throw PredicateError(
-        "'\(name.prefix(60))' is no key\(similar) known are \(known.joined(separator: ", "))", at: token.position)
+        "'\(name.prefix(40))' is no key\(similar.map { "; did you mean '\($0)'?" } ?? "") (photoctl help query lists the keys)",
+        at: token.position)
     }
     try advance()
     return key
   }
 
   private mutating func comparisonOperator(for key: PredicateKey) throws(PredicateError) -> Predicate.Operator {
-    let expected = "an operator after \(key.rawValue): ==, !=, <, <=, >, >=, CONTAINS, BEGINSWITH or IN"
+    let expected = "an operator after \(key.rawValue): \(key.valueType.operators)"
     switch token.kind {
     case .sign(let sign):
       guard let op = Predicate.Operator(rawValue: sign) else { throw unexpected(expected) }
       try advance()
       return op
     case .word(let word):
-      guard let op = Predicate.Operator(rawValue: word.uppercased()) else { throw unexpected(expected) }
+      guard let op = Predicate.Operator(rawValue: word.uppercased()) else {
+        let similar = Spelling.nearest(to: word, among: Self.operatorWords).map { "; did you mean \($0)?" }
+        throw PredicateError(unexpected(expected).message + (similar ?? ""), at: token.position)
+      }
       try advance()
-      try refuseModifier()
       return op
     default: throw unexpected(expected)
     }
   }
 
-  /// `CONTAINS[c]`
-  private func refuseModifier() throws(PredicateError) {
-    if token.kind == .sign("[") {
-      throw PredicateError(
-        "modifiers such as [c] are not supported yet; texts are compared exactly", at: token.position)
-    }
-  }
-
-  private func refuse(_ op: Predicate.Operator, for key: PredicateKey, at position: Int) throws(PredicateError) {
-    let allowed: String
-    switch (op, key.valueType) {
-    case (.equal, _), (.notEqual, _), (_, .string): return
-    case (.contains, _), (.beginsWith, _):
-      throw PredicateError(
-        "\(op.rawValue) is for texts; \(key.rawValue) is compared with \(key.valueType.expectation)", at: position)
-    case (_, .boolean), (_, .mediaType): allowed = "==, != or IN"
-    default: return
-    }
-    throw PredicateError("\(key.rawValue) has no order; expected \(allowed)", at: position)
-  }
-
-  private mutating func list(for key: PredicateKey) throws(PredicateError) -> [Predicate.Literal] {
+  /// `[c]`, `[d]` or `[cd]` after an operator.
+  private mutating func modifiers(of op: String, for key: PredicateKey) throws(PredicateError) -> TextModifiers {
     let start = token.position
-    guard try accept(sign: "{") else { throw unexpected("{ and the values of the list") }
-    var values: [Predicate.Literal] = []
-    if try accept(sign: "}") { return values }
-    repeat {
-      listValues += 1
-      if listValues > Predicate.maximumListCount {
-        throw PredicateError("more than \(Predicate.maximumListCount) values in lists", at: token.position)
+    guard try accept(sign: "[") else { return [] }
+    guard case .word(let letters) = token.kind, letters.utf8.count <= 2 else { throw unexpected("c, d or cd after [") }
+    var modifiers: TextModifiers = []
+    for letter in letters.lowercased() {
+      switch letter {
+      case "c": modifiers.insert(.ignoringCase)
+      case "d": modifiers.insert(.ignoringDiacritics)
+      default: throw PredicateError("[\(letters)] is not known; [c], [d] and [cd] are", at: start)
       }
-      if case .word(let word) = token.kind, ["nil", "null"].contains(word.lowercased()) {
-        throw PredicateError("nil can't be in a list; write \(key.rawValue) == nil OR …", at: token.position)
-      }
-      values.append(try literal(for: key, orNil: false))
-    } while try accept(sign: ",")
-    guard try accept(sign: "}") else { throw unexpected(", or } for the { at position \(start)") }
-    return values
-  }
-
-  // MARK: - Literals
-
-  private mutating func literal(for key: PredicateKey, orNil: Bool) throws(PredicateError) -> Predicate.Literal {
-    let expected = "\(key.valueType.expectation)\(orNil ? ", or nil," : "") for \(key.rawValue)"
-    guard let value = try value(for: key, expected: expected) else { throw unexpected(expected) }
-    try advance()
-    return value
-  }
-
-  /// `nil` if the token is of another type.
-  private func value(for key: PredicateKey, expected: String) throws(PredicateError) -> Predicate.Literal? {
-    switch (token.kind, key.valueType) {
-    case (.string(let text), .string): return .string(text)
-    case (.string(let text), .date):
-      guard let date = PhotoDate(text) else {
-        throw PredicateError("\(Self.shown(text)) is no date; expected \(expected)", at: token.position)
-      }
-      return .date(PhotoDate(microseconds: date.microseconds, offsetMinutes: nil))
-    case (.string(let text), .mediaType):
-      guard let type = MediaType(rawValue: text) else {
-        throw PredicateError("\(Self.shown(text)) is no media type; expected \(expected)", at: token.position)
-      }
-      return .mediaType(type)
-    case (.number(let text), .integer), (.number(let text), .real):
-      if let integer = Int64(text) { return .integer(integer) }
-      guard let real = Double(text), real.isFinite else {
-        throw PredicateError("the number is too large", at: token.position)
-      }
-      return Int64(exactly: real).map { .integer($0) } ?? .real(real)
-    case (.word(let word), .boolean):
-      switch word.lowercased() {
-      case "true": return .boolean(true)
-      case "false": return .boolean(false)
-      default: return nil
-      }
-    default: return nil
-    }
-  }
-
-  // MARK: - Tokens
-
-  private mutating func advance() throws(PredicateError) { token = try lexer.next() }
-
-  private mutating func accept(word: String? = nil, sign: String? = nil) throws(PredicateError) -> Bool {
-    switch token.kind {
-    case .word(let found) where word.map { $0.uppercased() == found.uppercased() } ?? false: break
-    case .sign(let found) where found == sign: break
-    default: return false
     }
     try advance()
-    return true
-  }
-
-  private func unexpected(_ expected: String) -> PredicateError {
-    PredicateError("expected \(expected), found \(found)", at: token.position)
-  }
-
-  private var found: String {
-    switch token.kind {
-    case .word(let word):
-      Self.unsupported.contains(word.uppercased())
-        ? "\(word), which is not supported" : "'\(word.prefix(60))'"
-    case .string(let text): "the text \(Self.shown(text))"
-    case .number(let text): "the number \(text.prefix(40))"
-    case .sign(let sign): sign
-    case .end: "the end"
+    guard try accept(sign: "]") else { throw unexpected("] for the [ at position \(start)") }
+    guard key.valueType == .string else {
+      throw PredicateError(
+        "[\(letters)] is for texts; \(key.rawValue) is compared with \(key.valueType.expectation)", at: start)
     }
-  }
-
-  private static func shown(_ text: String) -> String {
-    "'\(String(String.UnicodeScalarView(text.unicodeScalars.prefix(40).map { $0.value < 32 ? " " : $0 })))'"
-  }
-
-  /// Words of NSPredicate that people will try.
-  private static let unsupported: Set<String> = [
-    "LIKE", "MATCHES", "ENDSWITH", "BETWEEN", "ANY", "ALL", "SOME", "NONE", "SUBQUERY", "TRUEPREDICATE",
-    "FALSEPREDICATE", "SELF",
-  ]
-
-  private static func isReserved(_ word: String) -> Bool {
-    ["AND", "OR", "NOT", "IN", "CONTAINS", "BEGINSWITH", "TRUE", "FALSE", "NIL", "NULL"].contains(word.uppercased())
-      || unsupported.contains(word.uppercased())
+    guard Predicate.Operator(rawValue: op)?.takesModifiers ?? true else {
+      throw PredicateError("\(op) orders texts by their characters' numbers and takes no [\(letters)]", at: start)
+    }
+    return modifiers
   }
 }

@@ -38,6 +38,7 @@ final class CatalogFixture {
       case .integer(let integer): statement.bind(Int32(index + 1), integer)
       case .real(let real): statement.bind(Int32(index + 1), real)
       case .text(let bytes): statement.bind(Int32(index + 1), text: bytes)
+      case .test(let test): statement.bind(Int32(index + 1), test: test)
       case nil: statement.bind(Int32(index + 1), Int64?.none)
       }
     }

@@ -1,0 +1,76 @@
+/// How texts are compared: exactly, without regard to case (`[c]`), to diacritics (`[d]`), or to both.
+package struct TextModifiers: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// `[c]`, by ``CaseFolding``.
+  package static let ignoringCase = TextModifiers(rawValue: 1)
+  /// `[d]`: of the canonical decomposition only what is no combining mark, that is, has the canonical combining class 0.
+  package static let ignoringDiacritics = TextModifiers(rawValue: 2)
+
+  /// The text that stands for all those that these modifiers take for the same. Each scalar is folded by itself: a text's
+  /// fold is the folds of its parts one after the other.
+  package func folded(_ text: String) -> String {
+    var text = text
+    if contains(.ignoringCase) { text = CaseFolding.fold(text) }
+    if contains(.ignoringDiacritics) { text = Self.withoutDiacritics(text) }
+    return text
+  }
+
+  /// Calls `body` with the folded text. For ASCII nothing is allocated on the heap.
+  func withFolded<Result>(
+    _ utf8: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+  ) -> Result {
+    guard !isEmpty else { return body(utf8) }
+    var all: UInt8 = 0
+    var hasUpper = false
+    for byte in utf8 {
+      all |= byte
+      hasUpper = hasUpper || byte &- 65 < 26
+    }
+    guard all < 0x80 else {
+      var text = folded(String(decoding: utf8, as: UTF8.self))
+      return text.withUTF8(body)
+    }
+    guard hasUpper && contains(.ignoringCase) else { return body(utf8) }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: utf8.count) { lower in
+      for (index, byte) in utf8.enumerated() { lower[index] = byte &- 65 < 26 ? byte | 0x20 : byte }
+      return body(UnsafeBufferPointer(lower))
+    }
+  }
+
+  private static func withoutDiacritics(_ text: String) -> String {
+    guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+    var rest = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar.isASCII {
+        rest.append(scalar)
+      } else if let jamo = hangul(scalar) {
+        rest.append(contentsOf: jamo)
+      } else if let decomposed = CanonicalDecompositions.withoutMarks(scalar) {
+        rest.append(contentsOf: decomposed)
+      } else if scalar.properties.canonicalCombiningClass == .notReordered {
+        rest.append(scalar)
+      }
+    }
+    return String(rest)
+  }
+
+  /// https://www.unicode.org/versions/latest/core-spec/chapter-3/#G56669
+  private static func hangul(_ scalar: Unicode.Scalar) -> [Unicode.Scalar]? {
+    guard (0xAC00...0xD7A3).contains(scalar.value) else { return nil }
+    let index = scalar.value - 0xAC00
+    let trailing = index % 28
+    let jamo = [0x1100 + index / 588, 0x1161 + index % 588 / 28] + (trailing == 0 ? [] : [0x11A7 + trailing])
+    return jamo.compactMap(Unicode.Scalar.init)
+  }
+}
+
+extension TextModifiers: CustomStringConvertible {
+  /// As it is written behind an operator: nothing, `[c]`, `[d]` or `[cd]`.
+  package var description: String {
+    let letters = (contains(.ignoringCase) ? "c" : "") + (contains(.ignoringDiacritics) ? "d" : "")
+    return letters.isEmpty ? "" : "[\(letters)]"
+  }
+}
