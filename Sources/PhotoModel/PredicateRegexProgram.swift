@@ -6,8 +6,8 @@ struct RegexProgram: Sendable {
 
   private enum Instruction: Sendable {
     case scalar(UInt32)
-    /// Of `sets`.
-    case set(Int)
+    /// Of `sets`; what ASCII is in it is here too, without a look elsewhere.
+    case set(Int, ascii: ScalarSet.ASCII)
     /// Both are gone on at.
     case split(Int, Int)
     case jump(Int)
@@ -46,7 +46,7 @@ struct RegexProgram: Sendable {
     case .scalar(let scalar): try emit(.scalar(scalar))
     case .set(let set):
       sets.append(set)
-      try emit(.set(sets.count - 1))
+      try emit(.set(sets.count - 1, ascii: set.ascii))
     case .start: try emit(.start)
     case .end: try emit(.end)
     case .sequence(let nodes): for node in nodes { try write(node) }
@@ -143,7 +143,10 @@ struct RegexProgram: Sendable {
           let instruction = current[place]
           switch program.instructions[instruction] {
           case .scalar(let wanted): if wanted == scalar { add(instruction + 1, at: index) }
-          case .set(let set): if program.sets[set].contains(scalar) { add(instruction + 1, at: index) }
+          case .set(let set, let ascii):
+            if scalar < 128 ? ascii.contains(scalar) : program.sets[set].contains(scalar) {
+              add(instruction + 1, at: index)
+            }
           default: break
           }
         }

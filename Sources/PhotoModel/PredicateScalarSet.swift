@@ -11,12 +11,23 @@ struct ScalarSet: Sendable {
     case lineEnd
   }
 
+  /// One bit for each scalar of ASCII.
+  struct ASCII: Sendable {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    mutating func insert(_ scalar: UInt32) {
+      if scalar < 64 { low |= 1 << UInt64(scalar) } else { high |= 1 << UInt64(scalar - 64) }
+    }
+
+    func contains(_ scalar: UInt32) -> Bool { (scalar < 64 ? low : high) >> UInt64(scalar & 63) & 1 == 1 }
+  }
+
   private let ranges: [ClosedRange<UInt32>]
   private let categories: [(category: Category, isNegated: Bool)]
   private let isNegated: Bool
   private let modifiers: TextModifiers
-  /// One bit for each scalar of ASCII.
-  private var ascii: (low: UInt64, high: UInt64) = (0, 0)
+  private(set) var ascii = ASCII()
 
   /// - Parameter modifiers: of the texts, whose scalars are given to ``contains(_:)`` folded. A single scalar stands for its
   ///   own fold too, a range also for what has its upper case in the range.
@@ -29,17 +40,10 @@ struct ScalarSet: Sendable {
     self.categories = categories
     self.isNegated = isNegated
     self.modifiers = modifiers
-    for value in UInt32(0)..<128 where found(value) {
-      if value < 64 { ascii.low |= 1 << UInt64(value) } else { ascii.high |= 1 << UInt64(value - 64) }
-    }
+    for value in UInt32(0)..<128 where found(value) { ascii.insert(value) }
   }
 
-  @inline(__always)
-  func contains(_ scalar: UInt32) -> Bool {
-    if scalar < 64 { return ascii.low >> UInt64(scalar) & 1 == 1 }
-    if scalar < 128 { return ascii.high >> UInt64(scalar - 64) & 1 == 1 }
-    return found(scalar)
-  }
+  func contains(_ scalar: UInt32) -> Bool { scalar < 128 ? ascii.contains(scalar) : found(scalar) }
 
   private func found(_ value: UInt32) -> Bool {
     guard let scalar = Unicode.Scalar(value) else { return isNegated }

@@ -1,0 +1,54 @@
+import PhotoModel
+import Testing
+
+@testable import PhotoCatalog
+
+/// How SQLite finds what a predicate asks for.
+@Suite struct PredicatePlanTests {
+  private let fixture: CatalogFixture
+
+  init() throws { fixture = try CatalogFixture() }
+
+  private func steps(_ predicate: String, limit: Int? = nil) throws -> [String] {
+    try fixture.catalog.read { reader in
+      let plan = try reader.plan(FetchOptions(predicate: predicate, fetchLimit: limit))
+      let statement = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + plan.idStatement)
+      var steps: [String] = []
+      try statement.forEachRow { steps.append(statement.text(3)) }
+      return steps
+    }
+  }
+
+  @Test(arguments: [nil, 100]) func aKeywordLeadsToItsAssetsByIndex(limit: Int?) throws {
+    for predicate in ["ANY keywords == 'x'", "ANY keywords IN {'x', 'y'}", "rating > 3 AND ANY keywords == 'x'"] {
+      let steps = try steps(predicate, limit: limit)
+      #expect(steps.first == "SEARCH asset USING INTEGER PRIMARY KEY (rowid=?)", "\(steps)")
+      #expect(
+        steps.contains { $0.hasPrefix("SEARCH keyword USING COVERING INDEX") && $0.hasSuffix("(name=?)") }, "\(steps)")
+      #expect(steps.contains("SEARCH link USING COVERING INDEX asset_of_keyword (keyword_id=?)"), "\(steps)")
+    }
+  }
+
+  @Test func otherQuestionsOfKeywordsAreAskedOnceOfEachWord() throws {
+    for predicate in ["ANY keywords CONTAINS[cd] 'x'", "NONE keywords LIKE 'x*'", "ALL keywords != 'x'"] {
+      let steps = try steps(predicate)
+      #expect(steps.contains("LIST SUBQUERY 1"), "\(steps)")
+      #expect(steps.contains { $0.hasPrefix("SCAN keyword") }, "\(steps)")
+      #expect(steps.contains("SEARCH link USING COVERING INDEX asset_of_keyword (keyword_id=?)"), "\(steps)")
+    }
+    #expect(try steps("keywords == nil").contains { $0.hasPrefix("SEARCH link USING PRIMARY KEY (asset_id=?)") })
+  }
+
+  @Test func furtherResourcesAreGoneThroughOnceByTheirIndex() throws {
+    for predicate in ["resources.filename ENDSWITH[c] '.raf'", "ALL resources.path BEGINSWITH '/a'"] {
+      let steps = try steps(predicate)
+      #expect(steps.contains("SCAN companion USING COVERING INDEX resource_companion"), "\(steps)")
+    }
+  }
+
+  @Test(arguments: ["== '2024-07'", "== '2024-07-21T10:00:00'", "BETWEEN {'2024', '2024-07'}"])
+  func aSpanOfCreationDatesIsASearch(question: String) throws {
+    let steps = try steps("creationDate \(question)")
+    #expect(steps.first?.hasPrefix("SEARCH asset USING INDEX asset_by_date (sort_date") == true, "\(steps)")
+  }
+}
