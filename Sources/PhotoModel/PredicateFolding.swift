@@ -18,26 +18,28 @@ package struct TextModifiers: OptionSet, Hashable, Sendable {
     return text
   }
 
-  /// Calls `body` with the folded text. For ASCII nothing is allocated on the heap.
+  /// Calls `body` with the folded text. For ASCII and the other scalars of ``FoldingTable`` nothing is allocated on the heap
+  /// but for long texts.
   func withFolded<Result>(
     _ utf8: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
     guard !isEmpty else { return body(utf8) }
-    var all: UInt8 = 0
+    var highest: UInt8 = 0
     var hasUpper = false
     for byte in utf8 {
-      all |= byte
+      highest = max(highest, byte)
       hasUpper = hasUpper || byte &- 65 < 26
     }
-    guard all < 0x80 else {
-      var text = folded(String(decoding: utf8, as: UTF8.self))
-      return text.withUTF8(body)
-    }
-    guard hasUpper && contains(.ignoringCase) else { return body(utf8) }
-    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: utf8.count) { lower in
-      for (index, byte) in utf8.enumerated() { lower[index] = byte &- 65 < 26 ? byte | 0x20 : byte }
-      return body(UnsafeBufferPointer(lower))
-    }
+    if highest < 0x80, !(hasUpper && contains(.ignoringCase)) { return body(utf8) }
+    let result: Result? =
+      highest >= FoldingTable.firstByteBeyond
+      ? nil
+      : withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * utf8.count) { folded in
+        FoldingTable.of(self).fold(utf8, into: folded).map { body(UnsafeBufferPointer(rebasing: folded[..<$0])) }
+      }
+    if let result { return result }
+    var text = folded(String(decoding: utf8, as: UTF8.self))
+    return text.withUTF8(body)
   }
 
   private static func withoutDiacritics(_ text: String) -> String {

@@ -127,6 +127,28 @@ import class Foundation.NSString
     #expect(differing == 0)
   }
 
+  /// The table for short scalars, the way for ASCII, and the one for all else give the same.
+  @Test func aRowIsFoldedAsAPatternIs() {
+    var generator = SeededGenerator(seed: 9)
+    let bounds: [UInt32] = [0x7F, 0x250, 0x7FF, 0x800, 0x1FFFF]
+    for _ in 0..<5_000 {
+      let bound = bounds.randomElement(using: &generator) ?? 0
+      var text = ""
+      for _ in 0..<Int.random(in: 0...8, using: &generator) {
+        text.unicodeScalars.append(Unicode.Scalar(UInt32.random(in: 1...bound, using: &generator)) ?? "İ")
+      }
+      for modifiers in [TextModifiers.ignoringCase, .ignoringDiacritics, [.ignoringCase, .ignoringDiacritics]] {
+        let row = text.withUTF8 { modifiers.withFolded($0) { Array($0) } }
+        #expect(row == Array(modifiers.folded(text).utf8), "\(text.debugDescription)")
+      }
+    }
+    // What is not UTF-8 is mended, as everywhere.
+    for bytes: [UInt8] in [[0xC3], [0x41, 0xC3, 0x28], [0x80, 0x41], [0xC0, 0x80], [0xFF]] {
+      let row = bytes.withUnsafeBufferPointer { TextModifiers.ignoringCase.withFolded($0) { Array($0) } }
+      #expect(row == Array(String(decoding: bytes, as: UTF8.self).lowercased().utf8))
+    }
+  }
+
   @Test func foldingATextIsFoldingItsParts() {
     var generator = SeededGenerator(seed: 8)
     let pieces = ["a", "B", "é", "E\u{301}", "İ", "ß", "Å", "K", "한", "🦊", "\u{301}", "Σ", "が", "ﬁ", " "]
