@@ -48,7 +48,7 @@ struct StandardInput {
   let directory: [UInt8]
 
   /// More is a mistake, or takes a program of its own.
-  static let maximumEntries = 1_000_000
+  var maximumEntries = 1_000_000
 
   /// Empty entries are passed over.
   ///
@@ -59,9 +59,9 @@ struct StandardInput {
     for (index, entry) in bytes.split(separator: end, omittingEmptySubsequences: false).enumerated()
     where !entry.isEmpty {
       let place = "\(isNullEnded ? "entry" : "line") \(index + 1) of standard input"
-      guard names.count < Self.maximumEntries else {
+      guard names.count < maximumEntries else {
         throw Failure(
-          .usage, "standard input names more than \(Text.grouped(Self.maximumEntries)) assets",
+          .usage, "standard input names more than \(Text.grouped(maximumEntries)) assets",
           remedy: "Give them in several commands.")
       }
       names.append(NamedAsset(try argument(entry, at: place), at: place))

@@ -55,7 +55,7 @@ struct Photoctl: AsyncParsableCommand {
     subcommands: [
       StatusCommand.self, QueryCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
       FavoriteCommand.self, UnfavoriteCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
-      ClientsCommand.self, DebugCommand.self,
+      ClientsCommand.self, DebugCommand.self, CompletionsCommand.self,
     ])
 
   @OptionGroup var connection: ConnectionOptions
@@ -65,6 +65,10 @@ struct Photoctl: AsyncParsableCommand {
     // A closed pipe is an error of write(2) then, which ends the command without noise.
     signal(SIGPIPE, SIG_IGN)
     let arguments = CommandLineBytes.arguments()
+    if arguments.first == Completion.request {
+      await Completion.answer(Array(arguments.dropFirst()))
+      return
+    }
     let style = Style(UsageError.color(of: arguments), isTerminal: Output.isErrorTerminal)
     let command: any ParsableCommand
     do {

@@ -111,20 +111,24 @@ struct QueryOptions: ParsableArguments {
   }
 
   /// Shows the predicate with a mark where the error is in it.
-  func explaining<R>(in command: String, _ body: () async throws -> R) async throws -> R {
+  func explaining<R>(
+    in command: String, _ library: PhotoLibrary, _ body: () async throws -> R
+  ) async throws -> R {
     do {
       return try await body()
     } catch PhotoLibraryError.invalidPredicate(let message, let position) {
-      throw failure(try combinedPredicate() ?? "", message, position, command)
+      let sent = try combinedPredicate() ?? ""
+      // What the person wrote is judged alone, without what was put around it.
+      if let predicate, predicate != sent {
+        do {
+          _ = try await library.fetchPage(FetchOptions(predicate: predicate), count: 0)
+        } catch PhotoLibraryError.invalidPredicate(let message, let position) {
+          throw Failure.predicate(predicate, message: message, position: position, command: command)
+        }
+      }
+      // A photod of an earlier version may not know what a shorthand becomes.
+      throw Failure.predicate(sent, message: message, position: position, command: command)
     }
-  }
-
-  /// In what the person wrote, if the error is there; a daemon may also not know what a shorthand became.
-  private func failure(_ sent: String, _ message: String, _ position: Int, _ command: String) -> Failure {
-    if let predicate, sent != predicate, (1...predicate.unicodeScalars.count + 1).contains(position) {
-      return Failure.predicate(predicate, message: message, position: position - 1, command: command)
-    }
-    return Failure.predicate(sent, message: message, position: position, command: command)
   }
 }
 

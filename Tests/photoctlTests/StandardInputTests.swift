@@ -36,11 +36,10 @@ struct StandardInputTests {
   }
 
   @Test func listsHaveABound() throws {
-    let line = Array("1\n".utf8)
-    var bytes: [UInt8] = []
-    for _ in 0...StandardInput.maximumEntries { bytes += line }
-    #expect(throws: Failure.self) { try names(bytes) }
-    #expect(try names(Array(bytes.dropLast(2))).count == StandardInput.maximumEntries)
+    var input = StandardInput(directory: [])
+    input.maximumEntries = 3
+    #expect(throws: Failure.self) { try input.names(in: Array("1\n2\n3\n4\n".utf8)) }
+    #expect(try input.names(in: Array("1\n\n2\n3\n".utf8)).count == 3)
   }
 
   @Test func aMissingAssetIsNamedByItsLine() {

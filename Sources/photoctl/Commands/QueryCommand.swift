@@ -65,7 +65,7 @@ struct QueryCommand: AsyncParsableCommand {
 
   func run() async throws {
     let library = connection.library
-    try await query.explaining(in: "query") {
+    try await query.explaining(in: "query", library) {
       let options = try query.fetchOptions()
       if count {
         let page = try await library.fetchPage(options, count: 0)

@@ -23,12 +23,18 @@ struct SyncCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let timeout, !(0...86_400).contains(timeout) {
-      throw ValidationError("--timeout is \(timeout), outside 0...86400 seconds.")
+      throw ValidationError("--timeout is \(Text.rounded(timeout)), outside 0...86400 seconds.")
     }
   }
 
   func run() async throws {
-    let token = try await connection.library.synchronize(timeout: timeout.map { .seconds($0) })
-    try Output.put("\(token)\n")
+    do {
+      let token = try await connection.library.synchronize(timeout: timeout.map { .seconds($0) })
+      try Output.put("\(token)\n")
+    } catch PhotoLibraryError.timedOut {
+      throw Failure(
+        .tryAgain, "the library did not catch up with your folders within \(Text.rounded(timeout ?? 30)) s",
+        remedy: "'photoctl status' shows what it is doing; a longer --timeout waits for it.")
+    }
   }
 }

@@ -46,7 +46,7 @@ struct WatchCommand: AsyncParsableCommand {
     if query.isEmpty {
       try await watchHistory(library, format)
     } else {
-      try await query.explaining(in: "watch") { try await watchList(library, format) }
+      try await query.explaining(in: "watch", library) { try await watchList(library, format) }
     }
   }
 

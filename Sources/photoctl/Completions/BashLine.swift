@@ -1,0 +1,107 @@
+/// A command line of bash up to the cursor, cut into words as bash cuts it, and what may be put in the place of the last.
+///
+/// bash gives a completion the line as it was typed, and takes from it text for the end of the last word only: what is
+/// after the last of `COMP_WORDBREAKS`, or after the quote that is open there.
+struct BashLine {
+  /// Without their quotes; those before the last.
+  private(set) var words: [String] = []
+  /// The word at the cursor, without its quotes.
+  private(set) var current = ""
+  /// The part of ``current`` before what is replaced.
+  private var kept = ""
+  /// The quote that is open at the cursor.
+  private var quote: Unicode.Scalar?
+
+  /// - Parameter wordBreaks: the value of `COMP_WORDBREAKS`.
+  init(_ line: String, wordBreaks: String = " \t\n\"'@><=;|&(:") {
+    var isEscaped = false
+    var isInWord = false
+    let breaks = Set(wordBreaks.unicodeScalars)
+    for scalar in line.unicodeScalars {
+      if isEscaped {
+        isEscaped = false
+        // In double quotes a backslash stands for itself but before these.
+        if quote != nil, !"\"\\$`\n".unicodeScalars.contains(scalar) { current += "\\" }
+        current.unicodeScalars.append(scalar)
+        continue
+      }
+      if let open = quote {
+        if scalar == open {
+          quote = nil
+          kept = current
+        } else if scalar == "\\", open == "\"" {
+          isEscaped = true
+        } else {
+          current.unicodeScalars.append(scalar)
+        }
+        continue
+      }
+      switch scalar {
+      case "\\":
+        isEscaped = true
+        isInWord = true
+      case "'", "\"":
+        quote = scalar
+        isInWord = true
+        kept = current
+      case " ", "\t", "\n":
+        if isInWord { endWord() }
+        isInWord = false
+      default:
+        current.unicodeScalars.append(scalar)
+        isInWord = true
+        if breaks.contains(scalar) { kept = current }
+      }
+    }
+    // `A=1 photoctl` sets a variable first.
+    while words.first?.isAssignment == true { words.removeFirst() }
+    if !words.isEmpty { words.removeFirst() }
+  }
+
+  private mutating func endWord() {
+    words.append(current)
+    current = ""
+    kept = ""
+  }
+
+  /// What bash puts in, so that the word becomes this; `nil` if it does not begin as what is there.
+  ///
+  /// - Parameter ignoringCase: letters of the other case will do.
+  func replacement(for text: String, ignoringCase: Bool = false) -> String? {
+    let scalars = Array(text.unicodeScalars)
+    let begun = Array(current.unicodeScalars)
+    guard scalars.count >= begun.count else { return nil }
+    let begins = zip(scalars, begun).allSatisfy {
+      $0 == $1 || (ignoringCase && $0.properties.lowercaseMapping == $1.properties.lowercaseMapping)
+    }
+    // What stays on the line must be right as it is.
+    guard begins, scalars.starts(with: kept.unicodeScalars) else { return nil }
+    let rest = String(String.UnicodeScalarView(scalars.dropFirst(kept.unicodeScalars.count)))
+    guard let quote else { return rest.replacingScalars { $0.isPlainInShell ? nil : "\\\($0)" } }
+    let quoted = rest.replacingScalars { scalar in
+      if quote == "'" { return scalar == "'" ? "'\\''" : nil }
+      // A backslash before ! would stay, so that the quotes are left for it.
+      return "\"\\$`".unicodeScalars.contains(scalar) ? "\\\(scalar)" : scalar == "!" ? "\"\\!\"" : nil
+    }
+    // bash puts the quote at the end itself, but not after one that it takes for it.
+    return quoted.unicodeScalars.last == quote ? "\(quoted)\(quote)" : quoted
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isPlainInShell: Bool {
+    switch self {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", ".", "/", ",", ":", "=", "@", "%", "+", "-": true
+    default: value >= 0x80
+    }
+  }
+}
+
+extension String {
+  fileprivate var isAssignment: Bool {
+    guard let equals = firstIndex(of: "="), equals != startIndex else { return false }
+    return self[..<equals].utf8.allSatisfy {
+      ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A || $0 == 0x5F || (48...57).contains($0)
+    }
+  }
+}

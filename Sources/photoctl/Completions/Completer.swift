@@ -1,0 +1,200 @@
+import PhotoModel
+
+/// What may come next on a command line.
+enum Candidates: Equatable, Sendable {
+  case files
+  case folders
+  /// `endsWord`: nothing can follow the candidate in the same word.
+  case words([Candidate], endsWord: Bool)
+
+  static let none = Candidates.words([], endsWord: true)
+}
+
+struct Candidate: Hashable, Sendable {
+  /// The whole word, as the program is to get it.
+  let text: String
+  var description: String?
+
+  init(_ text: String, _ description: String? = nil) {
+    self.text = text
+    self.description = description
+  }
+}
+
+/// What the running daemon knows; nothing, if there is none.
+struct CompletionSource: Sendable {
+  /// The argument of `--socket`, if it is on the command line.
+  var albums: @Sendable (_ socket: String?) async -> [AssetCollection]
+  var keys: @Sendable (_ socket: String?) async -> KnownKeys
+}
+
+struct KnownKeys: Hashable, Sendable {
+  var predicateKeys: [String]
+  var sortKeys: [String]
+}
+
+/// Finds what may come next, the same for every shell.
+struct Completer {
+  let program: CommandDescription
+  let source: CompletionSource
+
+  /// - Parameters:
+  ///   - words: those before, without the program's name and without the shell's quotes.
+  ///   - current: the word to complete, up to the cursor.
+  func candidates(after words: [String], current: String) async -> Candidates {
+    var line = Line(command: program)
+    for word in words { line.take(word) }
+    if let option = line.awaiting { return await values(of: option, current, line) }
+    if !line.isPastOptions, current.hasPrefix("--"), let equals = current.firstIndex(of: "=") {
+      guard let option = line.option(String(current[..<equals])) else { return .none }
+      let prefix = String(current[...equals])
+      return await values(of: option, String(current[current.index(after: equals)...]), line).prefixed(by: prefix)
+    }
+    if !line.isPastOptions, current.hasPrefix("-") { return .words(options(line), endsWord: true) }
+    if line.isAtSubcommand { return .words(subcommands(of: line.command), endsWord: true) }
+    // `help` takes the name of a command, of which its description says nothing.
+    if line.command.commandName == "help" { return .words(subcommands(of: program), endsWord: true) }
+    let positionals = line.command.positionals
+    guard let last = positionals.last else { return .none }
+    if line.positionalCount < positionals.count {
+      return await values(of: positionals[line.positionalCount], current, line)
+    }
+    return last.isRepeating ? await values(of: last, current, line) : .none
+  }
+
+  private func subcommands(of command: CommandDescription) -> [Candidate] {
+    (command.subcommands ?? []).filter { $0.shouldDisplay != false }.map { Candidate($0.commandName, $0.abstract) }
+  }
+
+  /// Those that can be given yet.
+  private func options(_ line: Line) -> [Candidate] {
+    (line.command.arguments ?? []).filter { $0.kind != .positional && $0.shouldDisplay }
+      .filter { argument in argument.isRepeating || !line.used.contains(where: argument.excludes) }
+      .flatMap { argument in (argument.names ?? []).map { Candidate($0.text, argument.abstract) } }
+  }
+
+  private func values(
+    of argument: CommandDescription.Argument, _ current: String, _ line: Line
+  ) async -> Candidates {
+    let values = argument.completionKind
+    if let list = values?.list?.values ?? argument.allValues {
+      return .words(list.map { Candidate($0) }, endsWord: true)
+    }
+    if values?.file != nil { return .files }
+    if values?.directory != nil { return .folders }
+    let names = (argument.names ?? []).map(\.text)
+    if names.contains("--album") {
+      return .words(Self.albums(await source.albums(line.socket), current), endsWord: true)
+    }
+    if names.contains("--sort") {
+      return .words(Self.sortKeys(await source.keys(line.socket).sortKeys, current), endsWord: true)
+    }
+    if names.contains("--where") {
+      return .words(Self.predicateKeys(await source.keys(line.socket).predicateKeys, current), endsWord: false)
+    }
+    if names.contains("--fields") {
+      let fields = line.command.commandName == "albums" ? AssetCollection.fields.map(\.name) : Asset.fields.map(\.name)
+      return .words(Self.fields(fields, current), endsWord: false)
+    }
+    return .none
+  }
+
+  /// By title where a title names one album, else by what does.
+  static func albums(_ albums: [AssetCollection], _ current: String) -> [Candidate] {
+    var named: Set<String> = []
+    var candidates: [Candidate] = []
+    // In the order in which a bare title is looked up.
+    for kind in [AssetCollection.Kind.smartAlbum, .album, .folderAlbum] {
+      let ofKind = albums.filter { $0.kind == kind }
+      var counts: [String: Int] = [:]
+      for album in ofKind { counts[CaseFolding.fold(album.title), default: 0] += 1 }
+      for album in ofKind {
+        let folded = CaseFolding.fold(album.title)
+        let description = Text.count(album.count, "asset", "assets")
+        let isPlain = counts[folded] == 1 && !named.contains(folded) && !hasPrefix(album.title)
+        let full = album.path.map { "folder:\($0)" } ?? (kind == .album ? "album:\(album.title)" : "id:\(album.id)")
+        let prefixed = kind == .smartAlbum ? album.subtype.map { "smart:\($0)" } ?? full : full
+        if current.contains(":"), prefixed.hasPrefix(current) {
+          candidates.append(Candidate(prefixed, description))
+        } else {
+          candidates.append(Candidate(isPlain ? album.title : full, description))
+        }
+      }
+      named.formUnion(counts.keys)
+    }
+    return candidates
+  }
+
+  private static func hasPrefix(_ title: String) -> Bool {
+    ["smart:", "album:", "folder:", "id:"].contains { title.lowercased().hasPrefix($0) }
+  }
+
+  /// The directions once there is a whole key.
+  static func sortKeys(_ keys: [String], _ current: String) -> [Candidate] {
+    keys.flatMap { key in
+      let directions = current == key || current.hasPrefix(key + ":") ? ["\(key):asc", "\(key):desc"] : []
+      return (current.contains(":") ? directions : [key] + directions).map { Candidate($0) }
+    }
+  }
+
+  /// The last of the names, with those before it as they are.
+  static func fields(_ fields: [String], _ current: String) -> [Candidate] {
+    let before = current.lastIndex(of: ",").map { String(current[...$0]) } ?? ""
+    let used = Set(before.split(separator: ",").map(String.init))
+    return fields.filter { !used.contains($0) }.map { Candidate(before + $0) }
+  }
+
+  /// The last word of a predicate, if it can be a key: not in a text.
+  static func predicateKeys(_ keys: [String], _ current: String) -> [Candidate] {
+    guard current.filter({ $0 == "'" }).count % 2 == 0, current.filter({ $0 == "\"" }).count % 2 == 0 else { return [] }
+    let start = current.lastIndex { " (!,&|".contains($0) }.map(current.index(after:)) ?? current.startIndex
+    return keys.map { Candidate(current[..<start] + $0) }
+  }
+}
+
+extension Candidates {
+  fileprivate func prefixed(by prefix: String) -> Candidates {
+    guard case .words(let words, let endsWord) = self else { return self }
+    return .words(words.map { Candidate(prefix + $0.text, $0.description) }, endsWord: endsWord)
+  }
+}
+
+/// What the words before the cursor mean.
+private struct Line {
+  private(set) var command: CommandDescription
+  private(set) var awaiting: CommandDescription.Argument?
+  private(set) var used: [String] = []
+  private(set) var positionalCount = 0
+  private(set) var isPastOptions = false
+  private(set) var socket: String?
+
+  init(command: CommandDescription) { self.command = command }
+
+  var isAtSubcommand: Bool { positionalCount == 0 && !(command.subcommands ?? []).isEmpty }
+
+  func option(_ word: String) -> CommandDescription.Argument? {
+    command.arguments?.first { $0.kind == .option && $0.isCalled(word) }
+  }
+
+  mutating func take(_ word: String) {
+    if let option = awaiting {
+      if option.isCalled("--socket") { socket = word }
+      awaiting = nil
+    } else if !isPastOptions, word == "--" {
+      isPastOptions = true
+    } else if !isPastOptions, word.hasPrefix("-"), word != "-" {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      used.append(parts[0])
+      if parts.count == 1 {
+        awaiting = option(word)
+      } else if parts[0] == "--socket" {
+        socket = parts[1]
+      }
+    } else if isAtSubcommand, let subcommand = command.subcommand(word) {
+      command = subcommand
+      positionalCount = 0
+    } else {
+      positionalCount += 1
+    }
+  }
+}

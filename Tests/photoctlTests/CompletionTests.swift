@@ -1,0 +1,162 @@
+import Foundation
+import PhotoModel
+import Testing
+
+@testable import photoctl
+
+struct CompletionTests {
+  private static func album(
+    _ id: Int64, _ kind: AssetCollection.Kind, _ title: String, path: String? = nil, subtype: String? = nil
+  ) -> AssetCollection {
+    AssetCollection(id: id, kind: kind, subtype: subtype, title: title, path: path, count: 2)
+  }
+
+  private static let albums = [
+    album(1, .smartAlbum, "Favorites", subtype: "favorites"), album(5, .album, "It's \"fun\""),
+    album(6, .folderAlbum, "2024", path: "/a/2024"), album(7, .folderAlbum, "2024", path: "/b/2024"),
+    album(8, .folderAlbum, "favorites", path: "/favorites"), album(9, .folderAlbum, "$(x) `y` a:b", path: "/$"),
+    album(10, .folderAlbum, "bad\nname", path: "/bad\nname"),
+  ]
+
+  private func completer(_ asked: (@Sendable (String?) -> Void)? = nil) throws -> Completer {
+    Completer(
+      program: try CommandDescription(dump: Photoctl._dumpHelp()),
+      source: CompletionSource(
+        albums: { socket in
+          asked?(socket)
+          return Self.albums
+        }, keys: { _ in .known }))
+  }
+
+  private func candidates(_ words: String..., current: String = "") async throws -> Candidates {
+    try await completer().candidates(after: words, current: current)
+  }
+
+  private func texts(_ candidates: Candidates) -> [String] {
+    if case .words(let words, _) = candidates { words.map(\.text) } else { ["\(candidates)"] }
+  }
+
+  private func bash(_ line: String) async throws -> [String] {
+    let answer = try await Completion.text(["bash", line, " \t\n\"'@><=;|&(:"], completer())
+    return answer.split(separator: "\n").dropFirst().map(String.init)
+  }
+
+  @Test func commandsComeFirst() async throws {
+    let commands = texts(try await candidates())
+    #expect(commands == Photoctl.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"])
+    #expect(texts(try await candidates("--socket", "/s")) == commands)
+    #expect(texts(try await candidates("help")) == commands)
+  }
+
+  @Test func optionsAreThoseThatCanBeGivenYet() async throws {
+    let all = texts(try await candidates("query", current: "-"))
+    #expect(all.contains("--album") && all.contains("--no-favorite") && all.contains("--help"))
+    let rest = texts(try await candidates("query", "--album", "--x", "--favorite", "--type", "image", current: "--"))
+    #expect(!rest.contains("--album") && !rest.contains("--no-favorite") && rest.contains("--type"))
+    #expect(try await candidates("show", "--", current: "-") == .files)
+  }
+
+  @Test func valuesAreThoseOfTheirOption() async throws {
+    #expect(texts(try await candidates("query", "--type")) == ["image", "video", "audio"])
+    #expect(texts(try await candidates("query", current: "--format=")).contains("--format=paths0"))
+    #expect(try await candidates("--socket") == .files)
+    #expect(try await candidates("favorite", "1") == .files)
+    #expect(try await candidates("rescan", "a") == .none)
+    #expect(try await candidates("query", "--limit") == .none)
+    #expect(try await candidates("query", "--nope", current: "--nope=") == .none)
+    #expect(texts(try await candidates("completions")) == ["bash", "zsh", "fish"])
+  }
+
+  @Test func albumsAreNamedSoThatTheNameMeansOne() async throws {
+    let named = texts(try await candidates("query", "--album"))
+    #expect(
+      named == [
+        "Favorites", "It's \"fun\"", "folder:/a/2024", "folder:/b/2024", "folder:/favorites", "$(x) `y` a:b",
+        "bad\nname",
+      ])
+    #expect(texts(try await candidates("query", "--album", current: "smart:")).first == "smart:favorites")
+    #expect(texts(try await candidates("watch", current: "--album=")).first == "--album=Favorites")
+  }
+
+  @Test func theSocketOfTheLineIsAsked() async throws {
+    try await confirmation(expectedCount: 2) { asked in
+      let completer = try completer { socket in
+        #expect(socket == "/s")
+        asked()
+      }
+      _ = await completer.candidates(after: ["--socket", "/s", "query", "--album"], current: "")
+      _ = await completer.candidates(after: ["query", "--socket=/s", "--album"], current: "")
+    }
+  }
+
+  @Test func sortKeysHaveDirections() async throws {
+    #expect(texts(try await candidates("query", "--sort")) == KnownKeys.known.sortKeys)
+    #expect(texts(try await candidates("query", "--sort", current: "id:")) == ["id:asc", "id:desc"])
+    #expect(
+      texts(try await candidates("query", "--sort", current: "id")).prefix(16).suffix(3) == ["id", "id:asc", "id:desc"])
+  }
+
+  @Test func fieldsGoOnAfterAComma() async throws {
+    #expect(texts(try await candidates("query", "--fields")) == Asset.fields.map(\.name))
+    let more = try await candidates("query", "--fields", current: "id,path,cam")
+    #expect(texts(more).allSatisfy { $0.hasPrefix("id,path,") } && !texts(more).contains("id,path,id"))
+    if case .words(_, let endsWord) = more { #expect(!endsWord) }
+    #expect(texts(try await candidates("albums", "--fields")).contains("keyAssetID"))
+  }
+
+  @Test func keysOfAPredicateAreWordsOutsideItsTexts() async throws {
+    #expect(
+      texts(try await candidates("query", "--where", current: "rating > 3 AND (is")).contains(
+        "rating > 3 AND (isFavorite"))
+    #expect(texts(try await candidates("query", "--where", current: "title == 'is")).isEmpty)
+  }
+
+  @Test func bashGetsWhatItIsToPutIn() async throws {
+    #expect(try await bash("photoctl sta") == ["status"])
+    #expect(try await bash("A=1 ./photoctl query --album It") == ["It\\'s\\ \\\"fun\\\""])
+    #expect(try await bash("photoctl query --album it") == ["It\\'s\\ \\\"fun\\\""])
+    #expect(try await bash("photoctl query --album=It\\'s\\ ") == ["It\\'s\\ \\\"fun\\\""])
+    #expect(try await bash("photoctl query --album 'It") == ["It'\\''s \"fun\""])
+    #expect(try await bash("photoctl query --album \"It") == ["It's \\\"fun\\\"\""])
+    #expect(try await bash("photoctl query --album \\$") == ["\\$\\(x\\)\\ \\`y\\`\\ a:b"])
+    #expect(try await bash("photoctl query --album \"\\$") == ["\\$(x) \\`y\\` a:b"])
+    #expect(try await bash("photoctl query --album \\$\\(x\\)\\ \\`y\\`\\ a:") == ["b"])
+    #expect(try await bash("photoctl query --album folder:/a") == ["/a/2024"])
+    #expect(try await bash("photoctl query --sort id:") == ["asc", "desc"])
+    #expect(try await bash("photoctl query --album nothing").isEmpty)
+  }
+
+  /// What bash puts in, it reads as the candidate again.
+  @Test func whateverBashPutsInComesBack() {
+    let texts = [
+      "a b", "it's", "\"", "\\", "$x", "`x`", "a!b", "*?[", "~", "#", "é東 👩‍👩‍👧", "a:b=c@d", "-", "'", "a'b\"c\\d$e`f!g",
+      "{x,y}",
+      ";|&()<>",
+    ]
+    for text in texts {
+      for opening in ["", "'", "\"", "x=", "x:"] {
+        let prefix = opening.hasPrefix("x") ? opening : ""
+        let line = BashLine("photoctl " + opening)
+        let replacement = line.replacement(for: prefix + text) ?? "none"
+        let closing = ["'", "\""].contains(opening) && !replacement.hasSuffix(opening) ? opening : ""
+        let whole = BashLine("photoctl \(opening)\(replacement)\(closing) ")
+        #expect(whole.words == [prefix + text], "\(opening)\(replacement)")
+      }
+    }
+  }
+
+  @Test func zshAndFishGetTheWordAndWhatItMeans() async throws {
+    let answer = try await Completion.text(["zsh", "photoctl", "query", "--album", ""], completer())
+    #expect(answer.hasPrefix("words\nFavorites\t2 assets\nIt's \"fun\"\t2 assets\n"))
+    #expect(!answer.contains("bad"))
+    let fish = try await Completion.text(["fish", "photoctl", "query", "'--album=a b"], completer())
+    #expect(fish.hasPrefix("words\n--album=Favorites\t2 assets\n"))
+    #expect(try await Completion.text(["csh", "photoctl", ""], completer()) == "")
+    #expect(try await Completion.text(["bash"], completer()) == "")
+  }
+
+  @Test(arguments: Shell.allCases)
+  func scriptsAreAsTheyWereMeant(shell: Shell) throws {
+    try expectSnapshot(shell.script, "completions.\(shell.rawValue)")
+  }
+}
