@@ -13,9 +13,8 @@ struct CompletionsCommand: AsyncParsableCommand {
         fish    ~/.config/fish/completions/photoctl.fish
 
       EXAMPLES
-        photoctl completions bash >~/.local/share/bash-completion/completions/photoctl
         photoctl completions fish >~/.config/fish/completions/photoctl.fish
-        source <(photoctl completions bash)           for this shell only
+        source <(photoctl completions bash)      for this bash or zsh only
       """)
 
   @Argument(help: "The shell: bash, zsh or fish.")

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import photoctl
+
+/// The pages that man/make-manual makes of what photoctl says in its help.
+struct ManualTests {
+  private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "man/make-manual")
+
+  private static func tool(_ name: String) -> URL? {
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { URL(filePath: "\($0)/\(name)") }
+      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+  }
+
+  private func run(_ tool: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> String {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = tool
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let said = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let text = String(decoding: said, as: UTF8.self)
+    #expect(process.terminationStatus == 0, "\(text)")
+    return text
+  }
+
+  /// Makes the pages from a program that says what photoctl does.
+  private func withPages(_ body: (URL) throws -> Void) throws {
+    let python = try #require(Self.tool("python3"))
+    let folder = FileManager.default.temporaryDirectory.appending(path: "photoctl-manual-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let program = folder.appending(path: "photoctl")
+    try Data(Photoctl._dumpHelp().utf8).write(to: folder.appending(path: "photoctl.json"))
+    try Data("#!/bin/sh\n[ \"$1\" = --version ] && echo 'photoctl 0' || cat \"$0.json\"\n".utf8).write(to: program)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+    let pages = folder.appending(path: "pages")
+    #expect(
+      try run(python, [Self.script.path, pages.path, program.path], environment: ["SOURCE_DATE_EPOCH": "1767225600"])
+        == "")
+    try body(pages)
+    try FileManager.default.removeItem(at: folder)
+  }
+
+  @Test(.enabled(if: tool("python3") != nil, "python3 is not installed"))
+  func everyCommandHasAPage() throws {
+    try withPages { pages in
+      let names = try FileManager.default.contentsOfDirectory(atPath: pages.path).sorted()
+      let commands = Photoctl.configuration.subcommands.compactMap { $0.configuration.commandName }
+      #expect(names == (["photoctl.1"] + commands.map { "photoctl-\($0).1" }).sorted())
+      for name in ["photoctl", "photoctl-query", "photoctl-favorite"] {
+        try expectSnapshot(String(contentsOf: pages.appending(path: "\(name).1"), encoding: .utf8), "\(name).1")
+      }
+    }
+  }
+
+  @Test(.enabled(if: tool("python3") != nil && tool("mandoc") != nil, "python3 or mandoc is not installed"))
+  func pagesAreWithoutWarnings() throws {
+    let mandoc = try #require(Self.tool("mandoc"))
+    try withPages { pages in
+      for name in try FileManager.default.contentsOfDirectory(atPath: pages.path) {
+        #expect(try run(mandoc, ["-T", "lint", "-W", "warning", pages.appending(path: name).path]) == "")
+      }
+    }
+  }
+}
