@@ -1,0 +1,223 @@
+import Dispatch
+import Foundation
+import Glibc
+import PhotoModel
+import Testing
+
+/// photoctl as a process.
+@Suite struct PhotoctlTests {
+  struct Result {
+    let status: Int32
+    let output: Data
+    let errors: String
+    var text: String { String(decoding: output, as: UTF8.self) }
+  }
+
+  /// Runs photoctl to its end. Standard input and the outputs are files: none is a terminal, and none can fill.
+  private func photoctl(
+    _ fixture: DaemonFixture, _ arguments: [String], input: Data = Data(), environment: [String: String] = [:]
+  ) async throws -> Result {
+    let run = fixture.directory + "/" + UUID().uuidString
+    try input.write(to: URL(fileURLWithPath: run + ".in"))
+    try Data().write(to: URL(fileURLWithPath: run + ".out"))
+    try Data().write(to: URL(fileURLWithPath: run + ".err"))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+    process.arguments = ["--socket", fixture.socket] + arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.standardInput = try #require(FileHandle(forReadingAtPath: run + ".in"))
+    process.standardOutput = try #require(FileHandle(forWritingAtPath: run + ".out"))
+    process.standardError = try #require(FileHandle(forWritingAtPath: run + ".err"))
+    try process.run()
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      DispatchQueue.global().async {
+        process.waitUntilExit()
+        continuation.resume()
+      }
+    }
+    return Result(
+      status: process.terminationStatus, output: try Data(contentsOf: URL(fileURLWithPath: run + ".out")),
+      errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: run + ".err")), as: UTF8.self))
+  }
+
+  private func favorites(_ fixture: DaemonFixture) async throws -> Int {
+    try await fixture.ids(FetchOptions(predicate: "isFavorite == true")).ids.count
+  }
+
+  @Test func whatIsListedGoesIntoTheNextCommand() async throws {
+    try await DaemonFixture.with { fixture in
+      // More than a call takes; and names that are no lines, and no text.
+      for index in 0..<1_100 { try fixture.write("\(index).jpg", index) }
+      try fixture.write("a\nb 'c'.jpg")
+      try fixture.write("plain.jpg")
+      let bytes = Array(fixture.path("").utf8) + [0x78, 0xFF] + Array(".jpg".utf8)
+      try #require(rename(fixture.path("plain.jpg"), bytes.map { CChar(bitPattern: $0) } + [0]) == 0)
+      try await fixture.start()
+      try await fixture.synchronize()
+      let paths = try await photoctl(fixture, ["query", "--format", "paths0"])
+      #expect(paths.output.split(separator: 0).count == 1_102)
+      let all = try await photoctl(fixture, ["favorite", "-0", "-"], input: paths.output)
+      #expect(all.status == 0 && all.output.isEmpty && all.errors == "1,102 assets are favorites now\n")
+      #expect(try await favorites(fixture) == 1_102)
+      let lines = try await photoctl(fixture, ["query", "--favorite", "--limit", "1050"])
+      let some = try await photoctl(fixture, ["unfavorite", "-"], input: lines.output)
+      #expect(some.errors == "1,050 assets are no favorites any more\n", "\(some)")
+      #expect(try await favorites(fixture) == 52)
+      let shown = try await photoctl(fixture, ["show", "--json", "-0", "-"], input: paths.output)
+      #expect(shown.status == 0 && shown.text.components(separatedBy: "\"resources\"").count == 1_103)
+      let why = try await photoctl(fixture, ["why", "-0", "-"], input: Data(paths.output.prefix(2_000)))
+      #expect(why.text.hasPrefix(fixture.photos))
+    }
+  }
+
+  @Test func oneThatIsMissingMeansNone() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<3 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let id = try #require(try await fixture.ids().ids.first)
+      let path = try await photoctl(
+        fixture, ["favorite", "-"], input: Data("\(id)\n\n\(fixture.path("9.jpg"))\n".utf8))
+      #expect(path.status == 66 && path.output.isEmpty)
+      #expect(
+        path.errors.hasPrefix("photoctl: line 3 of standard input: '\(fixture.path("9.jpg"))' is not in the library\n"))
+      let number = try await photoctl(fixture, ["favorite", "-"], input: Data("\(id)\n999999".utf8))
+      #expect(number.status == 66)
+      #expect(number.errors.hasPrefix("photoctl: line 2 of standard input: no asset has the id 999999\n"))
+      #expect(try await favorites(fixture) == 0)
+      // Those that are there are shown.
+      let show = try await photoctl(fixture, ["show", "--json", "999999", "\(id)"])
+      #expect(show.status == 66 && show.text.contains("\"id\" : \(id)"))
+      let nothing = try await photoctl(fixture, ["favorite", "-"])
+      #expect(nothing.status == 0 && nothing.errors == "0 assets are favorites now\n")
+    }
+  }
+
+  @Test func wrongCommandLinesSayWhatIsWrong() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      let cases: [([String], Int32, String)] = [
+        (["help", "nope"], 64, "photoctl: there is no command 'nope'\n"),
+        (["qurey"], 64, "photoctl: there is no command 'qurey'\n  Did you mean 'query'?\n"),
+        (["query", "--wat"], 64, "photoctl: Unknown option '--wat'\n"),
+        (["query", "--limit", "-1"], 64, "photoctl: --limit is -1; it is 1 or more.\n"),
+        (["watch", "--since", "garbage"], 65, "photoctl: 'garbage' is no token\n"),
+        (
+          ["query", "--where", "title == '東京' x", "--favorite"], 65,
+          "photoctl: expected AND, OR, or the end, found 'x'\n    title == '東京' x\n                    ^\n"
+        ),
+        (
+          ["query", "--fields", "camera.modle"], 64,
+          "photoctl: --fields has 'camera.modle', which is no field. Did you mean 'camera.model'?"
+        ),
+      ]
+      for (arguments, status, errors) in cases {
+        let result = try await photoctl(fixture, arguments)
+        #expect(result.status == status && result.errors.hasPrefix(errors), "\(arguments): \(result.errors)")
+      }
+    }
+  }
+
+  @Test func coloursAreNotForFiles() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      try await fixture.synchronize()
+      let environment = ["TERM": "xterm", "NO_COLOR": "", "CLICOLOR_FORCE": ""]
+      #expect(try await photoctl(fixture, ["status"], environment: environment).text.hasPrefix("live: "))
+      let always = try await photoctl(fixture, ["status", "--color", "always"], environment: environment)
+      #expect(always.text.hasPrefix("\u{1B}[32mlive\u{1B}[0m: "))
+      let error = try await photoctl(fixture, ["--color=always", "query", "--nope"], environment: environment)
+      #expect(error.errors.hasPrefix("\u{1B}[31mphotoctl:\u{1B}[0m "))
+    }
+  }
+
+  @Test func watchNamesWhatItHasSeenWhenThatMovesAndGoes() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      let token = try await fixture.synchronize()
+      let file = fixture.directory + "/watch"
+      try Data().write(to: URL(fileURLWithPath: file))
+      let watch = Process()
+      watch.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+      watch.arguments = ["--socket", fixture.socket, "watch", "--format", "text", "--since", token]
+      watch.standardOutput = try #require(FileHandle(forWritingAtPath: file))
+      try watch.run()
+      defer {
+        watch.terminate()
+        watch.waitUntilExit()
+      }
+      func expect(_ line: String) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try !String(contentsOfFile: file, encoding: .utf8).contains("          \(line)\n") {
+          let said = try String(contentsOfFile: file, encoding: .utf8)
+          try #require(ContinuousClock.now < deadline, "no '\(line)' in \(said)")
+          // The line is on its way through a socket and a file, which tell nobody.
+          try await Task.sleep(for: .milliseconds(10))
+        }
+      }
+      try fixture.write("a.jpg")
+      try await fixture.synchronize()
+      try await expect("+ \(fixture.path("a.jpg"))")
+      try fixture.move("a.jpg", "b.jpg")
+      try await fixture.synchronize()
+      try await expect("~ \(fixture.path("a.jpg")) → \(fixture.path("b.jpg"))")
+      try #require(unlink(fixture.path("b.jpg")) == 0)
+      try await fixture.synchronize()
+      try await expect("- \(fixture.path("b.jpg"))")
+    }
+  }
+
+  // MARK: Completions in real shells
+
+  private static func isInstalled(_ program: String) -> Bool {
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+      FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
+    }
+  }
+
+  @Test(.enabled(if: isInstalled("bash") && isInstalled("python3"), "bash or python3 is not installed"))
+  func tabInBash() async throws { try await pressTab("bash") }
+
+  @Test(.enabled(if: isInstalled("zsh") && isInstalled("python3"), "zsh or python3 is not installed"))
+  func tabInZsh() async throws { try await pressTab("zsh") }
+
+  @Test(.enabled(if: isInstalled("fish") && isInstalled("python3"), "fish or python3 is not installed"))
+  func tabInFish() async throws { try await pressTab("fish") }
+
+  /// Titles of folders that a shell could take for more than titles.
+  private func pressTab(_ shell: String) async throws {
+    try await DaemonFixture.with { fixture in
+      let title = "Sea: \"it's\" $(touch pwned) `x`!"
+      try fixture.write(title + "/1.jpg")
+      try fixture.write("東京/2.jpg", 2)
+      try await fixture.start()
+      try await fixture.synchronize()
+      let start = ["photoctl", "--socket", fixture.socket]
+      let line = start.joined(separator: " ")
+      let cases: [(String, [String])] = [
+        ("photoctl que", ["photoctl", "query"]), ("\(line) query --album Se", start + ["query", "--album", title]),
+        ("\(line) query --album=Se", start + ["query", "--album=" + title]),
+        ("\(line) query --album 'Se", start + ["query", "--album", title]),
+        ("\(line) query --album \"Se", start + ["query", "--album", title]),
+        ("\(line) watch --album 東", start + ["watch", "--album", "東京"]),
+        (
+          "\(line) query --album folder:\(fixture.photos)/Se",
+          start + ["query", "--album", "folder:\(fixture.photos)/\(title)"]
+        ),
+        ("photoctl query --fields id,camera.mod", ["photoctl", "query", "--fields", "id,camera.model"]),
+        ("photoctl query --sort dur", ["photoctl", "query", "--sort", "durationSeconds"]),
+        ("photoctl show \(fixture.photos)/東", ["photoctl", "show", "\(fixture.photos)/東京/"]),
+      ]
+      let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Scripts/press-tab").path
+      for (line, words) in cases {
+        let result = try await PythonClient.run(
+          [script, shell, DaemonFixture.products + "/photoctl", line], path: "")
+        let completed = try JSONDecoder().decode([String].self, from: Data(result.output.utf8))
+        // Shells differ in whether a folder's slash is there before anything follows it.
+        let expected = words.map { $0.hasSuffix("/") && !completed.contains($0) ? String($0.dropLast()) : $0 }
+        #expect(completed == expected, "\(shell): \(line)")
+      }
+    }
+  }
+}
