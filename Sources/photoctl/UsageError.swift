@@ -8,27 +8,28 @@ enum UsageError {
   /// - Parameter arguments: without the name of the program.
   static func unknownCommand(in arguments: [String]) -> Failure? {
     var rest = arguments[...]
+    var command: any ParsableCommand.Type = Photoctl.self
     var isHelp = false
     while let word = rest.popFirst() {
+      let known = command.configuration.subcommands
+      if known.isEmpty { return nil }
       if ["--socket", "--color"].contains(word) {
         _ = rest.popFirst()
       } else if word.hasPrefix("-") {
         // Options of the parser's own may take a value: what follows is its business.
         guard word.hasPrefix("--socket=") || word.hasPrefix("--color=") else { return nil }
-      } else if word == "help", !isHelp {
+      } else if word == "help", !isHelp, command == Photoctl.self {
         isHelp = true
+      } else if let next = known.first(where: { $0.configuration.commandName == word }) {
+        command = next
       } else {
-        return known.contains(word) ? nil : failure(word)
+        return failure(word, known.compactMap { $0.configuration.commandName } + (isHelp ? [] : ["help"]))
       }
     }
     return nil
   }
 
-  private static var known: [String] {
-    Photoctl.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-  }
-
-  private static func failure(_ word: String) -> Failure {
+  private static func failure(_ word: String, _ known: [String]) -> Failure {
     let similar = Spelling.nearest(to: word, among: known)
     return Failure(
       .usage, "there is no command '\(Printable.text(word))'",

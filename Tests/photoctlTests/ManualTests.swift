@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -46,12 +47,16 @@ struct ManualTests {
     try FileManager.default.removeItem(at: folder)
   }
 
+  private static func titles(_ command: any ParsableCommand.Type, _ above: [String]) -> [String] {
+    let names = above + [command.configuration.commandName ?? "photoctl"]
+    return [names.joined(separator: "-")] + command.configuration.subcommands.flatMap { titles($0, names) }
+  }
+
   @Test(.enabled(if: tool("python3") != nil, "python3 is not installed"))
   func everyCommandHasAPage() throws {
     try withPages { pages in
       let names = try FileManager.default.contentsOfDirectory(atPath: pages.path).sorted()
-      let commands = Photoctl.configuration.subcommands.compactMap { $0.configuration.commandName }
-      #expect(names == (["photoctl.1"] + commands.map { "photoctl-\($0).1" }).sorted())
+      #expect(names == Self.titles(Photoctl.self, []).map { "\($0).1" }.sorted())
       for name in ["photoctl", "photoctl-query", "photoctl-favorite"] {
         try expectSnapshot(String(contentsOf: pages.appending(path: "\(name).1"), encoding: .utf8), "\(name).1")
       }

@@ -85,10 +85,14 @@ struct ShorthandTests {
               pool.randomElement(using: &generator).flatMap { Unicode.Scalar(UInt32.random(in: $0, using: &generator)) }
             })))
     }
+    let date = PhotoDate(microseconds: 0)
+    var asset = Asset(id: 1, mediaType: .image, modificationDate: date, addedDate: date, rating: 1)
     for text in texts {
       let parsed = try Predicate(parsing: "title == \(PredicateText.quoted(text)) AND rating == 1")
-      let title = Predicate.comparison(key: .title, operator: .equal, value: .string(text))
-      #expect(parsed == .and([title, .comparison(key: .rating, operator: .equal, value: .integer(1))]))
+      asset.title = text
+      #expect(parsed.matches(asset), "\(text)")
+      asset.title = text + "x"
+      #expect(!parsed.matches(asset), "\(text)")
     }
   }
 
