@@ -64,7 +64,9 @@ struct Photoctl: AsyncParsableCommand {
   nonisolated static func main() async {
     // A closed pipe is an error of write(2) then, which ends the command without noise.
     signal(SIGPIPE, SIG_IGN)
-    let arguments = CommandLineBytes.arguments()
+    var arguments = CommandLineBytes.arguments()
+    // The parser's own scripts would let bash expand what a daemon says.
+    if arguments.first == "--generate-completion-script" { arguments[0] = "completions" }
     if arguments.first == Completion.request {
       await Completion.answer(Array(arguments.dropFirst()))
       return

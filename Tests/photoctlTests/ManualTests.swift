@@ -4,10 +4,10 @@ import Testing
 
 @testable import photoctl
 
-/// The pages that man/make-manual makes of what photoctl says in its help.
+/// The pages that Documentation/manual makes of what photoctl says in its help.
 struct ManualTests {
   private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "man/make-manual")
+    .deletingLastPathComponent().appending(path: "Documentation/manual")
 
   private static func tool(_ name: String) -> URL? {
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { URL(filePath: "\($0)/\(name)") }
