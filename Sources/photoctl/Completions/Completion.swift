@@ -1,6 +1,5 @@
 import PhotoClient
 import PhotoModel
-import Varlink
 
 #if canImport(Glibc)
   import Glibc
@@ -77,20 +76,13 @@ extension CompletionSource {
     },
     keys: { socket in
       do {
-        return try await listKeys(socket ?? PhotoLibrary.defaultSocketPath)
+        let keys = try await PhotoLibrary(socketPath: socket ?? PhotoLibrary.defaultSocketPath).listKeys()
+        return KnownKeys(predicateKeys: keys.predicateKeys, sortKeys: keys.sortKeys)
       } catch {
+        // No daemon, or one that has no such method.
         return .known
       }
     })
-
-  /// A method that a daemon of version 0.1 has not.
-  private static func listKeys(_ socket: String) async throws -> KnownKeys {
-    struct Reply: Decodable { let predicateKeys: [String], sortKeys: [String] }
-    let client = try await VarlinkClient.connect(path: socket)
-    let reply = try await client.call("org.photod.library.ListKeys", returning: Reply.self)
-    await client.close()
-    return KnownKeys(predicateKeys: reply.predicateKeys, sortKeys: reply.sortKeys)
-  }
 }
 
 extension KnownKeys {
