@@ -118,6 +118,33 @@ import Testing
     }
   }
 
+  @Test func shorthandsAreUnderstood() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("nikon.jpg")
+      let dated = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Fixtures/made/IMG_0001.jpg")
+      try Data(contentsOf: dated).write(to: URL(fileURLWithPath: fixture.path("dated.jpg")))
+      try await fixture.start()
+      try await fixture.synchronize()
+      let (all, nikon, taken, none) = ("dated.jpg\r\nnikon.jpg\r\n", "nikon.jpg\r\n", "dated.jpg\r\n", "")
+      let cases: [([String], String)] = [
+        (["--camera", "d90"], nikon), (["--camera", "nikon D90"], nikon), (["--camera", "nikon d91"], none),
+        (["--camera", "nope", "--camera", "nikon"], nikon), (["--camera", "it's \\ \"x\""], none),
+        (["--taken", "2022-02-16"], taken), (["--taken", "2022-02"], taken), (["--taken", "2022"], taken),
+        (["--taken", "2022-02-15..2022-02-16"], taken), (["--taken", "..2022-02", "--no-favorite"], taken),
+        (["--taken", "2022-02-17.."], none), (["--favorite"], none), (["--no-favorite"], all),
+        (["--rating", "1", "--keyword", "it's"], none),
+        (["--where", "id == 0 OR id != 0", "--camera", "nikon"], nikon),
+        (["--where", "id == 0 OR id != 0", "--favorite"], none),
+      ]
+      for (arguments, names) in cases {
+        let result = try await photoctl(
+          fixture, ["query", "--format", "csv", "--fields", "filename", "--sort", "filename"] + arguments)
+        #expect(result.text == "filename\r\n\(names)", "\(arguments): \(result.text)\(result.errors)")
+      }
+    }
+  }
+
   @Test func coloursAreNotForFiles() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()

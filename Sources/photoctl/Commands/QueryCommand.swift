@@ -30,9 +30,12 @@ struct QueryCommand: AsyncParsableCommand {
 
       PREDICATES
         KEY OPERATOR VALUE, joined by AND, OR, NOT and parentheses. Operators are
-        == != < <= > >= CONTAINS BEGINSWITH IN {a, b}; values 'text', numbers, true,
-        false, nil for what is absent, and dates as '2024-01-31'. Case matters.
-        Keys are the fields, without mediaSubtypes and keywords.
+        == != < <= > >= IN {a, b} BETWEEN {a, b}, and for texts CONTAINS BEGINSWITH
+        ENDSWITH LIKE (* and ?) MATCHES (a regular expression). [c] behind one ignores
+        case, [d] accents. Values are 'text', numbers, true, false, nil for what is
+        absent, and dates: '2024', '2024-07', '2024-07-21T10:00'. Keys are the fields,
+        but for mediaSubtypes, and resources.path .filename .byteCount .contentType.
+        Of keywords and resources ANY, ALL or NONE is asked: ANY keywords == 'sea'.
 
       SORT KEYS
         creationDate modificationDate addedDate filename byteCount pixelWidth
@@ -45,6 +48,7 @@ struct QueryCommand: AsyncParsableCommand {
         photoctl query --album folder:. --sort filename
         photoctl query --type video --sort durationSeconds:desc --limit 5
         photoctl query --where "camera.iso > 3200 AND location.latitude != nil"
+        photoctl query --where "title LIKE[cd] '*ete*' AND resources.@count > 1"
         photoctl query --fields filename,creationDate,camera.model --format csv
         photoctl query --format paths0 --favorite | xargs -0 cp -t /media/stick
         photoctl query --count
