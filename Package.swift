@@ -103,7 +103,7 @@ let package = Package(
     .target(name: "CWatchShim"),
 
     // Tests
-    .testTarget(name: "PhotoModelTests", dependencies: ["PhotoModel"]),
+    .testTarget(name: "PhotoModelTests", dependencies: ["PhotoModel"], exclude: ["Snapshots"]),
     .testTarget(name: "WatchRecordsTests", dependencies: ["WatchRecords"]),
     .testTarget(
       name: "PhotoWatchTests",

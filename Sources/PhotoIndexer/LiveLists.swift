@@ -28,18 +28,30 @@ package final class LiveLists: Sendable {
   private let feed: ChangeFeed
   private let limits: Limits
   private let now: @Sendable () -> ContinuousClock.Instant
-  private let fetch: @Sendable (FetchPlan) throws -> (sequence: Int64, ids: [Int64])
+  private let fetch: Fetch
   /// Never held while a fetch is run, or lists are compared.
   private let shelf = Mutex(Shelf())
 
+  /// Reads a list and the sequence that it belongs to, in one snapshot; it may make it of the newest list that is known.
+  typealias Fetch = @Sendable (FetchPlan, _ known: FetchedList?) throws -> (sequence: Int64, ids: [Int64])
+
   convenience init(catalog: Catalog, feed: ChangeFeed) {
-    self.init(feed: feed) { plan in try catalog.read { (try $0.sequence(), try $0.ids(plan)) } }
+    self.init(feed: feed) { plan, known in
+      try catalog.read { reader in
+        let ids =
+          if let known {
+            try reader.ids(plan, updating: known.ids, of: known.sequence)
+          } else {
+            try reader.ids(plan)
+          }
+        return (try reader.sequence(), ids)
+      }
+    }
   }
 
-  /// - Parameter fetch: reads a list and the sequence that it belongs to, in one snapshot.
   init(
     feed: ChangeFeed, limits: Limits = Limits(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-    fetch: @escaping @Sendable (FetchPlan) throws -> (sequence: Int64, ids: [Int64])
+    fetch: @escaping Fetch
   ) {
     self.feed = feed
     self.limits = limits
@@ -56,7 +68,7 @@ package final class LiveLists: Sendable {
     return try gate.turn.withLock { _ in
       let known = shelf.withLock { $0.newest(plan.key) }
       if let known, known.sequence >= max(feed.sequence, sequence) { return known }
-      let (sequence, ids) = try fetch(plan)
+      let (sequence, ids) = try fetch(plan, known)
       let isSame = known.map { $0.ids == ids } ?? false
       let list =
         if let known, isSame {
