@@ -104,7 +104,7 @@ struct PredicateCompiler {
     case .keywords: Self.keywords(comparison, all)
     case .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType:
       Self.resources(comparison, all)
-    default: Self.question(comparison, of: Self.column(comparison.key))
+    default: Self.question(comparison, of: comparison.key.column)
     }
   }
 
@@ -129,10 +129,10 @@ struct PredicateCompiler {
     let isPath = comparison.key == .resourcesPath
     let columns =
       switch comparison.key {
-      case .resourcesPath: (column(.path), "photod_path(home.path || '/' || companion.name)")
-      case .resourcesFilename: (column(.filename), "photod_name(companion.name)")
-      case .resourcesByteCount: (column(.byteCount), "companion.byte_count")
-      default: (column(.contentType), "companion.content_type")
+      case .resourcesPath: (PredicateKey.path.column, "photod_path(home.path || '/' || companion.name)")
+      case .resourcesFilename: (PredicateKey.filename.column, "photod_name(companion.name)")
+      case .resourcesByteCount: (PredicateKey.byteCount.column, "companion.byte_count")
+      default: (PredicateKey.contentType.column, "companion.content_type")
       }
     switch comparison.question {
     // No asset is without.
@@ -235,69 +235,10 @@ struct PredicateCompiler {
     }
   }
 
-  // MARK: - Keys
-
-  /// What the statement needs for a key, and which changes can let an asset into the list or out of it.
+  /// Notes what the statement needs for a key.
   private mutating func note(_ key: PredicateKey) {
-    switch key {
-    case .path, .resourcesPath:
-      usesPath = true
-      dependsOn.formUnion([.path, .resources])
-    case .available:
-      usesOffline = true
-      dependsOn.formUnion([.availability, .path, .resources])
-    case .filename, .resourcesFilename: dependsOn.formUnion([.path, .resources])
-    case .resourcesCount: dependsOn.insert(.resources)
-    // A file's keywords are read with the rest of its metadata.
-    case .keywords, .keywordsCount: dependsOn.formUnion([.keywords, .content, .metadata, .resources])
-    case .isFavorite: dependsOn.insert(.favorite)
-    case .isHidden: dependsOn.insert(.hidden)
-    case .isTrashed: dependsOn.insert(.trashed)
-    case .id, .addedDate: break
-    default: dependsOn.formUnion([.content, .metadata, .resources])
-    }
-  }
-
-  private static func column(_ key: PredicateKey) -> String {
-    switch key {
-    case .id: "asset.id"
-    case .mediaType: "asset.media_type"
-    case .creationDate: "asset.creation_date"
-    case .modificationDate: "asset.modification_date"
-    case .addedDate: "asset.added_date"
-    case .pixelWidth: "asset.pixel_width"
-    case .pixelHeight: "asset.pixel_height"
-    case .orientation: "asset.orientation"
-    case .durationSeconds: "asset.duration"
-    case .title: "asset.title"
-    case .caption: "asset.caption"
-    case .rating: "asset.rating"
-    case .isFavorite: "asset.is_favorite"
-    case .isHidden: "asset.is_hidden"
-    case .isTrashed: "asset.is_trashed"
-    case .burstIdentifier: "asset.burst_identifier"
-    case .available: "(asset.directory_id NOT IN offline)"
-    case .cameraMake: "asset.camera_make"
-    case .cameraModel: "asset.camera_model"
-    case .cameraLens: "asset.camera_lens"
-    case .cameraExposureSeconds: "asset.exposure"
-    case .cameraFNumber: "asset.f_number"
-    case .cameraISO: "asset.iso"
-    case .cameraFocalLengthMillimeters: "asset.focal_length"
-    case .cameraFlashFired: "asset.flash_fired"
-    // A place is latitude and longitude together; one alone is none.
-    case .locationLatitude: "iif(asset.longitude IS NULL, NULL, asset.latitude)"
-    case .locationLongitude: "iif(asset.latitude IS NULL, NULL, asset.longitude)"
-    case .locationAltitude: "iif(asset.latitude IS NULL OR asset.longitude IS NULL, NULL, asset.altitude)"
-    case .filename: "photod_name(asset.name)"
-    case .path: "photod_path(place.path || '/' || asset.name)"
-    case .byteCount: "asset.byte_count"
-    case .contentType: "asset.content_type"
-    case .keywordsCount: "(SELECT count(*) FROM asset_keyword AS link WHERE link.asset_id = asset.id)"
-    case .resourcesCount:
-      "(1 + (SELECT count(*) FROM resource AS companion WHERE companion.asset_id = asset.id AND companion.position > 0))"
-    // Lists are asked for by conditions of their own.
-    case .keywords, .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType: "NULL"
-    }
+    dependsOn.formUnion(key.fields)
+    usesPath = usesPath || key == .path || key == .resourcesPath
+    usesOffline = usesOffline || key == .available
   }
 }

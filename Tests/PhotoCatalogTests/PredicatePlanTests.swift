@@ -51,4 +51,23 @@ import Testing
     let steps = try steps("creationDate \(question)")
     #expect(steps.first?.hasPrefix("SEARCH asset USING INDEX asset_by_date (sort_date") == true, "\(steps)")
   }
+
+  @Test func aStatementLetsGoOfItsTestAndOnlyATestIsTaken() throws {
+    weak var forgotten: PredicateTest?
+    try fixture.catalog.read { reader in
+      do {
+        let test = try #require(Predicate.Comparison(.title, .isIn([.string("A")]), .ignoringCase).test?.test)
+        forgotten = test
+        let statement = try RawStatement(
+          reader.database, uncached: "SELECT photod_test('a', ?1), photod_test(NULL, ?1)")
+        statement.bind(1, test: test)
+        #expect(try statement.step() && statement.bool(0) && statement.isNull(1))
+      }
+      for other in ["1", "NULL", "'x'", "x'00'"] {
+        let statement = try RawStatement(reader.database, uncached: "SELECT photod_test('a', \(other))")
+        #expect(throws: (any Error).self) { try statement.step() }
+      }
+    }
+    #expect(forgotten == nil)
+  }
 }

@@ -156,6 +156,16 @@ import Testing
     let many = Array(repeating: "NOT creationDate > '2024-01-01'", count: Predicate.maximumComparisons)
     #expect(try ids(many.joined(separator: " OR ")).count == library.assets.count)
     #expect(try ids(many.joined(separator: " AND ")).count == library.assets.count)
+    for question in ["ANY keywords ==[cd] 'e'", "ALL resources.path ENDSWITH '/'", "keywords.@count > 9"] {
+      let many = Array(repeating: question, count: Predicate.maximumComparisons).enumerated().map {
+        $1.hasPrefix("k") ? $1 : $1.replacing("'", with: "'\($0)", maxReplacements: 1)
+      }
+      #expect(try ids(many.joined(separator: " OR ")) == [])
+    }
+    let dates = (1...Predicate.maximumListCount).map { "'\(2000 + $0 % 99)-\(10 + $0 % 3)'" }
+    #expect(try ids("creationDate IN {\(dates.joined(separator: ", "))}") == [])
+    let texts = (1...Predicate.maximumListCount).map { "'\($0)'" }
+    #expect(try ids("ANY keywords IN[d] {\(texts.joined(separator: ", "))}") == [])
     let values = (1...Predicate.maximumListCount).map(String.init).joined(separator: ", ")
     #expect(try ids("id IN {\(values)}").count == library.assets.count)
   }
