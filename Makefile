@@ -16,6 +16,7 @@ RELEASE = .build/release
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/photod
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
+MANDIR = $(PREFIX)/share/man/man1
 DEBDIR = .build/deb
 SOURCES = Sources Tests Migrations Package.swift
 
@@ -77,12 +78,15 @@ install:
 	sed 's|^ExecStart=.*|ExecStart=$(PREFIX)/bin/photod|' systemd/photod.service >$(DESTDIR)$(UNITDIR)/photod.service
 	chmod 644 $(DESTDIR)$(UNITDIR)/photod.service
 	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
-	$(RELEASE)/photoctl --generate-completion-script bash >$(DESTDIR)$(BASHDIR)/photoctl
-	$(RELEASE)/photoctl --generate-completion-script zsh >$(DESTDIR)$(ZSHDIR)/_photoctl
-	$(RELEASE)/photoctl --generate-completion-script fish >$(DESTDIR)$(FISHDIR)/photoctl.fish
+	$(RELEASE)/photoctl completions bash >$(DESTDIR)$(BASHDIR)/photoctl
+	$(RELEASE)/photoctl completions zsh >$(DESTDIR)$(ZSHDIR)/_photoctl
+	$(RELEASE)/photoctl completions fish >$(DESTDIR)$(FISHDIR)/photoctl.fish
 	chmod 644 $(DESTDIR)$(BASHDIR)/photoctl $(DESTDIR)$(ZSHDIR)/_photoctl $(DESTDIR)$(FISHDIR)/photoctl.fish
+	Documentation/manual $(DESTDIR)$(MANDIR) $(RELEASE)/photod $(RELEASE)/photoctl
+	chmod 644 $(DESTDIR)$(MANDIR)/photod.1 $(DESTDIR)$(MANDIR)/photoctl*.1
 	install -m 644 LICENSE README.md CHANGELOG.md $(DOCDIR)
 	install -m 644 Sources/photod-watch/COPYING $(DOCDIR)/COPYING.photod-watch
+	install -D -m 644 systemd/hardening.conf $(DOCDIR)/examples/hardening.conf
 	echo 'Installed in $(DESTDIR)$(PREFIX). To start it for you, now and at every login:'
 	echo '  systemctl --user daemon-reload'
 	echo '  systemctl --user enable --now photod.socket photod.service'
@@ -91,6 +95,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/photod $(DESTDIR)$(PREFIX)/bin/photoctl
 	rm -f $(DESTDIR)$(UNITDIR)/photod.socket $(DESTDIR)$(UNITDIR)/photod.service
 	rm -f $(DESTDIR)$(BASHDIR)/photoctl $(DESTDIR)$(ZSHDIR)/_photoctl $(DESTDIR)$(FISHDIR)/photoctl.fish
+	rm -f $(DESTDIR)$(MANDIR)/photod.1 $(DESTDIR)$(MANDIR)/photoctl.1 $(DESTDIR)$(MANDIR)/photoctl-*.1
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/photod $(DOCDIR)
 	echo 'Removed from $(DESTDIR)$(PREFIX). Your catalog stays: ~/.local/share/photod'
 
