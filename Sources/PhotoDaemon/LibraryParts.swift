@@ -133,18 +133,20 @@ extension VarlinkService {
   }
 }
 
+private let repeatedEvents = RepeatedMessages()
+
 private func serviceEvent(_ event: VarlinkService.Event, _ logger: Logger) {
   switch event {
   case .refused(let refusal, let uid, let pid):
-    logger.warning(
-      "connection refused",
-      metadata: ["why": "\(refusal)", "uid": "\(uid.map(String.init) ?? "?")", "pid": "\(pid.map(String.init) ?? "?")"])
+    repeatedEvents.log(
+      .warning, "connection refused",
+      ["why": "\(refusal)", "uid": "\(uid.map(String.init) ?? "?")", "pid": "\(pid.map(String.init) ?? "?")"], logger)
   case .malformed(let peer, let reason):
-    logger.info("malformed message", metadata: ["pid": "\(peer.pid)", "reason": "\(reason)"])
+    repeatedEvents.log(.info, "malformed message", ["pid": "\(peer.pid)", "reason": "\(reason)"], logger)
   case .failed(let peer, let method, let error):
-    logger.critical(
-      "call failed", metadata: ["method": "\(method)", "pid": "\(peer.pid)", "error": "\(error)"])
-  case .acceptFailed(let error): logger.error("accept failed", metadata: ["error": "\(error)"])
+    repeatedEvents.log(
+      .critical, "call failed", ["method": "\(method)", "pid": "\(peer.pid)", "error": "\(error)"], logger)
+  case .acceptFailed(let error): repeatedEvents.log(.error, "accept failed", ["error": "\(error)"], logger)
   case .accepted, .idle, .closed: break
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import Synchronization
 import Testing
 
 @testable import PhotoDaemon
@@ -61,4 +62,26 @@ import Testing
   @Test(arguments: [
     ("root offline", "root-offline"), ("photod-watch died", "photod-watch-died"), ("live", "live"),
   ]) func theKeyIsTheMessageAsAWord(message: String, key: String) { #expect(LogOutput.key(message) == key) }
+
+  @Test func whatComesOverAndOverIsCounted() throws {
+    let lines = LockedText()
+    let logger = Logger(label: "photod") { LogOutput(label: $0, form: .journal) { lines.append($0) } }
+    let start = ContinuousClock.now
+    let time = Mutex(start)
+    let repeated = RepeatedMessages { time.withLock { $0 } }
+    for _ in 0..<3 { repeated.log(.warning, "connection refused", ["uid": "7"], logger) }
+    repeated.log(.error, "accept failed", [:], logger)
+    time.withLock { $0 = start.advanced(by: .seconds(60)) }
+    repeated.log(.warning, "connection refused", ["uid": "8"], logger)
+    time.withLock { $0 = start.advanced(by: .seconds(120)) }
+    repeated.log(.warning, "connection refused", ["uid": "9"], logger)
+    #expect(
+      lines.text == """
+        <4>connection refused uid=7
+        <3>accept failed
+        <4>connection refused more=2 uid=8
+        <4>connection refused uid=9
+
+        """)
+  }
 }

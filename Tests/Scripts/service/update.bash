@@ -1,11 +1,13 @@
 # Another build in the place of the one that runs, as a package's update puts it there: a new file, renamed over the old.
 
+version() { photoctl status | sed -n 's/^photod \([^,]*\),.*/\1/p'; }
+
 oldDaemonLeavesWhenIdleAndTheNewOneAnswers() {
   mkdir -p "$HOME/bin"
   cp /usr/bin/photod /usr/libexec/photod/photod-watch "$HOME/bin"
   printf '[Service]\nExecStart=\nExecStart=%%h/bin/photod\n' | drop_in update
   systemctl --user restart photod.service
-  one=$(a_photo)
+  one=$(a_photo) old=$(version)
   eventually has StatusText 'live: '
   photoctl favorite "$one"
   node=$(stat -c %i "$socket")
@@ -16,15 +18,16 @@ oldDaemonLeavesWhenIdleAndTheNewOneAnswers() {
   eventually streams 1
 
   cp "$HOME/bin/photod" "$HOME/bin/photod.new"
-  # The next version, in as many bytes.
-  sed -i 's/\x000\.1\.0\x00/\x000.1.9\x00/g' "$HOME/bin/photod.new"
+  # Another version, in as many bytes.
+  new=9${old#?}
+  sed -i "s/\\x00${old//./\\.}\\x00/\\x00$new\\x00/g" "$HOME/bin/photod.new"
   mv "$HOME/bin/photod.new" "$HOME/bin/photod"
   eventually logged replaced _PID="$before"
   [ "$(entry replaced | field PRIORITY)" = 5 ]
   # Longer than it waits for quiet, but it is needed: the stream is open.
   sleep 6.5
   is MainPID "$before"
-  photoctl status | grep 'photod 0.1.0'
+  [ "$(version)" = "$old" ]
 
   kill $watching
   trap - EXIT
@@ -34,7 +37,7 @@ oldDaemonLeavesWhenIdleAndTheNewOneAnswers() {
   eventually logged stopped _PID="$before"
   [ "$(show ActiveState photod.socket)" = active ]
 
-  photoctl status | grep 'photod 0.1.9'
+  [ "$(version)" = "$new" ]
   [ "$(pid)" != "$before" ]
   [ "$(readlink "/proc/$(pid)/exe")" = "$HOME/bin/photod" ]
   [ "$(stat -c %i "$socket")" = "$node" ]
