@@ -41,7 +41,7 @@ final class ServingLibrary: RunningLibrary {
       identity: .init(
         vendor: "photod", product: "photod", version: Daemon.version, url: "https://github.com/photod/photod"),
       interfaces: [interface, ManageService(connections: interface.connections, events: library.events)],
-      onEvent: { serviceEvent($0, logger) })
+      onEvent: { [counted = RepeatedMessages.counted(logger)] in serviceEvent($0, counted) })
     interface.connections.watch(service)
     (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     library.board.warn(all: configuration.warnings)
@@ -133,20 +133,18 @@ extension VarlinkService {
   }
 }
 
-private let repeatedEvents = RepeatedMessages()
-
+/// - Parameter logger: One that counts: clients decide how often this is called.
 private func serviceEvent(_ event: VarlinkService.Event, _ logger: Logger) {
   switch event {
   case .refused(let refusal, let uid, let pid):
-    repeatedEvents.log(
-      .warning, "connection refused",
-      ["why": "\(refusal)", "uid": "\(uid.map(String.init) ?? "?")", "pid": "\(pid.map(String.init) ?? "?")"], logger)
+    logger.warning(
+      "connection refused",
+      metadata: ["why": "\(refusal)", "uid": "\(uid.map(String.init) ?? "?")", "pid": "\(pid.map(String.init) ?? "?")"])
   case .malformed(let peer, let reason):
-    repeatedEvents.log(.info, "malformed message", ["pid": "\(peer.pid)", "reason": "\(reason)"], logger)
+    logger.info("malformed message", metadata: ["pid": "\(peer.pid)", "reason": "\(reason)"])
   case .failed(let peer, let method, let error):
-    repeatedEvents.log(
-      .critical, "call failed", ["method": "\(method)", "pid": "\(peer.pid)", "error": "\(error)"], logger)
-  case .acceptFailed(let error): repeatedEvents.log(.error, "accept failed", ["error": "\(error)"], logger)
+    logger.critical("call failed", metadata: ["method": "\(method)", "pid": "\(peer.pid)", "error": "\(error)"])
+  case .acceptFailed(let error): logger.error("accept failed", metadata: ["error": "\(error)"])
   case .accepted, .idle, .closed: break
   }
 }
@@ -166,7 +164,7 @@ final class DegradedLibrary: RunningLibrary {
       interfaces: [
         DegradedService(reasons: reasons, version: Daemon.version), ManageService(connections: connections),
       ],
-      onEvent: { serviceEvent($0, logger) })
+      onEvent: { [counted = RepeatedMessages.counted(logger)] in serviceEvent($0, counted) })
     connections.watch(service)
     lines.yield("degraded: \(reasons.first ?? "")")
   }

@@ -1,9 +1,9 @@
 import Logging
 import Synchronization
 
-/// Logs what a program that connects can cause over and over: each message once a minute at most, with the number of those
-/// in between, so that a client in a loop does not fill the journal.
-final class RepeatedMessages: Sendable {
+/// A log for what a program that connects can cause over and over: each message once a minute at most, with the number of
+/// those in between as `more`, so that a client in a loop does not fill the journal.
+struct RepeatedMessages: LogHandler {
   static let pause = Duration.seconds(60)
 
   private struct Last {
@@ -12,16 +12,33 @@ final class RepeatedMessages: Sendable {
     var more = 0
   }
 
-  private let last = Mutex<[String: Last]>([:])
+  /// By message, of all copies of the logger.
+  private final class Memory: Sendable {
+    let last = Mutex<[String: Last]>([:])
+  }
+
+  private var handler: any LogHandler
+  private let memory = Memory()
   private let now: @Sendable () -> ContinuousClock.Instant
 
+  /// A logger that writes where `logger` does.
+  ///
   /// - Parameter now: A test's clock.
-  init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
+  static func counted(
+    _ logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) -> Logger {
+    Logger(label: logger.label) { _ in RepeatedMessages(handler: logger.handler, now: now) }
+  }
 
-  /// - Parameter message: A constant, which is what is counted.
-  func log(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, _ logger: Logger) {
+  private init(handler: any LogHandler, now: @escaping @Sendable () -> ContinuousClock.Instant) {
+    self.handler = handler
+    self.now = now
+  }
+
+  func log(event: LogEvent) {
     let time = now()
-    let more: Int? = last.withLock { last in
+    let message = event.message.description
+    let more: Int? = memory.last.withLock { last in
       guard let previous = last[message], time - previous.time < Self.pause else {
         defer { last[message] = Last(time: time) }
         return last[message]?.more ?? 0
@@ -30,8 +47,23 @@ final class RepeatedMessages: Sendable {
       return nil
     }
     guard let more else { return }
-    var metadata = metadata
-    if more > 0 { metadata["more"] = "\(more)" }
-    logger.log(level: level, "\(message)", metadata: metadata)
+    var event = event
+    if more > 0 { event.metadata = (event.metadata ?? [:]).merging(["more": "\(more)"]) { $1 } }
+    handler.log(event: event)
+  }
+
+  var logLevel: Logger.Level {
+    get { handler.logLevel }
+    set { handler.logLevel = newValue }
+  }
+
+  var metadata: Logger.Metadata {
+    get { handler.metadata }
+    set { handler.metadata = newValue }
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { handler[metadataKey: key] }
+    set { handler[metadataKey: key] = newValue }
   }
 }

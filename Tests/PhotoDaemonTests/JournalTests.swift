@@ -1,6 +1,5 @@
 import Glibc
 import Logging
-import Synchronization
 import Testing
 
 @testable import PhotoDaemon
@@ -67,14 +66,14 @@ import Testing
     let lines = LockedText()
     let logger = Logger(label: "photod") { LogOutput(label: $0, form: .journal) { lines.append($0) } }
     let start = ContinuousClock.now
-    let time = Mutex(start)
-    let repeated = RepeatedMessages { time.withLock { $0 } }
-    for _ in 0..<3 { repeated.log(.warning, "connection refused", ["uid": "7"], logger) }
-    repeated.log(.error, "accept failed", [:], logger)
-    time.withLock { $0 = start.advanced(by: .seconds(60)) }
-    repeated.log(.warning, "connection refused", ["uid": "8"], logger)
-    time.withLock { $0 = start.advanced(by: .seconds(120)) }
-    repeated.log(.warning, "connection refused", ["uid": "9"], logger)
+    let time = LockedTime(start)
+    let counted = RepeatedMessages.counted(logger) { time.now }
+    for _ in 0..<3 { counted.warning("connection refused", metadata: ["uid": "7"]) }
+    counted.error("accept failed")
+    time.now = start.advanced(by: .seconds(60))
+    counted.warning("connection refused", metadata: ["uid": "8"])
+    time.now = start.advanced(by: .seconds(120))
+    counted.warning("connection refused", metadata: ["uid": "9"])
     #expect(
       lines.text == """
         <4>connection refused uid=7

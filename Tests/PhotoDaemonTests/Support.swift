@@ -126,3 +126,15 @@ final class LockedText: Sendable {
   func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
   var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
 }
+
+/// A clock that stands until a test moves it.
+final class LockedTime: Sendable {
+  private let time: Mutex<ContinuousClock.Instant>
+
+  init(_ start: ContinuousClock.Instant) { time = Mutex(start) }
+
+  var now: ContinuousClock.Instant {
+    get { time.withLock { $0 } }
+    set { time.withLock { $0 = newValue } }
+  }
+}

@@ -69,6 +69,36 @@ brokenConfigurationIsToldAndTheOldOneGoesOn() {
 }
 check brokenConfigurationIsToldAndTheOldOneGoesOn
 
+brokenConfigurationAtStartLeavesItAnswering() {
+  printf 'rots = 1\n' >"$configuration"
+  systemctl --user restart photod.service
+  eventually has StatusText 'degraded: '
+  has StatusText 'unknown key "rots"'
+  photoctl status | grep '^degraded'
+  eventually logged degraded PRIORITY=3
+  before=$(pid)
+  rm "$configuration"
+  systemctl --user reload photod.service
+  eventually has StatusText 'live: 204 photos, 1 folder'
+  is MainPID "$before"
+}
+check brokenConfigurationAtStartLeavesItAnswering
+
+deadWatcherIsToldOnceAndStartedAgain() {
+  before=$(pid) begin=$(mark)
+  watcher() { pgrep -P "$before" -x photod-watch; }
+  old=$(watcher)
+  kill -KILL "$old"
+  another() { [ -n "$(watcher)" ] && [ "$(watcher)" != "$old" ]; }
+  eventually another
+  eventually logged photod-watch-died PRIORITY=3
+  eventually logged photod-watch-started PRIORITY=6
+  eventually has StatusText 'live: 204 photos, 1 folder'
+  [ "$(journalctl --user -q -p warning --since "@$begin" -u photod.service | wc -l)" = 1 ]
+  is MainPID "$before"
+}
+check deadWatcherIsToldOnceAndStartedAgain
+
 waitsAreThoseOfTheUnit() {
   is WatchdogUSec 1min
   is RestartUSec 3s
