@@ -139,6 +139,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: ["PhotoModel", "PhotoCatalog", "Varlink"]),
     .testTarget(name: "PackagingTests"),
+    .testTarget(name: "ServiceTests"),
   ],
   swiftLanguageModes: [.v6]
 )
