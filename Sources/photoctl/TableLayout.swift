@@ -3,7 +3,7 @@ struct Column: Hashable, Sendable {
   var isNumber = false
   /// Where it must be cut, the end is kept.
   var isPath = false
-  /// So that rows of later pages rarely stand out.
+  /// So that rows of later pages rarely stand out; and what is cut last.
   var minimumWidth = 0
 }
 
@@ -53,8 +53,10 @@ struct TableLayout: Sendable {
     var widths = natural
     let gaps = Self.gap.utf8.count * (columns.count - 1)
     while widths.reduce(gaps, +) > terminalColumns {
-      let widest = widths.indices.filter { !columns[$0].isNumber }.max { widths[$0] < widths[$1] }
-      guard let widest, widths[widest] > Self.narrowest else { break }
+      let wide = widths.indices.filter {
+        !columns[$0].isNumber && widths[$0] > max(Self.narrowest, columns[$0].minimumWidth)
+      }
+      guard let widest = wide.max(by: { widths[$0] < widths[$1] }) else { break }
       widths[widest] -= 1
     }
     if let last = widths.indices.last, !columns[last].isNumber {

@@ -52,10 +52,13 @@ enum UsageError {
   private static func withoutOddSuggestion(_ message: String) -> String {
     let parts = message.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
     guard message.hasPrefix("Unknown option '"), parts.count == 5, parts[2] == ". Did you mean ",
-      Spelling.nearest(to: parts[1], among: [parts[3]]) == nil
+      Spelling.nearest(to: withoutDashes(parts[1]), among: [withoutDashes(parts[3])]) == nil
     else { return message }
     return "\(parts[0])'\(parts[1])'"
   }
+
+  /// Dashes are in every option, and make none like another.
+  private static func withoutDashes(_ option: String) -> String { String(option.drop { $0 == "-" }) }
 
   /// What `--color` says, before the command line is understood.
   static func color(of arguments: [String]) -> ColorChoice {

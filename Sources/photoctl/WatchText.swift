@@ -130,6 +130,14 @@ struct ObservationText {
 
   init(style: Style = .plain) { self.style = style }
 
+  /// Those of the list whose paths are worth fetching, once it is whole.
+  var unseen: [Int64] { replica.ids.prefix(HistoryText.maximumRemembered).filter { seen[$0] == nil } }
+
+  /// So that it can be said where they were, when they move or go.
+  mutating func remember(_ assets: [Asset]) {
+    for asset in assets { seen.note(asset) }
+  }
+
   mutating func text(_ observation: Observation, at time: String = WatchText.clock(WatchText.now)) throws -> String {
     let before = replica.ids
     if observation.ids != nil {

@@ -161,6 +161,11 @@ struct RenderingTests {
     #expect(try rendered([assets], .table).contains(assets[0].resources[0].path))
   }
 
+  @Test func aDateIsNotCutForAPath() throws {
+    let text = try rendered([[asset(1, path: "/a/long/path/to/b.jpg")]], .table, columns: 54)
+    #expect(text.contains("   1  2024-07-21 10:00  image          -     …to/b.jpg\n"), "\(text)")
+  }
+
   @Test func columnsOfTextShareWhatThereIs() throws {
     let long = asset(123) {
       $0.title = String(repeating: "t", count: 50)

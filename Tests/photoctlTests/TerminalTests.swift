@@ -63,6 +63,9 @@ struct TerminalTests {
       UsageError.text("Error: Unknown option '--wat'. Did you mean '--sort'?\nUsage: u\n", style: .plain)
         == "photoctl: Unknown option '--wat'\nUsage: u\n")
     #expect(
+      UsageError.text("Error: Unknown option '--nope'. Did you mean '--type'?", style: .plain)
+        == "photoctl: Unknown option '--nope'\n")
+    #expect(
       UsageError.text("Error: Unknown option '--limt'. Did you mean '--limit'?", style: .plain)
         == "photoctl: Unknown option '--limt'. Did you mean '--limit'?\n")
   }

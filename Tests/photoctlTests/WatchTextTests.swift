@@ -131,6 +131,21 @@ struct WatchTextTests {
     #expect(throws: Failure.self) { try lines.text(observation, at: time) }
   }
 
+  @Test func whatIsRememberedOfTheListHasItsPathWhenItGoes() throws {
+    var lines = ObservationText()
+    let list = Observation(
+      token: "l.1.0", count: 2, digest: ListDigest(of: [1, 2]).description, offset: 0, ids: [1, 2], complete: true)
+    _ = try lines.text(list, at: time)
+    #expect(lines.unseen == [1, 2])
+    lines.remember([asset(1, "/p/a.jpg")])
+    #expect(lines.unseen == [2])
+    let details = FetchResultChangeDetails(
+      countBefore: 2, countAfter: 0, removedBefore: [IndexRange(start: 0, count: 2)])
+    let gone = Observation(
+      token: "l.1.1", previousToken: "l.1.0", count: 0, digest: ListDigest().description, details: details)
+    #expect(try lines.text(gone, at: time).hasSuffix("          - /p/a.jpg\n          - asset 2\n"))
+  }
+
   @Test func differencesSinceATokenAreToldWithoutTheList() throws {
     var lines = ObservationText()
     let same = Observation(token: "l.1.1", previousToken: "l.1.0", count: 2, digest: "0")

@@ -11,8 +11,9 @@ struct WatchCommand: AsyncParsableCommand {
       SIGTERM, or until the reader of its pipe goes: all three end it with 0. Each line is out at once.
 
       With --format text a line says when, who did it, and how many came (+), changed (~), went (-) or moved (>); paths \
-      follow while they are few, also that of what went, or moved, if this watch has told of it before. With --format jsonl a line is a PersistentChange, or with a query an Observation, of \
-      org.photod.library; the first Observations are the list itself.
+      follow while they are few, also that of what went, or moved, if this watch has seen it. With --format jsonl a line \
+      is a PersistentChange, or with a query an Observation, of org.photod.library; the first Observations are the list \
+      itself.
 
       --since goes on from a token that an earlier line, 'photoctl sync' or 'photoctl status --json' printed, so that \
       nothing is missed in between; one that expired, or is none, is an error (65).
@@ -79,7 +80,9 @@ struct WatchCommand: AsyncParsableCommand {
       for try await observation in library.observe(options, since: since, objects: true) {
         switch format {
         case .jsonl: try Output.put(try JSONText.line(observation) + [UInt8(ascii: "\n")])
-        case .text: try Output.put(text.text(observation))
+        case .text:
+          try Output.put(text.text(observation))
+          if observation.complete == true { text.remember(try await library.assets(text.unseen)) }
         }
         token = observation.token
       }
