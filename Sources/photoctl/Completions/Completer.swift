@@ -116,7 +116,8 @@ struct Completer {
         let prefixed = kind == .smartAlbum ? album.subtype.map { "smart:\($0)" } ?? full : full
         if current.contains(":"), prefixed.hasPrefix(current) {
           candidates.append(Candidate(prefixed, description))
-        } else {
+        } else if isPlain || !current.isEmpty {
+          // Those with a prefix are many, and noise before anything is typed.
           candidates.append(Candidate(isPlain ? album.title : full, description))
         }
       }
