@@ -23,7 +23,11 @@ enum UsageError {
       } else if let next = known.first(where: { $0.configuration.commandName == word }) {
         command = next
       } else {
-        return failure(word, known.compactMap { $0.configuration.commandName } + (isHelp ? [] : ["help"]))
+        let isRoot = command == Photoctl.self
+        var failure = failure(
+          word, known.compactMap { $0.configuration.commandName } + (isRoot && !isHelp ? ["help"] : []))
+        if !isRoot { failure.command = command.configuration.commandName ?? "" }
+        return failure
       }
     }
     return nil

@@ -58,6 +58,14 @@ struct TerminalTests {
     }
   }
 
+  @Test func aCommandBelowACommandIsNamedToo() {
+    let failure = UsageError.unknownCommand(in: ["debug", "nope"])
+    #expect(failure?.remedy == "Commands are events." && failure?.command == "debug")
+    #expect(UsageError.unknownCommand(in: ["help", "debug", "event"])?.remedy == "Did you mean 'events'?")
+    #expect(UsageError.unknownCommand(in: ["debug", "events", "--follow"]) == nil)
+    #expect(UsageError.unknownCommand(in: ["debug"]) == nil)
+  }
+
   @Test func suggestionsAreLikeWhatWasTyped() {
     #expect(
       UsageError.text("Error: Unknown option '--wat'. Did you mean '--sort'?\nUsage: u\n", style: .plain)
