@@ -8,7 +8,8 @@ struct QueryCommand: AsyncParsableCommand {
     abstract: "Lists assets: all, those of an album, those for which a predicate is true.",
     discussion: """
       Without options: every visible asset, newest first. What is asked for is asked for together: --camera X-T5 \
-      --favorite lists the favorites among that camera's. Nothing found is no error.
+      --favorite lists the favorites among that camera's. Days are UTC's for photos that know their time zone, and the \
+      camera's for others. Nothing found is no error.
 
       FORMATS
         table   for people; the default on a terminal, at whose edge it is cut

@@ -66,7 +66,9 @@ enum Shell: String, ExpressibleByArgument, CaseIterable, Sendable {
   private static let fishScript = #"""
     # Completions of photoctl for fish, 3 or later.
     function __photoctl_complete
-        set -l words (commandline -opc)
+        # Without quotes: -x since fish 4, -o before.
+        set -l words (commandline -xpc 2>/dev/null)
+        or set words (commandline -opc)
         command $words[1] ---complete fish $words (commandline -ct | string collect -a) 2>/dev/null
     end
     function __photoctl_complete_words
