@@ -27,9 +27,9 @@ package struct ServiceNotifier: Sendable {
   @discardableResult
   package func ready() -> String? { send("READY=1") }
 
-  /// For `systemctl status`.
+  /// For `systemctl status`. A manager that is too busy to take it does without.
   @discardableResult
-  package func status(_ text: String) -> String? { send("STATUS=\(Self.oneLine(text))") }
+  package func status(_ text: String) -> String? { send("STATUS=\(Self.oneLine(text))", waits: false) }
 
   /// The configuration is being read again; ``ready(status:)`` ends that. The time is what `Type=notify-reload` of later
   /// managers asks for.
@@ -43,12 +43,14 @@ package struct ServiceNotifier: Sendable {
   @discardableResult
   package func stopping(status: String) -> String? { send("STOPPING=1\nSTATUS=\(Self.oneLine(status))") }
 
-  /// We live. Only a turn through what does the work may say so.
+  /// We live. Only a turn through what does the work may say so. It never waits for a manager that is too busy: what
+  /// proves that we live must not be what holds us up.
   @discardableResult
-  package func alive() -> String? { send("WATCHDOG=1") }
+  package func alive() -> String? { send("WATCHDOG=1", waits: false) }
 
+  /// - Parameter waits: for a second, where the manager's queue is full.
   /// - Returns: Why it could not be sent; the manager's own time limits then speak for us.
-  private func send(_ message: String) -> String? {
+  private func send(_ message: String, waits: Bool = true) -> String? {
     guard let path else { return nil }
     // vsock addresses are for virtual machines, which no user manager is on the other side of.
     guard path.hasPrefix("/") || path.hasPrefix("@"), let address = UnixSocketAddress(path) else {
@@ -57,8 +59,11 @@ package struct ServiceNotifier: Sendable {
     let descriptor = UnixSocketAddress.makeSocket(SOCK_DGRAM)
     guard descriptor >= 0 else { return systemMessage(errno) }
     defer { close(descriptor) }
+    var limit = timeval(tv_sec: 1, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let bytes = Array(message.utf8)
-    let sent = address.withPointer { sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, $1) }
+    let flags = Int32(MSG_NOSIGNAL) | (waits ? 0 : Int32(MSG_DONTWAIT))
+    let sent = address.withPointer { sendto(descriptor, bytes, bytes.count, flags, $0, $1) }
     return sent == bytes.count ? nil : systemMessage(errno)
   }
 

@@ -27,6 +27,16 @@ import Testing
     #expect(try await socket.next() == "WATCHDOG=1")
   }
 
+  @Test func aManagerThatDoesNotReadHoldsNobodyUp() throws {
+    let scratch = try Scratch()
+    let socket = try NotifySocket("\(scratch.path)/notify")
+    let notifier = ServiceNotifier(scratch.environment(["NOTIFY_SOCKET": "\(scratch.path)/notify"]))
+    let answers = (0..<10_000).map { _ in notifier.alive() }
+    #expect(answers.first == .some(nil) && answers.last == "Resource temporarily unavailable")
+    #expect(notifier.status("busy") != nil)
+    withExtendedLifetime(socket) {}
+  }
+
   @Test func reloadingSaysWhenByTheMonotonicClock() async throws {
     let scratch = try Scratch()
     let socket = try NotifySocket("\(scratch.path)/notify")
