@@ -50,7 +50,7 @@ package actor Library {
   var unwatchedCount = 0
   private var hasBeenLive = false
   var lastRootNumber: UInt16 = 0
-  var unreadablePaths: Set<[UInt8]> = []
+  var unreadable = UnreadablePaths()
   /// A transaction failed: nothing is applied until all begins anew from what the catalog holds, at this time (nanoseconds
   /// of the clock that nobody sets).
   var startsOverAt: Int64?
@@ -58,6 +58,8 @@ package actor Library {
   var startOverDelay = Library.firstStartOverDelay
   private static let firstStartOverDelay: Int64 = 1_000_000_000
   static let lastStartOverDelay: Int64 = 60_000_000_000
+  /// Rises when there is something that time brings; nothing wakes while there is nothing.
+  let alarm = ChangeFeed(sequence: 0)
   /// Roots of which a listing missed something while nothing was scanned.
   var doubtfulRoots: Set<UInt16> = []
   /// Roots under suspicion in which something has happened since their last scan.
@@ -280,10 +282,12 @@ package actor Library {
         unwatchedCount = Int(unwatched)
         warnWatchBudget(watched: Int(watched), limit: Int(limit))
       case .unreadable(let directory, let name, let code):
-        warnUnreadable(directory, name, code)
+        noteUnreadable(directory, name, code)
+      case .listingStarted(let directory, _): noteListing(directory)
       default: break
       }
     }
+    warnUnreadable()
   }
 
   private func scanEnded(_ ended: EndedScan) {
@@ -323,6 +327,7 @@ package actor Library {
       status.pendingCount = pending + (scanning ? 1 : 0)
       status.roots = roots
     }
+    if isTimeToCome { alarm.publish(alarm.sequence + 1) }
   }
 
   private func rootStatuses() -> [LibraryStatus.Root] {

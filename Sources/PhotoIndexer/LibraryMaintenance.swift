@@ -7,6 +7,7 @@ extension Library {
     events.append(.startedOver(error: "\(error)"))
     events.announce()
     startsOverAt = uptime() + startOverDelay
+    alarm.publish(alarm.sequence + 1)
     startOverDelay = min(startOverDelay * 2, Self.lastStartOverDelay)
     logger.error("catalog not written", metadata: ["error": "\(error)"])
     board.warn(
@@ -14,9 +15,19 @@ extension Library {
     rescans.failAll(with: LibraryError.unavailable("The catalog can't be written now. `photoctl status` says why."))
   }
 
-  /// What time brings: files that are read again, roots that are scanned a second time, a catalog that failed.
+  /// Something is to be done that no event will ask for.
+  var isTimeToCome: Bool {
+    startsOverAt != nil || !reconciler.unread.isEmpty || !doubtfulRoots.isEmpty || !activeSuspects.isEmpty
+      || !reconciler.suspects.isEmpty
+  }
+
+  /// Looks once a second while there is something that time brings: files that are read again, roots that are scanned a
+  /// second time, a catalog that failed.
   func maintain() async {
-    while !Task.isCancelled {
+    while true {
+      // Before the look: what comes up after it rings anew.
+      let rung = alarm.sequence
+      if !isTimeToCome, await alarm.next(after: rung) == nil { return }
       do { try await Task.sleep(for: .seconds(1)) } catch { return }
       do {
         if let startsOverAt {

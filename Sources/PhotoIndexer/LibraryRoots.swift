@@ -107,22 +107,31 @@ extension Library {
       })
   }
 
-  func warnUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
+  /// Something in a folder, or without a name the folder itself, can't be read.
+  func noteUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
     guard let id = reconciler.tree.directory(number: directory) else { return }
-    let path = reconciler.tree.path(of: id) + (name.isEmpty ? [] : [UInt8(ascii: "/")] + name)
-    // Each is told once, and of many only some: the status has their number.
-    if unreadablePaths.insert(path).inserted, [1, 10, 100, 1_000, 10_000].contains(unreadablePaths.count) {
+    let path = reconciler.tree.path(of: id)
+    unreadable.insert(name.isEmpty ? path : path + [UInt8(ascii: "/")] + name, errorNumber: code)
+  }
+
+  /// A folder is listed: what of it still can't be read is said once more.
+  func noteListing(_ directory: DirectoryNumber) {
+    guard !unreadable.isEmpty, let id = reconciler.tree.directory(number: directory) else { return }
+    unreadable.remove(in: reconciler.tree.path(of: id))
+  }
+
+  /// Tells of what can't be read, once no scan is about to say more of it.
+  func warnUnreadable() {
+    guard unreadable.hasChanged, reconciler.scans.isEmpty else { return }
+    for (path, code, count) in unreadable.takeUntold() {
       logger.warning(
-        "unreadable",
-        metadata: [
-          "path": "\(FilePath.text(path))", "why": "\(errorText(code))", "count": "\(unreadablePaths.count)",
-        ])
+        "unreadable", metadata: ["path": "\(FilePath.text(path))", "why": "\(errorText(code))", "count": "\(count)"])
     }
-    let first = FilePath.text(unreadablePaths.sorted { $0.lexicographicallyPrecedes($1) }[0])
     board.warn(
       "unreadable",
-      "\(unreadablePaths.count) folders or files can't be read, the first is \(first) (\(errorText(code))). What is in the library of them stays. Mend their permissions, then say `photoctl rescan`."
-    )
+      unreadable.first.map { path, code in
+        "\(unreadable.count) folders or files can't be read, the first is \(FilePath.text(path)) (\(errorText(code))). What is in the library of them stays. Mend their permissions, then say `photoctl rescan`."
+      })
   }
 
   func warnWatchBudget(watched: Int, limit: Int) {

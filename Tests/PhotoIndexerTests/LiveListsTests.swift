@@ -233,7 +233,8 @@ private final class ScriptedLibrary: Sendable {
   init() throws { planner = try EmptyCatalog() }
 
   func lists(_ limits: LiveLists.Limits = LiveLists.Limits()) -> LiveLists {
-    LiveLists(feed: feed, limits: limits, now: { self.state.withLock { $0.time } }, fetch: { plan, _ in self.fetch(plan) })
+    LiveLists(
+      feed: feed, limits: limits, now: { self.state.withLock { $0.time } }, fetch: { plan, _ in self.fetch(plan) })
   }
 
   private func fetch(_ plan: FetchPlan) -> (Int64, [Int64]) {

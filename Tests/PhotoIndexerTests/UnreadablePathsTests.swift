@@ -1,0 +1,34 @@
+import Testing
+
+@testable import PhotoIndexer
+
+@Suite struct UnreadablePathsTests {
+  private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  @Test func whatIsListedAgainIsForgottenUntilItIsSaidOnceMore() {
+    var paths = UnreadablePaths()
+    for path in ["/p/a", "/p/b", "/p/a/deep", "/q"] { paths.insert(bytes(path), errorNumber: 13) }
+    paths.insert(bytes("/p/a"), errorNumber: 5)
+    #expect(paths.count == 4 && paths.first?.path == bytes("/q"))
+    paths.remove(in: bytes("/p"))
+    #expect(paths.count == 2)
+    paths.insert(bytes("/p/b"), errorNumber: 13)
+    paths.remove(in: bytes("/p/a/deep"))
+    paths.remove(in: bytes("/q"))
+    #expect(paths.count == 1 && paths.first?.path == bytes("/p/b") && paths.first?.errorNumber == 13)
+    paths.remove(in: bytes("/p"))
+    #expect(paths.isEmpty && paths.first == nil)
+  }
+
+  @Test func logIsToldOnceOfEachAndOfFewOfMany() {
+    var paths = UnreadablePaths()
+    for number in 0..<150 { paths.insert(bytes("/p/\(number)"), errorNumber: 13) }
+    #expect(paths.hasChanged)
+    #expect(paths.takeUntold().map(\.count) == [1, 10, 100])
+    #expect(!paths.hasChanged)
+    paths.remove(in: bytes("/p"))
+    #expect(paths.hasChanged)
+    for number in 0..<150 { paths.insert(bytes("/p/\(number)"), errorNumber: 13) }
+    #expect(paths.takeUntold().isEmpty)
+  }
+}
