@@ -5,6 +5,11 @@ import Varlink
 
 // One observation: the list, then differences from what this client was last sent.
 extension LibraryService {
+  /// What more than this changes is one commit of many, as a copy makes them: what follows is gathered for a moment, so
+  /// that a client redraws a hundred times a second at most. A photo or two are told at once.
+  private static let fewChanges = 4
+  private static let gatheringTime = Duration.milliseconds(10)
+
   func observe(_ call: VarlinkServiceCall) async throws {
     let parameters = try call.parameters(ObserveParameters.self)
     guard call.wantsMore else { throw VarlinkError.expectedMore }
@@ -26,6 +31,7 @@ extension LibraryService {
     while await library.feed.next(after: observation.checkedSequence) != nil {
       try await observation.advance(send)
       connections.updateStream(call, reached: observation.checkedSequence)
+      if observation.lastChangeCount > Self.fewChanges { try await Task.sleep(for: Self.gatheringTime) }
     }
     try Task.checkCancellation()
     throw ContractError.unavailable("photod is stopping. Observe again with `since` when it runs.")
@@ -53,6 +59,8 @@ struct LiveObservation {
   private var sentToken = ""
   /// Up to here the list is as it was sent; the token that was sent may be older.
   private(set) var checkedSequence: Int64 = 0
+  /// Assets that came, went or changed with what was sent last.
+  private(set) var lastChangeCount = 0
 
   init(library: Library, plan: FetchPlan, parameters: ObserveParameters) {
     self.library = library
@@ -124,7 +132,10 @@ struct LiveObservation {
     }
     let details = FetchResultChangeDetails.full(from: sentIDs, to: list.ids, touched: touched)
     checkedSequence = list.sequence
+    lastChangeCount = 0
     guard let details else { return false }
+    lastChangeCount =
+      details.insertedIDs.count + (details.removedBefore + details.changedAfter).reduce(0) { $0 + $1.count }
     if parameters.reloadOnly == true {
       try await sendList(list, reload: .notWanted, send)
       return true
