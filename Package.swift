@@ -138,6 +138,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: ["PhotoModel", "PhotoCatalog", "Varlink"]),
+    .testTarget(name: "DocumentationTests", dependencies: ["PhotoClient", "PhotoModel"]),
     .testTarget(name: "PackagingTests"),
     .testTarget(name: "ServiceTests"),
   ],

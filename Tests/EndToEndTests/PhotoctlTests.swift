@@ -25,9 +25,12 @@ import Testing
     process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
     process.arguments = ["--socket", fixture.socket] + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    process.standardInput = try #require(FileHandle(forReadingAtPath: run + ".in"))
-    process.standardOutput = try #require(FileHandle(forWritingAtPath: run + ".out"))
-    process.standardError = try #require(FileHandle(forWritingAtPath: run + ".err"))
+    let standardInput = try #require(FileHandle(forReadingAtPath: run + ".in"))
+    process.standardInput = standardInput
+    let standardOutput = try #require(FileHandle(forWritingAtPath: run + ".out"))
+    process.standardOutput = standardOutput
+    let standardError = try #require(FileHandle(forWritingAtPath: run + ".err"))
+    process.standardError = standardError
     try process.run()
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       DispatchQueue.global().async {
@@ -167,7 +170,8 @@ import Testing
       let watch = Process()
       watch.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
       watch.arguments = ["--socket", fixture.socket, "watch", "--format", "text", "--since", token]
-      watch.standardOutput = try #require(FileHandle(forWritingAtPath: file))
+      let standardOutput = try #require(FileHandle(forWritingAtPath: file))
+      watch.standardOutput = standardOutput
       try watch.run()
       defer {
         watch.terminate()
