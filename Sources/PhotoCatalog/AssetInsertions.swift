@@ -6,11 +6,19 @@ import PhotoModel
 /// A statement opens each of the eleven trees that it may have to write to and closes them again: for one row at a time
 /// that is a third of what an insertion costs.
 struct AssetInsertions {
-  fileprivate struct Insertion {
+  /// A class: several hundred bytes and a dozen texts, of which no copy is wanted.
+  fileprivate final class Insertion {
     let id: Int64
     let content: AssetContent
     let row: FileRow
     let addedDate: Int64
+
+    init(id: Int64, content: AssetContent, row: FileRow, addedDate: Int64) {
+      self.id = id
+      self.content = content
+      self.row = row
+      self.addedDate = addedDate
+    }
   }
 
   /// How many rows a statement may have: what is gathered is written by few of them, and few are kept prepared.
@@ -27,6 +35,14 @@ struct AssetInsertions {
     pending.append(Insertion(id: id, content: content, row: row, addedDate: addedDate))
     if pending.count == Self.sizes[0] { try flush(into: database) }
     return id
+  }
+
+  /// A file that is among those on their way.
+  func file(_ directoryID: Int64, _ name: [UInt8]) -> FileRow? {
+    guard let insertion = pending.last(where: { $0.row.directoryID == directoryID && $0.row.name == name }) else {
+      return nil
+    }
+    return insertion.row.of(asset: insertion.id)
   }
 
   mutating func flush(into database: Database) throws {
@@ -79,14 +95,14 @@ struct AssetInsertions {
   private static func insert(
     _ rows: ArraySlice<Insertion>, _ statements: (assets: String, resources: String), _ database: Database
   ) throws {
-    let asset = try RawStatement(database, statements.assets)
+    let asset = try RawStatement(database, statements.assets, clearing: false)
     var first: Int32 = 1
     for insertion in rows {
       insertion.bindAsset(to: asset, from: first)
       first += assetWidth
     }
     try asset.run()
-    let resource = try RawStatement(database, statements.resources)
+    let resource = try RawStatement(database, statements.resources, clearing: false)
     first = 1
     for insertion in rows {
       insertion.bindResource(to: resource, from: first)

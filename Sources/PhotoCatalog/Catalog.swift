@@ -26,7 +26,12 @@ package final class Catalog: Sendable {
     configuration.label = "catalog"
     configuration.maximumReaderCount = 8
     configuration.prepareDatabase { database in
-      try database.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY")
+      // A first scan writes the pages of its indexes again and again: the WAL takes 16 MB before they are copied.
+      try database.execute(
+        sql: """
+          PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;
+          PRAGMA wal_autocheckpoint = 4000
+          """)
       try SQLFunctions.register(in: database)
     }
     do {

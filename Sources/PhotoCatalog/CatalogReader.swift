@@ -38,6 +38,12 @@ package final class CatalogWriter {
     try insertions.add(content, row, addedDate: addedDate, to: connection)
   }
 
+  /// As any lookup, but of what was gathered it knows without writing it: each file of a burst is looked up before it is
+  /// inserted.
+  package func file(_ directoryID: Int64, _ name: [UInt8]) throws -> FileRow? {
+    try insertions.file(directoryID, name) ?? file(directoryID, name, in: connection)
+  }
+
   /// Writes what was gathered: the last thing in a transaction.
   func finish() throws {
     try insertions.flush(into: connection)

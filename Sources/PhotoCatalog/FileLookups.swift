@@ -31,6 +31,10 @@ extension FileLookups {
   }
 
   package func file(_ directoryID: Int64, _ name: [UInt8]) throws -> FileRow? {
+    try file(directoryID, name, in: database)
+  }
+
+  func file(_ directoryID: Int64, _ name: [UInt8], in database: Database) throws -> FileRow? {
     let select = try RawStatement(
       database, "SELECT \(Self.columns) FROM resource WHERE directory_id = ? AND name = ?")
     select.bind(1, directoryID)

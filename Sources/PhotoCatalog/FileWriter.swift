@@ -28,6 +28,12 @@ package struct FileRow: Hashable, Sendable {
     self.birthTime = birthTime
     self.readTime = readTime
   }
+
+  func of(asset id: Int64) -> FileRow {
+    FileRow(
+      assetID: id, directoryID: directoryID, name: name, byteCount: byteCount, modificationTime: modificationTime,
+      changeTime: changeTime, inode: inode, birthTime: birthTime, readTime: readTime)
+  }
 }
 
 /// What the content of a file says, in the catalog's form.

@@ -12,8 +12,9 @@ struct RawStatement {
   private let statement: Statement
   private let handle: OpaquePointer
 
-  init(_ database: Database, _ sql: String) throws {
-    self.init(database, try database.cachedStatement(sql: sql))
+  /// - Parameter clearing: false where all of many values are bound each time.
+  init(_ database: Database, _ sql: String, clearing: Bool = true) throws {
+    self.init(database, try database.cachedStatement(sql: sql), clearing: clearing)
   }
 
   /// Prepared for this use alone: for statements that callers shape, which would fill the cache without bound.
@@ -21,12 +22,12 @@ struct RawStatement {
     self.init(database, try database.makeStatement(sql: sql))
   }
 
-  private init(_ database: Database, _ statement: Statement) {
+  private init(_ database: Database, _ statement: Statement, clearing: Bool = true) {
     self.database = database
     self.statement = statement
     handle = statement.sqliteStatement
     sqlite3_reset(handle)
-    sqlite3_clear_bindings(handle)
+    if clearing { sqlite3_clear_bindings(handle) }
   }
 
   // MARK: Binding; indexes begin with 1

@@ -7,7 +7,9 @@ import WatchRecords
 /// What became of reading a file.
 enum ContentReading: Sendable {
   /// Its content, and the stat that belongs to it: of the descriptor that was read, the same before and after.
-  case content(AssetContent, FileStat, readTime: Int64)
+  ///
+  /// Some hundred bytes, handed on from thread to thread: in a box.
+  indirect case content(AssetContent, FileStat, readTime: Int64)
   /// It was not there, was another file, or changed meanwhile: something is still to be said of it.
   case raced
 }
@@ -22,6 +24,20 @@ protocol PhotoFiles: Sendable {
   func exists(_ path: [UInt8]) -> Bool
   /// Reads a file's content if it is still the file that `expected` describes.
   func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading
+  /// The same for several files of one directory, whose path ends with a slash.
+  func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading]
+}
+
+/// A file of a directory, as photod-watch saw it.
+struct NamedStat: Sendable {
+  let name: [UInt8]
+  let stat: FileStat
+}
+
+extension PhotoFiles {
+  func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
+    files.map { read(directory + $0.name, expecting: $0.stat) }
+  }
 }
 
 /// What the name alone promises, for a file whose content is not known yet.
@@ -56,31 +72,41 @@ final class DiskFiles: PhotoFiles {
   func exists(_ path: [UInt8]) -> Bool { withCPath(path) { access($0, F_OK) == 0 } }
 
   func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {
-    let descriptor = withCPath(path) { open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    let name = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+    return read(path, from: AT_FDCWD, name: name, expecting: expected)
+  }
+
+  /// The path is walked once, which is half of what opening a file costs.
+  func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
+    let descriptor = withCPath(directory) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard descriptor >= 0 else { return files.map { read(directory + $0.name, expecting: $0.stat) } }
+    defer { close(descriptor) }
+    return files.map { read($0.name, from: descriptor, name: $0.name[...], expecting: $0.stat) }
+  }
+
+  private func read(
+    _ path: [UInt8], from directory: Int32, name: ArraySlice<UInt8>, expecting expected: FileStat
+  ) -> ContentReading {
+    let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    let descriptor = withCPath(path) { openat(directory, $0, flags) }
     guard descriptor >= 0 else {
       let code = errno
       if code == ENOENT || code == ENOTDIR || code == ELOOP { return .raced }
       let why = "can't be opened: \(String(cString: strerror(code)))"
-      return .content(promisedContent(name: Array(lastComponent(path)), failure: why), expected, readTime: now())
+      return .content(promisedContent(name: Array(name), failure: why), expected, readTime: now())
     }
     defer { close(descriptor) }
     guard let before = FileStat(descriptor: descriptor), before.identity.inode == expected.identity.inode else {
       return .raced
     }
     let readTime = now()
-    let facts = readers.withReader {
-      $0.facts(descriptor: descriptor, byteCount: before.byteCount, name: lastComponent(path))
-    }
+    let facts = readers.withReader { $0.facts(descriptor: descriptor, byteCount: before.byteCount, name: name) }
     guard let after = FileStat(descriptor: descriptor), after.byteCount == before.byteCount,
       after.modificationTime == before.modificationTime
     else { return .raced }
     var stat = before
     stat.identity = expected.identity
     return .content(AssetContent(facts), stat, readTime: readTime)
-  }
-
-  private func lastComponent(_ path: [UInt8]) -> ArraySlice<UInt8> {
-    path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
   }
 }
 

@@ -39,22 +39,27 @@ actor ReadAhead {
     }
   }
 
-  private struct Candidate: Sendable {
-    let index: Int
+  /// Files of one directory that may have to be read, in the order of their records.
+  private struct Folder: Sendable {
+    /// With a slash at its end.
     let path: [UInt8]
-    let stat: FileStat
+    var files: [NamedStat] = []
+    /// Parallel to `files`: the index of the record.
+    var indexes: [Int] = []
   }
 
   private func contents(of records: [WatchRecord]) throws -> [Int: ContentReading] {
-    var candidates: [Candidate] = []
-    var lastDirectory: (number: DirectoryNumber, path: [UInt8])?
+    var folders: [Folder] = []
+    var lastDirectory: DirectoryNumber?
     func add(_ index: Int, _ directory: DirectoryNumber, _ name: [UInt8], _ stat: FileStat) {
       guard stat.byteCount > 0 else { return }
-      if lastDirectory?.number != directory {
+      if lastDirectory != directory {
         guard let path = path(of: directory) else { return }
-        lastDirectory = (directory, path)
+        folders.append(Folder(path: path))
+        lastDirectory = directory
       }
-      candidates.append(Candidate(index: index, path: lastDirectory!.path + name, stat: stat))
+      folders[folders.count - 1].files.append(NamedStat(name: name, stat: stat))
+      folders[folders.count - 1].indexes.append(index)
     }
     for (index, record) in records.enumerated() {
       switch record {
@@ -70,18 +75,31 @@ actor ReadAhead {
       default: break
       }
     }
-    guard !candidates.isEmpty else { return [:] }
-    if candidates.contains(where: { knownInodes.mayContain($0.stat.identity.inode) }) {
-      candidates = try catalog.read { reader in
-        try candidates.filter { candidate in
-          guard knownInodes.mayContain(candidate.stat.identity.inode) else { return true }
-          return try !reader.isKnown(
-            inode: candidate.stat.identity.inode, byteCount: candidate.stat.byteCount,
-            modificationTime: candidate.stat.modificationTime)
+    try dropKnown(&folders)
+    return readAll(folders)
+  }
+
+  /// Files that the catalog has as they are need not be read.
+  private func dropKnown(_ folders: inout [Folder]) throws {
+    func mayBeKnown(_ file: NamedStat) -> Bool { knownInodes.mayContain(file.stat.identity.inode) }
+    guard folders.contains(where: { $0.files.contains(where: mayBeKnown) }) else { return }
+    folders = try catalog.read { reader in
+      try folders.map { folder in
+        var unknown = Folder(path: folder.path)
+        for (file, index) in zip(folder.files, folder.indexes) {
+          if mayBeKnown(file),
+            try reader.isKnown(
+              inode: file.stat.identity.inode, byteCount: file.stat.byteCount,
+              modificationTime: file.stat.modificationTime)
+          {
+            continue
+          }
+          unknown.files.append(file)
+          unknown.indexes.append(index)
         }
+        return unknown
       }
     }
-    return readAll(candidates)
   }
 
   /// The path of a directory with a slash at its end.
@@ -103,23 +121,28 @@ actor ReadAhead {
 
   private static let sliceSize = 16
 
-  private func readAll(_ candidates: [Candidate]) -> [Int: ContentReading] {
-    var contents: [Int: ContentReading] = [:]
-    contents.reserveCapacity(candidates.count)
-    if candidates.count < Self.sliceSize {
-      for candidate in candidates { contents[candidate.index] = files.read(candidate.path, expecting: candidate.stat) }
-      return contents
+  private func readAll(_ folders: [Folder]) -> [Int: ContentReading] {
+    var slices: [(folder: Int, files: Range<Int>)] = []
+    for (index, folder) in folders.enumerated() {
+      for start in stride(from: 0, to: folder.files.count, by: Self.sliceSize) {
+        slices.append((index, start..<min(start + Self.sliceSize, folder.files.count)))
+      }
     }
-    let slices = (candidates.count + Self.sliceSize - 1) / Self.sliceSize
-    let results = Mutex<[(Int, ContentReading)]>([])
+    let results = Mutex<[Int: ContentReading]>([:])
     let files = files
-    let all = candidates
-    DispatchQueue.concurrentPerform(iterations: slices) { slice in
-      let range = slice * Self.sliceSize..<min((slice + 1) * Self.sliceSize, all.count)
-      let readings = all[range].map { ($0.index, files.read($0.path, expecting: $0.stat)) }
-      results.withLock { $0 += readings }
+    let all = slices
+    @Sendable func read(_ number: Int) {
+      let (index, range) = all[number]
+      let readings = files.read(folders[index].files[range], in: folders[index].path)
+      results.withLock { results in
+        for (record, reading) in zip(folders[index].indexes[range], readings) { results[record] = reading }
+      }
     }
-    for (index, reading) in results.withLock({ $0 }) { contents[index] = reading }
-    return contents
+    if slices.count == 1 {
+      read(0)
+    } else if !slices.isEmpty {
+      DispatchQueue.concurrentPerform(iterations: slices.count) { read($0) }
+    }
+    return results.withLock { $0 }
   }
 }

@@ -11,7 +11,10 @@ public enum FilePath {
 
   /// The text for one name, without its directory: percent-encoded where it is not UTF-8.
   public static func nameText(_ bytes: some Collection<UInt8>) -> String {
-    String(validating: bytes, as: UTF8.self) ?? percentEncoded(bytes)
+    let ascii = bytes.withContiguousStorageIfAvailable { bytes -> String? in
+      bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+    return (ascii ?? nil) ?? String(validating: bytes, as: UTF8.self) ?? percentEncoded(bytes)
   }
 
   /// The bytes that this text means; of a malformed `%` sequence, the text's own.
