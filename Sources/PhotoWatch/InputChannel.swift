@@ -16,6 +16,18 @@ package final class InputChannel: Sendable {
 
     mutating func pop() -> WatchInput? {
       guard head < waiting.count else { return nil }
+      let input = take()
+      guard case .batch(var records) = input, count >= InputChannel.backlog else { return input }
+      while count >= InputChannel.backlog, case .batch(let more) = waiting[head],
+        records.count + more.count <= InputChannel.largestMerged
+      {
+        records += more
+        _ = take()
+      }
+      return .batch(records)
+    }
+
+    private mutating func take() -> WatchInput {
       let input = waiting[head]
       waiting[head] = .batch([])
       head += 1
@@ -32,6 +44,12 @@ package final class InputChannel: Sendable {
     case give(WatchInput?, wake: Bool)
     case wait
   }
+
+  /// Of so many inputs that wait the first batches are given as one: who is behind takes larger steps. The last ones stay
+  /// apart, so that there is always something to do beside the step that is being taken.
+  private static let backlog = 4
+  /// Records.
+  private static let largestMerged = 2_048
 
   private let capacity: Int
   private let state = Mutex(State())

@@ -41,9 +41,9 @@ extension FolderWatch {
       if event.has(IN_IGNORED | IN_DELETE_SELF | IN_UNMOUNT) {
         loseRoot(tree[index].root, event.has(IN_UNMOUNT) ? ENODEV : ENOENT)
         // What stands at its path by now is looked for at once, and again every two seconds.
-        nextCheck = 0
+        mustCheck = true
       } else if event.has(IN_MOVE_SELF) {
-        nextCheck = 0
+        mustCheck = true
       } else if event.has(IN_ATTRIB), tree[index].flags.contains(.incomplete) {
         doubt(index)
       }

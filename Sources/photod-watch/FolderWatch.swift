@@ -28,6 +28,8 @@ final class FolderWatch {
   static let slice: Int64 = 5_000_000
   /// Roots and unwatched directories are looked at again so often.
   static let checkInterval: Int64 = 2_000_000_000
+  /// While every root is there and everything is watched, only a renamed directory above a root is not said by an event.
+  static let restInterval: Int64 = 10_000_000_000
 
   let socket: Int32
   let inotify: InotifyInstance
@@ -60,7 +62,9 @@ final class FolderWatch {
   var syncs: [SyncRequest] = []
   var unwatched = UnwatchedDirectories()
   var saidBudget = WatchBudget()
-  var nextCheck: Int64 = 0
+  var lastCheck: Int64 = 0
+  /// Something happened that a check should see at once.
+  var mustCheck = false
 
   /// PHOTOD_WATCH_CHECKS is in the environment: tests have every settled state checked.
   let checksInvariants = getenv("PHOTOD_WATCH_CHECKS") != nil
@@ -79,7 +83,7 @@ final class FolderWatch {
   /// - returns: the exit status.
   func run() -> Int32 {
     output.begin()
-    nextCheck = watchshim_now() + Self.checkInterval
+    lastCheck = watchshim_now()
     var status: Int32 = 0
     do throws(Failure) {
       while watchshim_termination_noted() == 0 {
@@ -151,7 +155,7 @@ final class FolderWatch {
       if errno == EINTR { return true }
       throw Failure(message: "poll failed: \(describe(errno))", status: 1)
     }
-    if polled[2].revents != 0 { nextCheck = 0 }
+    if polled[2].revents != 0 { mustCheck = true }
     guard polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return true }
     return try readOrders()
   }

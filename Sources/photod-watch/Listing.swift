@@ -35,6 +35,8 @@ extension FolderWatch {
         if !saysAbsent(error.number) { listing.failure = (name, error.number) }
       }
     }
+    // New photos get their ids in this order, which decides where nothing else tells them apart.
+    listing.files.sort { $0.name.precedes($1.name) }
     let watch = tree[index].watch
     guard watch >= 0, request.postponements < 20 else { return listing }
     _ = inotify.read(into: &backlog)
@@ -140,5 +142,18 @@ extension FolderWatch {
 
   func cannotEnter(_ parent: NodeIndex, _ name: [UInt8], _ error: SystemError, scan: UInt32?) {
     say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
+  }
+}
+
+extension [UInt8] {
+  /// By bytes, as SQLite's BINARY collation has it.
+  fileprivate func precedes(_ other: [UInt8]) -> Bool {
+    withUnsafeBytes { mine in
+      other.withUnsafeBytes { theirs in
+        guard let first = mine.baseAddress, let second = theirs.baseAddress else { return mine.count < theirs.count }
+        let order = memcmp(first, second, Swift.min(mine.count, theirs.count))
+        return order != 0 ? order < 0 : mine.count < theirs.count
+      }
+    }
   }
 }

@@ -104,8 +104,15 @@ extension FolderWatch {
     }
   }
 
+  var nextCheck: Int64 {
+    if mustCheck { return 0 }
+    let isAtRest = unwatched.count == 0 && mounts.descriptor >= 0 && roots.values.allSatisfy { $0.top != nil }
+    return lastCheck + (isAtRest ? Self.restInterval : Self.checkInterval)
+  }
+
   func check(_ now: Int64) {
-    nextCheck = now + Self.checkInterval
+    lastCheck = now
+    mustCheck = false
     currentStamp = eventCount
     mounts.acknowledge()
     checkRoots()

@@ -186,7 +186,7 @@ extension FolderWatch {
           continue
         }
         guard tree[index].parent >= 0 else {
-          nextCheck = 0
+          mustCheck = true
           request.state = .doubtful(attempts: attempts + 1, retryAt: now + 50_000_000)
           walk[index] = request
           continue
@@ -220,6 +220,6 @@ extension FolderWatch {
       }
       ancestor = tree[ancestor].parent
     }
-    nextCheck = 0
+    mustCheck = true
   }
 }

@@ -10,14 +10,35 @@ import WatchRecords
     let value = Atomic<Int>(0)
   }
 
-  @Test func inputsComeInOrderAndThenTheEnd() async {
+  private func records(_ input: WatchInput) -> [WatchRecord]? {
+    if case .batch(let records) = input { records } else { nil }
+  }
+
+  @Test func recordsComeInOrderAndThenTheEnd() async {
     let channel = InputChannel(capacity: 4) {}
+    channel.add(.started(session: 1))
     for number in 0..<10 { channel.add(.batch([.synced(number: UInt64(number))])) }
     channel.finish()
     channel.add(.started(session: 9))
     var received: [WatchInput] = []
     for await input in WatchInputs(channel: channel) { received.append(input) }
-    #expect(received == (0..<10).map { .batch([.synced(number: UInt64($0))]) })
+    #expect(received.first == .started(session: 1))
+    #expect(received.compactMap(records).joined().elementsEqual((0..<10).map { .synced(number: UInt64($0)) }))
+    // What has waited is given in larger steps, the last ones apart.
+    #expect(received.compactMap(records).map(\.count) == [7, 1, 1, 1])
+  }
+
+  /// Nor does a death change places with what was said before it.
+  @Test func stepsAreBoundedAndNothingIsJoinedAcrossAStart() async {
+    let channel = InputChannel(capacity: 4) {}
+    let batch = [WatchRecord](repeating: .overflow, count: 900)
+    for _ in 0..<6 { channel.add(.batch(batch)) }
+    channel.add(.died(session: 1, reason: "test"))
+    for _ in 0..<6 { channel.add(.batch([.overflow])) }
+    channel.finish()
+    var received: [WatchInput] = []
+    for await input in WatchInputs(channel: channel) { received.append(input) }
+    #expect(received.map { records($0)?.count } == [1_800, 1_800, 1_800, nil, 3, 1, 1, 1])
   }
 
   @Test func theReaderIsWokenOnceWhenHalfIsTaken() async {
