@@ -20,7 +20,7 @@ MANDIR = $(PREFIX)/share/man/man1
 DEBDIR = .build/deb
 SOURCES = Sources Tests Migrations Package.swift
 
-.PHONY: all help deps build run stop demo test lint format bench install uninstall deb check-deb clean
+.PHONY: all help deps build run stop demo test lint format bench docs install uninstall deb check-deb clean
 .SILENT:
 
 all: build
@@ -33,6 +33,7 @@ help:
 	echo 'make demo                 watch 200 made-up photos being added, renamed, edited and deleted'
 	echo 'make test                 build and test everything, check the style'
 	echo 'make bench                measure'
+	echo 'make docs                 make the documentation (DocC)'
 	echo 'make install [PREFIX=/usr/local] [DESTDIR=DIR], make uninstall'
 	echo 'make deb [RELEASE=DIR]    make a Debian package, of the programs in DIR if given; make check-deb tries it'
 
@@ -54,6 +55,8 @@ demo: build
 
 # The style first, so that the test runner has the last word.
 test: deps lint
+	# For the service under a real user manager, which only root can start here; others skip it.
+	test "$$(id -u)" != 0 || Tests/Scripts/deps dbus-user-session systemd
 	echo 'Building the tests (the first time takes some minutes) ...'
 	swift build --quiet -j $(JOBS) --build-tests
 	swift test --skip-build --disable-xctest
@@ -67,6 +70,11 @@ format:
 
 bench: build
 	Tests/Benchmarks/bench --programs $(RELEASE)
+
+docs: deps
+	swift build --quiet -j $(JOBS) --target PhotoClient
+	Documentation/build
+	echo 'To read it: python3 -m http.server -d .build/documentation/photod.doccarchive, then http://localhost:8000/documentation/photod'
 
 # As root it installs what is built: compile as yourself first.
 install:
