@@ -33,8 +33,11 @@ struct TakenArgument: ExpressibleByArgument, Hashable, Sendable {
 
   /// What of a predicate means this.
   var predicate: String {
-    [firstDay.map { "creationDate >= '\($0)'" }, dayAfter.map { "creationDate < '\($0)'" }].compactMap { $0 }
-      .joined(separator: " AND ")
+    let parts = [firstDay.map { "creationDate >= '\($0)'" }, dayAfter.map { "creationDate < '\($0)'" }].compactMap {
+      $0
+    }
+    // Before the end of all dates is whatever has one.
+    return parts.isEmpty ? "creationDate != nil" : parts.joined(separator: " AND ")
   }
 
   /// A year, a month or a day of the calendar.
