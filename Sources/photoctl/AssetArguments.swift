@@ -56,9 +56,15 @@ struct StandardInput {
   func names(in bytes: [UInt8]) throws -> [NamedAsset] {
     var names: [NamedAsset] = []
     let end: UInt8 = isNullEnded ? 0 : UInt8(ascii: "\n")
-    for (index, entry) in bytes.split(separator: end, omittingEmptySubsequences: false).enumerated()
-    where !entry.isEmpty {
-      let place = "\(isNullEnded ? "entry" : "line") \(index + 1) of standard input"
+    var rest = bytes[...]
+    var number = 0
+    // One after the other: all at once, empty lines would take 32 times their own memory.
+    while !rest.isEmpty {
+      let entry = rest.prefix { $0 != end }
+      rest = rest.dropFirst(entry.count + 1)
+      number += 1
+      guard !entry.isEmpty else { continue }
+      let place = "\(isNullEnded ? "entry" : "line") \(number) of standard input"
       guard names.count < maximumEntries else {
         throw Failure(
           .usage, "standard input names more than \(Text.grouped(maximumEntries)) assets",

@@ -42,6 +42,16 @@ struct StandardInputTests {
     #expect(try input.names(in: Array("1\n\n2\n3\n".utf8)).count == 3)
   }
 
+  @Test func emptyLinesAreCountedButTakeNoMemory() throws {
+    let bytes = [UInt8](repeating: UInt8(ascii: "\n"), count: 1_000_000) + Array("1\n\n2".utf8)
+    #expect(
+      try names(bytes) == [
+        NamedAsset(.id(1), at: "line 1000001 of standard input"),
+        NamedAsset(.id(2), at: "line 1000003 of standard input"),
+      ])
+    #expect(try names("\n\n").isEmpty)
+  }
+
   @Test func aMissingAssetIsNamedByItsLine() {
     let path = NamedAsset(.path("/x"), at: "line 3 of standard input")
     #expect(
