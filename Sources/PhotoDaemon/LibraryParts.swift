@@ -127,9 +127,10 @@ extension VarlinkService {
   fileprivate func drain() async {
     stopAccepting()
     let end = ContinuousClock.now + .seconds(1)
-    while connectionCount > 0, load.idleTime < .milliseconds(100), ContinuousClock.now < end {
+    // Once in any case: a connection that is being taken, or a call that is in the kernel, is counted only after.
+    repeat {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
-    }
+    } while connectionCount > 0 && load.idleTime < .milliseconds(100) && ContinuousClock.now < end
   }
 }
 

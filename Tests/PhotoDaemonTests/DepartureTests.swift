@@ -1,4 +1,6 @@
+import Dispatch
 import Glibc
+import Logging
 import PhotoModel
 import Testing
 
@@ -72,6 +74,47 @@ import Testing
     var departure = Departure()
     #expect(
       departure.decide(isReplaced: false, canLeave: true, idleTime: .seconds(9999), now: start) == .stay)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct DrainTests {
+  /// It has left when the decision to leave is made: nothing that was counted until then tells of it.
+  @Test func aCallThatIsOnItsWayIsAnswered() async throws {
+    let scratch = try Scratch()
+    let listener = try SocketFile(binding: "\(scratch.path)/sock")
+    defer { listener.close() }
+    let library = DegradedLibrary(
+      reasons: ["moon"], Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    let served = fcntl(listener.descriptor, F_DUPFD_CLOEXEC, 3)
+    async let end: Void = library.serve(on: served)
+    let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(client) }
+    #expect(withUnixAddress("\(scratch.path)/sock") { connect(client, $0, $1) } == 0)
+    let call = Array(#"{"method": "org.photod.library.Status"}"#.utf8) + [0]
+    #expect(write(client, call, call.count) == call.count)
+    #expect(try await reply(client).contains("moon"))
+    while library.idleTime < .milliseconds(200) { await Task.yield() }
+
+    #expect(write(client, call, call.count) == call.count)
+    await library.drain()
+    await library.stop()
+    #expect(try await reply(client).contains("moon"))
+    try await end
+  }
+
+  /// What comes next; empty when the connection was closed.
+  private func reply(_ client: Int32) async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "reply").async {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(client, &bytes, bytes.count)
+        if count < 0 {
+          continuation.resume(throwing: SystemError(call: "read", code: errno))
+        } else {
+          continuation.resume(returning: String(decoding: bytes[..<count], as: UTF8.self))
+        }
+      }
+    }
   }
 }
 
