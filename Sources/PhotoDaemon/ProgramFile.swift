@@ -9,21 +9,29 @@ package struct ProgramFile: Sendable {
   private let device: dev_t
   private let inode: ino_t
 
-  /// - Parameter link: What leads to the file that runs; a path of its own is for tests.
+  /// - Parameters:
+  ///   - link: What leads to the file that runs; a path of its own is for tests.
+  ///   - name: What the process was started as. Where it is an absolute path that leads to what runs, it is what is looked
+  ///     at: an update may leave the file alone, and have the link that stands there lead to another.
   /// - Returns: Nil where /proc does not say what runs.
-  package init?(link: String = "/proc/self/exe") {
+  package init?(link: String = "/proc/self/exe", name: String? = CommandLine.arguments.first) {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = buffer.withUnsafeMutableBytes { bytes in
       bytes.baseAddress.map { readlink(link, $0.assumingMemoryBound(to: CChar.self), bytes.count) } ?? -1
     }
     var status = stat()
     guard count > 0, stat(link, &status) == 0 else { return nil }
+    device = status.st_dev
+    inode = status.st_ino
+    var named = stat()
+    if let name, name.hasPrefix("/"), stat(name, &named) == 0, (named.st_dev, named.st_ino) == (device, inode) {
+      path = name
+      return
+    }
     let text = String(decoding: buffer[..<count], as: UTF8.self)
     // proc(5): so it says that the name is gone, or another's.
     let mark = " (deleted)"
     path = text.hasSuffix(mark) ? String(text.dropLast(mark.count)) : text
-    device = status.st_dev
-    inode = status.st_ino
   }
 
   /// Another program stands there. One that was only removed has no successor, and is not replaced. Costs a stat(2).

@@ -27,6 +27,22 @@ import Testing
     #expect(!program.isReplaced, "the old one is back")
   }
 
+  @Test func aLinkThatLeadsToAnotherFileIsAReplacement() throws {
+    let scratch = try Scratch()
+    let (old, new) = (try scratch.file("program-1", "old"), try scratch.file("program-2", "new"))
+    let name = "\(scratch.path)/program"
+    #expect(chmod(new, 0o755) == 0 && symlink(old, name) == 0 && symlink(old, "\(scratch.path)/exe") == 0)
+    let program = try #require(ProgramFile(link: "\(scratch.path)/exe", name: name))
+    #expect(program.path == name)
+    #expect(!program.isReplaced)
+    #expect(symlink(new, "\(name).new") == 0 && rename("\(name).new", name) == 0)
+    #expect(program.isReplaced)
+
+    let late = try #require(ProgramFile(link: "\(scratch.path)/exe", name: name))
+    #expect(late.path == old, "the link led elsewhere before it was looked at")
+    #expect(try #require(ProgramFile(link: "\(scratch.path)/exe", name: "program")).path == old)
+  }
+
   @Test func thisProcessIsNotReplaced() throws {
     let program = try #require(ProgramFile())
     #expect(program.path.hasPrefix("/"))
