@@ -33,6 +33,8 @@ actor DaemonLife: Service {
   private let program: ProgramFile?
   private var departure = Departure()
   private let notifier: ServiceNotifier
+  /// The manager's queue was full when it was to hear `READY=1`, without which it takes the start for one that failed.
+  private var owesReady = false
   private let hangups: AsyncStream<Void>
   private let logger: Logger
 
@@ -101,7 +103,7 @@ actor DaemonLife: Service {
           .system, "the socket can't be duplicated: \(systemMessage(errno))", remedy: "Raise the limit of open files.")
       }
       // The socket listens since before the library was opened: who connects now waits in its queue.
-      notifier.ready(status: isDegraded ? "degraded" : "opening")
+      owesReady = notifier.ready(status: isDegraded ? "degraded" : "opening") != nil
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { [notifier] in
           for await line in library.statusLines { notifier.status(line) }
@@ -152,7 +154,7 @@ actor DaemonLife: Service {
     case .serving(let library, let current):
       notifier.reloading()
       await reload(library, from: current)
-      notifier.ready()
+      owesReady = notifier.ready() != nil
     case .degraded(let library):
       do {
         next = .success(try Configuration.load(options: options, environment: environment))
@@ -208,21 +210,24 @@ actor DaemonLife: Service {
   /// Says that we live, and looks whether we still are who is to live.
   ///
   /// Half the watchdog's interval apart, as sd_watchdog_enabled(3) advises; by the clock that the manager counts with,
-  /// which stands still while the machine sleeps.
+  /// which stands still while the machine sleeps. A ping that was not taken is said again a second later: with the next
+  /// one, the whole interval would be over.
   private func takeTurns() async {
     let isWatched = notifier.watchdogInterval != nil
     let interval = notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)
     let clock = SuspendingClock()
     while !Task.isCancelled {
+      var isTaken = true
       switch state {
       // Until READY the manager counts its start-up time, not the watchdog's; while stopping, that of stopping.
-      case .opening, .stopping: if isWatched { notifier.alive() }
+      case .opening, .stopping: if isWatched { isTaken = notifier.alive() == nil }
       case .serving(let library, _), .degraded(let library):
-        if isWatched, await library.proveAlive() { notifier.alive() }
+        if isWatched, await library.proveAlive() { isTaken = notifier.alive() == nil }
+        if owesReady, !isStopping { owesReady = notifier.ready() != nil }
         await makeRoom(library, now: clock.now)
       }
       // Cancelled: the end of the daemon.
-      do { try await clock.sleep(for: interval) } catch { return }
+      do { try await clock.sleep(for: isTaken ? interval : min(interval, .seconds(1))) } catch { return }
     }
   }
 

@@ -238,6 +238,28 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
+  @Test func whatABusyManagerDidNotTakeIsSaidAgain() async throws {
+    let fixture = try Fixture()
+    let manager = try NotifySocket("\(fixture.scratch.path)/notify")
+    // Ten minutes: the next ping in its order is no part of this test.
+    let variables = ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify", "WATCHDOG_USEC": "600000000"]
+    let other = ServiceNotifier(fixture.scratch.environment(variables))
+    while other.status("filler") == nil {}
+    let library = ScriptedLibrary()
+    async let status = fixture.run(variables, library: library)
+    var events = library.events.makeAsyncIterator()
+    for _ in 0..<2 { while await events.next() != .askedAlive {} }
+    var isReady = false
+    var isAlive = false
+    while !isReady || !isAlive {
+      let message = try await manager.next()
+      isReady = isReady || message.hasPrefix("READY=1")
+      isAlive = isAlive || message.hasPrefix("WATCHDOG=1")
+    }
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
   @Test func aStopThatHangsIsCutOffWithinTwoSeconds() async throws {
     let fixture = try Fixture()
     let library = ScriptedLibrary(ignoresStop: true)
