@@ -80,6 +80,8 @@ extension Reconciler {
     for (place, row) in batch.departing {
       // It may have moved, and the name may be another's now.
       guard try batch.writer.file(place.directoryID, place.name)?.assetID == row.assetID else { continue }
+      // A listing that goes on in the next batch may still name it.
+      listing?.forget(place)
       try remove(row.assetID, in: &batch)
       events.ring.append(.removed(eventPlace(place), assetID: row.assetID))
     }
@@ -157,6 +159,7 @@ extension Reconciler {
       let added = try writer.addedDate(of: source.assetID) ?? 0
       if age(of: added * 1000, at: batch.time) < Self.atomicSaveAge {
         // Saved beside it and renamed over it: the photo that was there has new content.
+        listing?.forget(Place(directoryID: source.directoryID, name: source.name))
         try remove(source.assetID, in: &batch)
         note(.removed(eventPlace(source), assetID: source.assetID), as: .same)
         var row = occupant

@@ -86,6 +86,34 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").camera?.model == "X200")
   }
 
+  /// A program that saves twice has its second temporary file where the first one was.
+  @Test func newFileWhereASavedOneWasIsAnAssetOfItsOwn() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    fixture.disk.pass(100)
+    try fixture.apply(Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", camera: "X200")))
+    let saved = fixture.disk.move("/p/b.jpg", "/p/a.jpg")
+    let second = fixture.disk.write("/p/b.jpg", camera: "X300")
+    fixture.disk.setKeywords(["k"], of: "/p/b.jpg")
+    let record = try fixture.scan([("a.jpg", saved), ("b.jpg", second)])
+    #expect(try fixture.paths()["/p/a.jpg"] == id)
+    #expect(try fixture.asset("/p/b.jpg").camera?.model == "X300")
+    #expect(record.deletedAssets.isDisjoint(with: record.updatedAssets.keys))
+  }
+
+  @Test func fileThatIsBackBehindTheEndOfABatchIsAnAsset() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    fixture.disk.pass(100)
+    fixture.disk.remove("/p/a.jpg")
+    try fixture.apply(Fixture.gone("a.jpg"), .listingStarted(number: 1, evidence: .event))
+    let record = try fixture.apply(
+      Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")), .listingEnded(number: 1, complete: true))
+    #expect(try fixture.paths().keys.sorted() == ["/p/a.jpg"])
+    #expect(record.insertedAssets.count == 1 && record.updatedAssets.isEmpty)
+  }
+
   @Test func youngAssetRenamedOverAnotherIsASave() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
