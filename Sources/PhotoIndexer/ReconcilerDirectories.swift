@@ -198,10 +198,12 @@ extension Reconciler {
 
   private func relocate(_ row: DirectoryRow, in batch: inout Batch) throws {
     var from = parkedPaths.removeValue(forKey: row.id) ?? tree.path(of: row.id)
+    let wasAvailable = availability[tree.rootID(of: row.id)]
     try batch.writer.updateDirectory(row)
     tree.update(row)
     let to = tree.path(of: row.id)
     batch.noteChange()
+    noteAvailability(of: row.id, was: wasAvailable, in: &batch)
     if let earlier = batch.record.renamedDirectories.firstIndex(where: { $0.directoryID == row.id }) {
       from = batch.record.renamedDirectories.remove(at: earlier).fromPath
     }
@@ -209,6 +211,15 @@ extension Reconciler {
     batch.record.renamedDirectories.append(.init(directoryID: row.id, fromPath: from, toPath: to))
     events.ring.append(.folderRenamed(from: from, to: to))
     if let album = try album(of: row.id, in: batch) { batch.record.update(collection: album) }
+  }
+
+  /// What was in a root that is configured no longer is available again in another, also where its path is the same.
+  private func noteAvailability(of id: Int64, was wasAvailable: Bool?, in batch: inout Batch) {
+    let rootID = tree.rootID(of: id)
+    guard let isAvailable = availability[rootID], isAvailable != wasAvailable, let path = tree.rootPaths[rootID],
+      !batch.record.rootAvailability.contains(where: { $0.rootID == rootID })
+    else { return }
+    batch.record.rootAvailability.append(.init(rootID: rootID, path: path, isAvailable: isAvailable))
   }
 
   /// Forgets a root whose directories are gone or elsewhere.

@@ -256,6 +256,51 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.unconfiguredRoots.isEmpty)
   }
 
+  /// Their folder has the path that it had, and is in another root now: that changes what is available.
+  @Test(arguments: [false, true]) func photosThatTheirNewRootMakesAvailableAreTold(isNarrowed: Bool) throws {
+    let fixture = try ReconcilerFixture()
+    let (first, second) = (fixture.disk.write("/p/x/a.jpg"), fixture.disk.write("/p/x/b.jpg"))
+    try fixture.apply(
+      Fixture.top, Fixture.found(2, "x", inode: 20), Fixture.file("a.jpg", in: 2, first),
+      Fixture.file("b.jpg", in: 2, second))
+    let ids = Set(try fixture.paths().values)
+    let old = try #require(fixture.reconciler.rootIDs[1])
+    fixture.reconciler.rootIDs[1] = nil
+    fixture.reconciler.tree.unbindAll()
+    fixture.reconciler.unconfiguredRoots = [old]
+    let path = isNarrowed ? "/p/x" : "/"
+    let new = try fixture.catalog.write { writer in
+      try writer.setRootAvailable(old, false)
+      return try writer.insertRoot(path: Fixture.bytes(path))
+    }
+    fixture.reconciler.availability[old] = false
+    fixture.reconciler.tree.addRoot(new, path: Fixture.bytes(path))
+    fixture.reconciler.availability[new] = true
+    fixture.reconciler.rootIDs[2] = new
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions(excludeUnavailable: true)) }
+    let (sequence, before) = try fixture.catalog.read { (try $0.sequence(), try $0.ids(plan)) }
+    #expect(before.isEmpty)
+
+    func found(_ number: DirectoryNumber, in parent: DirectoryNumber, _ name: String, inode: UInt64) -> WatchRecord {
+      .directoryFound(
+        number: number, parent: parent, root: 2, name: Fixture.bytes(name),
+        identity: FileIdentity(device: 1, inode: inode, birthTime: Int64(inode)))
+    }
+    if isNarrowed {
+      try fixture.apply(found(70, in: 0, "/p/x", inode: 20))
+    } else {
+      try fixture.apply(found(70, in: 0, "/", inode: 700), found(71, in: 70, "p", inode: 1))
+    }
+    let (after, updated, touched) = try fixture.catalog.read { reader in
+      (
+        try reader.ids(plan), try reader.ids(plan, updating: before, of: sequence),
+        try reader.touched(after: sequence, through: try reader.sequence())
+      )
+    }
+    #expect(Set(after) == ids && updated == after)
+    for id in ids { #expect(touched.fields[id]?.contains(.availability) == true) }
+  }
+
   @Test func photosThatAreCopiedBackKeepTheirIdentifiers() throws {
     let fixture = try ReconcilerFixture(grace: .seconds(600))
     let files = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/x/\($0).jpg")) }
