@@ -1,51 +1,7 @@
 import GRDB
-import PhotoModel
 
 /// What can be read of the catalog, in one snapshot. Only inside the closure that it was given to.
 package struct CatalogReader {
   package let database: Database
   let catalog: Catalog
-}
-
-/// What can be written in one transaction. Only inside the closure that it was given to.
-///
-/// New assets are gathered and written several at a time (see ``AssetInsertions``), at the latest before anything else is
-/// asked of ``database`` or the transaction ends: nobody sees that they are late, but an error may come later.
-package final class CatalogWriter {
-  private let connection: Database
-  private var insertions = AssetInsertions()
-
-  init(connection: Database) {
-    self.connection = connection
-  }
-
-  /// The connection, with every asset that was inserted until now. Ask for it each time: what was prepared before an
-  /// insertion must not run after it.
-  package var database: Database {
-    get throws {
-      try insertions.flush(into: connection)
-      return connection
-    }
-  }
-
-  /// Adds an asset of one file.
-  ///
-  /// - Parameters:
-  ///   - row: the file; its `assetID` is ignored. Its directory has no file of that name.
-  ///   - addedDate: microseconds since 1970.
-  /// - Returns: the new asset's id, larger than any that there was before.
-  package func insertAsset(_ content: AssetContent, file row: FileRow, addedDate: Int64) throws -> Int64 {
-    try insertions.add(content, row, addedDate: addedDate, to: connection)
-  }
-
-  /// As any lookup, but of what was gathered it knows without writing it: each file of a burst is looked up before it is
-  /// inserted.
-  package func file(_ directoryID: Int64, _ name: [UInt8]) throws -> FileRow? {
-    try insertions.file(directoryID, name) ?? file(directoryID, name, in: connection)
-  }
-
-  /// Writes what was gathered: the last thing in a transaction.
-  func finish() throws {
-    try insertions.flush(into: connection)
-  }
 }
