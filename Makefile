@@ -13,6 +13,9 @@ JOBS ?= $(shell nproc)
 HARDENING = -Xlinker -z -Xlinker now
 
 RELEASE = .build/release
+# Not every shell makes a path of the ~ in NAME=~/...: zsh leaves it, and a unit takes none.
+$(foreach name,PREFIX DESTDIR UNITDIR ZSHDIR ROOT RELEASE,$(if $(filter ~/%,$($(name))), \
+  $(eval override $(name) := $$($(name):~/%=$$(HOME)/%))))
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/photod
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
@@ -78,33 +81,33 @@ docs: deps
 
 # As root it installs what is built: compile as yourself first.
 install:
-	test -x $(RELEASE)/photod-watch -a -x $(RELEASE)/photod -a -x $(RELEASE)/photoctl || $(MAKE) build
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/photod $(DESTDIR)$(UNITDIR) $(DOCDIR)
-	install $(STRIP) -m 755 $(RELEASE)/photod $(RELEASE)/photoctl $(DESTDIR)$(PREFIX)/bin
-	install $(STRIP) -m 755 $(RELEASE)/photod-watch $(DESTDIR)$(PREFIX)/libexec/photod
-	install -m 644 systemd/photod.socket $(DESTDIR)$(UNITDIR)
-	sed 's|^ExecStart=.*|ExecStart=$(PREFIX)/bin/photod|' systemd/photod.service >$(DESTDIR)$(UNITDIR)/photod.service
-	chmod 644 $(DESTDIR)$(UNITDIR)/photod.service
-	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
-	$(RELEASE)/photoctl completions bash >$(DESTDIR)$(BASHDIR)/photoctl
-	$(RELEASE)/photoctl completions zsh >$(DESTDIR)$(ZSHDIR)/_photoctl
-	$(RELEASE)/photoctl completions fish >$(DESTDIR)$(FISHDIR)/photoctl.fish
-	chmod 644 $(DESTDIR)$(BASHDIR)/photoctl $(DESTDIR)$(ZSHDIR)/_photoctl $(DESTDIR)$(FISHDIR)/photoctl.fish
-	Documentation/manual $(DESTDIR)$(MANDIR) $(RELEASE)/photod $(RELEASE)/photoctl
-	chmod 644 $(DESTDIR)$(MANDIR)/photod.1 $(DESTDIR)$(MANDIR)/photoctl*.1
-	install -m 644 LICENSE README.md CHANGELOG.md $(DOCDIR)
-	install -m 644 Sources/photod-watch/COPYING $(DOCDIR)/COPYING.photod-watch
-	install -D -m 644 systemd/hardening.conf $(DOCDIR)/examples/hardening.conf
+	test -x '$(RELEASE)/photod-watch' -a -x '$(RELEASE)/photod' -a -x '$(RELEASE)/photoctl' || $(MAKE) build
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DESTDIR)$(UNITDIR)' '$(DOCDIR)'
+	install $(STRIP) -m 755 '$(RELEASE)/photod' '$(RELEASE)/photoctl' '$(DESTDIR)$(PREFIX)/bin'
+	install $(STRIP) -m 755 '$(RELEASE)/photod-watch' '$(DESTDIR)$(PREFIX)/libexec/photod'
+	install -m 644 systemd/photod.socket '$(DESTDIR)$(UNITDIR)'
+	sed 's|^ExecStart=.*|ExecStart=$(PREFIX)/bin/photod|' systemd/photod.service >'$(DESTDIR)$(UNITDIR)/photod.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/photod.service'
+	install -d '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
+	'$(RELEASE)/photoctl' completions bash >'$(DESTDIR)$(BASHDIR)/photoctl'
+	'$(RELEASE)/photoctl' completions zsh >'$(DESTDIR)$(ZSHDIR)/_photoctl'
+	'$(RELEASE)/photoctl' completions fish >'$(DESTDIR)$(FISHDIR)/photoctl.fish'
+	chmod 644 '$(DESTDIR)$(BASHDIR)/photoctl' '$(DESTDIR)$(ZSHDIR)/_photoctl' '$(DESTDIR)$(FISHDIR)/photoctl.fish'
+	Documentation/manual '$(DESTDIR)$(MANDIR)' '$(RELEASE)/photod' '$(RELEASE)/photoctl'
+	chmod 644 '$(DESTDIR)$(MANDIR)/photod.1' '$(DESTDIR)$(MANDIR)/photoctl'*.1
+	install -m 644 LICENSE README.md CHANGELOG.md '$(DOCDIR)'
+	install -m 644 Sources/photod-watch/COPYING '$(DOCDIR)/COPYING.photod-watch'
+	install -D -m 644 systemd/hardening.conf '$(DOCDIR)/examples/hardening.conf'
 	echo 'Installed in $(DESTDIR)$(PREFIX). To start it for you, now and at every login:'
 	echo '  systemctl --user daemon-reload'
 	echo '  systemctl --user enable --now photod.socket photod.service'
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/photod $(DESTDIR)$(PREFIX)/bin/photoctl
-	rm -f $(DESTDIR)$(UNITDIR)/photod.socket $(DESTDIR)$(UNITDIR)/photod.service
-	rm -f $(DESTDIR)$(BASHDIR)/photoctl $(DESTDIR)$(ZSHDIR)/_photoctl $(DESTDIR)$(FISHDIR)/photoctl.fish
-	rm -f $(DESTDIR)$(MANDIR)/photod.1 $(DESTDIR)$(MANDIR)/photoctl.1 $(DESTDIR)$(MANDIR)/photoctl-*.1
-	rm -rf $(DESTDIR)$(PREFIX)/libexec/photod $(DOCDIR)
+	rm -f '$(DESTDIR)$(PREFIX)/bin/photod' '$(DESTDIR)$(PREFIX)/bin/photoctl'
+	rm -f '$(DESTDIR)$(UNITDIR)/photod.socket' '$(DESTDIR)$(UNITDIR)/photod.service'
+	rm -f '$(DESTDIR)$(BASHDIR)/photoctl' '$(DESTDIR)$(ZSHDIR)/_photoctl' '$(DESTDIR)$(FISHDIR)/photoctl.fish'
+	rm -f '$(DESTDIR)$(MANDIR)/photod.1' '$(DESTDIR)$(MANDIR)/photoctl.1' '$(DESTDIR)$(MANDIR)/photoctl-'*.1
+	rm -rf '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DOCDIR)'
 	echo 'Removed from $(DESTDIR)$(PREFIX). Your catalog stays: ~/.local/share/photod'
 
 # RELEASE=DIR, given to make, gets to debian/rules as all that is given does.

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func installPutsEverythingUnderItsPrefixAndUninstallTakesItAway() throws {
-    let root = FileManager.default.temporaryDirectory.appendingPathComponent("photod-install-\(UUID().uuidString)").path
+    let root = FileManager.default.temporaryDirectory.appendingPathComponent("photod install-\(UUID().uuidString)").path
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: root) } }
     let variables = ["DESTDIR=\(root)", "PREFIX=/usr", "RELEASE=\(Project.programs)", "STRIP="]
     func make(_ goal: String) throws {
@@ -69,6 +69,19 @@ import Testing
 
     try make("uninstall")
     #expect(try files().isEmpty)
+  }
+
+  /// Not every shell makes a path of the `~` in `PREFIX=~/.local`.
+  @Test func aPrefixInTheHomeIsAPathInTheUnit() throws {
+    let home = FileManager.default.temporaryDirectory.appendingPathComponent("photod-home-\(UUID().uuidString)").path
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: home) } }
+    _ = try Project.run(
+      "make", "install", "HOME=\(home)", "PREFIX=~/.local", "UNITDIR=~/units", "RELEASE=\(Project.programs)", "STRIP=")
+    let run = try Project.run("make", "--dry-run", "run", "HOME=\(home)", "ROOT=~/Pictures")
+    #expect(run.contains("'\(home)/Pictures'"))
+    let service = try String(contentsOfFile: "\(home)/units/photod.service", encoding: .utf8)
+    #expect(service.contains("\nExecStart=\(home)/.local/bin/photod\n"))
+    #expect(FileManager.default.isExecutableFile(atPath: "\(home)/.local/bin/photod"))
   }
 
   /// Its licence does not go together with Apache-2.0, but for what Swift's own libraries make an exception.
