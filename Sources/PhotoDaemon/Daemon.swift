@@ -54,7 +54,13 @@ package enum Daemon {
         first, lock: lock, options: options, environment: environment, parts: parts, listener: socket.descriptor,
         isListenerGiven: socket.isGiven, program: program, hangups: hangups, logger: logger)
       let deadline = Deadline {
-        logger.error("stop cut off", metadata: ["after": "\(stopTime)"])
+        // On a thread of its own: a log that nobody reads may be what the stop waits for.
+        let isSaid = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "cut-off").async {
+          logger.error("stop cut off", metadata: ["after": "\(stopTime)"])
+          isSaid.signal()
+        }
+        _ = isSaid.wait(timeout: .now() + .milliseconds(100))
         cutOff()
       }
       // The group tells of every step at debug, and once more of the errors that are told here.

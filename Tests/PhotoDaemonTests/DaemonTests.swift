@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Logging
 import ServiceLifecycle
@@ -79,7 +80,8 @@ private struct Fixture: Sendable {
 
   func run(
     _ more: [String: String] = [:], library: ScriptedLibrary, degraded: ScriptedLibrary? = nil,
-    program: ProgramFile? = nil, reasons: @escaping @Sendable ([String]) -> Void = { _ in },
+    program: ProgramFile? = nil, log: any LogHandler = SwiftLogNoOpLogHandler(),
+    reasons: @escaping @Sendable ([String]) -> Void = { _ in },
     report: @Sendable (String) -> Void = { _ in }, cutOff: @escaping @Sendable () -> Void = {}
   ) async -> EndStatus {
     let parts = DaemonParts(
@@ -90,8 +92,8 @@ private struct Fixture: Sendable {
       })
     return await Daemon.run(
       options: Options(), environment: scratch.environment(more), parts: parts, hangups: hangups, stopSignals: [],
-      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), report: report, cutOff: cutOff,
-      program: program, started: { group.yield($0) })
+      logger: Logger(label: "test", factory: { _ in log }), report: report, cutOff: cutOff, program: program,
+      started: { group.yield($0) })
   }
 
   /// As SIGTERM does.
@@ -278,6 +280,35 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
     let time = try #require(took.withLock { $0 })
     #expect(time >= Daemon.stopTime - .milliseconds(50))
+  }
+
+  /// As a terminal that was stopped, or a pipe, does it.
+  @Test func aLogThatNobodyReadsHoldsNoStopUp() async throws {
+    let fixture = try Fixture()
+    let library = ScriptedLibrary(ignoresStop: true)
+    let log = UnreadLog()
+    async let status = fixture.run(
+      library: library, log: log,
+      cutOff: {
+        log.isRead.signal()
+        library.finish()
+      })
+    #expect(await library.events.reach(.serving))
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
+  /// Errors wait until somebody reads them.
+  private struct UnreadLog: LogHandler {
+    let isRead = DispatchSemaphore(value: 0)
+    var logLevel = Logger.Level.error
+    var metadata: Logger.Metadata = [:]
+
+    func log(event: LogEvent) { isRead.wait() }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
   }
 
   @Test func whatWasReplacedLeavesItsSocketToTheNext() async throws {
