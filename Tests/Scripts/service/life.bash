@@ -140,7 +140,7 @@ crashKeepsTheSocketAndLosesNothing() {
   [ "$(pid)" != "$before" ]
   [ "$(stat -c %i "$socket")" = "$node" ]
   # A client that was listening goes on from where it was.
-  ! wait $watching
+  if wait $watching; then return 1; fi
   token=$(sed -n 's/.*go on with --since \(.*\)\.$/\1/p' "$HOME/watched")
   cp "$(a_photo)" "$HOME/Pictures/after-the-crash.jpg"
   photoctl sync
