@@ -35,6 +35,8 @@ actor DaemonLife: Service {
   private let notifier: ServiceNotifier
   /// The manager's queue was full when it was to hear `READY=1`, without which it takes the start for one that failed.
   private var owesReady = false
+  /// The same of a status: without it `systemctl status` would show the one before until the next change.
+  private var owedStatus: String?
   private let hangups: AsyncStream<Void>
   private let logger: Logger
 
@@ -105,8 +107,8 @@ actor DaemonLife: Service {
       // The socket listens since before the library was opened: who connects now waits in its queue.
       owesReady = notifier.ready(status: isDegraded ? "degraded" : "opening") != nil
       try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { [notifier] in
-          for await line in library.statusLines { notifier.status(line) }
+        group.addTask {
+          for await line in library.statusLines { await self.tell(line) }
         }
         try await library.serve(on: descriptor)
         group.cancelAll()
@@ -116,6 +118,10 @@ actor DaemonLife: Service {
         throw StartError(.software, "the service ended by itself", remedy: "Look into the log, and report it.")
       }
     }
+  }
+
+  private func tell(_ status: String) {
+    owedStatus = isStopping || notifier.status(status) == nil ? nil : status
   }
 
   /// - Returns: Nil if it was to stop meanwhile.
@@ -224,6 +230,7 @@ actor DaemonLife: Service {
       case .serving(let library, _), .degraded(let library):
         if isWatched, await library.proveAlive() { isTaken = notifier.alive() == nil }
         if owesReady, !isStopping { owesReady = notifier.ready() != nil }
+        if let owedStatus { tell(owedStatus) }
         await makeRoom(library, now: clock.now)
       }
       // Cancelled: the end of the daemon.

@@ -27,7 +27,7 @@ package struct ServiceNotifier: Sendable {
   @discardableResult
   package func ready() -> String? { send("READY=1") }
 
-  /// For `systemctl status`. A manager that is too busy to take it does without.
+  /// For `systemctl status`. It never waits for a manager that is too busy to take it.
   @discardableResult
   package func status(_ text: String) -> String? { send("STATUS=\(Self.oneLine(text))", waits: false) }
 

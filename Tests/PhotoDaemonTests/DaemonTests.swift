@@ -250,13 +250,12 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     let library = ScriptedLibrary()
     async let status = fixture.run(variables, library: library)
     var events = library.events.makeAsyncIterator()
+    library.say("live")
     for _ in 0..<2 { while await events.next() != .askedAlive {} }
-    var isReady = false
-    var isAlive = false
-    while !isReady || !isAlive {
+    var missing: Set = ["READY=1", "WATCHDOG=1", "STATUS=live"]
+    while !missing.isEmpty {
       let message = try await manager.next()
-      isReady = isReady || message.hasPrefix("READY=1")
-      isAlive = isAlive || message.hasPrefix("WATCHDOG=1")
+      missing = missing.filter { !message.hasPrefix($0) }
     }
     await fixture.terminate()
     #expect(await status == .success)
