@@ -39,11 +39,14 @@ struct Failure: Error, Hashable, Sendable {
     case let error as PhotoLibraryError:
       let status = Self.status(of: error)
       // Where photod is, and how it is started, is no matter of one command.
+      // Titles and paths are in both.
       self.init(
-        status, error.message, remedy: error.remedy, command: status == .unavailable ? "" : command)
+        status, Printable.text(error.message), remedy: Printable.text(error.remedy),
+        command: status == .unavailable ? "" : command)
     default:
       self.init(
-        .software, "\(error)", remedy: "That is a mistake of photoctl; please report it.", command: command)
+        .software, Printable.text("\(error)"), remedy: "That is a mistake of photoctl; please report it.",
+        command: command)
     }
   }
 
@@ -62,7 +65,7 @@ struct Failure: Error, Hashable, Sendable {
     let shown = Printable.text(predicate)
     let before = String(String.UnicodeScalarView(shown.unicodeScalars.prefix(max(0, position))))
     let caret = String(repeating: " ", count: TextWidth.columns(of: before)) + "^"
-    return Failure(.data, "\(message)\n    \(shown)\n    \(caret)", remedy: hint, command: command)
+    return Failure(.data, "\(Printable.text(message))\n    \(shown)\n    \(caret)", remedy: hint, command: command)
   }
 
   private static let hint = "Predicates compare keys of an asset: --where \"isFavorite == true AND rating >= 4\"."

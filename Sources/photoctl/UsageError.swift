@@ -43,7 +43,8 @@ enum UsageError {
   /// The parser's message as photoctl's: with its name in front, and without a suggestion that is like nothing that was
   /// typed.
   static func text(_ message: String, style: Style) -> String {
-    var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    // What was typed is in it.
+    var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { Printable.text(String($0)) }
     let prefix = "Error: "
     if let first = lines.first, first.hasPrefix(prefix) {
       lines[0] = "\(style.bad("photoctl:")) \(withoutOddSuggestion(String(first.dropFirst(prefix.count))))"

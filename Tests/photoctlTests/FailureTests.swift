@@ -16,6 +16,22 @@ struct FailureTests {
     #expect(failure.status == .noInput)
   }
 
+  @Test func whatAMessageQuotesReachesNoTerminalAsControlCharacters() {
+    let evil = "\u{1B}[31m\u{9B}1m\u{202E}\n"
+    let errors: [PhotoLibraryError] = [
+      .noSuchCollection(collection: evil, similar: ["folder:/p/" + evil]),
+      .ambiguousCollection(collection: evil, candidates: [evil, evil]), .unknownSortKey(key: evil, known: []),
+      .notInLibrary(path: evil, message: "/p/\(evil) is in none. See."),
+    ]
+    var texts = errors.map { Failure($0, in: "query").threeLines }
+    texts.append(Failure.predicate(evil, message: "'\(evil)' is no key", position: 0, command: "query").threeLines)
+    texts.append(UsageError.text("Error: --type is '\u{1B}[31m'.\nUsage: x\n", style: .plain))
+    for text in texts {
+      #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || Printable.isPlain($0) }, "\(text.debugDescription)")
+    }
+    #expect(texts[0].split(separator: "\n").count == 3)
+  }
+
   @Test func aMissingDaemonPointsToTheHelpOfPhotoctl() {
     let error = PhotoLibraryError.unreachable(socketPath: "/run/s", reason: "nobody listens")
     #expect(
