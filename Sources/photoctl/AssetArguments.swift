@@ -50,6 +50,9 @@ struct StandardInput {
   /// More is a mistake, or takes a program of its own.
   var maximumEntries = 1_000_000
 
+  /// No path is nearly as long: this is something else, and would be too much for one call of photod.
+  private static let maximumPathBytes = 64 << 10
+
   /// Empty entries are passed over.
   ///
   /// - Throws: ``Failure`` if there are too many.
@@ -83,6 +86,14 @@ struct StandardInput {
         throw Failure(
           .data, "\(place) begins like JSON, and is no asset", remedy: "A file that is called so is ./{...")
       }
+    }
+    if !isNullEnded, entry.contains(0) {
+      throw Failure(
+        .data, "\(place) has a NUL in it", remedy: "With -0 each entry ends with one, as '--format paths0' prints them."
+      )
+    }
+    guard entry.count <= Self.maximumPathBytes else {
+      throw Failure(.data, "\(place) is too long for a path", remedy: "It names an asset, by its id or a path.")
     }
     let text = CommandLineBytes.text(Array(entry), in: directory)
     guard let argument = AssetArgument(argument: text) else { return .path(text) }

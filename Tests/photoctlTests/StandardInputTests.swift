@@ -35,6 +35,19 @@ struct StandardInputTests {
     #expect(failure?.problem == "line 2 of standard input begins like JSON, and is no asset")
   }
 
+  @Test func whatCanBeNoPathIsNamed() throws {
+    let ended = #expect(throws: Failure.self) { try names("1\n/p/a.jpg\0/p/b.jpg\0") }
+    #expect(ended?.problem == "line 2 of standard input has a NUL in it")
+    let long = Array(repeating: UInt8(ascii: "a"), count: 70_000)
+    for isNullEnded in [false, true] {
+      let failure = #expect(throws: Failure.self) { try names(long, isNullEnded: isNullEnded) }
+      #expect(failure?.problem.hasSuffix("1 of standard input is too long for a path") == true)
+    }
+    // A line of JSON may be.
+    let caption = String(repeating: "a", count: 70_000)
+    #expect(try names("{\"caption\":\"\(caption)\",\"id\":3}").map(\.argument) == [.id(3)])
+  }
+
   @Test func listsHaveABound() throws {
     var input = StandardInput(directory: [])
     input.maximumEntries = 3
