@@ -124,7 +124,8 @@ enum Delimited {
 
   func line(_ values: [String]) -> String {
     switch self {
-    case .csv: values.map(Self.quoted).joined(separator: ",") + "\r\n"
+    // An empty line is no row to those who read it, so that a row of one empty value has its quotes.
+    case .csv: (values == [""] ? "\"\"" : values.map(Self.quoted).joined(separator: ",")) + "\r\n"
     case .tsv: values.map(Self.escaped).joined(separator: "\t") + "\n"
     }
   }

@@ -121,6 +121,11 @@ struct RenderingTests {
         == "title\tcaption\na, \"b\"\\r\\nc\tx\"\u{301}\\ty\\\\\n")
   }
 
+  @Test func aRowOfOneEmptyValueIsNoEmptyLine() throws {
+    #expect(try rendered([[asset(1), asset(2)]], .csv, fields: "title") == "title\r\n\"\"\r\n\"\"\r\n")
+    #expect(try rendered([[asset(1)]], .csv, fields: "title,rating") == "title,rating\r\n,\r\n")
+  }
+
   @Test func aTableOfValuesHasItsHeaderAlsoWithoutRows() throws {
     #expect(try rendered([[]], .csv, fields: "id,path") == "id,path\r\n")
     #expect(try rendered([], .tsv, fields: "id,path") == "id\tpath\n")
