@@ -159,8 +159,9 @@ final class ServiceConnection: Sendable {
         throw error
       }
     } catch {
-      // The peer is gone, or the service is over: the connection ends without an answer.
-      if error is CancellationError && Task.isCancelled { return }
+      // The peer is gone, or the service is over: the connection ends without an answer. The channel is closed a moment
+      // before that cancels this task.
+      if error is CancellationError, Task.isCancelled || !messages.channel.isActive { return }
       service.onEvent(.failed(peer, method: "\(interface.name).\(call.method)", error))
       guard !call.isAnswered else { return }
       do {

@@ -90,6 +90,19 @@ extension LiveService {
       }
     }
 
+    @Test func aPeerThatGoesBeforeItsAnswerIsNoFailure() async throws {
+      try await Fixture.with { fixture in
+        let message = #"{"method":"org.example.test.Echo","parameters":{"text":"a"}}"#
+        // The channel closes before the call is cancelled: the answer must meet that moment at times.
+        for _ in 0..<1_000 {
+          let client = try RawClient(path: fixture.path)
+          try await client.send(message)
+        }
+        await fixture.log.wait { events in events.count { $0.contains("closed") } == 1_000 }
+        #expect(!fixture.log.events.contains { $0.contains("failed") })
+      }
+    }
+
     @Test func cancellingTheTaskCancelsTheCall() async throws {
       try await Fixture.with { fixture in
         let client = try await fixture.connect()
