@@ -168,8 +168,7 @@ extension Reconciler {
         if let stat {
           try refresh(occupant, stat, reading: reading, in: &batch)
         } else {
-          row.byteCount = source.byteCount
-          row.modificationTime = source.modificationTime
+          // Size and time stay those of the old content: by them it is told that the new one differs.
           row.readTime = 0
           try writer.updateStat(row)
           unread[row.assetID] = Retry(isPending: true, at: batch.time, delay: 0)

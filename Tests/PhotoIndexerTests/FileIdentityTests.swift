@@ -86,6 +86,21 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").camera?.model == "X200")
   }
 
+  @Test func savedFileThatMovesOnBeforeItIsLookedAtHasNewContent() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    fixture.disk.pass(100)
+    try fixture.apply(Fixture.file("new.jpg", fixture.disk.write("/p/new.jpg", bytes: 200)))
+    fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    let stat = fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    let record = try fixture.apply(
+      Fixture.moved("new.jpg", to: "a.jpg", nil), Fixture.moved("a.jpg", to: "b.jpg", stat))
+    #expect(record.updatedAssets[id] == [.content, .path])
+    let larger = try fixture.catalog.read { try $0.ids(try $0.plan(FetchOptions(predicate: "byteCount == 200"))) }
+    #expect(larger == [id])
+  }
+
   /// A program that saves twice has its second temporary file where the first one was.
   @Test func newFileWhereASavedOneWasIsAnAssetOfItsOwn() throws {
     let fixture = try ReconcilerFixture()
