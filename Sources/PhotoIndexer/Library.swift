@@ -275,6 +275,8 @@ package actor Library {
       case .scanEnded(let root, _, _):
         awaitedScans.remove(root)
         if awaitedScans.isEmpty { board.warn("overflow", nil) }
+        // What it met that can't be read was said.
+        unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
       case .watchBudget(let unwatched, let watched, let limit):
         if unwatchedCount == 0, unwatched > 0 {
           logger.warning("watches exhausted", metadata: ["unwatched": "\(unwatched)", "limit": "\(limit)"])

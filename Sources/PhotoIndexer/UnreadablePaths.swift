@@ -30,6 +30,17 @@ struct UnreadablePaths {
     hasChanged = hasChanged || removed > 0
   }
 
+  /// Forgets what is neither a folder of the library nor in one: its folder has gone or has another path.
+  mutating func removeUnlessThere(_ isThere: ([UInt8]) -> Bool) {
+    for (folder, entries) in names where !isThere(folder) {
+      let kept = entries.filter { isThere(folder + [UInt8(ascii: "/")] + $0.key) }
+      guard kept.count < entries.count else { continue }
+      names[folder] = kept.isEmpty ? nil : kept
+      count -= entries.count - kept.count
+      hasChanged = true
+    }
+  }
+
   /// What the log is still to be told; nothing has changed then.
   mutating func takeUntold() -> [(path: [UInt8], errorNumber: Int32, count: Int)] {
     hasChanged = false

@@ -20,6 +20,18 @@ import Testing
     #expect(paths.isEmpty && paths.first == nil)
   }
 
+  @Test func whatWasInAFolderThatIsGoneIsForgotten() {
+    var paths = UnreadablePaths()
+    for path in ["/p", "/p/a", "/p/gone/b", "/p/gone/c", "/q"] { paths.insert(bytes(path), errorNumber: 13) }
+    _ = paths.takeUntold()
+    let there: Set = [bytes("/p"), bytes("/p/kept")]
+    paths.removeUnlessThere { there.contains($0) }
+    #expect(paths.count == 2 && paths.hasChanged && paths.first?.path == bytes("/p"))
+    _ = paths.takeUntold()
+    paths.removeUnlessThere { there.contains($0) }
+    #expect(paths.count == 2 && !paths.hasChanged)
+  }
+
   @Test func logIsToldOnceOfEachAndOfFewOfMany() {
     var paths = UnreadablePaths()
     for number in 0..<150 { paths.insert(bytes("/p/\(number)"), errorNumber: 13) }
