@@ -134,6 +134,8 @@ final class XMPReader {
       piece = next
       offset += piece.count
     }
+    // The end: expat may have put off what the last pieces complete. That something is missing then is no matter.
+    if !isStopped { _ = XML_Parse(parser, nil, 0, 1) }
     return found()
   }
 

@@ -198,6 +198,20 @@ private typealias Written = DescriptionSamples
     }
   }
 
+  /// expat since 2.6.0 puts off a tag that several pieces cut, until as much again has come or it hears of the end
+  /// (https://libexpat.github.io/doc/api/latest/#XML_SetReparseDeferralEnabled).
+  @Test func aTagOfSeveralPiecesIsRead() throws {
+    let scratch = try ScratchFile()
+    for length in stride(from: 30_000, through: 50_000, by: 4_000) {
+      let attributes = "xmpMM:a='\(String(repeating: "0", count: length))' xmp:Rating='3'"
+      let packet = Written.packet(Written.bag("dc:subject", ["sea"]), attributes: attributes)
+      let builder = ExifBuilder(
+        main: [0x0100: .long([640]), 0x0101: .long([480]), 0x02BC: .bytes(Array(packet.utf8), type: 1)])
+      let facts = try scratch.facts(builder.tiff(shiftedBy: 100_000), name: "a.tif")
+      #expect(facts.keywords == ["sea"] && facts.rating == 3, "\(length)")
+    }
+  }
+
   @Test func aPacketIsReadInPieces() throws {
     // Larger than any piece, and in a TIFF beyond the first read: 900 KB of other properties before the keywords.
     let filler = String(repeating: "<xmpMM:x>0123456789</xmpMM:x>", count: 30_000)
