@@ -23,10 +23,13 @@ struct NamedAsset: Hashable, Sendable {
   let argument: AssetArgument
   /// `line 3`, of standard input; `nil` for the command line.
   var place: String?
+  /// From a line of JSON: a number that was typed may be a file's name.
+  var isCertainID = false
 
-  init(_ argument: AssetArgument, at place: String? = nil) {
+  init(_ argument: AssetArgument, at place: String? = nil, isCertainID: Bool = false) {
     self.argument = argument
     self.place = place
+    self.isCertainID = isCertainID
   }
 
   /// A problem with it, with the place where that is not in sight.

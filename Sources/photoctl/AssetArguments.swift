@@ -73,20 +73,26 @@ struct StandardInput {
           .usage, "standard input names more than \(Text.grouped(maximumEntries)) assets",
           remedy: "Give them in several commands.")
       }
-      names.append(NamedAsset(try argument(entry, at: place), at: place))
+      names.append(
+        isJSON(entry)
+          ? NamedAsset(.id(try id(entry, at: place)), at: place, isCertainID: true)
+          : NamedAsset(try argument(entry, at: place), at: place))
     }
     return names
   }
 
-  private func argument(_ entry: ArraySlice<UInt8>, at place: String) throws -> AssetArgument {
-    if !isNullEnded, entry.starts(with: "{\"".utf8) {
-      do {
-        return .id(try JSONDecoder().decode(Line.self, from: Data(entry)).id)
-      } catch {
-        throw Failure(
-          .data, "\(place) begins like JSON, and is no asset", remedy: "A file that is called so is ./{...")
-      }
+  private func isJSON(_ entry: ArraySlice<UInt8>) -> Bool { !isNullEnded && entry.starts(with: "{\"".utf8) }
+
+  private func id(_ entry: ArraySlice<UInt8>, at place: String) throws -> Int64 {
+    do {
+      return try JSONDecoder().decode(Line.self, from: Data(entry)).id
+    } catch {
+      throw Failure(
+        .data, "\(place) begins like JSON, and is no asset", remedy: "A file that is called so is ./{...")
     }
+  }
+
+  private func argument(_ entry: ArraySlice<UInt8>, at place: String) throws -> AssetArgument {
     if !isNullEnded, entry.contains(0) {
       throw Failure(
         .data, "\(place) has a NUL in it", remedy: "With -0 each entry ends with one, as '--format paths0' prints them."

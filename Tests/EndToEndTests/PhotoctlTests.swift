@@ -70,6 +70,10 @@ import Testing
       #expect(shown.status == 0 && shown.text.components(separatedBy: "\"resources\"").count == 1_103)
       let why = try await photoctl(fixture, ["why", "-0", "-"], input: Data(paths.output.prefix(2_000)))
       #expect(why.text.contains(fixture.photos) && why.text.contains(": indexed: "))
+      // A number in a line of JSON is an asset, and not a file's name.
+      let two = try await photoctl(fixture, ["query", "--limit", "2"])
+      let whyTwo = try await photoctl(fixture, ["why", "-"], input: two.output)
+      #expect(whyTwo.text.components(separatedBy: ": indexed: ").count == 3, "\(whyTwo)")
     }
   }
 

@@ -17,7 +17,8 @@ struct StandardInputTests {
       try names("12\n\n/p/a b.jpg\n{\"id\":7,\"path\":\"/x\"}\n./12") == [
         NamedAsset(.id(12), at: "line 1 of standard input"),
         NamedAsset(.path("/p/a b.jpg"), at: "line 3 of standard input"),
-        NamedAsset(.id(7), at: "line 4 of standard input"), NamedAsset(.path("./12"), at: "line 5 of standard input"),
+        NamedAsset(.id(7), at: "line 4 of standard input", isCertainID: true),
+        NamedAsset(.path("./12"), at: "line 5 of standard input"),
       ])
     #expect(try names("").isEmpty)
   }

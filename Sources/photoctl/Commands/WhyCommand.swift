@@ -30,6 +30,11 @@ struct WhyCommand: AsyncParsableCommand {
       let path: String
       switch name.argument {
       case .path(let typed): path = typed
+      case .id(let id) where name.isCertainID:
+        guard let known = try await library.assets([id]).first?.listedPath else {
+          throw Failure(noSuchAssets: [id], names: [id: name]) ?? PhotoLibraryError.noSuchAsset(ids: [id])
+        }
+        path = known
       case .id(let number): path = String(number)
       }
       let explanation = try await library.explain(path: AbsolutePath.text(path))
