@@ -125,7 +125,7 @@ let package = Package(
     .testTarget(
       name: "PhotoDaemonTests",
       dependencies: [
-        "PhotoDaemon", "PhotoModel",
+        "PhotoDaemon", "PhotoModel", "Varlink",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),

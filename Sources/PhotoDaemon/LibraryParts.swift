@@ -155,6 +155,8 @@ final class DegradedLibrary: RunningLibrary {
   let statusLines: AsyncStream<String>
   private let lines: AsyncStream<String>.Continuation
   private let service: VarlinkService
+  /// Nothing happens here, but who follows it is told when it ends.
+  private let events = EventRing()
 
   init(reasons: [String], _ logger: Logger) {
     (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -163,7 +165,8 @@ final class DegradedLibrary: RunningLibrary {
       identity: .init(
         vendor: "photod", product: "photod", version: Daemon.version, url: "https://github.com/photod/photod"),
       interfaces: [
-        DegradedService(reasons: reasons, version: Daemon.version), ManageService(connections: connections),
+        DegradedService(reasons: reasons, version: Daemon.version),
+        ManageService(connections: connections, events: events),
       ],
       onEvent: { [counted = RepeatedMessages.counted(logger)] in serviceEvent($0, counted) })
     connections.watch(service)
@@ -177,6 +180,7 @@ final class DegradedLibrary: RunningLibrary {
   func drain() async { await service.drain() }
 
   func stop() async {
+    events.feed.finish()
     service.shutDown()
     lines.finish()
   }

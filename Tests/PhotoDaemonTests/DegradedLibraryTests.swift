@@ -1,0 +1,43 @@
+import Glibc
+import Logging
+import Testing
+import Varlink
+
+@testable import PhotoDaemon
+
+struct DegradedLibraryTests {
+  private struct Follow: Encodable { let follow = true }
+  private struct Clients: Decodable {
+    struct Client: Decodable { let streams: [Stream] }
+    struct Stream: Decodable { let method: String }
+    let clients: [Client]
+  }
+
+  @Test func whoFollowsEventsIsToldThatItStops() async throws {
+    var template = Array("/tmp/photod-degraded-XXXXXX".utf8CString)
+    let directory = String(cString: try #require(mkdtemp(&template)))
+    let path = directory + "/photod.sock"
+    defer {
+      unlink(path)
+      rmdir(directory)
+    }
+    let library = DegradedLibrary(reasons: ["The test says so."], Logger(label: "test"))
+    let descriptor = try VarlinkSocket.listen(path: path, mode: 0o600)
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await library.serve(on: descriptor) }
+      group.addTask {
+        let client = try await VarlinkClient.connect(path: path)
+        let error = await #expect(throws: VarlinkError.self) {
+          for try await _ in client.stream("org.photod.manage.Events", Follow(), of: VarlinkEmpty.self) {}
+        }
+        #expect(error?.name == "org.photod.manage.Unavailable")
+      }
+      let observer = try await VarlinkClient.connect(path: path)
+      while try await observer.call("org.photod.manage.Clients", VarlinkEmpty(), returning: Clients.self)
+        .clients.allSatisfy(\.streams.isEmpty)
+      {}
+      await library.stop()
+      try await group.waitForAll()
+    }
+  }
+}
