@@ -216,8 +216,8 @@ actor DaemonLife: Service {
   /// Says that we live, and looks whether we still are who is to live.
   ///
   /// Half the watchdog's interval apart, as sd_watchdog_enabled(3) advises; by the clock that the manager counts with,
-  /// which stands still while the machine sleeps. A ping that was not taken is said again a second later: with the next
-  /// one, the whole interval would be over.
+  /// which stands still while the machine sleeps. What was not taken is said again a second later: with the next ping,
+  /// the whole interval would be over.
   private func takeTurns() async {
     let isWatched = notifier.watchdogInterval != nil
     let interval = notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)
@@ -231,6 +231,7 @@ actor DaemonLife: Service {
         if isWatched, await library.proveAlive() { isTaken = notifier.alive() == nil }
         if owesReady, !isStopping { owesReady = notifier.ready() != nil }
         if let owedStatus { tell(owedStatus) }
+        isTaken = isTaken && !owesReady && owedStatus == nil
         await makeRoom(library, now: clock.now)
       }
       // Cancelled: the end of the daemon.

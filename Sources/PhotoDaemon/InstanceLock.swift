@@ -22,7 +22,6 @@ package final class InstanceLock: Sendable {
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
-      defer { close(descriptor) }
       guard code == EWOULDBLOCK else {
         throw StartError(
           .system, "\(path) can't be locked: \(systemMessage(code))",
@@ -35,13 +34,16 @@ package final class InstanceLock: Sendable {
     let text = Array("\(getpid())\n".utf8)
     guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
       let code = errno
-      close(descriptor)
       throw StartError(
         .cannotCreate, "the lock \(path) can't be written: \(systemMessage(code))", remedy: "Make room on that disk.")
     }
   }
 
-  deinit { close(descriptor) }
+  /// Also of one whose init throws once it has a descriptor. A second close would be that of somebody else's file.
+  deinit {
+    let isClosed = descriptor < 0 || close(descriptor) == 0
+    assert(isClosed || errno != EBADF)
+  }
 
   /// The catalog's own path, so that two names of it are one lock.
   private static func resolved(_ catalog: String) -> String {
