@@ -16,7 +16,9 @@ extension LibraryService {
     var version = library.board.feed.sequence
     var sent: LibraryStatus?
     while true {
-      let (status, recountAt) = try currentStatus(countsAge: .seconds(1))
+      // Who waits for it to be live sees what is there then.
+      let isLive = sent?.state != .live && library.board.status.state == .live
+      let (status, recountAt) = try currentStatus(countsAge: isLive ? .zero : .seconds(1))
       if status != sent { try await call.replyContinuing(StatusReply(status: status)) }
       sent = status
       // At most ten times a second.

@@ -46,4 +46,24 @@ import Varlink
       await client.close()
     }
   }
+
+  /// `photoctl status --wait && ...` goes on with what that status says.
+  @Test(.timeLimit(.minutes(1))) func firstStatusThatIsLiveHasTheRootsCounts() async throws {
+    let fixture = try ServerFixture()
+    fixture.library.board.update { status in
+      status.state = .scanning
+      status.roots = [.init(path: "/p", state: .scanning)]
+    }
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      var iterator = client.stream("org.photod.library.Status", VarlinkEmpty(), of: Reply.self).makeAsyncIterator()
+      #expect(try await iterator.next()?.status.state == .scanning)
+      try fixture.insert()
+      fixture.library.board.update { $0.state = .live }
+      var status = try await iterator.next()?.status
+      while status != nil && status?.state != .live { status = try await iterator.next()?.status }
+      #expect(status?.roots.first?.assetCount == 1)
+      await client.close()
+    }
+  }
 }

@@ -69,7 +69,7 @@ enum Shell: String, ExpressibleByArgument, CaseIterable, Sendable {
         # Without quotes: -x since fish 4, -o before.
         set -l words (commandline -xpc 2>/dev/null)
         or set words (commandline -opc)
-        command $words[1] ---complete fish $words (commandline -ct | string collect -a) 2>/dev/null
+        command $words[1] ---complete fish $words (commandline -ct | string collect -a)[1] 2>/dev/null
     end
     function __photoctl_complete_words
         set -l lines (__photoctl_complete)
