@@ -59,9 +59,10 @@ public struct FrameBuilder: Sendable {
   public init() {}
 
   public var isEmpty: Bool { recordCount == 0 }
-  /// A frame that has this many bytes or records is sent though more is to come; one record never exceeds 132 KB, so a
+  /// A frame that has this many bytes or records is sent though more is to come: small, so that who reads them has
+  /// something to do early, and is done soon after the last. One record never exceeds 132 KB, so a
   /// frame stays far below `WatchStream.maximumFrameBytes`.
-  public var isFull: Bool { bytes.count >= 128 << 10 || recordCount >= 1000 }
+  public var isFull: Bool { bytes.count >= 128 << 10 || recordCount >= 250 }
 
   public mutating func append(_ record: WatchRecord) {
     record.encode(into: &bytes)
