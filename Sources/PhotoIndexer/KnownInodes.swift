@@ -4,10 +4,10 @@ import Synchronization
 /// Which inodes the catalog may have a file of: a Bloom filter (https://doi.org/10.1145/362686.362692).
 ///
 /// A new file is looked up by its inode, since it may be a known one that moved; most are new, and the filter says so in
-/// some nanoseconds. It never denies an inode that the catalog has; one in a thousand that it hasn't is looked up in vain.
-/// What leaves the catalog stays in the filter until photod starts again.
+/// some nanoseconds. It never denies an inode that the catalog has; of those that it hasn't at most one in a thousand is
+/// looked up in vain. What leaves the catalog stays in the filter until photod starts again.
 ///
-/// 16 bits an inode; reading them from a catalog of a million files takes about a tenth of a second.
+/// 16 bits an inode at least: 4 MiB for a million files, whose inodes are read from the catalog in 60 ms.
 final class KnownInodes: Sendable {
   /// A filter has a fixed size: where more come than it is for, one of twice its size is put beside it.
   private struct Filter {

@@ -76,7 +76,7 @@ final class DiskFiles: PhotoFiles {
     return read(path, from: AT_FDCWD, name: name, expecting: expected)
   }
 
-  /// The path is walked once, which is half of what opening a file costs.
+  /// The path is walked once for all of them: a sixth of what opening and closing a file six folders deep costs.
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
     let descriptor = withCPath(directory) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard descriptor >= 0 else { return files.map { read(directory + $0.name, expecting: $0.stat) } }

@@ -5,7 +5,7 @@ import CExifArena
 ///
 /// Of one thread at a time, as its reader.
 final class ExifArena {
-  /// Holds what 64 entries of a camera need, five times over.
+  /// More than a camera's entries need; what does not fit is malloc's until the block is read.
   private static let capacity = 32_768
 
   private let arena: UnsafeMutablePointer<exifarena>

@@ -23,7 +23,7 @@ struct ExifFacts {
 
   init() {}
 
-  /// - Parameter block: as ``ExifBlob`` makes it. Costs 3 to 8 µs.
+  /// - Parameter block: as ``ExifBlob`` makes it. Costs 31,000 instructions for a camera's 17 entries.
   init?(_ block: UnsafeRawBufferPointer, in arena: ExifArena) {
     guard let facts = arena.withData({ ExifFacts(block, loadedInto: $0) }) else { return nil }
     self = facts
