@@ -108,7 +108,14 @@ actor DaemonLife: Service {
       owesReady = notifier.ready(status: isDegraded ? "degraded" : "opening") != nil
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
-          for await line in library.statusLines { await self.tell(line) }
+          for await line in library.statusLines {
+            await self.tell(line)
+            // The next turn may be an interval away.
+            while await self.owedStatus == line {
+              try await Task.sleep(for: .seconds(1))
+              if await self.owedStatus == line { await self.tell(line) }
+            }
+          }
         }
         try await library.serve(on: descriptor)
         group.cancelAll()
