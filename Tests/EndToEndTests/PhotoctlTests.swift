@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import PhotoModel
 import Testing
+import Varlink
 
 /// photoctl as a process.
 @Suite struct PhotoctlTests {
@@ -17,13 +18,20 @@ import Testing
   private func photoctl(
     _ fixture: DaemonFixture, _ arguments: [String], input: Data = Data(), environment: [String: String] = [:]
   ) async throws -> Result {
-    let run = fixture.directory + "/" + UUID().uuidString
+    try await Self.photoctl(in: fixture.directory, fixture.socket, arguments, input, environment)
+  }
+
+  private static func photoctl(
+    in directory: String, _ socket: String, _ arguments: [String], _ input: Data = Data(),
+    _ environment: [String: String] = [:]
+  ) async throws -> Result {
+    let run = directory + "/" + UUID().uuidString
     try input.write(to: URL(fileURLWithPath: run + ".in"))
     try Data().write(to: URL(fileURLWithPath: run + ".out"))
     try Data().write(to: URL(fileURLWithPath: run + ".err"))
     let process = Process()
     process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
-    process.arguments = ["--socket", fixture.socket] + arguments
+    process.arguments = ["--socket", socket] + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     let standardInput = try #require(FileHandle(forReadingAtPath: run + ".in"))
     process.standardInput = standardInput
@@ -45,6 +53,30 @@ import Testing
 
   private func favorites(_ fixture: DaemonFixture) async throws -> Int {
     try await fixture.ids(FetchOptions(predicate: "isFavorite == true")).ids.count
+  }
+
+  @Test func syncedQueryWaitsForWhatHappenedBefore() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg", 1)
+      try await fixture.start()
+      try await fixture.synchronize()
+      let watch = try fixture.watchProcessID()
+      kill(watch, SIGSTOP)
+      defer { kill(watch, SIGCONT) }
+      try fixture.write("b.jpg", 2)
+      #expect(try await photoctl(fixture, ["query", "--count"]).text == "1\n")
+      let (directory, socket) = (fixture.directory, fixture.socket)
+      async let synced = Self.photoctl(in: directory, socket, ["query", "--synced", "--count"])
+      struct Clients: Decodable {
+        struct Client: Decodable { let method: String? }
+        let clients: [Client]
+      }
+      let client = try await fixture.connect()
+      for try await reply in client.stream("org.photod.manage.Clients", VarlinkEmpty(), of: Clients.self)
+      where reply.clients.contains(where: { $0.method == "org.photod.library.Synchronize" }) { break }
+      kill(watch, SIGCONT)
+      #expect(try await synced.text == "2\n")
+    }
   }
 
   @Test func whatIsListedGoesIntoTheNextCommand() async throws {

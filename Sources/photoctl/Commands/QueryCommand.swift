@@ -53,6 +53,7 @@ struct QueryCommand: AsyncParsableCommand {
         photoctl query --fields filename,creationDate,camera.model --format csv
         photoctl query --format paths0 --favorite | xargs -0 cp -t /media/stick
         photoctl query --count
+        cp *.jpg ~/Pictures && photoctl query --synced --count
       """)
 
   @OptionGroup var connection: ConnectionOptions
@@ -60,6 +61,11 @@ struct QueryCommand: AsyncParsableCommand {
 
   @Flag(help: "Print only how many there are.")
   var count = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "First wait until everything that happened in your folders before is in the library, 30 seconds at most."))
+  var synced = false
 
   @Option(help: "How to print them.")
   var format: OutputFormat?
@@ -72,6 +78,7 @@ struct QueryCommand: AsyncParsableCommand {
     let library = connection.library
     try await query.explaining(in: "query", library) {
       let options = try query.fetchOptions()
+      if synced { _ = try await library.caughtUp() }
       if count {
         let page = try await library.fetchPage(options, count: 0)
         try Output.put("\(page.total)\n")

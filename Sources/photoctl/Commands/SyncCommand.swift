@@ -28,13 +28,22 @@ struct SyncCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    try Output.put("\(try await connection.library.caughtUp(within: timeout))\n")
+  }
+}
+
+extension PhotoLibrary {
+  /// The token of a library that knows everything that happened in its folders before this call.
+  ///
+  /// - Parameter seconds: nil for the daemon's 30.
+  /// - Throws: ``Failure`` to try again, when it did not catch up in time.
+  func caughtUp(within seconds: Double? = nil) async throws -> String {
     do {
-      let token = try await connection.library.synchronize(timeout: timeout.map { .seconds($0) })
-      try Output.put("\(token)\n")
+      return try await synchronize(timeout: seconds.map { .seconds($0) })
     } catch PhotoLibraryError.timedOut {
       throw Failure(
-        .tryAgain, "the library did not catch up with your folders within \(Text.rounded(timeout ?? 30)) s",
-        remedy: "'photoctl status' shows what it is doing; a longer --timeout waits for it.")
+        .tryAgain, "the library did not catch up with your folders within \(Text.rounded(seconds ?? 30)) s",
+        remedy: "'photoctl status' shows what it is doing; 'photoctl sync --timeout' waits longer.")
     }
   }
 }
