@@ -29,13 +29,14 @@ package actor Library {
   nonisolated package let lists: LiveLists
   nonisolated package let board: StatusBoard
   /// The last of what happened, for whoever looks for a fault.
-  nonisolated package let events = EventRing()
+  nonisolated package let events: EventRing
 
   private let executor = QueueExecutor(label: "photod.library")
   nonisolated package var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   let watcher: any WatchSource
   let files: any PhotoFiles
+  let clock: any LibraryClock
   let logger: Logger
   private let knownInodes: KnownInodes
   private let readAhead: ReadAhead
@@ -79,16 +80,19 @@ package actor Library {
   }
 
   init(
-    catalog: Catalog, watcher: any WatchSource, files: any PhotoFiles, configuration: Configuration, logger: Logger
+    catalog: Catalog, watcher: any WatchSource, files: any PhotoFiles, clock: any LibraryClock = SystemClock(),
+    configuration: Configuration, logger: Logger
   ) throws {
     self.catalog = catalog
     self.watcher = watcher
     self.files = files
+    self.clock = clock
     self.logger = logger
     self.configuration = configuration
     let (sequence, counts) = try catalog.read { (try $0.sequence(), try $0.counts()) }
     feed = ChangeFeed(sequence: sequence)
-    lists = LiveLists(catalog: catalog, feed: feed)
+    lists = LiveLists(catalog: catalog, feed: feed, now: { clock.instant })
+    events = EventRing(clock: clock)
     assetCount = counts.assets
     board = StatusBoard(
       LibraryStatus(
@@ -161,6 +165,10 @@ package actor Library {
 
   private nonisolated func nextInput() async -> ReadAhead.Input? {
     guard let input = await watcher.nextInput() else { return nil }
+    return await read(ahead: input)
+  }
+
+  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input {
     do {
       return try await readAhead.read(input)
     } catch {
@@ -169,7 +177,8 @@ package actor Library {
     }
   }
 
-  private func take(_ input: ReadAhead.Input) {
+  /// Applies one input: a turn of ``run()``.
+  func take(_ input: ReadAhead.Input) {
     defer { events.announce() }
     switch input.input {
     case .started(let session):
@@ -197,7 +206,8 @@ package actor Library {
   private func apply(_ records: [WatchRecord], contents: [Int: ContentReading]) throws {
     var requests = Set(reconciler.scans.values.map(\.request))
     let batch = try commit { writer in
-      let batch = try reconciler.apply(records, contents: contents, with: writer)
+      let batch = try reconciler.apply(
+        records, contents: contents, with: writer, time: clock.wallTime, uptime: clock.bootTime)
       return (batch, batch.record, batch.origin)
     }
     requests.formUnion(reconciler.scans.values.map(\.request))
@@ -210,7 +220,7 @@ package actor Library {
     for (root, rootID) in reconciler.rootIDs where reconciler.suspects[rootID] != nil && !batch.record.isEmpty {
       activeSuspects.insert(root)
     }
-    lastBatchAt = uptime()
+    lastBatchAt = clock.bootTime
     for number in batch.synced { answerSync(number) }
     startOverDelay = Self.firstStartOverDelay
     updateState()
@@ -240,7 +250,7 @@ package actor Library {
     defer { events.announce() }
     let (value, record, origin, sequence, failedCount) = try catalog.write(durable: durable) { writer in
       let (value, record, origin) = try body(writer)
-      let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: now() / 1000)
+      let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: clock.wallTime / 1000)
       return (value, record, origin, sequence, try writer.failedCount())
     }
     if let sequence {
@@ -350,11 +360,11 @@ package actor Library {
   ///
   /// - Throws: ``LibraryError/timedOut(_:)``.
   package func synchronize(timeout: Duration) async throws -> ChangeToken {
-    let (barrier, watcher) = (barrier, watcher)
+    let (barrier, watcher, clock) = (barrier, watcher, clock)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await barrier.wait { watcher.sync(number: $0) } }
       group.addTask {
-        try await Task.sleep(for: timeout)
+        try await clock.sleep(for: timeout)
         throw LibraryError.timedOut(
           "The library did not catch up with its folders within \(timeout). `photoctl status` shows what it is doing; a longer timeout waits for it."
         )

@@ -6,7 +6,7 @@ extension Library {
   func breakDown(_ error: any Error) {
     events.append(.startedOver(error: "\(error)"))
     events.announce()
-    startsOverAt = uptime() + startOverDelay
+    startsOverAt = clock.bootTime + startOverDelay
     alarm.publish(alarm.sequence + 1)
     startOverDelay = min(startOverDelay * 2, Self.lastStartOverDelay)
     logger.error("catalog not written", metadata: ["error": "\(error)"])
@@ -28,17 +28,21 @@ extension Library {
       // Before the look: what comes up after it rings anew.
       let rung = alarm.sequence
       if !isTimeToCome, await alarm.next(after: rung) == nil { return }
-      do { try await Task.sleep(for: .seconds(1)) } catch { return }
-      do {
-        if let startsOverAt {
-          if uptime() >= startsOverAt { try startOver() }
-        } else {
-          try readAgain()
-          rescanSuspects()
-        }
-      } catch {
-        breakDown(error)
+      do { try await clock.sleep(for: .seconds(1)) } catch { return }
+      doWhatIsDue()
+    }
+  }
+
+  func doWhatIsDue() {
+    do {
+      if let startsOverAt {
+        if clock.bootTime >= startsOverAt { try startOver() }
+      } else {
+        try readAgain()
+        rescanSuspects()
       }
+    } catch {
+      breakDown(error)
     }
   }
 
@@ -56,11 +60,11 @@ extension Library {
   }
 
   private func readAgain() throws {
-    let time = now()
+    let time = clock.wallTime
     let due = reconciler.unread.filter { $0.value.at <= time }.map(\.key)
     guard !due.isEmpty else { return }
     _ = try commit { writer in
-      var batch = Batch(writer: writer, time: time, uptime: uptime())
+      var batch = Batch(writer: writer, time: time, uptime: clock.bootTime)
       try reconciler.readAgain(due, in: &batch)
       return ((), batch.record, batch.origin)
     }
@@ -68,7 +72,7 @@ extension Library {
   }
 
   private func rescanSuspects() {
-    let moment = uptime()
+    let moment = clock.bootTime
     // Once it is quiet: a copy that is under way would only be found half done.
     if moment - lastBatchAt >= Self.quietTime {
       doubtfulRoots.formUnion(activeSuspects)

@@ -49,7 +49,7 @@ extension Library {
       let reconciler = reconciler
       do {
         result.removed = try commit { writer in
-          var batch = Batch(writer: writer, time: now(), uptime: uptime())
+          var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
           batch.evidence = .scan
           if let top = reconciler.tree.top(ofRoot: rootID) { try reconciler.removeTree(top, in: &batch) }
           try reconciler.removeRoot(rootID, in: &batch)

@@ -14,7 +14,7 @@ extension Library {
     let wanted = configuration.roots
     let reconciler = reconciler
     try commit { writer in
-      var batch = Batch(writer: writer, time: now(), uptime: uptime())
+      var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
       reconciler.unconfiguredRoots = []
       for (rootID, path) in reconciler.tree.rootPaths where !wanted.contains(path) {
         reconciler.rootIDs = reconciler.rootIDs.filter { $0.value != rootID }

@@ -35,8 +35,10 @@ package final class LiveLists: Sendable {
   /// Reads a list and the sequence that it belongs to, in one snapshot; it may make it of the newest list that is known.
   typealias Fetch = @Sendable (FetchPlan, _ known: FetchedList?) throws -> (sequence: Int64, ids: [Int64])
 
-  convenience init(catalog: Catalog, feed: ChangeFeed) {
-    self.init(feed: feed) { plan, known in
+  convenience init(
+    catalog: Catalog, feed: ChangeFeed, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    self.init(feed: feed, now: now) { plan, known in
       try catalog.read { reader in
         let ids =
           if let known {

@@ -62,6 +62,8 @@ extension AssetContent {
 /// The disk.
 final class DiskFiles: PhotoFiles {
   private let readers = ReaderStock()
+  /// The one that the kernel dates files by.
+  private let clock = SystemClock()
 
   func stat(_ path: [UInt8]) -> FileStat? {
     withCPath(path) { FileStat(path: $0) }
@@ -93,13 +95,13 @@ final class DiskFiles: PhotoFiles {
       let code = errno
       if code == ENOENT || code == ENOTDIR || code == ELOOP { return .raced }
       let why = "can't be opened: \(String(cString: strerror(code)))"
-      return .content(promisedContent(name: Array(name), failure: why), expected, readTime: now())
+      return .content(promisedContent(name: Array(name), failure: why), expected, readTime: clock.wallTime)
     }
     defer { close(descriptor) }
     guard let before = FileStat(descriptor: descriptor), before.identity.inode == expected.identity.inode else {
       return .raced
     }
-    let readTime = now()
+    let readTime = clock.wallTime
     let facts = readers.withReader { $0.facts(descriptor: descriptor, byteCount: before.byteCount, name: name) }
     guard let after = FileStat(descriptor: descriptor), after.byteCount == before.byteCount,
       after.modificationTime == before.modificationTime
@@ -108,20 +110,6 @@ final class DiskFiles: PhotoFiles {
     stat.identity = expected.identity
     return .content(AssetContent(facts), stat, readTime: readTime)
   }
-}
-
-/// Nanoseconds since 1970.
-func now() -> Int64 {
-  var time = timespec()
-  clock_gettime(CLOCK_REALTIME, &time)
-  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-}
-
-/// Nanoseconds since boot, with the time that the machine slept; nobody sets this clock.
-func uptime() -> Int64 {
-  var time = timespec()
-  clock_gettime(CLOCK_BOOTTIME, &time)
-  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
 /// How long ago `time` was at `moment`; a time that is far off by a wrong clock is as far as there is.

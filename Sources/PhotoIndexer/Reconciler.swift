@@ -67,8 +67,8 @@ final class Reconciler {
   ///
   /// - Parameter contents: files that were read ahead, by the index of their record.
   func apply(
-    _ records: [WatchRecord], contents: [Int: ContentReading], with writer: CatalogWriter, time: Int64 = now(),
-    uptime: Int64 = uptime()
+    _ records: [WatchRecord], contents: [Int: ContentReading], with writer: CatalogWriter,
+    time: Int64 = SystemClock().wallTime, uptime: Int64 = SystemClock().bootTime
   ) throws -> Batch {
     var batch = Batch(writer: writer, time: time, uptime: uptime)
     for (index, record) in records.enumerated() {

@@ -13,18 +13,23 @@ package final class EventRing: Sendable {
     var last: Int64 = 0
   }
 
+  private let clock: any LibraryClock
   private let capacity: Int
   private let state: Mutex<State>
 
-  package init(capacity: Int = 1_000) {
+  package convenience init(capacity: Int = 1_000) { self.init(capacity: capacity, clock: SystemClock()) }
+
+  init(capacity: Int = 1_000, clock: any LibraryClock) {
     precondition(capacity > 0)
+    self.clock = clock
     self.capacity = capacity
     var state = State()
     state.entries.reserveCapacity(capacity)
     self.state = Mutex(state)
   }
 
-  func append(_ fact: LibraryEvent.Fact, time: Int64 = now()) {
+  func append(_ fact: LibraryEvent.Fact) {
+    let time = clock.wallTime
     // What is pushed out is freed after the lock.
     let pushedOut = state.withLock { state -> LibraryEvent? in
       let index = Int(state.last % Int64(capacity))
