@@ -25,6 +25,9 @@ struct DirectoryTree {
   private var byNumber: [DirectoryNumber: Int64] = [:]
   private(set) var rootPaths: [Int64: [UInt8]] = [:]
 
+  /// In the order in which the roots came.
+  var sortedRootPaths: [(key: Int64, value: [UInt8])] { rootPaths.sorted { $0.key < $1.key } }
+
   init(roots: [RootRow], directories: [DirectoryRow]) {
     for root in roots { rootPaths[root.id] = root.path }
     nodes.reserveCapacity(directories.count)
@@ -44,7 +47,8 @@ struct DirectoryTree {
 
   func child(of parentID: Int64, _ name: [UInt8]) -> Int64? { nodes[parentID]?.children[name] }
 
-  func children(of id: Int64) -> [Int64] { nodes[id].map { Array($0.children.values) } ?? [] }
+  /// In the order in which they came.
+  func children(of id: Int64) -> [Int64] { nodes[id].map { $0.children.values.sorted() } ?? [] }
 
   func directory(identity: Identity) -> Int64? { byIdentity[identity] }
 
@@ -77,7 +81,7 @@ struct DirectoryTree {
 
   /// The directory at an absolute path. Complexity: O(length of the path).
   func directory(path: [UInt8]) -> Int64? {
-    for (rootID, rootPath) in rootPaths {
+    for (rootID, rootPath) in sortedRootPaths {
       guard let top = tops[rootID], path.starts(with: rootPath) else { continue }
       var rest = path.dropFirst(rootPath.count)
       if !rest.isEmpty && rest.first != UInt8(ascii: "/") && rootPath.last != UInt8(ascii: "/") { continue }

@@ -237,7 +237,7 @@ package actor Library {
   }
 
   func scanDoubtfulRoots() {
-    for root in doubtfulRoots where reconciler.rootIDs[root] != nil {
+    for root in doubtfulRoots.sorted() where reconciler.rootIDs[root] != nil {
       _ = watcher.rescan(root: root, directory: nil)
     }
     doubtfulRoots = []

@@ -61,7 +61,7 @@ extension Library {
 
   private func readAgain() throws {
     let time = clock.wallTime
-    let due = reconciler.unread.filter { $0.value.at <= time }.map(\.key)
+    let due = reconciler.unread.filter { $0.value.at <= time }.keys.sorted()
     guard !due.isEmpty else { return }
     _ = try commit { writer in
       var batch = Batch(writer: writer, time: time, uptime: clock.bootTime)
@@ -79,7 +79,7 @@ extension Library {
       activeSuspects = []
       scanDoubtfulRoots()
     }
-    for (root, rootID) in reconciler.rootIDs {
+    for (root, rootID) in reconciler.rootIDs.sorted(by: { $0.key < $1.key }) {
       guard let suspect = reconciler.suspects[rootID], moment - suspect.since >= reconciler.policy.grace,
         reconciler.availability[rootID] == true, !awaitedScans.contains(root), reconciler.scans[root] == nil
       else { continue }

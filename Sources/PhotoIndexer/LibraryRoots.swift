@@ -16,7 +16,7 @@ extension Library {
     try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
       reconciler.unconfiguredRoots = []
-      for (rootID, path) in reconciler.tree.rootPaths where !wanted.contains(path) {
+      for (rootID, path) in reconciler.tree.sortedRootPaths where !wanted.contains(path) {
         reconciler.rootIDs = reconciler.rootIDs.filter { $0.value != rootID }
         if let top = reconciler.tree.top(ofRoot: rootID) {
           reconciler.tree.unbind(subtree: top)
@@ -31,7 +31,7 @@ extension Library {
         reconciler.tree.addRoot(rootID, path: path)
         reconciler.availability[rootID] = true
       }
-      for (rootID, path) in reconciler.tree.rootPaths
+      for (rootID, path) in reconciler.tree.sortedRootPaths
       where wanted.contains(path) && !reconciler.rootIDs.values.contains(rootID) {
         reconciler.rootIDs[freeRootNumber()] = rootID
       }

@@ -111,7 +111,7 @@ final class Reconciler {
       try rootOffline(root, in: &batch)
     case .synced(let number):
       try removeDeparted(in: &batch)
-      try readAgain(Array(unread.filter { $0.value.isPending }.keys), in: &batch)
+      try readAgain(unread.filter { $0.value.isPending }.keys.sorted(), in: &batch)
       batch.synced.append(number)
     case .unreadable(let directory, let name, _):
       unreadable(directory, name)

@@ -77,7 +77,7 @@ extension Reconciler {
 
   /// Removes what left in this batch and did not turn up elsewhere.
   func removeDeparted(in batch: inout Batch) throws {
-    for (place, row) in batch.departing {
+    for (place, row) in batch.departing.sorted(by: { $0.value.assetID < $1.value.assetID }) {
       // It may have moved, and the name may be another's now.
       guard try batch.writer.file(place.directoryID, place.name)?.assetID == row.assetID else { continue }
       // A listing that goes on in the next batch may still name it.

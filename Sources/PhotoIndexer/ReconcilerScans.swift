@@ -109,7 +109,7 @@ extension Reconciler {
     }
     if isWhole { suspects[scan.rootID] = nil }
     let before = batch.record.deletedAssets.count
-    for (assetID, place) in scan.missing {
+    for (assetID, place) in scan.missing.sorted(by: { $0.key < $1.key }) {
       guard try batch.writer.file(place.directoryID, place.name)?.assetID == assetID else { continue }
       try remove(assetID, in: &batch)
       // A few are told one by one.
