@@ -29,7 +29,9 @@ let package = Package(
     // The schema, and the protocol.
     .target(
       name: "Migrations", path: "Migrations",
-      resources: [.embedInCode("v001-catalog.sql"), .embedInCode("v002-keywords.sql")]),
+      resources: [
+        .embedInCode("v001-catalog.sql"), .embedInCode("v002-keywords.sql"), .embedInCode("v003-identity.sql"),
+      ]),
     .target(
       name: "Varlink",
       dependencies: [

@@ -28,13 +28,31 @@ struct AssetInsertions {
   /// The largest id that was given away; nil before the first.
   private var lastID: Int64?
 
-  /// - Returns: the id of the new asset.
-  mutating func add(_ content: AssetContent, _ row: FileRow, addedDate: Int64, to database: Database) throws -> Int64 {
-    let id = try (lastID ?? Self.lastID(database)) + 1
-    lastID = id
+  /// - Parameter formerID: of an asset that comes back; nil for a new one.
+  /// - Returns: the id of the asset.
+  mutating func add(
+    _ content: AssetContent, _ row: FileRow, addedDate: Int64, formerID: Int64? = nil, to database: Database
+  ) throws -> Int64 {
+    let last = try lastID ?? Self.lastID(database)
+    let id = formerID ?? last + 1
+    lastID = max(last, id)
     pending.append(Insertion(id: id, content: content, row: row, addedDate: addedDate))
     if pending.count == Self.sizes[0] { try flush(into: database) }
     return id
+  }
+
+  /// Ids up to this one are, or were, given to assets.
+  mutating func reserve(through id: Int64, in database: Database) throws {
+    try flush(into: database)
+    guard try (lastID ?? Self.lastID(database)) < id else { return }
+    lastID = id
+    let raise = try RawStatement(database, "UPDATE sqlite_sequence SET seq = ? WHERE name = 'asset'")
+    raise.bind(1, id)
+    try raise.run()
+    guard database.changesCount == 0 else { return }
+    let insert = try RawStatement(database, "INSERT INTO sqlite_sequence (name, seq) VALUES ('asset', ?)")
+    insert.bind(1, id)
+    try insert.run()
   }
 
   /// A file that is among those on their way.
@@ -75,9 +93,9 @@ struct AssetInsertions {
   private static let assetWidth: Int32 = 32
   private static let resourceColumns = """
     directory_id, name, asset_id, position, kind, content_type, byte_count, modification_time, change_time, inode,
-    birth_time, read_time
+    birth_time, read_time, fingerprint
     """
-  private static let resourceWidth: Int32 = 12
+  private static let resourceWidth: Int32 = 13
 
   /// Parallel to ``sizes``.
   private static let statements = sizes.map { size in
@@ -139,6 +157,7 @@ extension AssetInsertions.Insertion {
     statement.bind(first + 9, Int64(bitPattern: row.inode))
     statement.bind(first + 10, row.birthTime)
     statement.bind(first + 11, row.readTime)
+    statement.bind(first + 12, row.fingerprint.map(Int64.init(bitPattern:)))
   }
 }
 

@@ -32,6 +32,16 @@ package final class CatalogWriter {
     try insertions.add(content, row, addedDate: addedDate, to: connection)
   }
 
+  /// Adds an asset under the id that it had before (see ``restore(_:content:file:)``).
+  func insertFormerAsset(_ id: Int64, _ content: AssetContent, file row: FileRow, addedDate: Int64) throws {
+    _ = try insertions.add(content, row, addedDate: addedDate, formerID: id, to: connection)
+  }
+
+  /// No new asset gets this id, nor a smaller one.
+  func reserveIDs(through id: Int64) throws {
+    try insertions.reserve(through: id, in: connection)
+  }
+
   /// As any lookup, but of what was gathered it knows without writing it: each file of a burst is looked up before it is
   /// inserted.
   package func file(_ directoryID: Int64, _ name: [UInt8]) throws -> FileRow? {

@@ -11,14 +11,16 @@ extension CatalogWriter: FileLookups {}
 
 extension FileLookups {
   private static var columns: String {
-    "asset_id, directory_id, name, byte_count, modification_time, change_time, inode, birth_time, read_time"
+    "asset_id, directory_id, name, byte_count, modification_time, change_time, inode, birth_time, read_time, "
+      + "fingerprint"
   }
 
   private func file(_ select: RawStatement) -> FileRow {
     FileRow(
       assetID: select.int64(0), directoryID: select.int64(1), name: select.bytes(2), byteCount: select.int64(3),
       modificationTime: select.int64(4), changeTime: select.int64(5), inode: UInt64(bitPattern: select.int64(6)),
-      birthTime: select.int64(7), readTime: select.int64(8))
+      birthTime: select.int64(7), readTime: select.int64(8),
+      fingerprint: select.optionalInt64(9).map(UInt64.init(bitPattern:)))
   }
 
   /// The files directly in a directory, by name.
@@ -48,7 +50,7 @@ extension FileLookups {
       database,
       """
       SELECT r.asset_id, r.directory_id, r.name, r.byte_count, r.modification_time, r.change_time, r.inode, r.birth_time,
-        r.read_time
+        r.read_time, r.fingerprint
       FROM asset a JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name WHERE a.id = ?
       """)
     select.bind(1, id)

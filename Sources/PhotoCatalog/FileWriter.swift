@@ -13,10 +13,12 @@ package struct FileRow: Hashable, Sendable {
   package var birthTime: Int64
   /// When its content was read; 0: it could not be yet.
   package var readTime: Int64
+  /// Of its beginning and its size, as it was when it was read; nil: not known.
+  package var fingerprint: UInt64?
 
   package init(
     assetID: Int64, directoryID: Int64, name: [UInt8], byteCount: Int64, modificationTime: Int64, changeTime: Int64,
-    inode: UInt64, birthTime: Int64, readTime: Int64
+    inode: UInt64, birthTime: Int64, readTime: Int64, fingerprint: UInt64? = nil
   ) {
     self.assetID = assetID
     self.directoryID = directoryID
@@ -27,12 +29,13 @@ package struct FileRow: Hashable, Sendable {
     self.inode = inode
     self.birthTime = birthTime
     self.readTime = readTime
+    self.fingerprint = fingerprint
   }
 
   func of(asset id: Int64) -> FileRow {
     FileRow(
       assetID: id, directoryID: directoryID, name: name, byteCount: byteCount, modificationTime: modificationTime,
-      changeTime: changeTime, inode: inode, birthTime: birthTime, readTime: readTime)
+      changeTime: changeTime, inode: inode, birthTime: birthTime, readTime: readTime, fingerprint: fingerprint)
   }
 }
 
@@ -123,7 +126,8 @@ extension CatalogWriter {
     let update = try RawStatement(
       database,
       """
-      UPDATE resource SET byte_count = ?, modification_time = ?, change_time = ?, inode = ?, birth_time = ?, read_time = ?
+      UPDATE resource SET byte_count = ?, modification_time = ?, change_time = ?, inode = ?, birth_time = ?, read_time = ?,
+        fingerprint = ?
       WHERE directory_id = ? AND name = ?
       """)
     update.bind(1, row.byteCount)
@@ -132,8 +136,9 @@ extension CatalogWriter {
     update.bind(4, Int64(bitPattern: row.inode))
     update.bind(5, row.birthTime)
     update.bind(6, row.readTime)
-    update.bind(7, row.directoryID)
-    update.bind(8, text: row.name)
+    update.bind(7, row.fingerprint.map(Int64.init(bitPattern:)))
+    update.bind(8, row.directoryID)
+    update.bind(9, text: row.name)
     try update.run()
   }
 
@@ -155,7 +160,7 @@ extension CatalogWriter {
     try asset.run()
   }
 
-  /// Removes an asset with its files from the catalog.
+  /// Removes an asset with its files from the catalog, without a trace (see ``bury(_:directoryPath:date:)``).
   package func deleteAsset(_ id: Int64) throws {
     let place = try RawStatement(database, "SELECT directory_id, name FROM asset WHERE id = ?")
     place.bind(1, id)

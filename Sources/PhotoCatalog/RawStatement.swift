@@ -138,6 +138,8 @@ struct RawStatement {
 
   func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : Int(int64(column)) }
 
+  func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
   func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : sqlite3_column_double(handle, column) }
 
   func bool(_ column: Int32) -> Bool { int64(column) != 0 }

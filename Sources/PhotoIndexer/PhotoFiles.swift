@@ -9,7 +9,7 @@ enum ContentReading: Sendable {
   /// Its content, and the stat that belongs to it: of the descriptor that was read, the same before and after.
   ///
   /// Some hundred bytes, handed on from thread to thread: in a box.
-  indirect case content(AssetContent, FileStat, readTime: Int64)
+  indirect case content(AssetContent, FileStat, readTime: Int64, fingerprint: UInt64? = nil)
   /// It was not there, was another file, or changed meanwhile: something is still to be said of it.
   case raced
 }
@@ -108,7 +108,7 @@ final class DiskFiles: PhotoFiles {
     else { return .raced }
     var stat = before
     stat.identity = expected.identity
-    return .content(AssetContent(facts), stat, readTime: readTime)
+    return .content(AssetContent(facts), stat, readTime: readTime, fingerprint: facts.fingerprint)
   }
 }
 

@@ -46,7 +46,8 @@ extension Reconciler {
     } else if isUnchanged(row, stat) {
       // A file system whose inodes change when it is mounted, as FAT's.
       knownInodes.insert(stat.identity.inode)
-      try batch.writer.updateStat(FileRow(place, stat, assetID: row.assetID, readTime: row.readTime))
+      try batch.writer.updateStat(
+        FileRow(place, stat, assetID: row.assetID, readTime: row.readTime, fingerprint: row.fingerprint))
     } else if let source = try sourceOfMove(stat, to: place, in: batch), source.assetID != row.assetID {
       try move(source, to: place, stat, reading: reading, in: &batch)
     } else {
@@ -273,14 +274,16 @@ extension Reconciler {
     AssetContent, FileRow
   ) {
     var result = reading ?? .raced
-    if case .content(_, let read, _) = result, read.identity != stat.identity { result = .raced }
+    if case .content(_, let read, _, _) = result, read.identity != stat.identity { result = .raced }
     if case .raced = result {
       let directory = tree.path(of: place.directoryID)
       result = files.read(directory + [UInt8(ascii: "/")] + place.name, expecting: stat)
     }
     switch result {
-    case .content(let content, let read, let readTime):
-      return (content, FileRow(place, read, assetID: assetID, readTime: readTime))
+    case .content(let content, let read, let readTime, let fingerprint):
+      return (
+        content, FileRow(place, read, assetID: assetID, readTime: readTime, fingerprint: fingerprint)
+      )
     case .raced:
       return (promisedContent(name: place.name), FileRow(place, stat, assetID: assetID, readTime: 0))
     }
@@ -356,10 +359,10 @@ extension Reconciler {
 }
 
 extension FileRow {
-  init(_ place: Place, _ stat: FileStat, assetID: Int64, readTime: Int64) {
+  init(_ place: Place, _ stat: FileStat, assetID: Int64, readTime: Int64, fingerprint: UInt64? = nil) {
     self.init(
       assetID: assetID, directoryID: place.directoryID, name: place.name, byteCount: stat.byteCount,
       modificationTime: stat.modificationTime, changeTime: stat.changeTime, inode: stat.identity.inode,
-      birthTime: stat.identity.birthTime, readTime: readTime)
+      birthTime: stat.identity.birthTime, readTime: readTime, fingerprint: fingerprint)
   }
 }

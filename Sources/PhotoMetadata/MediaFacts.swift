@@ -23,6 +23,8 @@ package struct MediaFacts: Hashable, Sendable {
   package var rating: Int?
   /// Why the file could not be read, for a person; the other fields then hold what could be.
   package var failure: String?
+  /// See ``ContentFingerprint``; nil where its beginning could not be read, or there is none.
+  package var fingerprint: UInt64?
 
   package init(mediaType: MediaType, contentType: String) {
     self.mediaType = mediaType

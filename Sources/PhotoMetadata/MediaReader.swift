@@ -36,6 +36,9 @@ package struct MediaReader {
       ?? MediaFormat.Promise(mediaType: .unknown, contentType: "application/octet-stream")
     window.open(descriptor, byteCount: byteCount)
     var facts = MediaFacts(mediaType: promise.mediaType, contentType: promise.contentType)
+    if window.headCount > 0, window.headCount >= min(Int(clamping: byteCount), ContentFingerprint.byteCount) {
+      facts.fingerprint = ContentFingerprint.of(head: window.headBuffer, byteCount: byteCount)
+    }
     let content = MediaContent.identify(window.headBuffer)
     let isRAW = promise.isRAW && (content == nil || content?.container == .tiff || content?.mediaType == .video)
     if let content, !isRAW {

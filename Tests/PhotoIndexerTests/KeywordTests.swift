@@ -34,7 +34,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   @Test func aCatalogFromBeforeKeywordsGetsThemByReadingOnceMore() throws {
-    let fixture = try ReconcilerFixture(lastStep: "v001-catalog")
+    let fixture = try ReconcilerFixture()
     let files = ["a.jpg", "b.jpg"].map { ($0, fixture.disk.write("/p/" + $0)) }
     let ids = try fixture.scan(files).insertedAssets
     #expect(ids.count == 2)
@@ -43,7 +43,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.setKeywords(["sea"], of: "/p/a.jpg")
     fixture.disk.pass(3600)
 
-    try fixture.upgrade()
+    try fixture.upgrade(from: .keywords)
     #expect(try Set(fixture.paths().values) == ids)
     let reads = fixture.disk.readCount
     // The one that says more than was read of it, and only that one, has changed.
@@ -59,12 +59,12 @@ private typealias Fixture = ReconcilerFixture
   }
 
   @Test func anUpgradeThatFindsNothingNewLeavesNoTraceInHistory() throws {
-    let fixture = try ReconcilerFixture(lastStep: "v001-catalog")
+    let fixture = try ReconcilerFixture()
     let files = ["a.jpg", "b.jpg"].map { ($0, fixture.disk.write("/p/" + $0)) }
     try fixture.scan(files)
     let before = try fixture.catalog.read { try $0.sequence() }
     fixture.disk.pass(3600)
-    try fixture.upgrade()
+    try fixture.upgrade(from: .keywords)
     #expect(try fixture.scan(files).isEmpty)
     #expect(try fixture.catalog.read { try $0.sequence() } == before)
   }
@@ -75,7 +75,7 @@ private typealias Fixture = ReconcilerFixture
     let photo = package.appendingPathComponent("Tests/Fixtures/made/gen/2011/01/DSC_0000110.JPG")
     let files = DiskFiles()
     let stat = try #require(files.stat(Array(photo.path.utf8)))
-    guard case .content(let content, _, _) = files.read(Array(photo.path.utf8), expecting: stat) else {
+    guard case .content(let content, _, _, _) = files.read(Array(photo.path.utf8), expecting: stat) else {
       Issue.record("the photo can't be read")
       return
     }

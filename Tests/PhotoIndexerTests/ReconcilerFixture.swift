@@ -1,9 +1,9 @@
 import Foundation
-import PhotoCatalog
 import PhotoModel
 import Testing
 import WatchRecords
 
+@testable import PhotoCatalog
 @testable import PhotoIndexer
 
 /// A reconciler over a real catalog and files in memory, with root 1 at /p as directory 1.
@@ -14,11 +14,10 @@ final class ReconcilerFixture {
   var reconciler: Reconciler
   private let grace: Duration
 
-  /// - Parameter lastStep: of the schema, where the catalog is to be one that an older photod made.
-  init(grace: Duration = .zero, lastStep: String? = nil) throws {
+  init(grace: Duration = .zero) throws {
     folder = NSTemporaryDirectory() + "photod-reconciler-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    catalog = try Catalog(path: folder + "/catalog.sqlite", lastStep: lastStep)
+    catalog = try Catalog(path: folder + "/catalog.sqlite")
     self.grace = grace
     reconciler = try Reconciler(
       catalog: catalog, files: disk, knownInodes: KnownInodes(catalog: catalog), policy: RemovalPolicy(grace: grace))
@@ -39,11 +38,35 @@ final class ReconcilerFixture {
     reconciler.rootIDs[1] = reconciler.tree.rootPaths.keys.first
   }
 
-  /// The photod of today, started with the same catalog.
-  func upgrade() throws {
+  /// As if an older photod had written the catalog until now: takes back the last steps of the schema, from this one
+  /// on, and lets the photod of today begin with it.
+  func upgrade(from step: OldStep) throws {
+    try catalog.write { writer in
+      for sql in step.undoing { try RawStatement(writer.database, uncached: sql).run() }
+    }
     try catalog.close()
     catalog = try Catalog(path: folder + "/catalog.sqlite")
     try restart()
+  }
+
+  /// A step of the schema that an older photod did not have.
+  enum OldStep {
+    case keywords, identity
+
+    fileprivate var undoing: [String] {
+      let identity = [
+        "DROP TABLE tombstone", "DROP TABLE tombstone_album", "ALTER TABLE resource DROP COLUMN fingerprint",
+        "DELETE FROM grdb_migrations WHERE identifier = 'v003-identity'",
+      ]
+      switch self {
+      case .identity: return identity
+      case .keywords:
+        return identity + [
+          "DROP TABLE asset_keyword", "DROP TABLE keyword",
+          "DELETE FROM grdb_migrations WHERE identifier = 'v002-keywords'",
+        ]
+      }
+    }
   }
 
   /// Applies one batch as the library does.

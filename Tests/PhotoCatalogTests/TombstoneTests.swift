@@ -1,0 +1,123 @@
+import PhotoModel
+import Testing
+
+@testable import PhotoCatalog
+
+/// What leaves can come back with all that it had.
+@Suite struct TombstoneTests {
+  private let content = AssetContent(
+    mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", keywords: ["sea"])
+
+  private func row(_ name: String, in directory: Int64, inode: UInt64 = 7, fingerprint: UInt64? = .max) -> FileRow {
+    FileRow(
+      assetID: 0, directoryID: directory, name: Array(name.utf8), byteCount: 10, modificationTime: 2, changeTime: 3,
+      inode: inode, birthTime: 4, readTime: 5, fingerprint: fingerprint)
+  }
+
+  @Test func restoredAssetHasAllThatItHad() throws {
+    let fixture = try CatalogFixture()
+    let directory = try fixture.addRoot("/p")
+    let id = try fixture.catalog.write { (writer: CatalogWriter) throws -> Int64 in
+      let id = try writer.insertAsset(content, file: row("a.jpg", in: directory), addedDate: 111)
+      _ = try writer.setFavorite(id, true)
+      _ = try writer.setHidden(id, true)
+      return id
+    }
+    let album = try fixture.addAlbum("Best", [id])
+    let gone = try fixture.addAlbum("Gone", [id])
+    try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
+      let keys = try writer.bury(id, directoryPath: Array("/p/".utf8), date: 999)
+      #expect(keys?.inode == 7 && keys?.fingerprint == .max)
+    }
+    try fixture.execute("DELETE FROM collection WHERE id = ?", [.integer(gone)])
+    let tombstone = try #require(try fixture.catalog.read { try $0.tombstone(of: id) })
+    #expect(
+      tombstone
+        == Tombstone(
+          assetID: id, deletedDate: 999, path: Array("/p/a.jpg".utf8), volumeID: 1, inode: 7, birthTime: 4,
+          byteCount: 10, modificationTime: 2, fingerprint: .max, addedDate: 111, isFavorite: true, isHidden: true,
+          albums: [.init(albumID: album, rank: 0), .init(albumID: gone, rank: 0)]))
+    let reader = try fixture.catalog.snapshot()
+    #expect(try reader.read { try $0.assets([id]).assets }.isEmpty)
+    #expect(try reader.read { try $0.tombstones(inode: 7) } == [tombstone])
+    #expect(try reader.read { try $0.tombstones(fingerprint: .max, byteCount: 10) } == [tombstone])
+    #expect(try reader.read { try $0.tombstones(fingerprint: .max, byteCount: 11) }.isEmpty)
+    #expect(try reader.read { try $0.lastingTombstones(path: Array("/p/a.jpg".utf8)) }.isEmpty)
+    try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
+      try writer.restore(tombstone, content: content, file: row("b.jpg", in: directory))
+    }
+    let asset = try #require(try fixture.catalog.read { try $0.assets([id]).assets.first })
+    #expect(asset.isFavorite && asset.isHidden && asset.addedDate.microseconds == 111 && asset.keywords == ["sea"])
+    #expect(try fixture.ids(FetchOptions(collection: "album:Best", includeHidden: true)) == [id])
+    #expect(try fixture.catalog.read { try $0.tombstoneCount() } == 0)
+    #expect(try fixture.catalog.read { try $0.file(ofAsset: id)?.fingerprint } == .max)
+  }
+
+  /// A new catalog has tombstones with ids of the old one before it has any asset.
+  @Test func newAssetsGetIDsBehindThoseOfTombstones() throws {
+    let fixture = try CatalogFixture()
+    let directory = try fixture.addRoot("/p")
+    try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
+      #expect(try writer.insertAsset(content, file: row("a.jpg", in: directory), addedDate: 1) == 1)
+      try writer.insertTombstone(Tombstone(assetID: 500, deletedDate: nil, path: [47, 112, 47, 255], addedDate: 3))
+      try writer.insertTombstone(Tombstone(assetID: 40, deletedDate: nil, path: [47, 112], addedDate: 3))
+      #expect(try writer.insertAsset(content, file: row("b.jpg", in: directory), addedDate: 1) == 501)
+    }
+    try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
+      let tombstone = try #require(try writer.lastingTombstones(path: [47, 112, 47, 255]).first)
+      #expect(tombstone.volumeID == nil && tombstone.byteCount == nil && tombstone.fingerprint == nil)
+      try writer.restore(tombstone, content: content, file: row("c.jpg", in: directory))
+      #expect(try writer.insertAsset(content, file: row("d.jpg", in: directory), addedDate: 1) == 502)
+    }
+    #expect(try fixture.ids().sorted() == [1, 500, 501, 502])
+  }
+
+  @Test func firstTombstoneOfAnEmptyCatalogReservesItsID() throws {
+    let fixture = try CatalogFixture()
+    let directory = try fixture.addRoot("/p")
+    try fixture.catalog.write {
+      try $0.insertTombstone(Tombstone(assetID: 9, deletedDate: 1, path: [47], addedDate: 3))
+    }
+    let id = try fixture.catalog.write {
+      try $0.insertAsset(content, file: row("a.jpg", in: directory), addedDate: 1)
+    }
+    #expect(id == 10)
+  }
+
+  @Test func onlyWhatIsTooOldIsPruned() throws {
+    let fixture = try CatalogFixture()
+    try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
+      for (id, date) in [(1, 100), (2, 200), (3, nil)] as [(Int64, Int64?)] {
+        try writer.insertTombstone(
+          Tombstone(
+            assetID: id, deletedDate: date, path: [47], addedDate: 0, albums: [.init(albumID: 5, rank: 1.5)]))
+      }
+      #expect(try writer.pruneTombstones(before: 200) == 1)
+      #expect(try writer.tombstone(of: 1) == nil)
+      let kept = try #require(try writer.tombstone(of: 2))
+      #expect(kept.albums == [.init(albumID: 5, rank: 1.5)])
+      #expect(try writer.pruneTombstones(before: .max) == 1)
+      #expect(try writer.tombstoneCount() == 1)
+      try writer.removeTombstone(3)
+      #expect(try writer.tombstoneCount() == 0)
+    }
+  }
+
+  /// None of them may look through all tombstones.
+  @Test func everyLookupUsesItsIndex() throws {
+    let fixture = try CatalogFixture()
+    let lookups = [
+      "inode = ? AND volume_id IS NOT NULL": "tombstone_inode",
+      "fingerprint = ? AND byte_count = ?": "tombstone_content",
+      "path = ? AND deleted_date IS NULL": "tombstone_lasting_path",
+    ]
+    for (condition, index) in lookups {
+      let plan = try fixture.catalog.read { reader in
+        let explain = try RawStatement(
+          reader.database, "EXPLAIN QUERY PLAN SELECT * FROM tombstone WHERE \(condition) ORDER BY asset_id")
+        return try explain.firstRow { explain.text(3) } ?? ""
+      }
+      #expect(plan.contains("USING INDEX \(index)"), "\(plan)")
+    }
+  }
+}
