@@ -44,6 +44,20 @@ extension CatalogReader {
     return rows
   }
 
+  /// When the roots that are not available went, in microseconds since 1970, as far as history reaches.
+  package func offlineDates() throws -> [Int64: Int64] {
+    var dates: [Int64: Int64] = [:]
+    let select = try RawStatement(
+      database,
+      """
+      SELECT root.id, max(history.date) FROM root JOIN history_root ON history_root.root_id = root.id
+      JOIN history ON history.sequence = history_root.sequence
+      WHERE root.is_available = 0 AND history_root.is_available = 0 GROUP BY root.id
+      """)
+    try select.forEachRow { dates[select.int64(0)] = select.int64(1) }
+    return dates
+  }
+
   /// The ids of the smart albums by subtype.
   package func smartAlbums() throws -> [String: Int64] {
     var ids: [String: Int64] = [:]

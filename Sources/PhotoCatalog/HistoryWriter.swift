@@ -31,11 +31,14 @@ package struct CommitRecord: Sendable {
     package let rootID: Int64
     package let path: [UInt8]
     package let isAvailable: Bool
+    /// Of a folder below it, on which another file system was mounted; nil: the root itself.
+    package let directoryID: Int64?
 
-    package init(rootID: Int64, path: [UInt8], isAvailable: Bool) {
+    package init(rootID: Int64, path: [UInt8], isAvailable: Bool, directoryID: Int64? = nil) {
       self.rootID = rootID
       self.path = path
       self.isAvailable = isAvailable
+      self.directoryID = directoryID
     }
   }
 

@@ -70,6 +70,8 @@ package actor Library {
   static let quietTime: Int64 = 1_000_000_000
   private var assetCount: Int
   private var scannedFiles = 0
+  private var counters = LibraryStatus.Counters()
+  var troubles = RootTroubles()
 
   /// - Throws: `PhotoError` when the catalog can't be read.
   package init(
@@ -90,6 +92,7 @@ package actor Library {
     self.logger = logger
     self.configuration = configuration
     let (sequence, counts) = try catalog.read { (try $0.sequence(), try $0.counts()) }
+    troubles = RootTroubles(offlineDates: try catalog.read { try $0.offlineDates() })
     feed = ChangeFeed(sequence: sequence)
     lists = LiveLists(catalog: catalog, feed: feed, now: { clock.instant })
     events = EventRing(clock: clock)
@@ -97,7 +100,8 @@ package actor Library {
     board = StatusBoard(
       LibraryStatus(
         state: .opening, library: catalog.uuid, token: catalog.token(sequence).description,
-        version: configuration.version, assetCount: counts.assets, failedCount: counts.failed))
+        version: configuration.version, assetCount: counts.assets, failedCount: counts.failed,
+        counters: LibraryStatus.Counters()))
     knownInodes = try KnownInodes(catalog: catalog)
     readAhead = ReadAhead(catalog: catalog, files: files, knownInodes: knownInodes)
     reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration, events)
@@ -183,6 +187,7 @@ package actor Library {
     switch input.input {
     case .started(let session):
       events.append(.watcherStarted(session: session))
+      counters.watcherStarts += 1
       logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
       reconciler.beginSession()
       board.warn("watcher", nil)
@@ -257,10 +262,16 @@ package actor Library {
       events.append(.committed(sequence: sequence, origin: origin, .init(record)))
       feed.publish(sequence)
       assetCount += record.insertedAssets.count - record.deletedAssets.count
+      counters.assetsInserted += record.insertedAssets.count
+      counters.assetsUpdated += record.updatedAssets.count
+      counters.assetsRemoved += record.deletedAssets.count
+      counters.filesRead = files.readCount
+      troubles.note(record.rootAvailability, at: now() / 1000)
       board.update { status in
         status.token = catalog.token(sequence).description
         status.assetCount = assetCount
         status.failedCount = failedCount
+        status.counters = counters
       }
     }
     return value
@@ -275,12 +286,14 @@ package actor Library {
       case .fileFound: scannedFiles += 1
       case .overflow:
         logger.notice("event queue overflow")
+        counters.overflows += 1
         board.warn("overflow", "Changes came faster than the kernel could queue them; all folders are scanned again.")
         awaitedScans = Set(reconciler.rootIDs.filter { reconciler.availability[$0.value] == true }.keys)
       case .rootOffline(let root, let code):
         awaitedScans.remove(root)
-        warnOffline(root, errorText(code))
+        warnOffline(root, code)
       case .scanStarted(let root, _, let reason):
+        counters.scans += 1
         if reason != .rescan && reconciler.rootIDs[root] != nil { awaitedScans.insert(root) }
       case .scanEnded(let root, _, _):
         awaitedScans.remove(root)
@@ -296,6 +309,8 @@ package actor Library {
       case .unreadable(let directory, let name, let code):
         noteUnreadable(directory, name, code)
       case .listingStarted(let directory, _): noteListing(directory)
+      case .directoryFound(_, 0, let root, _, _):
+        if let rootID = reconciler.rootIDs[root] { warnAvailability(rootID) }
       default: break
       }
     }
@@ -333,7 +348,9 @@ package actor Library {
     }
     let pending = reconciler.unread.values.count { $0.isPending }
     let roots = rootStatuses()
+    counters.filesRead = files.readCount
     board.update { status in
+      status.counters = counters
       status.state = scanning ? (hasBeenLive ? .recovering : .scanning) : .live
       status.progress = scanning ? .init(done: scannedFiles, phase: "scanning") : nil
       status.pendingCount = pending + (scanning ? 1 : 0)
@@ -348,9 +365,11 @@ package actor Library {
         if reconciler.availability[rootID] == false { .offline } else if awaitedScans.contains(root) {
           .scanning
         } else if reconciler.suspects[rootID] != nil { .suspect } else { .online }
+      let (since, reason) = statusTrouble(rootID, state)
       return LibraryStatus.Root(
         path: FilePath.text(reconciler.tree.rootPaths[rootID] ?? []), state: state,
-        watch: unwatchedCount == 0 ? .inotify : .mixed, polledDirectoryCount: unwatchedCount)
+        watch: unwatchedCount == 0 ? .inotify : .mixed, polledDirectoryCount: unwatchedCount, since: since,
+        reason: reason)
     }
   }
 

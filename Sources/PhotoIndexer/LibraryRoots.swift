@@ -63,22 +63,23 @@ extension Library {
 
   // MARK: Warnings
 
-  func warnOffline(_ root: UInt16, _ why: String) {
+  func warnOffline(_ root: UInt16, _ code: Int32) {
     guard let rootID = reconciler.rootIDs[root], let path = reconciler.tree.rootPaths[rootID] else { return }
+    let why = Self.offlineReason(code)
     logger.notice("root offline", metadata: ["root": "\(FilePath.text(path))", "why": "\(why)"])
-    board.warn(
-      "offline \(rootID)",
-      "\(FilePath.text(path)) can't be opened (\(why)). Its photos stay in the library; they are available again when it is."
-    )
+    let reason =
+      "can't be opened (\(why)). Its photos stay in the library; they are available again when it is."
+    troubles.setReason("It \(reason)", ofOffline: rootID)
+    board.warn("offline \(rootID)", "\(FilePath.text(path)) \(reason)")
   }
 
   func warnAvailability(_ rootID: Int64) {
     guard let path = reconciler.tree.rootPaths[rootID] else { return }
     if reconciler.foreignRoots.contains(rootID) {
-      board.warn(
-        "offline \(rootID)",
-        "\(FilePath.text(path)) is on another file system than it was: its drive is not mounted, or another is. Its photos stay in the library, unavailable. If you moved them here, say `photoctl rescan '\(FilePath.text(path))' --confirm`."
-      )
+      let reason =
+        "is on another file system than it was: its drive is not mounted, or another is. Its photos stay in the library, unavailable; they are available again when it is mounted here. If you moved them here, say `photoctl rescan '\(FilePath.text(path))' --confirm`."
+      troubles.setReason("It \(reason)", ofOffline: rootID)
+      board.warn("offline \(rootID)", "\(FilePath.text(path)) \(reason)")
     } else if reconciler.availability[rootID] == true {
       board.warn("offline \(rootID)", nil)
     }

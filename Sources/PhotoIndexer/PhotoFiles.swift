@@ -2,6 +2,7 @@ import Glibc
 import PhotoCatalog
 import PhotoMetadata
 import PhotoModel
+import Synchronization
 import WatchRecords
 
 /// What became of reading a file.
@@ -26,6 +27,8 @@ protocol PhotoFiles: Sendable {
   func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading
   /// The same for several files of one directory, whose path ends with a slash.
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading]
+  /// How many files' content was read so far.
+  var readCount: Int { get }
 }
 
 /// A file of a directory, as photod-watch saw it.
@@ -64,6 +67,9 @@ final class DiskFiles: PhotoFiles {
   private let readers = ReaderStock()
   /// The one that the kernel dates files by.
   private let clock = SystemClock()
+  private let reads = Atomic(0)
+
+  var readCount: Int { reads.load(ordering: .relaxed) }
 
   func stat(_ path: [UInt8]) -> FileStat? {
     withCPath(path) { FileStat(path: $0) }
@@ -102,6 +108,7 @@ final class DiskFiles: PhotoFiles {
       return .raced
     }
     let readTime = clock.wallTime
+    reads.add(1, ordering: .relaxed)
     let facts = readers.withReader { $0.facts(descriptor: descriptor, byteCount: before.byteCount, name: name) }
     guard let after = FileStat(descriptor: descriptor), after.byteCount == before.byteCount,
       after.modificationTime == before.modificationTime

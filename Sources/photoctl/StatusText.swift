@@ -26,12 +26,24 @@ enum StatusText {
       case .polling: text += ", polled"
       case .mixed: text += ", \(Text.grouped(root.polledDirectoryCount)) of them polled"
       }
+      if let since = root.since { text += ", since \(Text.minute(since)) UTC" }
       text += "\n"
+      if let reason = root.reason { text += "    \(Printable.text(reason))\n" }
     }
     if !status.warnings.isEmpty { text += "\n" + warnings(status, style: style) }
+    if let counters = status.counters { text += "\n" + since(counters) }
     text += "\nphotod \(status.version), \(Text.count(status.connectionCount, "connection", "connections"))"
     text += ", \(Text.count(status.observerCount, "observer", "observers"))\n"
     return text + "token \(status.token)\n"
+  }
+
+  private static func since(_ counters: LibraryStatus.Counters) -> String {
+    var text = "since its start: \(Text.grouped(counters.assetsInserted)) inserted"
+    text += ", \(Text.grouped(counters.assetsUpdated)) updated, \(Text.grouped(counters.assetsRemoved)) removed; "
+    text += "\(Text.count(counters.filesRead, "file", "files")) read, \(Text.count(counters.scans, "scan", "scans"))"
+    if counters.overflows > 0 { text += ", \(Text.count(counters.overflows, "overflow", "overflows"))" }
+    if counters.watcherStarts > 1 { text += ", \(Text.grouped(counters.watcherStarts)) starts of photod-watch" }
+    return text + "\n"
   }
 
   static func warnings(_ status: LibraryStatus, style: Style = .plain) -> String {

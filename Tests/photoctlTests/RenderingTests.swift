@@ -227,17 +227,25 @@ struct RenderingTests {
       failedCount: 1, progress: .init(done: 50, total: 200, phase: "reading"),
       roots: [
         .init(path: "/p", state: .online, assetCount: 1, directoryCount: 1),
-        .init(path: "/card", state: .offline, watch: .polling, assetCount: 9, directoryCount: 2),
-      ], warnings: ["/card is offline. Put it in."], observerCount: 1, connectionCount: 2)
+        .init(
+          path: "/card", state: .offline, watch: .polling, assetCount: 9, directoryCount: 2,
+          since: PhotoDate(microseconds: 1_700_000_000_000_000), reason: "It can't be opened. Put it in."),
+      ], warnings: ["/card is offline. Put it in."], observerCount: 1, connectionCount: 2,
+      counters: .init(
+        assetsInserted: 12_345, assetsUpdated: 2, assetsRemoved: 1, filesRead: 13_000, scans: 1, overflows: 2,
+        watcherStarts: 3))
     #expect(
       StatusText.text(status) == """
         scanning: 12,345 assets, 2 pending, 1 unreadable
         [#######.......................]  50 of 200, reading
 
           /p     online  1 asset in 1 folder
-          /card  offline  9 assets in 2 folders, polled
+          /card  offline  9 assets in 2 folders, polled, since 2023-11-14 22:13 UTC
+            It can't be opened. Put it in.
 
           warning: /card is offline. Put it in.
+
+        since its start: 12,345 inserted, 2 updated, 1 removed; 13,000 files read, 1 scan, 2 overflows, 3 starts of photod-watch
 
         photod 0.1.0, 2 connections, 1 observer
         token l.1.2
