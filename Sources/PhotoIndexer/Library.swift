@@ -266,7 +266,7 @@ package actor Library {
       counters.assetsUpdated += record.updatedAssets.count
       counters.assetsRemoved += record.deletedAssets.count
       counters.filesRead = files.readCount
-      troubles.note(record.rootAvailability, at: now() / 1000)
+      troubles.note(record.rootAvailability, at: clock.wallTime / 1000)
       board.update { status in
         status.token = catalog.token(sequence).description
         status.assetCount = assetCount

@@ -33,9 +33,11 @@ struct RootTroubles {
   }
 
   /// - Returns: also when the grace is over.
-  mutating func suspect(_ rootID: Int64, _ suspect: Suspect, grace: Int64) -> (since: PhotoDate, until: PhotoDate) {
+  mutating func suspect(
+    _ rootID: Int64, _ suspect: Suspect, grace: Int64, clock: any LibraryClock
+  ) -> (since: PhotoDate, until: PhotoDate) {
     if suspectDates[rootID]?.since != suspect.since {
-      let date = PhotoDate(microseconds: (now() - max(0, uptime() - suspect.since)) / 1000)
+      let date = PhotoDate(microseconds: (clock.wallTime - max(0, clock.bootTime - suspect.since)) / 1000)
       suspectDates[rootID] = (suspect.since, date)
     }
     let date = suspectDates[rootID]!.date
@@ -63,7 +65,7 @@ extension Library {
       return (since, reason)
     case .suspect:
       guard let suspect = reconciler.suspects[rootID] else { return (nil, nil) }
-      let (since, until) = troubles.suspect(rootID, suspect, grace: reconciler.policy.grace)
+      let (since, until) = troubles.suspect(rootID, suspect, grace: reconciler.policy.grace, clock: clock)
       let path = FilePath.text(reconciler.tree.rootPaths[rootID] ?? [])
       return (
         since,
