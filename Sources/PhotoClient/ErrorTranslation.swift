@@ -70,7 +70,15 @@ extension PhotoLibraryError {
     case "org.photod.library.SnapshotExpired": return .snapshotExpired(message: try parameters(Message.self).message)
     case "org.photod.library.LibraryUnavailable", "org.photod.manage.Unavailable":
       return .libraryUnavailable(message: try parameters(Message.self).message)
-    case "org.photod.library.StorageFull": return .storageFull(message: try parameters(Message.self).message)
+    case "org.photod.manage.NotABackup":
+      let p: Path = try parameters()
+      return .notABackup(path: p.path, message: p.message)
+    case "org.photod.manage.CannotWrite":
+      let p: Path = try parameters()
+      return .cannotWrite(path: p.path, message: p.message)
+    case "org.photod.manage.Busy": return .busy(message: try parameters(Message.self).message)
+    case "org.photod.library.StorageFull", "org.photod.manage.StorageFull":
+      return .storageFull(message: try parameters(Message.self).message)
     case "org.photod.library.TimedOut": return .timedOut(message: try parameters(Message.self).message)
     case "org.photod.library.InternalError": return .internalError(message: try parameters(Message.self).message)
     case "org.varlink.service.InvalidParameter":

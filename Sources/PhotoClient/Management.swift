@@ -115,11 +115,84 @@ public struct EventPage: Codable, Hashable, Sendable {
   }
 }
 
+/// A copy of the daemon's catalog.
+public struct BackupFile: Codable, Hashable, Sendable {
+  public var path: String
+  /// When it was made.
+  public var date: PhotoDate
+  public var byteCount: Int64
+  /// `nil` where the file can't be read.
+  public var assetCount: Int?
+  /// Made by hand: it is never dropped to make room for daily ones.
+  public var isKept: Bool
+
+  public init(path: String, date: PhotoDate, byteCount: Int64, assetCount: Int?, isKept: Bool) {
+    self.path = path
+    self.date = date
+    self.byteCount = byteCount
+    self.assetCount = assetCount
+    self.isKept = isKept
+  }
+}
+
+/// What a restore did.
+public struct RestoredBackup: Codable, Hashable, Sendable {
+  public var path: String
+  public var assetCount: Int
+  /// Assets with something that a person typed.
+  public var userDataCount: Int
+  /// The state before.
+  public var previous: BackupFile
+
+  public init(path: String, assetCount: Int, userDataCount: Int, previous: BackupFile) {
+    self.path = path
+    self.assetCount = assetCount
+    self.userDataCount = userDataCount
+    self.previous = previous
+  }
+}
+
+/// What a look at the catalog found.
+public struct CatalogCheck: Codable, Hashable, Sendable {
+  public struct Finding: Codable, Hashable, Sendable {
+    /// `warning`: nothing is lost, and no answer is wrong. `error`: what the library says may be wrong.
+    public var severity: String
+    public var what: String
+    /// The first of them.
+    public var place: String
+    public var remedy: String
+
+    public init(severity: String, what: String, place: String, remedy: String) {
+      self.severity = severity
+      self.what = what
+      self.place = place
+      self.remedy = remedy
+    }
+  }
+
+  /// Errors first.
+  public var findings: [Finding]
+  /// What was looked at, by its name.
+  public var counts: [String: Int]
+
+  public init(findings: [Finding], counts: [String: Int]) {
+    self.findings = findings
+    self.counts = counts
+  }
+
+  /// No errors; there may be warnings.
+  public var isOK: Bool { findings.allSatisfy { $0.severity != "error" } }
+}
+
 // What org.photod.manage answers: for people and their tools, not needed to show photos.
 extension PhotoLibrary {
   private static let management = "org.photod.manage"
   private struct ClientsReply: Decodable { let clients: [ConnectedClient] }
   private struct EventsCall: Encodable { let follow: Bool? }
+  private struct PathCall: Encodable { let path: String? }
+  private struct CheckCall: Encodable { let deep: Bool? }
+  private struct BackupReply: Decodable { let backup: BackupFile }
+  private struct BackupsReply: Decodable { let backups: [BackupFile] }
 
   /// Who is connected to the daemon, oldest connection first.
   public func clients() async throws -> [ConnectedClient] {
@@ -137,5 +210,35 @@ extension PhotoLibrary {
   ///   reader: one that is slow misses what it keeps no longer, and ``EventPage/missed`` says how much.
   public func events(follow: Bool = false) -> LibraryReplies<EventPage> {
     stream("Events", in: Self.management, EventsCall(follow: follow ? true : nil), of: EventPage.self) { $0 }
+  }
+
+  /// Copies the catalog to a file, verified, while the library goes on.
+  ///
+  /// - Parameter path: absolute; nothing may stand there. `nil`: among the daily backups.
+  /// - Throws: ``PhotoLibraryError/cannotWrite(path:message:)``, ``PhotoLibraryError/storageFull(message:)``,
+  ///   ``PhotoLibraryError/busy(message:)``.
+  public func backUp(to path: String? = nil) async throws -> BackupFile {
+    try await call("Backup", in: Self.management, PathCall(path: path), returning: BackupReply.self).backup
+  }
+
+  /// The backups in the daemon's own folder, newest first.
+  public func backups() async throws -> [BackupFile] {
+    try await call("ListBackups", in: Self.management, VarlinkEmpty(), returning: BackupsReply.self).backups
+  }
+
+  /// Puts a backup in the place of the catalog, after the present state was backed up.
+  ///
+  /// The daemon opens the library anew after its answer: streams end, and older tokens expire.
+  ///
+  /// - Throws: ``PhotoLibraryError/notABackup(path:message:)`` and the errors of ``backUp(to:)``.
+  public func restore(from path: String) async throws -> RestoredBackup {
+    try await call("Restore", in: Self.management, PathCall(path: path), returning: RestoredBackup.self)
+  }
+
+  /// Compares the catalog with the rules that it must follow.
+  ///
+  /// - Parameter deep: also every index with its table; it reads the whole file.
+  public func check(deep: Bool = false) async throws -> CatalogCheck {
+    try await call("Check", in: Self.management, CheckCall(deep: deep ? true : nil), returning: CatalogCheck.self)
   }
 }

@@ -20,6 +20,13 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   case notInLibrary(path: String, message: String)
   case timedOut(message: String)
 
+  /// No such file, or no catalog that can be restored.
+  case notABackup(path: String, message: String)
+  /// Where a backup was to be made.
+  case cannotWrite(path: String, message: String)
+  /// Another backup, restore or check is under way.
+  case busy(message: String)
+
   /// This daemon has no such parameter, or the value is out of bounds.
   case invalidParameter(String)
   /// This daemon's version does not have the method.
@@ -54,7 +61,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .changeTokenExpired(let message, _): Self.split(message).message
     case .changeRejected(_, let message), .notAuthorized(_, let message), .snapshotExpired(let message),
       .libraryUnavailable(let message), .storageFull(let message), .notInLibrary(_, let message),
-      .timedOut(let message):
+      .timedOut(let message), .notABackup(_, let message), .cannotWrite(_, let message), .busy(let message):
       Self.split(message).message
     case .invalidParameter(let name): "photod does not take the value given for '\(name)'"
     case .methodMissing(let method): "this photod does not know \(method)"
@@ -89,6 +96,9 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .storageFull(let message): Self.split(message).remedy ?? "Make room on the disk that holds the catalog."
     case .notInLibrary(_, let message): Self.split(message).remedy ?? "Ask why the path is not in the library."
     case .timedOut(let message): Self.split(message).remedy ?? "Try again with more time."
+    case .notABackup(_, let message): Self.split(message).remedy ?? "'photoctl backup --list' lists the backups."
+    case .cannotWrite(_, let message): Self.split(message).remedy ?? "Name another file."
+    case .busy(let message): Self.split(message).remedy ?? "Try again when it has ended."
     case .invalidParameter:
       "'varlink help org.photod.library' has the bounds; or this program and photod are of different versions."
     case .methodMissing: "Install a photod and a client of the same version."

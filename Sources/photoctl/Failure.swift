@@ -74,11 +74,13 @@ struct Failure: Error, Hashable, Sendable {
     switch error {
     case .unknownSortKey, .invalidParameter: .usage
     case .invalidPredicate, .changeTokenExpired, .changeRejected: .data
-    case .noSuchAsset, .noSuchCollection, .ambiguousCollection, .notInLibrary: .noInput
+    case .noSuchAsset, .noSuchCollection, .ambiguousCollection, .notInLibrary,
+      .notABackup:
+      .noInput
     case .unreachable, .connectionClosed, .libraryUnavailable: .unavailable
     case .internalError: .software
-    case .storageFull: .inputOutput
-    case .snapshotExpired, .timedOut: .tryAgain
+    case .storageFull, .cannotWrite: .inputOutput
+    case .snapshotExpired, .timedOut, .busy: .tryAgain
     case .methodMissing, .malformedReply, .unknown: .protocolFailure
     case .notAuthorized, .permissionDenied: .notPermitted
     }

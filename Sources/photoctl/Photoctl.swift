@@ -35,11 +35,11 @@ struct Photoctl: AsyncParsableCommand {
         0   done, also when nothing was found, when Ctrl-C or SIGTERM ended watch,
             and when the reader of the pipe has gone
         64  the command line is wrong
-        65  a predicate, a token or a change is wrong
-        66  there is no such asset, album or path
+        65  a predicate, a token or a change is wrong; or check found an error
+        66  there is no such asset, album, path or backup
         69  photod can't be reached, or can't work
         70  photod failed inside
-        74  the output can't be written, or photod's disk is full
+        74  the output or a backup can't be written, or photod's disk is full
         75  timed out, or try again
         76  photod's answer can't be understood: versions differ
         77  not permitted
@@ -55,7 +55,8 @@ struct Photoctl: AsyncParsableCommand {
     subcommands: [
       StatusCommand.self, QueryCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
       FavoriteCommand.self, UnfavoriteCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
-      ClientsCommand.self, DebugCommand.self, CompletionsCommand.self,
+      BackupCommand.self, RestoreCommand.self, CheckCommand.self, ClientsCommand.self, DebugCommand.self,
+      CompletionsCommand.self,
     ])
 
   @OptionGroup var connection: ConnectionOptions

@@ -69,4 +69,28 @@ struct ManagementTests {
       #expect(known == keys)
     }
   }
+
+  @Test func backupsComeAsTheInterfaceHasThem() async throws {
+    struct Backup: Encodable { let backup: BackupFile }
+    struct Backups: Encodable { let backups: [BackupFile] }
+    let file = BackupFile(
+      path: "/b/x.sqlite", date: PhotoDate(microseconds: 5_000_000), byteCount: 9, assetCount: nil, isKept: false)
+    let restored = RestoredBackup(path: file.path, assetCount: 2, userDataCount: 1, previous: file)
+    let check = CatalogCheck(
+      findings: [.init(severity: "warning", what: "w", place: "p", remedy: "r")], counts: ["assets": 2])
+    try await ScriptedDaemon.with([
+      "Backup": { try await $0.reply(Backup(backup: file)) },
+      "ListBackups": { try await $0.reply(Backups(backups: [file])) },
+      "Restore": { try await $0.reply(restored) }, "Check": { try await $0.reply(check) },
+    ]) { daemon in
+      let library = daemon.library()
+      let (made, listed) = (try await library.backUp(), try await library.backups())
+      #expect(made == file && listed == [file])
+      let outcome = try await library.restore(from: "/b/x.sqlite")
+      #expect(outcome == restored)
+      let found = try await library.check(deep: true)
+      #expect(found == check && found.isOK)
+      #expect(daemon.calls == ["Backup", "ListBackups", "Restore", "Check"])
+    }
+  }
 }

@@ -54,4 +54,35 @@ struct ManageTextTests {
         """)
     #expect(EventText.text(page, isFirst: true, now: now).hasPrefix("(3 events before these, kept no longer)\n"))
   }
+
+  @Test func backupsAreATableWithWhatCantBeRead() {
+    let date = PhotoDate(microseconds: now)
+    let backups = [
+      BackupFile(path: "/b/a.sqlite", date: date, byteCount: 2_100_000, assetCount: 1_204, isKept: true),
+      BackupFile(path: "/b/b\u{1B}.sqlite", date: date, byteCount: 12, assetCount: nil, isKept: false),
+    ]
+    #expect(
+      BackupText.table(backups, terminalColumns: nil, now: now).replacing(clock, with: "10:15:02") == """
+        MADE          ASSETS      SIZE  KEPT         PATH
+        10:15:02       1,204    2.1 MB  always       /b/a.sqlite
+        10:15:02  unreadable  12 bytes  for a while  /b/b?.sqlite
+
+        """)
+    #expect(BackupText.table([], terminalColumns: nil).hasPrefix("No backups yet"))
+  }
+
+  @Test func aCheckSaysErrorsWithTheirRemedyAndWhatWasLookedAt() {
+    let style = Style(.never, isTerminal: false)
+    let counts = ["assets": 1_204, "folders": 3]
+    #expect(CheckText.text(.init(findings: [], counts: counts), style: style) == "sound: 1,204 assets, 3 folders\n")
+    let finding = CatalogCheck.Finding(
+      severity: "error", what: "2 files belong to no asset", place: "resource 7", remedy: "Restore a backup.")
+    #expect(
+      CheckText.text(.init(findings: [finding], counts: counts), style: style) == """
+        error: 2 files belong to no asset (resource 7)
+          Restore a backup.
+        looked at 1,204 assets, 3 folders
+
+        """)
+  }
 }
