@@ -47,8 +47,7 @@ package actor Library {
   let rescans = RescanDesk()
   /// Roots whose scan must end before the library is live.
   var awaitedScans: Set<UInt16> = []
-  /// How many folders there was no watch for.
-  var unwatchedCount = 0
+  var watchState = WatchState()
   private var hasBeenLive = false
   var lastRootNumber: UInt16 = 0
   var unreadable = UnreadablePaths()
@@ -190,6 +189,7 @@ package actor Library {
       counters.watcherStarts += 1
       logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
       reconciler.beginSession()
+      forgetWatchState()
       board.warn("watcher", nil)
       awaitedScans = Set(reconciler.rootIDs.keys)
       updateState()
@@ -291,6 +291,7 @@ package actor Library {
         awaitedScans = Set(reconciler.rootIDs.filter { reconciler.availability[$0.value] == true }.keys)
       case .rootOffline(let root, let code):
         awaitedScans.remove(root)
+        noteWatchState(record)
         warnOffline(root, code)
       case .scanStarted(let root, _, let reason):
         counters.scans += 1
@@ -300,12 +301,7 @@ package actor Library {
         if awaitedScans.isEmpty { board.warn("overflow", nil) }
         // What it met that can't be read was said.
         unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
-      case .watchBudget(let unwatched, let watched, let limit):
-        if unwatchedCount == 0, unwatched > 0 {
-          logger.warning("watches exhausted", metadata: ["unwatched": "\(unwatched)", "limit": "\(limit)"])
-        }
-        unwatchedCount = Int(unwatched)
-        warnWatchBudget(watched: Int(watched), limit: Int(limit))
+      case .polling, .watchBudget: noteWatchState(record)
       case .unreadable(let directory, let name, let code):
         noteUnreadable(directory, name, code)
       case .listingStarted(let directory, _): noteListing(directory)
@@ -368,7 +364,7 @@ package actor Library {
       let (since, reason) = statusTrouble(rootID, state)
       return LibraryStatus.Root(
         path: FilePath.text(reconciler.tree.rootPaths[rootID] ?? []), state: state,
-        watch: unwatchedCount == 0 ? .inotify : .mixed, polledDirectoryCount: unwatchedCount, since: since,
+        watch: watchState.watch(of: root), polledDirectoryCount: watchState.polledCount(of: root), since: since,
         reason: reason)
     }
   }

@@ -38,6 +38,7 @@ extension Library {
       return ((), batch.record, batch.origin)
     }
     for (rootID, path) in reconciler.tree.rootPaths { warnUnconfigured(rootID, path) }
+    forgetWatchState(ofAllBut: reconciler.rootIDs.keys)
     watcher.setRoots(watchRoots())
   }
 
@@ -133,14 +134,5 @@ extension Library {
       unreadable.first.map { path, code in
         "\(unreadable.count) folders or files can't be read, the first is \(FilePath.text(path)) (\(errorText(code))). What is in the library of them stays. Mend their permissions, then say `photoctl rescan`."
       })
-  }
-
-  func warnWatchBudget(watched: Int, limit: Int) {
-    board.warn(
-      "watches",
-      unwatchedCount == 0
-        ? nil
-        : "\(unwatchedCount) folders are only looked at every few seconds: all \(limit) inotify watches of this user are taken (\(watched) by photod). Raise the limit: sudo sysctl fs.inotify.max_user_watches=\(max(limit * 2, 524_288))"
-    )
   }
 }

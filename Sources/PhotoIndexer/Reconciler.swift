@@ -115,7 +115,7 @@ final class Reconciler {
       batch.synced.append(number)
     case .unreadable(let directory, let name, _):
       unreadable(directory, name)
-    case .overflow, .watchBudget:
+    case .overflow, .polling, .watchBudget:
       break
     }
   }

@@ -6,6 +6,7 @@
 
 extension WatchRecord {
   private enum Tag: UInt8 {
+    case polling = 48
     case directoryFound = 1
     case directoryMoved, directoryGone, listingStarted, listingEnded, fileFound, fileGone, fileMoved, scanStarted
     case scanEnded, rootOffline, overflow, synced, watchBudget, unreadable
@@ -74,11 +75,15 @@ extension WatchRecord {
     case .synced(let number):
       bytes.append(Tag.synced.rawValue)
       bytes.append(integer: number)
-    case .watchBudget(let unwatched, let watched, let limit):
+    case .polling(let root, let reason, let polled, let directories):
+      bytes.append(Tag.polling.rawValue)
+      bytes.append(integer: root)
+      reason.encode(into: &bytes)
+      bytes.append(integer: polled)
+      bytes.append(integer: directories)
+    case .watchBudget(let budget):
       bytes.append(Tag.watchBudget.rawValue)
-      bytes.append(integer: unwatched)
-      bytes.append(integer: watched)
-      bytes.append(integer: limit)
+      budget.encode(into: &bytes)
     case .unreadable(let directory, let name, let errorNumber):
       bytes.append(Tag.unreadable.rawValue)
       bytes.append(integer: directory)
@@ -131,10 +136,11 @@ extension WatchRecord {
         .rootOffline(root: try reader.integer("a root"), errorNumber: try reader.integer("an errno"))
       case .overflow: .overflow
       case .synced: .synced(number: try reader.integer("a sync number"))
-      case .watchBudget:
-        .watchBudget(
-          unwatched: try reader.integer("unwatched directories"), watched: try reader.integer("watched directories"),
-          limit: try reader.integer("the limit of watches"))
+      case .polling:
+        .polling(
+          root: try reader.integer("a root"), reason: try PollingReason(from: &reader),
+          polled: try reader.integer("polled directories"), directories: try reader.integer("a root's directories"))
+      case .watchBudget: .watchBudget(try WatchBudget(from: &reader))
       case .unreadable:
         .unreadable(
           directory: try reader.integer("a directory's number"), name: try reader.name("a name"),

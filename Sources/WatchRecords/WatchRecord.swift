@@ -36,8 +36,46 @@ public struct FileStat: Hashable, Sendable {
 public enum Evidence: UInt8, Hashable, Sendable {
   /// The kernel reported it.
   case event
-  /// A listing of the directory lacks it: it may as well be an unmounted drive.
+  /// A listing of the directory lacks it, of a scan or of a directory that is polled: it may as well be an unmounted drive.
   case scan
+}
+
+/// Why directories are polled rather than watched.
+public enum PollingReason: Hashable, Sendable {
+  /// There are more directories than watches (ENOSPC, or photod-watch's share of the limit).
+  case watchLimit
+  /// The kernel gives no inotify instance (EMFILE).
+  case noInstance
+  /// A file system of this kind ("nfs4", "cifs", "fuse.sshfs") does not tell what other machines or programs change in it.
+  case fileSystem(name: [UInt8])
+}
+
+/// Watches: what there are, and what of them photod-watch has.
+public struct WatchBudget: Hashable, Sendable {
+  /// Directories that have a watch.
+  public var watched: UInt32
+  /// photod-watch never has more watches than this: its share of `limit`.
+  public var allowed: UInt32
+  /// What all programs of this user may have together; 0 when it can't be read.
+  public var limit: UInt32
+  /// The limit is that of this user namespace (user.max_inotify_watches), not fs.inotify.max_user_watches.
+  public var isNamespaceLimit: Bool
+  /// The kernel refused a watch though photod-watch has less than `allowed`: other programs have the rest.
+  public var isRefused: Bool
+  /// Why there is no inotify instance (EMFILE, ENOMEM), else 0.
+  public var instanceError: Int32
+
+  public init(
+    watched: UInt32, allowed: UInt32, limit: UInt32, isNamespaceLimit: Bool = false, isRefused: Bool = false,
+    instanceError: Int32 = 0
+  ) {
+    self.watched = watched
+    self.allowed = allowed
+    self.limit = limit
+    self.isNamespaceLimit = isNamespaceLimit
+    self.isRefused = isRefused
+    self.instanceError = instanceError
+  }
 }
 
 /// One statement of photod-watch. They are true in their order: each was looked at after all that is said before it, and
@@ -52,7 +90,7 @@ public enum WatchRecord: Hashable, Sendable {
   case directoryGone(number: DirectoryNumber, evidence: Evidence)
 
   /// The `fileFound` of this directory from here to `listingEnded` are all its files (those with a wanted name).
-  /// With `.scan`, a scan of the root lists it; with `.event`, the directory is new or was in doubt.
+  /// With `.scan`, a scan of the root lists it, or it is polled; with `.event`, the directory is new or was in doubt.
   case listingStarted(number: DirectoryNumber, evidence: Evidence)
   /// `complete` is false when reading the directory failed: then a file that was not named says nothing.
   case listingEnded(number: DirectoryNumber, complete: Bool)
@@ -79,8 +117,12 @@ public enum WatchRecord: Hashable, Sendable {
   case overflow
   /// Everything that happened before sync request `number` was made has been said.
   case synced(number: UInt64)
-  /// How many directories got no watch because the user's limit is reached (ENOSPC), and how many have one.
-  case watchBudget(unwatched: UInt32, watched: UInt32, limit: UInt32)
+  /// For this reason so many of the root's directories have no watch and are polled; 0: none any more. Said for each reason
+  /// that a root has, when the numbers have changed, at most every two seconds. It ends with the root (`rootOffline`).
+  case polling(root: UInt16, reason: PollingReason, polled: UInt32, directories: UInt32)
+  /// What photod-watch has of inotify. Said when directories are polled for want of watches or of an instance, and when
+  /// that is over.
+  case watchBudget(WatchBudget)
   /// A directory, or with an empty name this one itself, could not be read: what is in it and below is not known.
   case unreadable(directory: DirectoryNumber, name: [UInt8], errorNumber: Int32)
 }

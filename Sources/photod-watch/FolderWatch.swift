@@ -61,7 +61,7 @@ final class FolderWatch {
   var missing: [NodeIndex: Missing] = [:]
   var syncs: [SyncRequest] = []
   var unwatched = UnwatchedDirectories()
-  var saidBudget = WatchBudget()
+  var saidUnwatched = 0
   var lastCheck: Int64 = 0
   /// Something happened that a check should see at once.
   var mustCheck = false

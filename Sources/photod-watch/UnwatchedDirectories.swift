@@ -4,12 +4,6 @@ import CWatchShim
 import Glibc
 import WatchRecords
 
-/// What was last said of the number of watches.
-struct WatchBudget: Equatable {
-  var unwatched: UInt32 = 0
-  var watched: UInt32 = 0
-}
-
 /// Directories that got no watch because the user's limit is reached: they are looked at every two seconds and at each
 /// sync, and listed again when their times have changed.
 /// A file that is edited in place there is only seen when something is added or removed beside it.
@@ -93,11 +87,18 @@ extension FolderWatch {
 
   /// Says how many directories have a watch, when some have none (or had none when it was said last).
   func sayBudgetIfChanged() {
-    guard unwatched.count > 0 || saidBudget.unwatched > 0 else { return }
-    let budget = WatchBudget(unwatched: UInt32(unwatched.count), watched: UInt32(byWatch.count))
-    guard budget.unwatched != saidBudget.unwatched, walk.isIdle || saidBudget.unwatched == 0 else { return }
-    saidBudget = budget
-    say(.watchBudget(unwatched: budget.unwatched, watched: budget.watched, limit: watchLimit()))
+    guard unwatched.count != saidUnwatched, walk.isIdle || saidUnwatched == 0 else { return }
+    saidUnwatched = unwatched.count
+    let limit = watchLimit()
+    say(.watchBudget(WatchBudget(watched: UInt32(byWatch.count), allowed: limit, limit: limit, isRefused: true)))
+    let byRoot = Dictionary(grouping: unwatched.indices) { tree.root($0) }
+    for (number, root) in roots.sorted(by: { $0.key < $1.key }) {
+      guard let top = root.top else { continue }
+      say(
+        .polling(
+          root: number, reason: .watchLimit, polled: UInt32(byRoot[number]?.count ?? 0),
+          directories: UInt32(tree.subtree(top).count)))
+    }
   }
 
   /// fs.inotify.max_user_watches; 0 when it can't be read.

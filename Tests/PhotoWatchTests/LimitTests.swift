@@ -27,13 +27,9 @@ import WatchRecords
     let session = try await WatchSession(
       roots: [disk.root], executable: try wrapper("50 > /proc/sys/user/max_inotify_watches"))
     session.expectTruth([disk.root])
-    let budget = session.records.last { if case .watchBudget = $0 { true } else { false } }
-    guard case .watchBudget(let unwatched, let watched, let limit) = budget else {
-      Issue.record("no watchBudget")
-      return
-    }
+    let said = session.records.last { if case .polling = $0 { true } else { false } }
     // 50 watches: 49 directories and the sync cookies.
-    #expect(watched == 49 && unwatched == 52 && limit > 0)
+    #expect(said == .polling(root: 1, reason: .watchLimit, polled: 52, directories: 101))
     for index in 0..<100 { disk.write("d\(index)/b.jpg") }
     disk.write("d99/new/c.jpg")
     disk.rename("d98", "moved")
@@ -44,8 +40,8 @@ import WatchRecords
     session.expectTruth([disk.root])
     // Watches are free again: what has none gets one at the next look.
     try await session.sync()
-    let last = session.records.last { if case .watchBudget = $0 { true } else { false } }
-    guard case .watchBudget(0, _, _) = last else {
+    let last = session.records.last { if case .polling = $0 { true } else { false } }
+    guard case .polling(1, .watchLimit, 0, _) = last else {
       Issue.record("\(String(describing: last))")
       return
     }

@@ -39,7 +39,12 @@ struct SeededGenerator: RandomNumberGenerator {
 extension WatchRecord {
   static func random(_ random: inout SeededGenerator) -> WatchRecord {
     let flag = Bool.random(using: &random)
-    return switch Int.random(in: 0..<15, using: &random) {
+    return switch Int.random(in: -1..<15, using: &random) {
+    case -1:
+      .polling(
+        root: random.any(),
+        reason: [.watchLimit, .noInstance, .fileSystem(name: random.name())][Int.random(in: 0..<3, using: &random)],
+        polled: random.any(), directories: random.any())
     case 0:
       .directoryFound(
         number: random.any(), parent: random.any(), root: random.any(), name: random.name(),
@@ -62,7 +67,11 @@ extension WatchRecord {
     case 10: .rootOffline(root: random.any(), errorNumber: random.any())
     case 11: .overflow
     case 12: .synced(number: random.any())
-    case 13: .watchBudget(unwatched: random.any(), watched: random.any(), limit: random.any())
+    case 13:
+      .watchBudget(
+        WatchBudget(
+          watched: random.any(), allowed: random.any(), limit: random.any(), isNamespaceLimit: flag,
+          isRefused: Bool.random(using: &random), instanceError: random.any()))
     default: .unreadable(directory: random.any(), name: random.name(), errorNumber: random.any())
     }
   }

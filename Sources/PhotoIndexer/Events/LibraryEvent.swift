@@ -26,7 +26,8 @@ package struct LibraryEvent: Sendable {
     case unreadable(EventPlace, errorNumber: Int32)
     case rootOffline(root: [UInt8], errorNumber: Int32)
     case overflow
-    case watchLimit(unwatched: Int, watched: Int, limit: Int)
+    /// So many of a root's directories have no watch.
+    case polling(root: [UInt8], PollingReason, polled: Int, directories: Int)
 
     // What the library made of it.
     case inserted(EventPlace, assetID: Int64)

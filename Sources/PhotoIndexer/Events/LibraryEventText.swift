@@ -15,7 +15,7 @@ extension LibraryEvent {
   package var source: Source {
     switch fact {
     case .watcherStarted, .watcherDied, .scanStarted, .fileSeen, .fileMoved, .fileGone, .folderSeen, .folderMoved,
-      .folderGone, .listed, .unreadable, .rootOffline, .overflow, .watchLimit:
+      .folderGone, .listed, .unreadable, .rootOffline, .overflow, .polling:
       .watch
     case .inserted, .updated, .renamed, .folderRenamed, .removed, .folderRemoved, .ignored, .deferred, .damaged,
       .scanDecided, .braked, .committed, .startedOver:
@@ -38,7 +38,7 @@ extension LibraryEvent {
     case .unreadable: .unreadable
     case .rootOffline: .offline
     case .overflow: .overflow
-    case .watchLimit: .watchLimit
+    case .polling: .watchLimit
     case .inserted: .inserted
     case .updated: .updated
     case .renamed, .folderRenamed: .renamed
@@ -62,9 +62,9 @@ extension LibraryEvent {
       .folderRemoved(let place, _), .ignored(let place, _, _), .deferred(let place, _, _), .damaged(let place, _, _):
       place.path
     case .scanStarted(let path, _), .rootOffline(let path, _), .folderRenamed(_, let path),
-      .scanDecided(let path, _, _), .braked(let path, _):
+      .scanDecided(let path, _, _), .braked(let path, _), .polling(let path, _, _, _):
       FilePath.text(path)
-    case .watcherStarted, .watcherDied, .overflow, .watchLimit, .committed, .startedOver: nil
+    case .watcherStarted, .watcherDied, .overflow, .committed, .startedOver: nil
     }
   }
 
@@ -106,8 +106,8 @@ extension LibraryEvent {
     case .unreadable(_, let code): "can't be read: \(errorText(code))"
     case .rootOffline(_, let code): "can't be opened: \(errorText(code))"
     case .overflow: "the kernel's queue overflowed: events were lost, all folders are scanned"
-    case .watchLimit(let unwatched, let watched, let limit):
-      "\(unwatched) folders without a watch, \(watched) with one; the user's limit is \(limit)"
+    case .polling(_, let reason, let polled, let directories):
+      "\(polled) of \(directories) folders are polled: \(Self.text(reason))"
     case .inserted: "new"
     case .updated(_, _, let fields): "differs in \(fields.names.joined(separator: ", "))"
     case .renamed: "the same photo in another place"
@@ -132,6 +132,14 @@ extension LibraryEvent {
     case .overflow: "because events were lost"
     case .rescan: "because it was asked for"
     case .rootReturned: "because the folder is back"
+    }
+  }
+
+  private static func text(_ reason: PollingReason) -> String {
+    switch reason {
+    case .watchLimit: "there are no watches for them"
+    case .noInstance: "there is no inotify instance"
+    case .fileSystem(let name): "\(String(decoding: name, as: UTF8.self)) does not tell what others change in it"
     }
   }
 

@@ -57,9 +57,11 @@ extension Reconciler {
       if let place = place(directory, name) { events.ring.append(.unreadable(place, errorNumber: code)) }
     case .overflow:
       events.ring.append(.overflow)
-    case .watchBudget(let unwatched, let watched, let limit):
-      events.ring.append(.watchLimit(unwatched: Int(unwatched), watched: Int(watched), limit: Int(limit)))
-    case .scanEnded, .synced:
+    case .polling(let root, let reason, let polled, let directories):
+      if let path = rootPath(root) {
+        events.ring.append(.polling(root: path, reason, polled: Int(polled), directories: Int(directories)))
+      }
+    case .scanEnded, .synced, .watchBudget:
       break
     }
   }
