@@ -65,11 +65,16 @@ extension CatalogReader {
     var touched = TouchedAssets()
     let history = try RawStatement(
       database,
-      "SELECT inserted_assets, updated_assets, deleted_assets FROM history WHERE sequence > ? AND sequence <= ?")
+      "SELECT inserted_assets, updated_assets, deleted_assets FROM history WHERE sequence > ? AND sequence <= ? "
+        + "ORDER BY sequence")
     history.bind(1, sequence)
     history.bind(2, last)
     try history.forEachRow {
-      for id in try PackedIDs.unpack(history.bytes(0)) { touched.fields[id, default: []].formUnion([]) }
+      for id in try PackedIDs.unpack(history.bytes(0)) {
+        // One that was deleted and is back: at another place, and nobody knows what else was done to it meanwhile.
+        let isBack = touched.deleted.remove(id) != nil
+        touched.fields[id, default: []].formUnion(isBack ? [.content, .metadata, .keywords, .path] : [])
+      }
       for (id, fields) in try PackedIDs.unpackFields(history.bytes(1)) {
         touched.fields[id, default: []].formUnion(fields)
       }

@@ -85,6 +85,48 @@ extension FileLookups {
     return Int(try count.firstRow { count.int64(0) } ?? 0)
   }
 
+  package func hasNoFiles() throws -> Bool {
+    let select = try RawStatement(database, "SELECT 1 FROM resource LIMIT 1")
+    return try select.firstRow { true } == nil
+  }
+
+  /// The first files of the newest assets whose content is known, newest first.
+  ///
+  /// - Parameters:
+  ///   - date: the first that was added before it ends the list; microseconds since 1970.
+  ///   - body: gets the asset, when its file was made or changed last (nanoseconds since 1970), and when it was added.
+  package func forEachNewFile(
+    addedSince date: Int64, limit: Int,
+    _ body: (_ assetID: Int64, _ fingerprint: UInt64, _ fileTime: Int64, _ addedDate: Int64) -> Void
+  ) throws {
+    let select = try RawStatement(
+      database,
+      """
+      SELECT a.id, a.added_date, r.fingerprint, max(r.change_time, r.birth_time)
+      FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name ORDER BY a.id DESC LIMIT ?
+      """)
+    select.bind(1, limit)
+    while try select.step() {
+      guard select.int64(1) >= date else { break }
+      if let fingerprint = select.optionalInt64(2) {
+        body(select.int64(0), UInt64(bitPattern: fingerprint), select.int64(3), select.int64(1))
+      }
+    }
+    select.reset()
+  }
+
+  /// Whether a person has given something to an asset: then it is no copy that may become another asset.
+  package func hasUserData(_ assetID: Int64) throws -> Bool {
+    let select = try RawStatement(
+      database,
+      """
+      SELECT 1 FROM asset a
+      WHERE a.id = ?1 AND (a.is_favorite OR a.is_hidden OR EXISTS (SELECT 1 FROM album_asset m WHERE m.asset_id = ?1))
+      """)
+    select.bind(1, assetID)
+    return try select.firstRow { true } ?? false
+  }
+
   /// The inode of every file, on whichever volume, from the index alone.
   package func forEachInode(_ body: (UInt64) -> Void) throws {
     let select = try RawStatement(database, "SELECT inode FROM resource INDEXED BY resource_inode")

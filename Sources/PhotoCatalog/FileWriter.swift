@@ -32,7 +32,7 @@ package struct FileRow: Hashable, Sendable {
     self.fingerprint = fingerprint
   }
 
-  func of(asset id: Int64) -> FileRow {
+  package func of(asset id: Int64) -> FileRow {
     FileRow(
       assetID: id, directoryID: directoryID, name: name, byteCount: byteCount, modificationTime: modificationTime,
       changeTime: changeTime, inode: inode, birthTime: birthTime, readTime: readTime, fingerprint: fingerprint)

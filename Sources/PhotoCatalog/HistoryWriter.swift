@@ -50,7 +50,17 @@ package struct CommitRecord: Sendable {
       && rootAvailability.isEmpty
   }
 
-  package mutating func insert(asset id: Int64) { insertedAssets.insert(id) }
+  /// - Parameter fields: what may differ of an asset that this same commit deleted, which is back with this: for who looks
+  ///   at commits it never left.
+  package mutating func insert(
+    asset id: Int64, orUpdate fields: ChangedFields = [.content, .metadata, .keywords, .path]
+  ) {
+    if deletedAssets.remove(id) == nil {
+      insertedAssets.insert(id)
+    } else if !fields.isEmpty {
+      updatedAssets[id, default: []].formUnion(fields)
+    }
+  }
 
   /// An asset that this same commit inserted is only inserted.
   package mutating func update(asset id: Int64, _ fields: ChangedFields) {
@@ -58,7 +68,7 @@ package struct CommitRecord: Sendable {
     updatedAssets[id, default: []].formUnion(fields)
   }
 
-  /// An asset that this same commit inserted never was.
+  /// An asset that this same commit inserted never was; one that came back with it is gone again.
   package mutating func delete(asset id: Int64) {
     updatedAssets[id] = nil
     if insertedAssets.remove(id) == nil { deletedAssets.insert(id) }

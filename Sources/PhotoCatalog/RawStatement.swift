@@ -104,6 +104,9 @@ struct RawStatement {
     }
   }
 
+  /// For who stops stepping before the end.
+  func reset() { sqlite3_reset(handle) }
+
   /// Every row, through `body`; the statement is reset also when `body` throws.
   func forEachRow(_ body: () throws -> Void) throws {
     defer { sqlite3_reset(handle) }

@@ -47,6 +47,12 @@ final class Reconciler {
   /// The smart albums by subtype.
   let smartAlbums: [String: Int64]
   var events: EventNotes
+  /// What was deleted, and may come back.
+  var tombstones: TombstoneKeys
+  /// What is new, and may be a copy of what is about to go.
+  var recentInsertions: RecentInsertions
+  /// When expired tombstones were removed last (nanoseconds since 1970).
+  private var prunedAt: Int64?
 
   init(
     catalog: Catalog, files: any PhotoFiles, knownInodes: KnownInodes, policy: RemovalPolicy,
@@ -56,6 +62,8 @@ final class Reconciler {
     self.knownInodes = knownInodes
     self.events = EventNotes(ring: events)
     self.policy = policy
+    tombstones = try TombstoneKeys(catalog: catalog)
+    recentInsertions = RecentInsertions(isNew: try catalog.read { try $0.hasNoFiles() })
     let roots = try catalog.read { try $0.roots() }
     availability = Dictionary(uniqueKeysWithValues: roots.map { ($0.id, $0.isAvailable) })
     (tree, smartAlbums) = try catalog.read {
@@ -75,8 +83,20 @@ final class Reconciler {
       try apply(record, reading: contents[index], in: &batch)
     }
     try removeDeparted(in: &batch)
+    try pruneTombstones(in: batch)
     return batch
   }
+
+  /// Once a day, and with whatever is written then: nothing wakes for it. What has expired is not used before it goes.
+  private func pruneTombstones(in batch: Batch) throws {
+    guard !tombstones.isEmpty, !batch.record.isEmpty else { return }
+    if let prunedAt, (0..<Self.pruneInterval).contains(age(of: prunedAt, at: batch.time)) { return }
+    prunedAt = batch.time
+    try batch.writer.pruneTombstones(before: (batch.time - Self.tombstoneLifetime) / 1000)
+    if try batch.writer.tombstoneCount() == 0 { tombstones = TombstoneKeys() }
+  }
+
+  private static let pruneInterval: Int64 = 86_400_000_000_000
 
   private func apply(_ record: WatchRecord, reading: ContentReading?, in batch: inout Batch) throws {
     note(record)

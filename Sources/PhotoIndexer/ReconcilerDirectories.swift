@@ -156,7 +156,7 @@ extension Reconciler {
     }
     for directory in tree.subtree(of: id) {
       for row in try batch.writer.files(in: directory) {
-        try remove(row.assetID, in: &batch)
+        try remove(row, in: &batch)
       }
       batch.departing = batch.departing.filter { $0.key.directoryID != directory }
       if listing?.directoryID == directory { listing = nil }

@@ -110,10 +110,10 @@ extension Reconciler {
     if isWhole { suspects[scan.rootID] = nil }
     let before = batch.record.deletedAssets.count
     for (assetID, place) in scan.missing.sorted(by: { $0.key < $1.key }) {
-      guard try batch.writer.file(place.directoryID, place.name)?.assetID == assetID else { continue }
-      try remove(assetID, in: &batch)
+      guard let row = try batch.writer.file(place.directoryID, place.name), row.assetID == assetID else { continue }
+      let isGone = try remove(row, in: &batch)
       // A few are told one by one.
-      if scan.missing.count <= 20 { events.ring.append(.removed(eventPlace(place), assetID: assetID)) }
+      if isGone && scan.missing.count <= 20 { events.ring.append(.removed(eventPlace(place), assetID: assetID)) }
     }
     for directory in directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
     return .decided(removed: batch.record.deletedAssets.count - before)

@@ -6,7 +6,7 @@ import PhotoModel
 /// a desktop finds its programs and icons by them; where it has none, the vendor's usual `image/x-...`.
 package enum MediaFormat {
   /// What a name ending promises; the content may say otherwise (see ``MediaReader``).
-  struct Promise {
+  struct Promise: Equatable {
     var mediaType: MediaType
     var contentType: String
     var isRAW = false

@@ -140,6 +140,16 @@ package struct MediaReader {
     if let xmpPlace, let found = xmp.facts(window, at: xmpPlace) { take(found) }
   }
 
+  /// Whether a file of either name says the same: what the endings promise, and whether it is a screenshot by its name.
+  package static func readsAlike(_ name: [UInt8], _ other: [UInt8]) -> Bool {
+    name.withUnsafeBytes { name in
+      other.withUnsafeBytes { other in
+        MediaFormat.promise(name: name) == MediaFormat.promise(name: other)
+          && Screenshot.names(name) == Screenshot.names(other)
+      }
+    }
+  }
+
   private static func unrecognized(_ promise: MediaFormat.Promise, _ head: UnsafeRawBufferPointer) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []

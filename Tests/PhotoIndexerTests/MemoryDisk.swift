@@ -12,11 +12,15 @@ final class MemoryDisk: PhotoFiles {
     var camera: String
     var failure: String?
     var keywords: [String] = []
+    /// What its bytes are: two files with the same number are copies.
+    var content: UInt64
   }
 
   private struct State {
     var files: [[UInt8]: File] = [:]
     var nextInode: UInt64 = 1000
+    var nextContent: UInt64 = 1
+    var reused: UInt64?
     /// Nanoseconds.
     var clock: Int64 = 1_700_000_000_000_000_000
     var readCount = 0
@@ -31,22 +35,66 @@ final class MemoryDisk: PhotoFiles {
   var readCount: Int { state.withLock { $0.readCount } }
 
   /// Writes a file of its own inode; over an existing name only the content is new.
+  ///
+  /// - Parameters:
+  ///   - content: the number of what was written once; nil: never seen before.
+  ///   - keepsBirth: false for a file system that has no birth times.
   @discardableResult
-  func write(_ path: String, camera: String = "X100", bytes: Int64 = 100, failure: String? = nil) -> FileStat {
+  func write(
+    _ path: String, camera: String = "X100", bytes: Int64 = 100, failure: String? = nil, content: UInt64? = nil,
+    device: UInt64 = 1, keepsBirth: Bool = true
+  ) -> FileStat {
     state.withLock { state in
       let key = Array(path.utf8)
       var identity = state.files[key]?.stat.identity
       if identity == nil {
         state.nextInode += 1
-        identity = FileIdentity(device: 1, inode: state.nextInode, birthTime: state.clock)
+        identity = FileIdentity(
+          device: device, inode: state.reused.take() ?? state.nextInode, birthTime: keepsBirth ? state.clock : 0)
       }
       state.clock += 1_000_000
       let stat = FileStat(
         identity: identity!, byteCount: bytes, modificationTime: state.clock, changeTime: state.clock)
-      state.files[key] = File(stat: stat, camera: camera, failure: failure)
+      state.nextContent += 1
+      state.files[key] = File(
+        stat: stat, camera: camera, failure: failure, content: content ?? state.nextContent)
       return stat
     }
   }
+
+  /// Copies a file as `cp -p` does: with its modification time.
+  @discardableResult
+  func copy(_ from: String, _ to: String, device: UInt64 = 1) -> FileStat {
+    state.withLock { state in
+      var file = state.files[Array(from.utf8)]!
+      state.nextInode += 1
+      state.clock += 1_000_000
+      file.stat.identity = FileIdentity(device: device, inode: state.nextInode, birthTime: state.clock)
+      file.stat.changeTime = state.clock
+      state.files[Array(to.utf8)] = file
+      return file.stat
+    }
+  }
+
+  /// Exchanges the names of two files.
+  func exchange(_ a: String, _ b: String) {
+    move(a, a + ".exchanged")
+    move(b, a)
+    move(a + ".exchanged", b)
+  }
+
+  /// The next file gets this inode, which is free.
+  func reuse(inode: UInt64) { state.withLock { $0.reused = inode } }
+
+  func setBirth(_ time: Int64, of path: String) {
+    state.withLock { $0.files[Array(path.utf8)]?.stat.identity.birthTime = time }
+  }
+
+  func setIdentity(_ identity: FileIdentity, of path: String) {
+    state.withLock { $0.files[Array(path.utf8)]?.stat.identity = identity }
+  }
+
+  func content(of path: String) -> UInt64? { state.withLock { $0.files[Array(path.utf8)]?.content } }
 
   @discardableResult
   func move(_ from: String, _ to: String) -> FileStat {
@@ -99,7 +147,7 @@ final class MemoryDisk: PhotoFiles {
         AssetContent(
           mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", camera: Camera(model: file.camera),
           keywords: file.keywords, failure: file.failure),
-        file.stat, readTime: state.clock)
+        file.stat, readTime: state.clock, fingerprint: file.content)
     }
   }
 }

@@ -95,6 +95,42 @@ final class ReconcilerFixture {
     return try catalog.read { try #require(try $0.assets([id]).assets.first) }
   }
 
+  /// Makes an asset a favorite and puts it into an album of its own.
+  ///
+  /// - Returns: the album.
+  @discardableResult
+  func give(_ id: Int64) throws -> Int64 {
+    try catalog.write { writer in
+      _ = try writer.setFavorite(id, true)
+      let album = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?)")
+      album.bind(1, "album of \(id)")
+      try album.run()
+      let albumID = try writer.database.lastInsertedRowID
+      let member = try RawStatement(
+        writer.database, "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, 1)")
+      member.bind(1, albumID)
+      member.bind(2, id)
+      try member.run()
+      return albumID
+    }
+  }
+
+  func members(of album: Int64) throws -> [Int64] {
+    try catalog.read { try $0.ids($0.plan(FetchOptions(collection: "id:\(album)", includeHidden: true))) }
+  }
+
+  /// Root 2 at /q, on another disk, as directory 60.
+  func addSecondRoot() throws {
+    let id = try catalog.write { try $0.insertRoot(path: Self.bytes("/q")) }
+    reconciler.tree.addRoot(id, path: Self.bytes("/q"))
+    reconciler.availability[id] = true
+    reconciler.rootIDs[2] = id
+    try apply(
+      .directoryFound(
+        number: 60, parent: 0, root: 2, name: Self.bytes("/q"),
+        identity: FileIdentity(device: 2, inode: 1, birthTime: 1)))
+  }
+
   // MARK: Records
 
   static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -1,0 +1,137 @@
+import PhotoCatalog
+import PhotoModel
+import WatchRecords
+
+// Which files are the same photo, when their place alone doesn't say it.
+extension Reconciler {
+  /// How long what is deleted can come back.
+  static let tombstoneLifetime: Int64 = 30 * 86_400_000_000_000
+  /// An asset younger than this, to which nobody gave anything, is nobody yet: when its content is known it may turn out to
+  /// be one that was deleted.
+  static let unsettledAge: Int64 = 600_000_000_000
+
+  func hasIdentity(_ row: FileRow, _ stat: FileStat) -> Bool {
+    row.inode == stat.identity.inode && row.birthTime == stat.identity.birthTime
+  }
+
+  /// By size and times the file is what it was when it was read.
+  func isUnchanged(_ row: FileRow, _ stat: FileStat) -> Bool {
+    hasTimes(row, stat) && row.readTime != 0
+  }
+
+  func hasTimes(_ row: FileRow, _ stat: FileStat) -> Bool {
+    hasSizeAndTime(row, stat) && row.changeTime == stat.changeTime
+  }
+
+  func hasSizeAndTime(_ row: FileRow, _ stat: FileStat) -> Bool {
+    row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
+  }
+
+  // MARK: Moves that nobody told
+
+  /// The catalog's row of this very file if it was known in another place and has left it.
+  ///
+  /// Inode and birth time name a file on its volume; where the file system keeps no birth time, size and modification
+  /// time must agree as well, and for a file so young that its birth time may be that of another which had its inode a
+  /// moment ago. A file that still stands in its old place has a second name (a hard link): that is an asset of its own.
+  func sourceOfMove(_ stat: FileStat, to place: Place, in batch: Batch) throws -> FileRow? {
+    guard knownInodes.mayContain(stat.identity.inode) else { return nil }
+    let volumeID = tree.row(place.directoryID).volumeID
+    let isInDoubt =
+      stat.identity.birthTime == 0 || age(of: stat.identity.birthTime, at: batch.time) < Self.clockGrain
+    for row in try batch.writer.files(inode: stat.identity.inode) {
+      guard hasIdentity(row, stat), tree.row(row.directoryID).volumeID == volumeID else { continue }
+      if row.directoryID == place.directoryID && row.name == place.name { continue }
+      if isInDoubt && !hasSizeAndTime(row, stat) { continue }
+      if isStillThere(row, device: stat.identity.device) { continue }
+      return row
+    }
+    return nil
+  }
+
+  /// Whether the disk has this file where the catalog has it.
+  func isStillThere(_ row: FileRow, device: UInt64?) -> Bool {
+    guard let there = files.stat(path(of: row)) else { return false }
+    return there.identity.inode == row.inode && (device == nil || there.identity.device == device)
+  }
+
+  func path(of row: FileRow) -> [UInt8] { path(of: Place(directoryID: row.directoryID, name: row.name)) }
+
+  func path(of place: Place) -> [UInt8] { tree.path(of: place.directoryID) + [UInt8(ascii: "/")] + place.name }
+
+  // MARK: What was deleted and comes back
+
+  /// The deleted asset that this new file is: the same inode with the same birth time; else the same content, best in its
+  /// old place or under its old name; else, for what was typed before the catalog was lost, the same path.
+  ///
+  /// - Parameter row: the file; where it could not be read its content is not compared.
+  func tombstone(of row: FileRow, in batch: Batch) throws -> Tombstone? {
+    guard !tombstones.isEmpty else { return nil }
+    let writer = batch.writer
+    func isLive(_ tombstone: Tombstone) -> Bool {
+      tombstone.deletedDate.map { age(of: $0 * 1000, at: batch.time) < Self.tombstoneLifetime } ?? true
+    }
+    if tombstones.mayContain(inode: row.inode) {
+      let volumeID = tree.row(row.directoryID).volumeID
+      for tombstone in try writer.tombstones(inode: row.inode)
+      where tombstone.volumeID == volumeID && isLive(tombstone) && isSameFile(tombstone, row) {
+        return tombstone
+      }
+    }
+    if let fingerprint = row.fingerprint, tombstones.mayContain(fingerprint: fingerprint) {
+      let path = path(of: row)
+      let found = try writer.tombstones(fingerprint: fingerprint, byteCount: row.byteCount).filter(isLive)
+      func rank(_ tombstone: Tombstone) -> (Int, Int64, Int64) {
+        let likeness = tombstone.path == path ? 2 : hasName(tombstone, row.name) ? 1 : 0
+        return (likeness, tombstone.deletedDate ?? 0, tombstone.assetID)
+      }
+      if let best = found.max(by: { rank($0) < rank($1) }) { return best }
+    }
+    if tombstones.hasLasting {
+      let path = path(of: row)
+      if tombstones.mayContain(lastingPath: path) { return try writer.lastingTombstones(path: path).last }
+    }
+    return nil
+  }
+
+  private func hasName(_ tombstone: Tombstone, _ name: [UInt8]) -> Bool {
+    tombstone.path.count > name.count && tombstone.path.suffix(name.count) == name[...]
+      && tombstone.path[tombstone.path.count - name.count - 1] == UInt8(ascii: "/")
+  }
+
+  /// The inode was the deleted file's. It may be another's now.
+  private func isSameFile(_ tombstone: Tombstone, _ row: FileRow) -> Bool {
+    guard tombstone.birthTime == row.birthTime else { return false }
+    if let known = tombstone.fingerprint, let fingerprint = row.fingerprint, known == fingerprint { return true }
+    if row.birthTime == 0 {
+      return tombstone.fingerprint == nil && tombstone.byteCount == row.byteCount
+        && tombstone.modificationTime == row.modificationTime
+    }
+    // One that was gone as soon as it was made may have left inode and birth time to the next.
+    return tombstone.deletedDate.map { age(of: row.birthTime, at: $0 * 1000) >= Self.clockGrain } ?? true
+  }
+
+  // MARK: Moves to another disk
+
+  /// The copy of this file that was made before it goes: inserted within the last hour, of the same content, and nobody
+  /// has given anything to it. The copy of the same name is best, then one of the same modification time, which `mv` keeps,
+  /// then the first.
+  func successor(of row: FileRow, in batch: Batch) throws -> FileRow? {
+    guard let fingerprint = row.fingerprint else { return nil }
+    let candidates = try recentInsertions.assets(fingerprint: fingerprint, time: batch.time, in: batch.writer)
+    guard !candidates.isEmpty, let added = try batch.writer.addedDate(of: row.assetID) else { return nil }
+    var best: (likeness: Int, row: FileRow)?
+    for id in candidates where id > row.assetID {
+      guard let copy = try batch.writer.file(ofAsset: id), copy.fingerprint == fingerprint,
+        copy.byteCount == row.byteCount,
+        // Two that were there from the beginning are two.
+        age(of: max(copy.changeTime, copy.birthTime), at: added * 1000) < Self.clockGrain,
+        batch.departing[Place(directoryID: copy.directoryID, name: copy.name)] == nil,
+        try !batch.writer.hasUserData(id), isStillThere(copy, device: nil)
+      else { continue }
+      let likeness = (copy.name == row.name ? 2 : 0) + (copy.modificationTime == row.modificationTime ? 1 : 0)
+      if best.map({ likeness > $0.likeness }) ?? true { best = (likeness, copy) }
+    }
+    return best?.row
+  }
+}
