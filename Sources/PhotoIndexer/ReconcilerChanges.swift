@@ -24,6 +24,24 @@ extension Reconciler {
     scheduleRetry(id, content, row, time: batch.time)
   }
 
+  /// A deleted asset's very file (the content alone is not enough) stands where another's was: of names that were
+  /// exchanged one is told after the other.
+  ///
+  /// - Returns: false where it is not so.
+  func returns(
+    over occupant: FileRow, _ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
+  ) throws -> Bool {
+    guard tombstones.mayContain(inode: stat.identity.inode) else { return false }
+    let (content, row) = read(place, stat, assetID: 0, reading: reading)
+    guard let former = try tombstone(ofInode: row, in: batch) else { return false }
+    knownInodes.insert(row.inode)
+    batch.noteChange()
+    try remove(occupant, in: &batch)
+    listing?.forget(place)
+    try restore(former, content, row, in: &batch)
+    return true
+  }
+
   /// A deleted asset is back, with all that it had.
   private func restore(
     _ former: Tombstone, _ content: AssetContent, _ row: FileRow, in batch: inout Batch

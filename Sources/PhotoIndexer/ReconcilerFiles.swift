@@ -50,7 +50,7 @@ extension Reconciler {
         FileRow(place, stat, assetID: row.assetID, readTime: row.readTime, fingerprint: row.fingerprint))
     } else if let source = try sourceOfMove(stat, to: place, in: batch), source.assetID != row.assetID {
       try move(source, to: place, stat, reading: reading, in: &batch)
-    } else {
+    } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
       // Another file in its place, as programs save: the photo is the same.
       try refresh(row, stat, reading: reading, in: &batch)
     }

@@ -68,19 +68,11 @@ extension Reconciler {
   func tombstone(of row: FileRow, in batch: Batch) throws -> Tombstone? {
     guard !tombstones.isEmpty else { return nil }
     let writer = batch.writer
-    func isLive(_ tombstone: Tombstone) -> Bool {
-      tombstone.deletedDate.map { age(of: $0 * 1000, at: batch.time) < Self.tombstoneLifetime } ?? true
-    }
-    if tombstones.mayContain(inode: row.inode) {
-      let volumeID = tree.row(row.directoryID).volumeID
-      for tombstone in try writer.tombstones(inode: row.inode)
-      where tombstone.volumeID == volumeID && isLive(tombstone) && isSameFile(tombstone, row) {
-        return tombstone
-      }
-    }
+    if let same = try tombstone(ofInode: row, in: batch) { return same }
     if let fingerprint = row.fingerprint, tombstones.mayContain(fingerprint: fingerprint) {
       let path = path(of: row)
-      let found = try writer.tombstones(fingerprint: fingerprint, byteCount: row.byteCount).filter(isLive)
+      let found = try writer.tombstones(fingerprint: fingerprint, byteCount: row.byteCount)
+        .filter { isLive($0, at: batch.time) }
       func rank(_ tombstone: Tombstone) -> (Int, Int64, Int64) {
         let likeness = tombstone.path == path ? 2 : hasName(tombstone, row.name) ? 1 : 0
         return (likeness, tombstone.deletedDate ?? 0, tombstone.assetID)
@@ -92,6 +84,19 @@ extension Reconciler {
       if tombstones.mayContain(lastingPath: path) { return try writer.lastingTombstones(path: path).last }
     }
     return nil
+  }
+
+  /// The deleted asset whose file had this inode and is this one.
+  func tombstone(ofInode row: FileRow, in batch: Batch) throws -> Tombstone? {
+    guard tombstones.mayContain(inode: row.inode) else { return nil }
+    let volumeID = tree.row(row.directoryID).volumeID
+    return try batch.writer.tombstones(inode: row.inode).first {
+      $0.volumeID == volumeID && isLive($0, at: batch.time) && isSameFile($0, row)
+    }
+  }
+
+  private func isLive(_ tombstone: Tombstone, at time: Int64) -> Bool {
+    tombstone.deletedDate.map { age(of: $0 * 1000, at: time) < Self.tombstoneLifetime } ?? true
   }
 
   private func hasName(_ tombstone: Tombstone, _ name: [UInt8]) -> Bool {

@@ -173,6 +173,147 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.deletedAssets == [id] && record.insertedAssets.count == 1)
   }
 
+  // MARK: Renamed while nobody looked
+
+  /// Settled files, and what each is called after photod was down. A listing names them in any order.
+  @Test(arguments: [
+    ["a.jpg": "z.jpg"], ["a.jpg": "b.jpg", "b.jpg": "a.jpg"],
+    ["a.jpg": "b.jpg", "b.jpg": "c.jpg", "c.jpg": "a.jpg"], ["a.jpg": "b.jpg", "b.jpg": "c.jpg", "c.jpg": "d.jpg"],
+  ])
+  func filesRenamedWhilePhotodWasDownKeepTheirIdentifiers(names: [String: String]) throws {
+    for keepsBirth in [true, false] {
+      for isReversed in [false, true] {
+        let fixture = try ReconcilerFixture(grace: .seconds(600))
+        let olds = ["a.jpg", "b.jpg", "c.jpg"]
+        try fixture.scan(
+          olds.map { ($0, fixture.disk.write("/p/" + $0, camera: $0, keepsBirth: keepsBirth)) })
+        let before = try fixture.paths()
+        for id in before.values { try fixture.give(id) }
+        fixture.disk.pass(1_000)
+        for (old, _) in names { fixture.disk.move("/p/" + old, "/p/" + old + ".moving") }
+        for (old, new) in names { fixture.disk.move("/p/" + old + ".moving", "/p/" + new) }
+        try fixture.restart()
+        let found = olds.map { names[$0] ?? $0 }.sorted().map {
+          ($0, fixture.disk.stat(Fixture.bytes("/p/" + $0))!)
+        }
+        let record = try fixture.scan(isReversed ? found.reversed() : found)
+        let after = try fixture.paths()
+        for old in olds { #expect(after["/p/" + (names[old] ?? old)] == before["/p/" + old]) }
+        #expect(record.insertedAssets.isEmpty && record.deletedAssets.isEmpty)
+        #expect(record.updatedAssets.values.allSatisfy { $0 == .path } && record.updatedAssets.count == names.count)
+        for (path, id) in after {
+          let asset = try fixture.asset(path)
+          #expect(
+            asset.isFavorite && asset.id == id
+              && asset.camera?.model == olds.first { names[$0] ?? $0 == path.dropFirst(3) })
+        }
+      }
+    }
+  }
+
+  /// renameat2(2) with RENAME_EXCHANGE is two pairs of events.
+  @Test func exchangedFilesKeepTheirIdentifiers() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(
+      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
+      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: 200)))
+    let before = try fixture.paths()
+    for id in before.values { try fixture.give(id) }
+    fixture.disk.pass(100)
+    fixture.disk.exchange("/p/a.jpg", "/p/b.jpg")
+    let (a, b) = (fixture.disk.stat(Fixture.bytes("/p/a.jpg")), fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
+    let record = try fixture.apply(Fixture.moved("a.jpg", to: "b.jpg", b), Fixture.moved("b.jpg", to: "a.jpg", a))
+    #expect(try fixture.paths() == ["/p/a.jpg": before["/p/b.jpg"]!, "/p/b.jpg": before["/p/a.jpg"]!])
+    #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty && record.updatedAssets.count == 2)
+    #expect(try fixture.asset("/p/a.jpg").isFavorite && fixture.asset("/p/b.jpg").isFavorite)
+  }
+
+  @Test func victimOfARenameLeavesATombstone() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(
+      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
+      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg")))
+    let before = try fixture.paths()
+    fixture.disk.pass(100)
+    fixture.disk.copy("/p/a.jpg", "/backup/a.jpg")
+    try fixture.apply(Fixture.moved("b.jpg", to: "a.jpg", fixture.disk.move("/p/b.jpg", "/p/a.jpg")))
+    try fixture.apply(Fixture.file("old.jpg", fixture.disk.move("/backup/a.jpg", "/p/old.jpg")))
+    #expect(try fixture.paths() == ["/p/a.jpg": before["/p/b.jpg"]!, "/p/old.jpg": before["/p/a.jpg"]!])
+  }
+
+  /// What was saved beside a photo and renamed over it is the photo: nothing else may become what was there for a moment.
+  @Test func savedFileLeavesNoTombstone() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    fixture.disk.pass(100)
+    try fixture.apply(Fixture.file("new.jpg", fixture.disk.write("/p/new.jpg")))
+    try fixture.apply(Fixture.moved("new.jpg", to: "a.jpg", fixture.disk.move("/p/new.jpg", "/p/a.jpg")))
+    #expect(try fixture.catalog.read { try $0.tombstoneCount() } == 0)
+  }
+
+  // MARK: What the name says
+
+  @Test(arguments: [true, false]) func renameToAScreenshotsNameHasItReadAgain(isLookedAt: Bool) throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    fixture.disk.pass(100)
+    let reads = fixture.disk.readCount
+    let name = "Screenshot from 2024.jpg"
+    let stat = fixture.disk.move("/p/a.jpg", "/p/" + name)
+    try fixture.apply(Fixture.moved("a.jpg", to: name, isLookedAt ? stat : nil), .synced(number: 1))
+    #expect(fixture.disk.readCount == reads + 1)
+    fixture.disk.pass(100)
+    try fixture.apply(Fixture.moved(name, to: "b.JPG", fixture.disk.move("/p/" + name, "/p/b.JPG")))
+    #expect(fixture.disk.readCount == reads + 2)
+    fixture.disk.pass(100)
+    try fixture.apply(Fixture.moved("b.JPG", to: "c.jpeg", fixture.disk.move("/p/b.JPG", "/p/c.jpeg")))
+    #expect(fixture.disk.readCount == reads + 2)
+  }
+
+  // MARK: Several names
+
+  @Test func contentWrittenThroughOneNameIsSeenUnderTheOther() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    try fixture.apply(Fixture.file("b.jpg", fixture.disk.link("/p/a.jpg", "/p/b.jpg")))
+    let ids = Set(try fixture.paths().values)
+    fixture.disk.pass(100)
+    let stat = fixture.disk.write("/p/a.jpg", camera: "X200", bytes: 300)
+    _ = fixture.disk.link("/p/a.jpg", "/p/b.jpg")
+    let record = try fixture.apply(Fixture.file("a.jpg", stat))
+    #expect(Set(record.updatedAssets.keys) == ids)
+    #expect(
+      try fixture.asset("/p/b.jpg").camera?.model == "X200" && fixture.asset("/p/b.jpg").resources[0].byteCount == 300)
+    #expect(try fixture.scan([("a.jpg", stat), ("b.jpg", stat)]).isEmpty)
+  }
+
+  // MARK: An older photod's catalog
+
+  @Test(arguments: [true, false]) func upgradeFillsInFingerprintsAndAnnouncesNothing(keepsInodes: Bool) throws {
+    let fixture = try ReconcilerFixture()
+    var files = ["a.jpg", "b.jpg"].map { ($0, fixture.disk.write("/p/" + $0)) }
+    try fixture.scan(files)
+    fixture.disk.pass(3_600)
+    try fixture.upgrade(from: .identity)
+    if !keepsInodes {
+      // As FAT's, whose inodes are new with every mount.
+      for index in files.indices {
+        files[index].1.identity.inode += 500
+        fixture.disk.setIdentity(files[index].1.identity, of: "/p/" + files[index].0)
+      }
+    }
+    let before = try fixture.catalog.read { try $0.sequence() }
+    let reads = fixture.disk.readCount
+    #expect(try fixture.scan(files).isEmpty)
+    #expect(fixture.disk.readCount == reads + 2)
+    #expect(try fixture.catalog.read { try $0.sequence() } == before)
+    for (path, id) in try fixture.paths() {
+      let row = try fixture.catalog.read { try $0.file(ofAsset: id) }
+      #expect(row?.fingerprint == fixture.disk.content(of: path) && row?.readTime != 0)
+    }
+    #expect(try fixture.scan(files).isEmpty && fixture.disk.readCount == reads + 2)
+  }
+
   @Test func emptyFileIsNoAssetYet() throws {
     let fixture = try ReconcilerFixture()
     #expect(

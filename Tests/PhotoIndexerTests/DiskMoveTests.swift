@@ -1,0 +1,213 @@
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// A move to another disk is a copy, and then, minutes later, the end of the original.
+@Suite struct DiskMoveTests {
+  /// Root 1 with settled files, and root 2 on another disk.
+  private func twoDisks(_ names: String...) throws -> (ReconcilerFixture, ids: [String: Int64]) {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top)
+    for name in names { try fixture.apply(Fixture.file(name, fixture.disk.write("/p/" + name))) }
+    try fixture.addSecondRoot()
+    fixture.disk.pass(86_400)
+    return (fixture, try fixture.paths())
+  }
+
+  private func copy(_ name: String, to other: String, _ fixture: ReconcilerFixture) throws {
+    let stat = fixture.disk.copy("/p/" + name, "/q/" + other, device: 2)
+    try fixture.apply(Fixture.file(other, in: 60, stat))
+  }
+
+  @discardableResult
+  private func delete(_ name: String, _ fixture: ReconcilerFixture) throws -> CommitRecord {
+    fixture.disk.remove("/p/" + name)
+    return try fixture.apply(Fixture.gone(name))
+  }
+
+  @Test(arguments: [false, true]) func originalThatGoesLivesOnInItsCopy(isRestarted: Bool) throws {
+    let (fixture, ids) = try twoDisks("a.jpg")
+    let id = try #require(ids["/p/a.jpg"])
+    let album = try fixture.give(id)
+    try copy("a.jpg", to: "b.jpg", fixture)
+    let young = try #require(try fixture.paths()["/q/b.jpg"])
+    #expect(young != id)
+    fixture.disk.pass(3_000)
+    if isRestarted {
+      try fixture.restart()
+      try fixture.apply(Fixture.top)
+    }
+    let record = try delete("a.jpg", fixture)
+    #expect(record.deletedAssets == [young] && record.updatedAssets == [id: .path] && record.insertedAssets.isEmpty)
+    let asset = try fixture.asset("/q/b.jpg")
+    #expect(asset.id == id && asset.isFavorite)
+    #expect(try fixture.members(of: album) == [id])
+    #expect(try fixture.catalog.read { try $0.tombstoneCount() } == 0)
+    #expect(
+      try fixture.catalog.read { try $0.file(ofAsset: id)?.inode }
+        == fixture.disk.stat(Fixture.bytes("/q/b.jpg"))?.identity.inode)
+  }
+
+  @Test func copyWhoseOriginalStaysIsAPhotoOfItsOwn() throws {
+    let (fixture, ids) = try twoDisks("a.jpg")
+    try copy("a.jpg", to: "a.jpg", fixture)
+    let paths = try fixture.paths()
+    #expect(paths["/p/a.jpg"] == ids["/p/a.jpg"] && paths["/q/a.jpg"] != nil)
+    fixture.disk.pass(3_700)
+    #expect(try delete("a.jpg", fixture).deletedAssets == [try #require(ids["/p/a.jpg"])])
+    #expect(try fixture.paths() == ["/q/a.jpg": try #require(paths["/q/a.jpg"])])
+  }
+
+  @Test func copyThatSomebodyLikesStaysItself() throws {
+    let (fixture, ids) = try twoDisks("a.jpg")
+    let id = try #require(ids["/p/a.jpg"])
+    try copy("a.jpg", to: "a.jpg", fixture)
+    let young = try #require(try fixture.paths()["/q/a.jpg"])
+    try fixture.give(young)
+    #expect(try delete("a.jpg", fixture).deletedAssets == [id])
+    #expect(try fixture.paths() == ["/q/a.jpg": young])
+  }
+
+  @Test func ofTwoCopiesOneIsTheOriginalAndItIsTheOneOfItsName() throws {
+    let (fixture, ids) = try twoDisks("a.jpg")
+    try copy("a.jpg", to: "x.jpg", fixture)
+    try copy("a.jpg", to: "a.jpg", fixture)
+    let x = try fixture.paths()["/q/x.jpg"]
+    try delete("a.jpg", fixture)
+    #expect(try fixture.paths() == ["/q/a.jpg": try #require(ids["/p/a.jpg"]), "/q/x.jpg": try #require(x)])
+  }
+
+  /// Two originals of one content, and a copy of each.
+  @Test func twoOriginalsOfOneContentGoToTwoCopies() throws {
+    let (fixture, _) = try twoDisks()
+    for name in ["a.jpg", "b.jpg"] {
+      try fixture.apply(Fixture.file(name, fixture.disk.write("/p/" + name, content: 99)))
+    }
+    let ids = try fixture.paths()
+    fixture.disk.pass(86_400)
+    for name in ["a.jpg", "b.jpg"] { try copy(name, to: name, fixture) }
+    for name in ["b.jpg", "a.jpg"] { try delete(name, fixture) }
+    #expect(
+      try fixture.paths() == ["/q/a.jpg": try #require(ids["/p/a.jpg"]), "/q/b.jpg": try #require(ids["/p/b.jpg"])])
+  }
+
+  /// Both are new to the library, and neither was made while it watched.
+  @Test func ofTwoEqualPhotosOfAFirstScanTheOtherStaysItself() throws {
+    let fixture = try ReconcilerFixture()
+    let a = fixture.disk.write("/p/a.jpg", content: 99)
+    let b = fixture.disk.write("/p/b.jpg", content: 99)
+    fixture.disk.pass(100)
+    try fixture.scan([("a.jpg", a), ("b.jpg", b)])
+    let ids = try fixture.paths()
+    fixture.disk.pass(100)
+    #expect(try delete("a.jpg", fixture).deletedAssets == [try #require(ids["/p/a.jpg"])])
+    #expect(try fixture.paths() == ["/p/b.jpg": try #require(ids["/p/b.jpg"])])
+  }
+
+  @Test func copyThatIsItselfGoneIsNoSuccessor() throws {
+    let (fixture, ids) = try twoDisks("a.jpg")
+    try copy("a.jpg", to: "a.jpg", fixture)
+    let young = try #require(try fixture.paths()["/q/a.jpg"])
+    fixture.disk.remove("/p/a.jpg")
+    fixture.disk.remove("/q/a.jpg")
+    let record = try fixture.apply(Fixture.gone("a.jpg"), Fixture.gone("a.jpg", in: 60))
+    #expect(record.deletedAssets == [try #require(ids["/p/a.jpg"]), young])
+    #expect(try fixture.paths().isEmpty)
+  }
+
+  @Test func copyThatWasHalfThereWhenItWasFoundIsTheSuccessor() throws {
+    let (fixture, ids) = try twoDisks("a.jpg")
+    let half = fixture.disk.write("/q/a.jpg", bytes: 10, device: 2)
+    try fixture.apply(Fixture.file("a.jpg", in: 60, half))
+    fixture.disk.remove("/q/a.jpg")
+    fixture.disk.copy("/p/a.jpg", "/q/a.jpg", device: 2)
+    fixture.disk.setIdentity(half.identity, of: "/q/a.jpg")
+    try fixture.apply(Fixture.file("a.jpg", in: 60, try #require(fixture.disk.stat(Fixture.bytes("/q/a.jpg")))))
+    try delete("a.jpg", fixture)
+    #expect(try fixture.paths() == ["/q/a.jpg": try #require(ids["/p/a.jpg"])])
+  }
+
+  @Test func treeMovedToAnotherDiskKeepsItsPhotos() throws {
+    let (fixture, _) = try twoDisks()
+    try fixture.apply(Fixture.found(2, "x", inode: 20))
+    for number in 0..<60 {
+      try fixture.apply(Fixture.file("\(number).jpg", in: 2, fixture.disk.write("/p/x/\(number).jpg")))
+    }
+    let before = try fixture.paths()
+    fixture.disk.pass(86_400)
+    try fixture.apply(
+      .directoryFound(
+        number: 61, parent: 60, root: 2, name: Fixture.bytes("x"),
+        identity: FileIdentity(device: 2, inode: 2, birthTime: 1)))
+    for number in 0..<60 {
+      let stat = fixture.disk.copy("/p/x/\(number).jpg", "/q/x/\(number).jpg", device: 2)
+      try fixture.apply(Fixture.file("\(number).jpg", in: 61, stat))
+      fixture.disk.pass(10)
+    }
+    for number in 0..<60 { fixture.disk.remove("/p/x/\(number).jpg") }
+    let reads = fixture.disk.readCount
+    let record = try fixture.apply(.directoryGone(number: 2, evidence: .event))
+    #expect(record.updatedAssets.count == 60 && record.deletedAssets.count == 60 && fixture.disk.readCount == reads)
+    let after = try fixture.paths()
+    #expect(after == Dictionary(uniqueKeysWithValues: before.map { ("/q" + $0.key.dropFirst(2), $0.value) }))
+  }
+
+  /// Found by two scans after photod was down: the copies first, what is missing at the end.
+  @Test func moveToAnotherDiskWhilePhotodWasDownKeepsTheIdentifier() throws {
+    let (fixture, ids) = try twoDisks("a.jpg", "b.jpg")
+    let b = try #require(fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
+    let stat = fixture.disk.copy("/p/a.jpg", "/q/a.jpg", device: 2)
+    fixture.disk.remove("/p/a.jpg")
+    fixture.disk.pass(600)
+    fixture.reconciler.beginSession()
+    try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .start), .scanStarted(root: 2, request: 0, reason: .start),
+      Fixture.top, .listingStarted(number: 1, evidence: .scan), Fixture.file("b.jpg", b),
+      .listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: 0, complete: true),
+      .directoryFound(
+        number: 60, parent: 0, root: 2, name: Fixture.bytes("/q"),
+        identity: FileIdentity(device: 2, inode: 1, birthTime: 1)),
+      .listingStarted(number: 60, evidence: .scan), Fixture.file("a.jpg", in: 60, stat),
+      .listingEnded(number: 60, complete: true), .scanEnded(root: 2, request: 0, complete: true))
+    #expect(
+      try fixture.paths() == ["/q/a.jpg": try #require(ids["/p/a.jpg"]), "/p/b.jpg": try #require(ids["/p/b.jpg"])])
+  }
+
+  // MARK: The list of what is new
+
+  @Test func whatIsOldOnItsDiskIsNotKept() throws {
+    let fixture = try ReconcilerFixture()
+    var recent = RecentInsertions(isNew: true)
+    let hour = RecentInsertions.lifetime
+    recent.add(1, fingerprint: 5, fileTime: 10, time: 10 + hour)
+    recent.add(2, fingerprint: 5, fileTime: 11 + hour, time: 10 + hour)
+    recent.add(3, fingerprint: 5, fileTime: 12 + hour, time: 12 + hour)
+    recent.add(2, fingerprint: 5, fileTime: 13 + hour, time: 13 + hour)
+    try fixture.catalog.write { writer in
+      let now = try recent.assets(fingerprint: 5, time: 20 + hour, in: writer)
+      #expect(now == [2, 3])
+      let later = try recent.assets(fingerprint: 5, time: 12 + 2 * hour, in: writer)
+      #expect(later == [2])
+      let last = try recent.assets(fingerprint: 5, time: 13 + 2 * hour, in: writer)
+      #expect(last.isEmpty)
+    }
+  }
+
+  @Test func onlyTheNewestAreKept() throws {
+    let fixture = try ReconcilerFixture()
+    var recent = RecentInsertions(isNew: true)
+    let count = 2 * RecentInsertions.limit + 1
+    for id in 1...count { recent.add(Int64(id), fingerprint: UInt64(id), fileTime: 0, time: 0) }
+    try fixture.catalog.write { writer in
+      let first = try recent.assets(fingerprint: 1, time: 1, in: writer)
+      #expect(first.isEmpty)
+      let last = try recent.assets(fingerprint: UInt64(count), time: 1, in: writer)
+      #expect(last == [Int64(count)])
+    }
+  }
+}
