@@ -1,6 +1,5 @@
 import GRDB
 import Glibc
-import Migrations
 import PhotoModel
 
 /// The SQLite database of one library: the only place with SQL.
@@ -12,16 +11,56 @@ package final class Catalog: Sendable {
   package let uuid: String
   package let epoch: Int64
 
-  private let pool: DatabasePool
+  package let files: CatalogFiles
+  /// SQLite says that the catalog is damaged: an element each time, the newest kept. It can't be used much longer.
+  package let damage: AsyncStream<String>
+  private let damaged: AsyncStream<String>.Continuation
 
-  /// Opens the catalog, or makes it with its directory (0700); brings an older schema up to date.
+  private let pool: DatabasePool
+  /// Used by write transactions alone, of which there is one at a time; nil for a schema that knows of none.
+  private nonisolated(unsafe) let journal: UserDataJournal?
+  private let hook: @Sendable (UserDataJournal.Step) throws -> Void
+
+  /// Opens the catalog, or makes it with its directory (0700); brings an older schema up to date. One that is damaged is
+  /// moved aside and made anew from the journal of user data beside it (see ``CatalogOpening``).
   ///
   /// The epoch rises when the catalog was not closed in order before the machine went down: SQLite may then have lost
-  /// its last commits (`synchronous = NORMAL`), and tokens that speak of them must not be believed.
+  /// its last commits (`synchronous = NORMAL`), and tokens that speak of them must not be believed; and when the catalog
+  /// is made anew, restored, or found to be an older copy.
   ///
-  /// - Parameter lastStep: of the schema, by name, for tests of what an older photod left behind.
+  /// - Parameters:
+  ///   - lastStep: of the schema, by name, for tests of what an older photod left behind.
+  ///   - isSuspect: it failed while it was in use: every page and index is verified.
   /// - Throws: ``PhotoError`` `catalogUnreadable` or `catalogTooNew`.
-  package init(path: String, bootID: String = Catalog.currentBootID(), lastStep: String? = nil) throws {
+  package convenience init(
+    path: String, bootID: String = Catalog.currentBootID(), lastStep: String? = nil, isSuspect: Bool = false
+  ) throws {
+    try self.init(path: path, bootID: bootID, lastStep: lastStep, isSuspect: isSuspect) { _ in }
+  }
+
+  /// - Parameter hook: called before each step, where a test makes it fail.
+  init(
+    path: String, bootID: String = Catalog.currentBootID(), lastStep: String? = nil, isSuspect: Bool = false,
+    date: Int64 = CatalogFiles.now(), hook: @escaping @Sendable (UserDataJournal.Step) throws -> Void
+  ) throws {
+    files = CatalogFiles(catalog: path)
+    self.hook = hook
+    (damage, damaged) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    do {
+      var opening = CatalogOpening(
+        files: files, bootID: bootID, lastStep: lastStep, isSuspect: isSuspect, date: date, hook: hook)
+      let opened = try opening.open()
+      (pool, uuid, epoch, journal) = (opened.pool, opened.uuid, opened.epoch, opened.journal)
+    } catch let error as PhotoError {
+      throw error
+    } catch {
+      throw PhotoError(
+        "catalogUnreadable",
+        "The catalog \(path) can't be opened. Check that its folder is yours and has room.", cause: error)
+    }
+  }
+
+  static func makePool(_ path: String) throws -> DatabasePool {
     var configuration = Configuration()
     configuration.label = "catalog"
     configuration.maximumReaderCount = 8
@@ -34,46 +73,7 @@ package final class Catalog: Sendable {
           """)
       try SQLFunctions.register(in: database)
     }
-    do {
-      pool = try DatabasePool(path: path, configuration: configuration)
-      var migrator = DatabaseMigrator()
-      for step in Migrations.steps {
-        migrator.registerMigration(step.name) { try $0.execute(sql: step.sql) }
-        if step.name == lastStep { break }
-      }
-      if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
-        throw PhotoError(
-          "catalogTooNew",
-          "The catalog \(path) was written by a newer photod. Install that version again, or name another file with --catalog."
-        )
-      }
-      try migrator.migrate(pool)
-      (uuid, epoch) = try pool.write { try Self.open($0, bootID: bootID) }
-    } catch let error as PhotoError {
-      throw error
-    } catch {
-      throw PhotoError(
-        "catalogUnreadable",
-        "The catalog \(path) can't be opened. Check that its folder is yours and has room; a damaged file can be moved away: photod then makes a new one.",
-        cause: error)
-    }
-  }
-
-  private static func open(_ database: Database, bootID: String) throws -> (String, Int64) {
-    if let row = try Row.fetchOne(database, sql: "SELECT uuid, epoch, boot_id, is_clean FROM library") {
-      let uuid: String = row[0]
-      var epoch: Int64 = row[1]
-      if row[3] == 0 && row[2] != bootID { epoch += 1 }
-      try database.execute(sql: "UPDATE library SET epoch = ?, boot_id = ?, is_clean = 0", arguments: [epoch, bootID])
-      return (uuid, epoch)
-    }
-    var generator = SystemRandomNumberGenerator()
-    let hex = String(generator.next() as UInt64, radix: 16)
-    let uuid = String(repeating: "0", count: 16 - hex.count) + hex
-    // Beyond every epoch that a catalog removed by hand may have had is not needed: the library's name differs.
-    try database.execute(
-      sql: "INSERT INTO library (id, uuid, epoch, boot_id, is_clean) VALUES (1, ?, 1, ?, 0)", arguments: [uuid, bootID])
-    return (uuid, 1)
+    return try DatabasePool(path: path, configuration: configuration)
   }
 
   /// The kernel's name of the running boot (random(4)).
@@ -91,33 +91,38 @@ package final class Catalog: Sendable {
 
   /// One transaction. Readers see all of it or none.
   ///
-  /// - Parameter durable: on disk before it returns, also if the power fails then; else SQLite may lose it, never break.
+  /// What a person typed, and the places of files that have such words, go to the journal before COMMIT: what is
+  /// acknowledged is there, even if SQLite loses the commit when the power fails (it never breaks).
+  ///
+  /// - Parameter durable: what goes to the journal is on disk before COMMIT.
   package func write<Value>(durable: Bool = false, _ body: (CatalogWriter) throws -> Value) throws -> Value {
-    func run(_ database: Database) throws -> Value {
-      let writer = CatalogWriter(connection: database)
-      let value = try body(writer)
-      try writer.finish()
-      return value
-    }
-    guard durable else { return try pool.write(run) }
-    return try pool.writeWithoutTransaction { database in
-      try database.execute(sql: "PRAGMA synchronous = FULL")
-      defer {
-        // Where this fails it stays FULL: slower, not wrong.
-        _ = Result { try database.execute(sql: "PRAGMA synchronous = NORMAL") }
+    try noticing {
+      try pool.writeWithoutTransaction { database in
+        var value: Value?
+        var change = JournalChange.none
+        do {
+          try database.inTransaction(.immediate) {
+            let writer = CatalogWriter(connection: database, journal: journal)
+            value = try body(writer)
+            try writer.finish()
+            try writeJournal(writer, durable: durable, &change)
+            try hook(.commit)
+            return .commit
+          }
+        } catch {
+          takeBack(change, database)
+          throw error
+        }
+        try hook(.committed)
+        compactJournal(database)
+        return value!
       }
-      var value: Value?
-      try database.inTransaction(.immediate) {
-        value = try run(database)
-        return .commit
-      }
-      return value!
     }
   }
 
   /// Reads in one snapshot, beside the writer.
   package func read<Value>(_ body: (CatalogReader) throws -> Value) throws -> Value {
-    try pool.read { try body(CatalogReader(database: $0, catalog: self)) }
+    try noticing { try pool.read { try body(CatalogReader(database: $0, catalog: self)) } }
   }
 
   /// A snapshot that stays as it is for any number of reads. It holds a connection and keeps the WAL from shrinking: let
@@ -131,15 +136,127 @@ package final class Catalog: Sendable {
     try pool.read { try String.fetchAll($0, sql: "PRAGMA integrity_check").joined(separator: "\n") }
   }
 
-  /// Whether this is SQLite's way to say that the disk is full.
-  package static func isFull(_ error: any Error) -> Bool {
-    (error as? DatabaseError)?.resultCode == .SQLITE_FULL
-  }
-
   /// Marks the catalog as closed in order and closes it.
   package func close() throws {
-    try pool.write { try $0.execute(sql: "UPDATE library SET is_clean = 1") }
+    let marked = Result { try markClosed() }
     try pool.close()
+    try marked.get()
+  }
+
+  private func markClosed() throws {
+    try pool.writeWithoutTransaction { database in
+      var change = JournalChange.none
+      do {
+        try database.inTransaction(.immediate) {
+          try database.execute(sql: "UPDATE library SET is_clean = 1")
+          guard let journal, !journal.mustRewrite else { return .commit }
+          try journal.append([.closed], durable: false)
+          change = .appended
+          try database.execute(sql: "UPDATE library SET journal_number = ?", arguments: [journal.number])
+          return .commit
+        }
+      } catch {
+        takeBack(change, database)
+        throw error
+      }
+    }
+  }
+
+  // MARK: - The journal
+
+  private enum JournalChange { case none, appended, rewritten }
+
+  private func writeJournal(_ writer: CatalogWriter, durable: Bool, _ change: inout JournalChange) throws {
+    guard let journal else { return }
+    try writer.noteReservation()
+    let records = writer.journalRecords
+    guard !records.isEmpty || journal.mustRewrite else { return }
+    let reserves = records.contains { if case .ids = $0 { true } else { false } }
+    if durable || reserves, journal.isReplaced { journal.mustRewrite = true }
+    if journal.mustRewrite {
+      try rewrite(journal, writer, number: journal.number + 1)
+      change = .rewritten
+    } else {
+      try journal.append(records, durable: durable || reserves)
+      change = .appended
+    }
+    let update = try RawStatement(writer.database, "UPDATE library SET journal_number = ?")
+    update.bind(1, journal.number)
+    try update.run()
+  }
+
+  /// The transaction failed: what it wrote to the journal must not be believed.
+  private func takeBack(_ change: JournalChange, _ database: Database) {
+    guard let journal else { return }
+    switch change {
+    case .none: break
+    case .appended: journal.revert()
+    case .rewritten:
+      do {
+        try rewrite(journal, CatalogWriter(connection: database, journal: journal), number: journal.number - 1)
+      } catch {
+        journal.mustRewrite = true
+      }
+    }
+  }
+
+  private func rewrite(_ journal: UserDataJournal, _ writer: CatalogWriter, number: Int64) throws {
+    let last = try writer.lastIDs()
+    try journal.rewrite(
+      UserDataJournal.State(
+        library: uuid, epoch: epoch, number: number, reservedAssets: max(journal.reservedAssets, last.assets),
+        reservedCollections: max(journal.reservedCollections, last.collections),
+        entries: try writer.userData(others: journal.others(of:), alsoOf: journal.idsWithOthers),
+        others: journal.otherLines))
+  }
+
+  private func compactJournal(_ database: Database) {
+    guard let journal, journal.wantsCompaction else { return }
+    do {
+      try rewrite(journal, CatalogWriter(connection: database, journal: journal), number: journal.number)
+    } catch {
+      // The long one is as good.
+      journal.putOffCompaction()
+    }
+  }
+
+  // MARK: - What SQLite says
+
+  /// Whether this says that the disk is full.
+  package static func isFull(_ error: any Error) -> Bool {
+    if let error = error as? PrivateFileError { return error.isFull }
+    guard let error = error as? DatabaseError else { return false }
+    return error.resultCode == .SQLITE_FULL || error.extendedResultCode == .SQLITE_IOERR_SHMSIZE
+  }
+
+  /// Whether this says that the catalog is damaged, or no catalog at all.
+  package static func isDamage(_ error: any Error) -> Bool {
+    guard let error = error as? DatabaseError else { return false }
+    return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+  }
+
+  func noticing<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch  where Self.isDamage(error) {
+      damaged.yield("\(error)")
+      throw error
+    }
+  }
+
+  /// One transaction that is on disk when it returns.
+  static func durably<Value>(_ pool: DatabasePool, _ body: (Database) throws -> Value) throws -> Value {
+    try pool.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA synchronous = FULL")
+      defer {
+        // Where this fails it stays FULL: slower, not wrong.
+        _ = Result { try database.execute(sql: "PRAGMA synchronous = NORMAL") }
+      }
+      var value: Value?
+      try database.inTransaction(.immediate) {
+        value = try body(database)
+        return .commit
+      }
+      return value!
+    }
   }
 }
 
@@ -154,6 +271,6 @@ package final class CatalogSnapshot: Sendable {
   }
 
   package func read<Value>(_ body: (CatalogReader) throws -> Value) throws -> Value {
-    try snapshot.read { try body(CatalogReader(database: $0, catalog: catalog)) }
+    try catalog.noticing { try snapshot.read { try body(CatalogReader(database: $0, catalog: catalog)) } }
   }
 }

@@ -8,9 +8,14 @@ import PhotoModel
 package final class CatalogWriter {
   private let connection: Database
   private var insertions = AssetInsertions()
+  /// Where what a person typed is kept beside; nil while the catalog itself is brought up to it.
+  let journal: UserDataJournal?
+  /// What of it this transaction changes.
+  var journalRecords: [UserDataRecord] = []
 
-  init(connection: Database) {
+  init(connection: Database, journal: UserDataJournal? = nil) {
     self.connection = connection
+    self.journal = journal
   }
 
   /// The connection, with every asset that was inserted until now. Ask for it each time: what was prepared before an

@@ -92,6 +92,7 @@ extension CatalogWriter {
   /// - Parameter date: microseconds since 1970.
   /// - Returns: its sequence, the new token's.
   package func append(_ record: CommitRecord, origin: String, date: Int64) throws -> Int64 {
+    try noteUserData(record)
     let insert = try RawStatement(
       database,
       """

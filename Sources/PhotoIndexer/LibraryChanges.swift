@@ -17,28 +17,23 @@ extension Library {
           guard let edit = request.editAsset else { continue }
           let missing = try writer.missingAssets(edit.ids)
           guard missing.isEmpty else { throw LibraryError.noSuchAsset(missing) }
-          for id in edit.ids { try apply(edit, to: id, writer, &record) }
+          for id in edit.ids {
+            try writer.setUserData(of: id, isFavorite: edit.isFavorite, isHidden: edit.isHidden, &record)
+          }
         }
         return ((), record, origin: "client:\(clientName ?? "unknown")")
       }
-    } catch  where Catalog.isFull(error) {
+    } catch let error as LibraryError {
+      throw error
+    } catch where Catalog.isFull(error) {
       throw LibraryError.storageFull(
         "The disk that holds the catalog is full. Make room and try again; nothing was changed.")
+    } catch {
+      logger.error("change not written", metadata: ["error": "\(error)"])
+      throw LibraryError.unavailable(
+        "The catalog can't be written now (\(error)); nothing was changed. `photoctl status` says what becomes of it.")
     }
     return catalog.token(feed.sequence)
-  }
-
-  private func apply(
-    _ edit: ChangeRequest.EditAsset, to id: Int64, _ writer: CatalogWriter, _ record: inout CommitRecord
-  ) throws {
-    var collections = Set(try writer.collections(holding: id))
-    var fields: ChangedFields = []
-    if let isFavorite = edit.isFavorite, try writer.setFavorite(id, isFavorite) { fields.insert(.favorite) }
-    if let isHidden = edit.isHidden, try writer.setHidden(id, isHidden) { fields.insert(.hidden) }
-    guard !fields.isEmpty else { return }
-    collections.formUnion(try writer.collections(holding: id))
-    record.update(asset: id, fields)
-    for collection in collections { record.update(collection: collection) }
   }
 
   private func check(_ request: ChangeRequest, _ index: Int) throws {

@@ -1,0 +1,73 @@
+import Glibc
+
+/// The names of a catalog's files.
+package struct CatalogFiles: Hashable, Sendable {
+  package let catalog: String
+  /// `/x/catalog.sqlite` without its suffix.
+  private let stem: String
+
+  package init(catalog: String) {
+    self.catalog = catalog
+    stem = catalog.hasSuffix(".sqlite") ? String(catalog.dropLast(7)) : catalog
+  }
+
+  package var journal: String { stem + ".userdata" }
+  /// What a person decided to go on with: the next start gives it the catalog's name.
+  var restored: String { stem + ".restored" }
+  package var backups: String { PrivateFile.folder(of: catalog) + "/backups" }
+  var log: String { catalog + "-wal" }
+  var index: String { catalog + "-shm" }
+
+  /// Renames the catalog, with what SQLite keeps beside it.
+  ///
+  /// - Returns: its new path; nil where there was none.
+  func moveCatalogAside(because word: String, date: Int64) throws -> String? {
+    let aside = free { "\(stem)-\(Self.text(date))\($0).\(word).sqlite" }
+    var isThere = false
+    // The log first: without it, a catalog is whole but older; the other way round, it would be taken for the next one's.
+    for suffix in ["-wal", "-shm", ""] where PrivateFile.exists(catalog + suffix) {
+      try PrivateFile.rename(catalog + suffix, to: aside + suffix)
+      isThere = true
+    }
+    return isThere ? aside : nil
+  }
+
+  /// A second name for the journal, which is about to be replaced.
+  ///
+  /// - Returns: that name.
+  func keepJournal(because word: String, date: Int64) throws -> String {
+    let aside = free { "\(stem)-\(Self.text(date))\($0).\(word).userdata" }
+    // Where the file system has no links, the bytes.
+    if link(journal, aside) != 0 {
+      close(try PrivateFile.replace(aside, with: try PrivateFile.read(journal) ?? []))
+    }
+    return aside
+  }
+
+  private func free(_ name: (String) -> String) -> String {
+    let first = name("")
+    guard PrivateFile.exists(first) else { return first }
+    var number = 2
+    while PrivateFile.exists(name("-\(number)")) { number += 1 }
+    return name("-\(number)")
+  }
+
+  /// `2026-11-21T10-15-00`, UTC, for a name.
+  ///
+  /// - Parameter microseconds: since 1970.
+  static func text(_ microseconds: Int64) -> String {
+    var seconds = time_t(microseconds / 1_000_000)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+    return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))T"
+      + "\(two(parts.tm_hour))-\(two(parts.tm_min))-\(two(parts.tm_sec))"
+  }
+
+  /// Microseconds since 1970.
+  package static func now() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+  }
+}

@@ -1,0 +1,120 @@
+import Glibc
+import PhotoModel
+
+/// Why a file beside the catalog could not be written or read.
+struct PrivateFileError: Error, CustomStringConvertible {
+  let path: String
+  let verb: String
+  let code: Int32
+
+  var isFull: Bool { code == ENOSPC || code == EDQUOT }
+  var description: String { "\(path) can't be \(verb): \(String(cString: strerror(code)))" }
+}
+
+/// Files that only their user may read, written so that a crash leaves the old or the new.
+enum PrivateFile {
+  static func failure(_ path: String, _ verb: String, _ code: Int32) -> PrivateFileError {
+    PrivateFileError(path: path, verb: verb, code: code)
+  }
+
+  /// To read and write.
+  static func open(_ path: String, _ flags: Int32 = 0) throws -> Int32 {
+    let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0o600)
+    guard descriptor >= 0 else { throw failure(path, "opened", errno) }
+    return descriptor
+  }
+
+  /// All of it; nil where there is no such file.
+  static func read(_ path: String) throws -> [UInt8]? {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw failure(path, "opened", errno)
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure(path, "read", errno) }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var count = 0
+    while count < bytes.count {
+      let got = bytes[count...].withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else { throw failure(path, "read", errno) }
+      if got == 0 { break }
+      count += got
+    }
+    return Array(bytes[..<count])
+  }
+
+  static func write(_ bytes: [UInt8], to descriptor: Int32, at offset: Int, _ path: String) throws {
+    var count = 0
+    while count < bytes.count {
+      let written = bytes[count...].withUnsafeBytes {
+        pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset + count))
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { throw failure(path, "written", written == 0 ? ENOSPC : errno) }
+      count += written
+    }
+  }
+
+  /// Gives a file new contents: the name has the old ones, or all of the new.
+  ///
+  /// - Returns: the file, open to read and write.
+  static func replace(_ path: String, with bytes: [UInt8]) throws -> Int32 {
+    let new = path + ".new"
+    let descriptor = try open(new, O_CREAT | O_TRUNC)
+    do {
+      try write(bytes, to: descriptor, at: 0, new)
+      guard fsync(descriptor) == 0 else { throw failure(new, "written", errno) }
+      try rename(new, to: path)
+      return descriptor
+    } catch {
+      close(descriptor)
+      unlink(new)
+      throw error
+    }
+  }
+
+  /// On disk when it returns.
+  static func rename(_ path: String, to other: String) throws {
+    guard Glibc.rename(path, other) == 0 else { throw failure(path, "renamed", errno) }
+    try syncFolder(of: other)
+  }
+
+  /// The names in the folder of this path are on disk when it returns.
+  static func syncFolder(of path: String) throws {
+    let folder = folder(of: path)
+    let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(folder, "opened", errno) }
+    defer { close(descriptor) }
+    // Some file systems have no fsync for folders.
+    guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw failure(folder, "written", errno) }
+  }
+
+  static func sync(_ path: String) throws {
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure(path, "written", errno) }
+  }
+
+  /// - Returns: whether there was one.
+  @discardableResult
+  static func remove(_ path: String) throws -> Bool {
+    if unlink(path) == 0 { return true }
+    guard errno == ENOENT else { throw failure(path, "removed", errno) }
+    return false
+  }
+
+  static func exists(_ path: String) -> Bool { byteCount(path) != nil }
+
+  static func byteCount(_ path: String) -> Int64? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? Int64(status.st_size) : nil
+  }
+
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}

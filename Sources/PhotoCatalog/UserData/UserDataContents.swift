@@ -1,0 +1,166 @@
+/// What a journal of user data says, line by line (see ``UserDataJournal`` for its format).
+struct UserDataContents {
+  /// The library that it is of; nil: both lines that say so are damaged.
+  private(set) var library: String?
+  private(set) var epoch: Int64 = 0
+  /// Of the lines that hold everything up to then.
+  private(set) var baseNumber: Int64 = 0
+  /// Of the last batch.
+  private(set) var number: Int64 = 0
+  private(set) var reservedAssets: Int64 = 0
+  private(set) var reservedCollections: Int64 = 0
+  /// All together, by asset; of those without anything typed only the line is known.
+  private(set) var entries: [Int64: UserDataEntry] = [:]
+  /// Of each entry's newest line.
+  private(set) var lineBytes: [Int64: Int] = [:]
+  private(set) var others: [[UInt8]] = []
+  private(set) var moveCount = 0
+  /// The batches after a number, oldest first.
+  private(set) var newer: [Batch] = []
+  /// The last that happened is that the catalog was closed.
+  private(set) var isClosed = false
+  /// What was lost of it: lines that can't be read, or the end of what a compaction wrote.
+  private(set) var damagedLineCount = 0
+  private(set) var readableLineCount = 0
+  private(set) var lacksBase = true
+  /// Up to here it is whole; what comes after is a batch that was not written to its end.
+  private(set) var end = 0
+
+  struct Batch {
+    let number: Int64
+    var records: [UserDataRecord]
+  }
+
+  var isDamaged: Bool { damagedLineCount > 0 || lacksBase }
+
+  private let after: Int64
+  /// Lines of a batch whose last one is yet to come.
+  private var pending: Batch?
+  private var pendingHasDamage = false
+  private var moves: [(from: [UInt8], to: [UInt8])] = []
+  private var isFirstLine = true
+
+  /// - Parameter after: the batches above this number are wanted one by one.
+  init(parsing bytes: [UInt8], after: Int64) {
+    self.after = after
+    var start = 0
+    while let newline = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+      take(bytes[start..<newline], end: newline + 1)
+      start = newline + 1
+    }
+    // A batch that lacks its end was not acknowledged. Where its end is there and can't be read, it was.
+    if pendingHasDamage { flush(end: start) }
+    pending = nil
+  }
+
+  private mutating func take(_ line: ArraySlice<UInt8>, end lineEnd: Int) {
+    defer { isFirstLine = false }
+    if isFirstLine, line.elementsEqual(UserDataJournal.magic.utf8) {
+      end = lineEnd
+      return
+    }
+    guard let (number, left, payload) = Self.unframe(line) else {
+      damagedLineCount += 1
+      if pending == nil { end = lineEnd } else { pendingHasDamage = true }
+      return
+    }
+    readableLineCount += 1
+    let record = UserDataRecord(parsing: payload)
+    if let open = pending, open.number != number { flush(end: lineEnd - line.count - 1) }
+    pending = pending ?? Batch(number: number, records: [])
+    pending?.records.append(record)
+    if case .asset(let entry) = record { lineBytes[entry.id] = line.count + 1 }
+    if left == 0 { flush(end: lineEnd) }
+  }
+
+  private mutating func flush(end: Int) {
+    guard let batch = pending else { return }
+    pending = nil
+    pendingHasDamage = false
+    self.end = end
+    for record in batch.records { apply(record, number: batch.number) }
+    number = max(number, batch.number)
+    if batch.number > after { newer.append(batch) }
+  }
+
+  private mutating func apply(_ record: UserDataRecord, number: Int64) {
+    isClosed = false
+    switch record {
+    case .library(let uuid, let epoch):
+      library = uuid
+      self.epoch = max(self.epoch, epoch)
+      baseNumber = number
+    case .opened(let epoch): self.epoch = max(self.epoch, epoch)
+    case .closed: isClosed = true
+    case .ids(let assets, let collections):
+      reservedAssets = max(reservedAssets, assets)
+      reservedCollections = max(reservedCollections, collections)
+    case .asset(let entry):
+      applyMoves()
+      entries[entry.id] = entry
+    case .all(let count): lacksBase = entries.count < count
+    case .moved(let from, let to):
+      moves.append((from, to))
+      moveCount += 1
+    case .other(let payload): others.append(payload)
+    }
+  }
+
+  /// Brings the paths up to date, and forgets what has nothing typed.
+  mutating func finish() {
+    applyMoves()
+    entries = entries.filter { !$0.value.isEmpty }
+  }
+
+  private mutating func applyMoves() {
+    guard !moves.isEmpty else { return }
+    let moves = moves
+    self.moves = []
+    for id in entries.keys {
+      for move in moves { entries[id]?.file.path.move(from: move.from, to: move.to) }
+    }
+  }
+
+  /// `CRC number.left payload`
+  private static func unframe(_ line: ArraySlice<UInt8>) -> (number: Int64, left: Int64, payload: ArraySlice<UInt8>)? {
+    let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].count == 8,
+      UInt32(String(decoding: parts[0], as: UTF8.self), radix: 16)
+        == CRC32C.checksum(of: line[parts[1].startIndex...])
+    else { return nil }
+    let numbers = parts[1].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard numbers.count == 2, let number = Int64(String(decoding: numbers[0], as: UTF8.self)),
+      let left = Int64(String(decoding: numbers[1], as: UTF8.self))
+    else { return nil }
+    return (number, left, parts[2])
+  }
+
+  /// One batch as its lines.
+  static func frame(_ records: [UserDataRecord], number: Int64) -> (bytes: [UInt8], lineBytes: [Int64: Int]) {
+    var bytes: [UInt8] = []
+    var lineBytes: [Int64: Int] = [:]
+    for (index, record) in records.enumerated() {
+      let start = bytes.count
+      append(record, number: number, left: records.count - 1 - index, to: &bytes)
+      if case .asset(let entry) = record { lineBytes[entry.id] = bytes.count - start }
+    }
+    return (bytes, lineBytes)
+  }
+
+  static func append(_ record: UserDataRecord, number: Int64, left: Int, to bytes: inout [UInt8]) {
+    let body = Array("\(number).\(left) ".utf8) + record.payload
+    let sum = String(CRC32C.checksum(of: body), radix: 16)
+    bytes += Array(String(repeating: "0", count: 8 - sum.count).utf8) + Array(sum.utf8)
+    bytes.append(UInt8(ascii: " "))
+    bytes += body
+    bytes.append(UInt8(ascii: "\n"))
+  }
+}
+
+extension [UInt8] {
+  /// Replaces a folder at the beginning of a path.
+  fileprivate mutating func move(from: [UInt8], to: [UInt8]) {
+    guard count > from.count, starts(with: from), self[from.count] == UInt8(ascii: "/") else { return }
+    replaceSubrange(..<from.count, with: to)
+  }
+}

@@ -1,0 +1,208 @@
+/// What a person typed for one asset, and what its file is known by if the catalog is lost.
+package struct UserDataEntry: Hashable, Sendable {
+  package var id: Int64
+  package var isFavorite = false
+  package var isHidden = false
+  /// Microseconds since 1970; nil: the asset is in the library.
+  package var deletedDate: Int64?
+  /// Microseconds since 1970.
+  package var addedDate: Int64 = 0
+  package var file = File()
+  /// What a later version wrote beside it, as it was.
+  package var others: [UserDataField] = []
+
+  /// Of its first file, when the entry was written.
+  package struct File: Hashable, Sendable {
+    /// Absolute.
+    package var path: [UInt8] = []
+    /// As the catalog names the volume; empty: not known.
+    package var volume = ""
+    package var inode: UInt64 = 0
+    /// Nanoseconds since 1970, as the next but one.
+    package var birthTime: Int64 = 0
+    /// nil: not known.
+    package var byteCount: Int64?
+    package var modificationTime: Int64 = 0
+    package var fingerprint: UInt64?
+
+    package init() {}
+  }
+
+  package init(id: Int64) { self.id = id }
+
+  /// Nothing typed is left: it says that there was something.
+  package var isEmpty: Bool { !isFavorite && !isHidden && others.isEmpty }
+}
+
+/// `key=value`; the key is of lower-case letters, the value any bytes.
+package struct UserDataField: Hashable, Sendable {
+  package var key: String
+  package var value: [UInt8]
+}
+
+/// One line of the journal, without its frame (see ``UserDataJournal``).
+enum UserDataRecord: Hashable, Sendable {
+  /// Whose journal it is.
+  case library(uuid: String, epoch: Int64)
+  /// The catalog was opened.
+  case opened(epoch: Int64)
+  /// The catalog was closed in order.
+  case closed
+  /// Ids up to these may have been given.
+  case ids(assets: Int64, collections: Int64)
+  case asset(UserDataEntry)
+  /// The end of what a compaction wrote: so many lines of `asset` came before.
+  case all(count: Int)
+  /// A folder has another path, and all below it.
+  case moved(from: [UInt8], to: [UInt8])
+  /// Of a later version: kept as it is.
+  case other([UInt8])
+
+  init(parsing payload: ArraySlice<UInt8>) {
+    let words = payload.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    var fields = Fields(words.dropFirst())
+    let record: UserDataRecord? =
+      switch words.first.map({ String(decoding: $0, as: UTF8.self) }) {
+      case "library":
+        fields.text("uuid").flatMap { uuid in fields.integer("epoch").map { .library(uuid: uuid, epoch: $0) } }
+      case "opened": fields.integer("epoch").map { .opened(epoch: $0) }
+      case "closed": .closed
+      case "ids": .ids(assets: fields.integer("assets") ?? 0, collections: fields.integer("collections") ?? 0)
+      case "asset": UserDataEntry(&fields).map(UserDataRecord.asset)
+      case "all": fields.integer("count").map { .all(count: Int(clamping: $0)) }
+      case "moved": fields.bytes("from").flatMap { from in fields.bytes("to").map { .moved(from: from, to: $0) } }
+      default: nil
+      }
+    self = record ?? .other(Array(payload))
+  }
+
+  var payload: [UInt8] {
+    var line = Line()
+    switch self {
+    case .library(let uuid, let epoch):
+      line.begin("library")
+      line.add("uuid", uuid)
+      line.add("epoch", epoch)
+    case .opened(let epoch):
+      line.begin("opened")
+      line.add("epoch", epoch)
+    case .closed: line.begin("closed")
+    case .ids(let assets, let collections):
+      line.begin("ids")
+      line.add("assets", assets)
+      line.add("collections", collections)
+    case .asset(let entry): entry.write(to: &line)
+    case .all(let count):
+      line.begin("all")
+      line.add("count", Int64(count))
+    case .moved(let from, let to):
+      line.begin("moved")
+      line.add("from", bytes: from)
+      line.add("to", bytes: to)
+    case .other(let payload): return payload
+    }
+    return line.bytes
+  }
+}
+
+extension UserDataEntry {
+  fileprivate init?(_ fields: inout Fields) {
+    guard let id = fields.integer("id"), id > 0 else { return nil }
+    self.init(id: id)
+    isFavorite = fields.integer("favorite") == 1
+    isHidden = fields.integer("hidden") == 1
+    deletedDate = fields.integer("deleted")
+    addedDate = fields.integer("added") ?? 0
+    file.volume = fields.text("volume") ?? ""
+    file.inode = fields.integer("inode").map(UInt64.init(bitPattern:)) ?? 0
+    file.birthTime = fields.integer("birth") ?? 0
+    file.byteCount = fields.integer("size")
+    file.modificationTime = fields.integer("modified") ?? 0
+    file.fingerprint = fields.integer("print").map(UInt64.init(bitPattern:))
+    file.path = fields.bytes("path") ?? []
+    others = fields.rest
+  }
+
+  fileprivate func write(to line: inout Line) {
+    line.begin("asset")
+    line.add("id", id)
+    if isFavorite { line.add("favorite", 1) }
+    if isHidden { line.add("hidden", 1) }
+    if let deletedDate { line.add("deleted", deletedDate) }
+    line.add("added", addedDate)
+    if !file.volume.isEmpty { line.add("volume", file.volume) }
+    line.add("inode", Int64(bitPattern: file.inode))
+    line.add("birth", file.birthTime)
+    if let byteCount = file.byteCount { line.add("size", byteCount) }
+    line.add("modified", file.modificationTime)
+    if let fingerprint = file.fingerprint { line.add("print", Int64(bitPattern: fingerprint)) }
+    line.add("path", bytes: file.path)
+    for field in others { line.add(field.key, bytes: field.value) }
+  }
+}
+
+/// The fields of one line; what was asked for is taken out.
+private struct Fields {
+  private(set) var rest: [UserDataField] = []
+
+  init(_ words: ArraySlice<ArraySlice<UInt8>>) {
+    for word in words {
+      guard let equals = word.firstIndex(of: UInt8(ascii: "=")) else { continue }
+      rest.append(
+        UserDataField(
+          key: String(decoding: word[..<equals], as: UTF8.self),
+          value: Line.unescape(word[word.index(after: equals)...])))
+    }
+  }
+
+  mutating func bytes(_ key: String) -> [UInt8]? {
+    guard let index = rest.firstIndex(where: { $0.key == key }) else { return nil }
+    return rest.remove(at: index).value
+  }
+
+  mutating func text(_ key: String) -> String? { bytes(key).map { String(decoding: $0, as: UTF8.self) } }
+  mutating func integer(_ key: String) -> Int64? { text(key).flatMap { Int64($0) } }
+}
+
+/// The bytes of one line while it is written. What a value may not have as it is (space, control characters, `%`, and
+/// beyond ASCII) is percent-encoded, so that a line has no other newline than its end.
+private struct Line {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func begin(_ kind: String) { bytes += kind.utf8 }
+  mutating func add(_ key: String, _ value: Int64) { add(key, String(value)) }
+  mutating func add(_ key: String, _ value: String) { add(key, bytes: Array(value.utf8)) }
+
+  mutating func add(_ key: String, bytes value: [UInt8]) {
+    bytes.append(UInt8(ascii: " "))
+    bytes += key.utf8
+    bytes.append(UInt8(ascii: "="))
+    for byte in value {
+      if byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "%") {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
+      }
+    }
+  }
+
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  static func unescape(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count)
+    var index = text.startIndex
+    while index < text.endIndex {
+      if text[index] == UInt8(ascii: "%"), index + 2 < text.endIndex,
+        let high = digits.firstIndex(of: text[index + 1]), let low = digits.firstIndex(of: text[index + 2])
+      {
+        bytes.append(UInt8(high << 4 | low))
+        index += 3
+      } else {
+        bytes.append(text[index])
+        index += 1
+      }
+    }
+    return bytes
+  }
+}

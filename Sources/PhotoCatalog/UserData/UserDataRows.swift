@@ -1,0 +1,165 @@
+import GRDB
+import PhotoModel
+
+// What the catalog says of what a person typed, in the journal's form; and the other way.
+
+extension CatalogWriter {
+  /// Gathers what this commit changes of what the journal holds: new words, and the places of files that have some.
+  ///
+  /// - Complexity: a lookup in memory for every asset that the commit touches, a few in the catalog for those with words.
+  func noteUserData(_ record: CommitRecord) throws {
+    guard let journal else { return }
+    let typed: ChangedFields = [.favorite, .hidden]
+    var ids = record.updatedAssets.filter { !$0.value.isDisjoint(with: typed) || journal.holds($0.key) }.map(\.key)
+    ids += record.insertedAssets.filter(journal.holds) + record.deletedAssets.filter(journal.holds)
+    if !ids.isEmpty {
+      var reading = try UserDataReading(database)
+      for id in ids.sorted() {
+        // Without a tombstone it has nothing to be known by: it is forgotten when the journal is compacted.
+        guard var entry = try reading.entry(of: id) else { continue }
+        entry.others = journal.others(of: id)
+        journalRecords.append(.asset(entry))
+      }
+    }
+    guard !journal.heldIDs.isEmpty else { return }
+    journalRecords += record.renamedDirectories.map { .moved(from: $0.fromPath, to: $0.toPath) }
+  }
+
+  /// Reserves ids before the catalog gives more than there are.
+  func noteReservation() throws {
+    guard let journal else { return }
+    let (assets, collections) = try lastIDs()
+    guard assets > journal.reservedAssets || collections > journal.reservedCollections else { return }
+    func next(_ last: Int64, _ reserved: Int64) -> Int64 {
+      last > reserved ? last + UserDataJournal.reservation : reserved
+    }
+    journalRecords.append(
+      .ids(
+        assets: next(assets, journal.reservedAssets), collections: next(collections, journal.reservedCollections)))
+  }
+
+  /// The largest that were ever given.
+  func lastIDs() throws -> (assets: Int64, collections: Int64) {
+    let select = try RawStatement(
+      database,
+      "SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'asset'), "
+        + "(SELECT seq FROM sqlite_sequence WHERE name = 'collection')")
+    return try select.firstRow { (select.int64(0), select.int64(1)) } ?? (0, 0)
+  }
+
+  /// Neither an asset nor a collection gets an id up to these.
+  func reserve(assets: Int64, collections: Int64) throws {
+    try reserveIDs(through: assets)
+    // The smart albums are there: so is the row.
+    let raise = try RawStatement(
+      database, "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'collection'")
+    raise.bind(1, collections)
+    try raise.run()
+  }
+
+  /// Writes what an entry says to its asset, else to its tombstone, else makes one.
+  func apply(_ entry: UserDataEntry, _ record: inout CommitRecord) throws {
+    if try missingAssets([entry.id]).isEmpty {
+      try setUserData(of: entry.id, isFavorite: entry.isFavorite, isHidden: entry.isHidden, &record)
+    } else if var tombstone = try tombstone(of: entry.id) {
+      (tombstone.isFavorite, tombstone.isHidden) = (entry.isFavorite, entry.isHidden)
+      try insertTombstone(tombstone)
+    } else if !entry.isEmpty {
+      let file = entry.file
+      try insertTombstone(
+        Tombstone(
+          assetID: entry.id, deletedDate: entry.deletedDate, path: file.path,
+          volumeID: file.volume.isEmpty ? nil : try volume(identity: file.volume), inode: file.inode,
+          birthTime: file.birthTime, byteCount: file.byteCount, modificationTime: file.modificationTime,
+          fingerprint: file.fingerprint, addedDate: entry.addedDate, isFavorite: entry.isFavorite,
+          isHidden: entry.isHidden))
+    }
+  }
+
+  /// Sets what is given, and says in the record what that changed.
+  package func setUserData(
+    of id: Int64, isFavorite: Bool?, isHidden: Bool?, _ record: inout CommitRecord
+  ) throws {
+    var collections = Set(try self.collections(holding: id))
+    var fields: ChangedFields = []
+    if let isFavorite, try setFavorite(id, isFavorite) { fields.insert(.favorite) }
+    if let isHidden, try setHidden(id, isHidden) { fields.insert(.hidden) }
+    guard !fields.isEmpty else { return }
+    collections.formUnion(try self.collections(holding: id))
+    record.update(asset: id, fields)
+    for collection in collections { record.update(collection: collection) }
+  }
+
+  /// Everything that a person typed, as a new journal would have it.
+  func userData(others: (Int64) -> [UserDataField], alsoOf more: some Sequence<Int64>) throws -> [UserDataEntry] {
+    var reading = try UserDataReading(database)
+    var ids = Set(more)
+    let select = try RawStatement(
+      database,
+      """
+      SELECT id FROM asset WHERE is_favorite = 1 UNION SELECT id FROM asset WHERE is_hidden = 1
+      UNION SELECT asset_id FROM tombstone WHERE is_favorite OR is_hidden
+      """)
+    try select.forEachRow { ids.insert(select.int64(0)) }
+    return try ids.sorted().compactMap { id in
+      var entry = try reading.entry(of: id)
+      entry?.others = others(id)
+      return entry
+    }
+  }
+}
+
+/// Reads entries; for one transaction, since it remembers folders.
+struct UserDataReading {
+  private var tree: DirectoryTree
+  private let asset: RawStatement
+  private let tombstone: RawStatement
+
+  init(_ database: Database) throws {
+    tree = try DirectoryTree(database)
+    asset = try RawStatement(
+      database,
+      """
+      SELECT a.is_favorite, a.is_hidden, a.added_date, a.directory_id, a.name, v.identity, r.inode, r.birth_time,
+        r.byte_count, r.modification_time, r.fingerprint
+      FROM asset a LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
+        LEFT JOIN directory d ON d.id = a.directory_id LEFT JOIN volume v ON v.id = d.volume_id WHERE a.id = ?
+      """)
+    tombstone = try RawStatement(
+      database,
+      """
+      SELECT t.is_favorite, t.is_hidden, t.added_date, t.deleted_date, t.path, v.identity, t.inode, t.birth_time,
+        t.byte_count, t.modification_time, t.fingerprint
+      FROM tombstone t LEFT JOIN volume v ON v.id = t.volume_id WHERE t.asset_id = ?
+      """)
+  }
+
+  /// What was typed for an asset that is in the library or was; nil: nothing is known of it.
+  mutating func entry(of id: Int64) throws -> UserDataEntry? {
+    asset.bind(1, id)
+    if let found = try asset.firstRow({ (read(asset, id), asset.int64(3), asset.bytes(4)) }) {
+      var (entry, directory, name) = found
+      entry.file.path = try tree.place(directory).path(of: name)
+      return entry
+    }
+    tombstone.bind(1, id)
+    return try tombstone.firstRow {
+      var entry = read(tombstone, id)
+      entry.deletedDate = tombstone.optionalInt64(3)
+      entry.file.path = tombstone.bytes(4)
+      return entry
+    }
+  }
+
+  private func read(_ row: RawStatement, _ id: Int64) -> UserDataEntry {
+    var entry = UserDataEntry(id: id)
+    (entry.isFavorite, entry.isHidden, entry.addedDate) = (row.bool(0), row.bool(1), row.int64(2))
+    entry.file.volume = row.text(5)
+    entry.file.inode = UInt64(bitPattern: row.int64(6))
+    entry.file.birthTime = row.int64(7)
+    entry.file.byteCount = row.optionalInt64(8).flatMap { $0 < 0 ? nil : $0 }
+    entry.file.modificationTime = row.int64(9)
+    entry.file.fingerprint = row.optionalInt64(10).map(UInt64.init(bitPattern:))
+    return entry
+  }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import PhotoModel
+import Synchronization
+
+@testable import PhotoCatalog
+
+/// A catalog with its journal in a folder of its own, whose files a test copies, damages and removes.
+final class UserDataFixture: Sendable {
+  let folder: String
+  var path: String { folder + "/catalog.sqlite" }
+  var journal: String { folder + "/catalog.userdata" }
+
+  init() throws {
+    folder = NSTemporaryDirectory() + "photod-userdata-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(atPath: folder) } catch { print("\(folder) stays behind: \(error)") }
+  }
+
+  func open(
+    bootID: String = "boot", isSuspect: Bool = false,
+    hook: @escaping @Sendable (UserDataJournal.Step) throws -> Void = { _ in }
+  ) throws -> Catalog {
+    try Catalog(path: path, bootID: bootID, isSuspect: isSuspect, date: 1_763_720_100_000_000, hook: hook)
+  }
+
+  /// What is on disk now, as a process that is killed leaves it.
+  func copy(to other: UserDataFixture) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      let target = other.folder + "/" + name
+      if FileManager.default.fileExists(atPath: target) { try FileManager.default.removeItem(atPath: target) }
+      try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: target)
+    }
+  }
+
+  func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+
+  func remove(_ suffixes: String...) throws {
+    for suffix in suffixes where FileManager.default.fileExists(atPath: path + suffix) {
+      try FileManager.default.removeItem(atPath: path + suffix)
+    }
+  }
+
+  func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
+  func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+  }
+}
+
+extension Catalog {
+  /// Adds photos `1.jpg`, `2.jpg`, … in `/p`; the inode of each is its number.
+  @discardableResult
+  func addPhotos(_ count: Int, from first: Int = 1) throws -> [Int64] {
+    try write { writer in
+      let directory: Int64
+      if first == 1 {
+        directory = try writer.insertDirectory(
+          parentID: nil, rootID: try writer.insertRoot(path: Array("/p".utf8)), name: [],
+          volumeID: try writer.volume(identity: "uuid:v"), inode: 1, birthTime: 1
+        ).directory
+      } else {
+        directory = 1
+      }
+      var record = CommitRecord()
+      let ids = try (first..<first + count).map { number in
+        let row = FileRow(
+          assetID: 0, directoryID: directory, name: Array("\(number).jpg".utf8), byteCount: 10, modificationTime: 7,
+          changeTime: 7, inode: UInt64(number), birthTime: 3, readTime: 9, fingerprint: UInt64(number))
+        let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
+        let id = try writer.insertAsset(content, file: row, addedDate: 5)
+        record.insert(asset: id)
+        return id
+      }
+      _ = try writer.append(record, origin: "watcher", date: 1)
+      return ids
+    }
+  }
+
+  /// As PerformChanges does it.
+  func set(_ ids: [Int64], favorite: Bool? = nil, hidden: Bool? = nil) throws {
+    try write(durable: true) { writer in
+      var record = CommitRecord()
+      for id in ids { try writer.setUserData(of: id, isFavorite: favorite, isHidden: hidden, &record) }
+      if !record.isEmpty { _ = try writer.append(record, origin: "client:test", date: 1) }
+    }
+  }
+
+  /// What was typed, of assets and of tombstones, by id.
+  func typed() throws -> [Int64: String] {
+    try read { reader in
+      var typed: [Int64: String] = [:]
+      let select = try RawStatement(
+        reader.database,
+        """
+        SELECT id, is_favorite, is_hidden, 0 FROM asset WHERE is_favorite OR is_hidden
+        UNION ALL SELECT asset_id, is_favorite, is_hidden, 1 FROM tombstone
+        """)
+      try select.forEachRow {
+        typed[select.int64(0)] =
+          (select.bool(1) ? "favorite " : "") + (select.bool(2) ? "hidden " : "") + (select.bool(3) ? "waits" : "")
+      }
+      return typed.mapValues { $0.trimmingCharacters(in: .whitespaces) }
+    }
+  }
+
+  func messages() throws -> [String] {
+    try read { reader in try String.fetchAll(reader.database, sql: "SELECT message FROM notice ORDER BY id") }
+  }
+}
+
+/// A place of failure that a test chooses.
+final class Failing: Sendable {
+  struct Hit: Error {}
+  private let step = Mutex<UserDataJournal.Step?>(nil)
+
+  var at: UserDataJournal.Step? {
+    get { step.withLock { $0 } }
+    set { step.withLock { $0 = newValue } }
+  }
+
+  @Sendable func hook(_ step: UserDataJournal.Step) throws { if step == at { throw Hit() } }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+
+@testable import PhotoCatalog
+
+@Suite struct UserDataTests {
+  private let fixture: UserDataFixture
+
+  init() throws { fixture = try UserDataFixture() }
+
+  @Test func crcIsThatOfTheStandard() {
+    #expect(CRC32C.checksum(of: Array("123456789".utf8)) == 0xE306_9283)
+    #expect(CRC32C.checksum(of: [UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
+  }
+
+  @Test func entriesKeepEveryByteOfAPathAndFieldsOfLaterVersions() {
+    var entry = UserDataEntry(id: 7)
+    entry.isHidden = true
+    entry.deletedDate = 99
+    entry.file.path = Array("/a b%c\n=".utf8) + [0xff, 0x00, 0x7f]
+    entry.file.inode = .max
+    entry.file.fingerprint = 1 << 63
+    entry.others = [UserDataField(key: "caption", value: Array("Zürich am See".utf8))]
+    let payload = UserDataRecord.asset(entry).payload
+    #expect(payload.allSatisfy { $0 >= 0x20 && $0 < 0x7f })
+    #expect(UserDataRecord(parsing: payload[...]) == .asset(entry))
+    #expect(UserDataRecord(parsing: Array("album id=3 title=x".utf8)[...]) == .other(Array("album id=3 title=x".utf8)))
+  }
+
+  @Test func favoritesComeBackWithADeletedCatalog() throws {
+    let catalog = try fixture.open()
+    let ids = try catalog.addPhotos(5)
+    try catalog.set([ids[1], ids[3]], favorite: true)
+    try catalog.set([ids[3]], hidden: true)
+    try catalog.set([ids[4]], favorite: true)
+    try catalog.set([ids[4]], favorite: false)
+    try catalog.close()
+    try fixture.remove("", "-wal", "-shm")
+
+    let rebuilt = try fixture.open()
+    #expect(rebuilt.uuid == catalog.uuid)
+    #expect(rebuilt.epoch == catalog.epoch + 1)
+    #expect(try rebuilt.typed() == [2: "favorite waits", 4: "favorite hidden waits"])
+    let tombstone = try #require(try rebuilt.write { try $0.tombstone(of: 4) })
+    #expect(tombstone.path == Array("/p/4.jpg".utf8))
+    #expect(tombstone.inode == 4 && tombstone.byteCount == 10 && tombstone.fingerprint == 4 && tombstone.addedDate == 5)
+    #expect(tombstone.deletedDate == nil && tombstone.volumeID != nil)
+    #expect(try rebuilt.addPhotos(1)[0] > 10_000, "an id is used again")
+    #expect(try rebuilt.messages().count == 1)
+    try rebuilt.close()
+    // It stays so.
+    let again = try fixture.open()
+    #expect(again.epoch == rebuilt.epoch)
+    #expect(try again.typed() == [2: "favorite waits", 4: "favorite hidden waits"])
+    try again.close()
+  }
+
+  @Test func aNewLibraryHasNothingToTell() throws {
+    let catalog = try fixture.open()
+    #expect(try catalog.messages().isEmpty)
+    #expect(catalog.epoch == 1)
+    try catalog.close()
+    let again = try fixture.open()
+    #expect(try again.messages().isEmpty)
+    #expect(again.epoch == 1 && again.uuid == catalog.uuid)
+    try again.close()
+    #expect(try fixture.names().filter { !$0.hasPrefix("catalog.sqlite") } == ["catalog.userdata"])
+    let mode = try FileManager.default.attributesOfItem(atPath: fixture.journal)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test func bothGoneIsANewLibrary() throws {
+    let catalog = try fixture.open()
+    try catalog.close()
+    try fixture.remove("", "-wal", "-shm")
+    try FileManager.default.removeItem(atPath: fixture.journal)
+    let other = try fixture.open()
+    #expect(other.uuid != catalog.uuid)
+    try other.close()
+  }
+
+  @Test func placesFollowMovesOfFilesAndFolders() throws {
+    let catalog = try fixture.open()
+    let ids = try catalog.addPhotos(2)
+    try catalog.set(ids, favorite: true)
+    try catalog.write { writer in
+      var record = CommitRecord()
+      let folder = try writer.insertDirectory(
+        parentID: 1, rootID: nil, name: Array("a b".utf8), volumeID: 1, inode: 50, birthTime: 1
+      ).directory
+      let row = try #require(try writer.file(1, Array("1.jpg".utf8)))
+      try writer.moveFile(row, to: folder, name: Array("ü.jpg".utf8))
+      record.update(asset: ids[0], .path)
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    try catalog.write { writer in
+      var record = CommitRecord()
+      try writer.database.execute(sql: "UPDATE directory SET name = 'c' WHERE inode = 50")
+      record.renamedDirectories.append(
+        .init(directoryID: 2, fromPath: Array("/p/a b".utf8), toPath: Array("/p/c".utf8)))
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    try catalog.write { writer in
+      var record = CommitRecord()
+      _ = try writer.bury(ids[1], directoryPath: Array("/p/".utf8), date: 77)
+      record.delete(asset: ids[1])
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    try catalog.close()
+    let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+    #expect(contents.entries[1]?.file.path == Array("/p/c/ü.jpg".utf8))
+    #expect(contents.entries[2]?.deletedDate == 77)
+    #expect(contents.isClosed)
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(try rebuilt.write { try $0.tombstone(of: 1)?.path } == Array("/p/c/ü.jpg".utf8))
+    #expect(try rebuilt.write { try $0.tombstone(of: 2)?.deletedDate } == 77)
+    try rebuilt.close()
+  }
+
+  @Test func compactionKeepsTheLatestAndWhatLaterVersionsWrote() throws {
+    let catalog = try fixture.open()
+    let ids = try catalog.addPhotos(3)
+    try catalog.set(ids, favorite: true)
+    try catalog.close()
+    // A later photod gave a caption to one, and an album.
+    let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+    var entry = try #require(contents.entries[2])
+    entry.others = [UserDataField(key: "caption", value: Array("x y".utf8))]
+    let (more, _) = UserDataContents.frame(
+      [.asset(entry), .other(Array("album id=9 title=A".utf8))], number: contents.number + 1)
+    try fixture.write(try fixture.bytes(fixture.journal) + more, to: fixture.journal)
+
+    let later = try fixture.open()
+    for round in 0..<600 { try later.set([ids[0]], favorite: round % 2 == 1) }
+    try later.set([ids[1]], favorite: false)
+    let size = try fixture.bytes(fixture.journal).count
+    #expect(size < 80_000, "\(size) bytes")
+    try later.close()
+    let text = String(decoding: try fixture.bytes(fixture.journal), as: UTF8.self)
+    #expect(text.contains("caption=x%20y"))
+    #expect(text.contains(" album id=9 title=A\n"))
+    let kept = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+    #expect(kept.entries.keys.sorted() == [1, 2, 3] && kept.entries[1]?.isFavorite == true)
+    #expect(kept.entries[2]?.isFavorite == false)
+  }
+
+  // MARK: - Failures in between
+
+  /// The state of the disk at each step is opened as the next photod would after kill -9.
+  @Test func killedBetweenAnyTwoStepsNothingAcknowledgedIsLost() throws {
+    let copies = Mutex<[(step: UserDataJournal.Step, fixture: UserDataFixture)]>([])
+    let isWatched = Mutex(false)
+    let catalog = try fixture.open { [fixture] step in
+      guard isWatched.withLock({ $0 }) else { return }
+      let copy = try UserDataFixture()
+      try fixture.copy(to: copy)
+      copies.withLock { $0.append((step, copy)) }
+    }
+    let ids = try catalog.addPhotos(4)
+    try catalog.set([ids[0], ids[1]], favorite: true)
+    isWatched.withLock { $0 = true }
+    try catalog.set([ids[2], ids[3]], favorite: true)
+    isWatched.withLock { $0 = false }
+    let token = try catalog.read { try $0.sequence() }
+    try catalog.close()
+
+    let made = copies.withLock { $0 }
+    #expect(made.map(\.step) == [.append, .sync, .commit, .committed])
+    for (step, copy) in made {
+      let reopened = try copy.open()
+      let typed = try reopened.typed()
+      let all: [Int64: String] = [1: "favorite", 2: "favorite", 3: "favorite", 4: "favorite"]
+      // Before the append nothing was asked of the disk; after it, both or none.
+      #expect(typed == (step == .append ? [1: "favorite", 2: "favorite"] : all), "\(step)")
+      #expect(reopened.epoch == 1, "\(step)")
+      #expect(try reopened.messages().isEmpty, "\(step)")
+      if step != .append {
+        // Who goes on from an old token hears of it.
+        #expect(
+          try reopened.read { try $0.persistentChanges(after: token - 1, limit: 9).flatMap(\.updatedAssets) } == [3, 4])
+      }
+      try reopened.close()
+    }
+  }
+
+  @Test func aFailedStepLeavesNothing() throws {
+    let failing = Failing()
+    let catalog = try fixture.open(hook: failing.hook)
+    let ids = try catalog.addPhotos(2)
+    for step in [UserDataJournal.Step.append, .sync, .commit] {
+      failing.at = step
+      #expect(throws: Failing.Hit.self) { try catalog.set(ids, favorite: true) }
+      failing.at = nil
+      #expect(try catalog.typed().isEmpty)
+      let copy = try UserDataFixture()
+      try fixture.copy(to: copy)
+      let reopened = try copy.open()
+      #expect(try reopened.typed().isEmpty, "\(step): invented")
+      try reopened.close()
+    }
+    try catalog.set([ids[0]], favorite: true)
+    #expect(try catalog.typed() == [1: "favorite"])
+    try catalog.close()
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(try rebuilt.typed() == [1: "favorite waits"])
+    try rebuilt.close()
+  }
+
+  @Test func aJournalThatWasRemovedWhileRunningIsWrittenAnew() throws {
+    let catalog = try fixture.open()
+    let ids = try catalog.addPhotos(3)
+    try catalog.set([ids[0]], favorite: true)
+    try FileManager.default.removeItem(atPath: fixture.journal)
+    try catalog.set([ids[1]], favorite: true)
+    let copy = try UserDataFixture()
+    try fixture.copy(to: copy)
+    try copy.remove("", "-wal", "-shm")
+    let rebuilt = try copy.open()
+    #expect(try rebuilt.typed() == [1: "favorite waits", 2: "favorite waits"])
+    try rebuilt.close()
+    try catalog.close()
+  }
+}
