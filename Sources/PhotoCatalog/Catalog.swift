@@ -1,6 +1,7 @@
 import GRDB
 import Glibc
 import PhotoModel
+import Synchronization
 
 /// The SQLite database of one library: the only place with SQL.
 ///
@@ -16,10 +17,12 @@ package final class Catalog: Sendable {
   package let damage: AsyncStream<String>
   private let damaged: AsyncStream<String>.Continuation
 
-  private let pool: DatabasePool
+  let pool: DatabasePool
   /// Used by write transactions alone, of which there is one at a time; nil for a schema that knows of none.
-  private nonisolated(unsafe) let journal: UserDataJournal?
+  nonisolated(unsafe) let journal: UserDataJournal?
   private let hook: @Sendable (UserDataJournal.Step) throws -> Void
+  /// Another catalog is about to take the place of this one: what was written now would be lost.
+  let isFrozen = Atomic(false)
 
   /// Opens the catalog, or makes it with its directory (0700); brings an older schema up to date. One that is damaged is
   /// moved aside and made anew from the journal of user data beside it (see ``CatalogOpening``).
@@ -102,6 +105,7 @@ package final class Catalog: Sendable {
         var change = JournalChange.none
         do {
           try database.inTransaction(.immediate) {
+            guard !isFrozen.load(ordering: .acquiring) else { throw Self.frozen }
             let writer = CatalogWriter(connection: database, journal: journal)
             value = try body(writer)
             try writer.finish()
@@ -219,6 +223,9 @@ package final class Catalog: Sendable {
       journal.putOffCompaction()
     }
   }
+
+  static let frozen = PhotoError(
+    "catalogReplaced", "The catalog is being replaced. Try again in a moment, when the library is open again.")
 
   // MARK: - What SQLite says
 

@@ -102,9 +102,9 @@ extension CatalogWriter {
       """)
     try select.forEachRow { ids.insert(select.int64(0)) }
     return try ids.sorted().compactMap { id in
-      var entry = try reading.entry(of: id)
-      entry?.others = others(id)
-      return entry
+      guard var entry = try reading.entry(of: id) else { return nil }
+      entry.others = others(id)
+      return entry.isEmpty ? nil : entry
     }
   }
 }

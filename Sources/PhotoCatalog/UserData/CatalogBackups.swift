@@ -1,0 +1,304 @@
+import GRDB
+import Glibc
+import PhotoModel
+
+// Copies of the catalog, by SQLite's online backup: one reader's snapshot, page by page, while the writer goes on.
+
+extension Catalog {
+  static let keptDaily = 7
+  static let keptWeekly = 4
+
+  /// Copies the catalog to a file that isn't there; verified before it gets its name.
+  ///
+  /// - Parameters:
+  ///   - path: nil: into the folder of backups, with the date in its name.
+  ///   - date: microseconds since 1970.
+  /// - Throws: ``KeepingError``.
+  package func backup(to path: String?, date: Int64 = CatalogFiles.now()) throws -> BackupReport {
+    let target = path ?? "\(files.backups)/photod-\(CatalogFiles.text(date)).sqlite"
+    return try keeping(target) {
+      if path == nil { try makeBackupsFolder() }
+      guard !PrivateFile.exists(target) else {
+        throw KeepingError.cannotWrite(path: target, message: "\(target) is there already. Name a file that is not.")
+      }
+      try copy(to: target)
+      return try Self.report(target)
+    }
+  }
+
+  /// The backup of the day, in place of an earlier one of that day; the oldest are dropped once it is there.
+  ///
+  /// - Returns: nil where nothing was committed since the last.
+  package func dailyBackup(date: Int64 = CatalogFiles.now()) throws -> BackupReport? {
+    try keeping(files.backups) {
+      try makeBackupsFolder()
+      if let last = try dailyBackups().first, try state(of: last.path) == read({ try Self.state($0.database) }) {
+        return nil
+      }
+      let path = "\(files.backups)/photod-\(CatalogFiles.text(date).prefix(10)).sqlite"
+      try copy(to: path)
+      for path in Self.superfluous(try dailyBackups()) { try PrivateFile.remove(path) }
+      return try Self.report(path)
+    }
+  }
+
+  /// When the newest of the daily backups was made, in microseconds since 1970.
+  package func lastDailyBackup() throws -> Int64? {
+    try dailyBackups().first.map { try Self.date(of: $0.path) }
+  }
+
+  /// Those in the folder of backups, newest first.
+  package func backups() throws -> [BackupReport] {
+    try keeping(files.backups) {
+      try names().filter { $0.hasPrefix("photod-") && $0.hasSuffix(".sqlite") }
+        .map { try Self.report("\(files.backups)/\($0)") }.sorted { $0.date.microseconds > $1.date.microseconds }
+    }
+  }
+
+  // MARK: - Restoring
+
+  /// Verifies a backup and decides for it: the next opening of this catalog gives it the catalog's place. Until then
+  /// nothing can be written here any more.
+  ///
+  /// - Throws: ``KeepingError``; the library goes on then.
+  package func prepareRestore(from path: String, date: Int64 = CatalogFiles.now()) throws -> RestoreReport {
+    let temporary = files.restored + ".new"
+    return try keeping(temporary) {
+      try Self.copyFile(path, to: temporary)
+      defer { _ = Result { try PrivateFile.remove(temporary) } }
+      try Self.verifyBackup(temporary, named: path)
+      let number = try freeze()
+      do {
+        let previous = try backup(to: nil, date: date)
+        let counts = try prepare(temporary, epochsMore: 1, number: number)
+        try PrivateFile.rename(temporary, to: files.restored)
+        return RestoreReport(path: path, assetCount: counts.assets, userDataCount: counts.typed, previous: previous)
+      } catch {
+        isFrozen.store(false, ordering: .releasing)
+        throw error
+      }
+    }
+  }
+
+  /// The catalog's file was removed, or another put in its place, while it is in use: what is still open is written to a
+  /// new file, which the next opening gives the place. Nothing is lost.
+  package func rescue() throws {
+    let temporary = files.restored + ".new"
+    try keeping(temporary) {
+      let number = try freeze()
+      do {
+        try copy(to: temporary)
+        _ = try prepare(temporary, epochsMore: 0, number: number)
+        _ = try files.moveCatalogAside(because: "other", date: CatalogFiles.now())
+        try PrivateFile.rename(temporary, to: files.restored)
+      } catch {
+        isFrozen.store(false, ordering: .releasing)
+        throw error
+      }
+    }
+  }
+
+  /// - Returns: a number beyond every batch that the journal may still get: it is written anew then.
+  private func freeze() throws -> Int64 {
+    try pool.write { _ in
+      guard !isFrozen.exchange(true, ordering: .acquiringAndReleasing) else {
+        throw KeepingError.busy(message: "The catalog is being replaced already. Try again in a moment.")
+      }
+      return (journal?.number ?? 0) + 1000
+    }
+  }
+
+  /// Makes a copy the catalog to go on with.
+  private func prepare(_ path: String, epochsMore: Int64, number: Int64) throws -> (assets: Int, typed: Int) {
+    let reserved = (journal?.reservedAssets ?? 0, journal?.reservedCollections ?? 0)
+    return try Self.withQueue(path) { queue in
+      try CatalogOpening.migrator(nil).migrate(queue)
+      return try queue.write { database in
+        let writer = CatalogWriter(connection: database)
+        try writer.reserve(assets: reserved.0, collections: reserved.1)
+        try database.execute(sql: "DELETE FROM notice")
+        try database.execute(
+          sql: "UPDATE library SET epoch = max(epoch, ?) + ?, boot_id = ?, is_clean = 1, journal_number = ?",
+          arguments: [epoch, epochsMore, Self.currentBootID(), number])
+        let typed = try writer.userData(others: { _ in [] }, alsoOf: []).count
+        return (try Int.fetchOne(database, sql: "SELECT count(*) FROM asset") ?? 0, typed)
+      }
+    }
+  }
+
+  private static func verifyBackup(_ path: String, named name: String) throws {
+    func refuse(_ why: String) -> KeepingError {
+      .notABackup(path: name, message: "\(name) \(why). `photoctl backup --list` names the backups that there are.")
+    }
+    do {
+      try withQueue(path) { queue in
+        try queue.read { database in
+          guard try database.tableExists("grdb_migrations"), try database.tableExists("library"),
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM library") == 1
+          else { throw refuse("is no catalog of photod") }
+          guard try !CatalogOpening.migrator(nil).hasBeenSuperseded(database) else {
+            throw refuse("was written by a newer photod")
+          }
+          let report = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? ""
+          guard report == "ok" else { throw refuse("is damaged (\(report))") }
+        }
+      }
+    } catch let error as DatabaseError {
+      throw refuse("is no catalog, or damaged (\(error.message ?? "unknown"))")
+    }
+  }
+
+  // MARK: - Copies
+
+  /// A whole file of its own, verified, on disk, and then under its name.
+  private func copy(to path: String) throws {
+    let temporary = path + ".new"
+    try PrivateFile.remove(temporary)
+    Glibc.close(try PrivateFile.open(temporary, O_CREAT | O_EXCL))
+    do {
+      try Self.withQueue(temporary) { queue in
+        try pool.backup(to: queue)
+        let report = try queue.write { database in
+          // Put back by hand, it is known for what it is: commits came after it.
+          try database.execute(sql: "UPDATE library SET boot_id = 'backup', is_clean = 0")
+          return try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
+        }
+        guard report == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: report) }
+      }
+      try PrivateFile.sync(temporary)
+      try PrivateFile.rename(temporary, to: path)
+    } catch {
+      _ = Result { try PrivateFile.remove(temporary) }
+      throw error
+    }
+  }
+
+  /// One connection to a file that then needs nothing beside it.
+  private static func withQueue<Value>(_ path: String, _ body: (DatabaseQueue) throws -> Value) throws -> Value {
+    var configuration = Configuration()
+    configuration.prepareDatabase { try SQLFunctions.register(in: $0) }
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let value = try body(queue)
+    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+    try queue.close()
+    return value
+  }
+
+  private static func copyFile(_ path: String, to target: String) throws {
+    for suffix in ["", "-wal"] {
+      try PrivateFile.remove(target + suffix)
+      guard let bytes = try PrivateFile.read(path + suffix) else {
+        if suffix.isEmpty { throw PrivateFile.failure(path, "opened", ENOENT) }
+        continue
+      }
+      Glibc.close(try PrivateFile.replace(target + suffix, with: bytes))
+    }
+  }
+
+  private static func report(_ path: String) throws -> BackupReport {
+    var configuration = Configuration()
+    configuration.readonly = true
+    // One that can't be read is listed all the same.
+    let count = Result { () throws -> Int? in
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      defer { _ = Result { try queue.close() } }
+      return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM asset") }
+    }
+    let assets: Int? = if case .success(let count) = count { count } else { nil }
+    let name = path.split(separator: "/").last ?? ""
+    return BackupReport(
+      path: path, byteCount: PrivateFile.byteCount(path) ?? 0, assetCount: assets,
+      date: PhotoDate(microseconds: try date(of: path)), isKept: Self.day(String(name)) == nil)
+  }
+
+  private static func date(of path: String) throws -> Int64 {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw PrivateFile.failure(path, "read", errno) }
+    return Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
+  }
+
+  // MARK: - The daily ones
+
+  private struct State: Equatable {
+    let library: String
+    let epoch: Int64
+    let sequence: Int64
+  }
+
+  private static func state(_ database: Database) throws -> State? {
+    try Row.fetchOne(
+      database, sql: "SELECT uuid, epoch, ifnull((SELECT max(sequence) FROM history), 0) FROM library"
+    ).map { State(library: $0[0], epoch: $0[1], sequence: $0[2]) }
+  }
+
+  /// Nil also for one that can't be read: then another is made.
+  private func state(of path: String) throws -> State? {
+    var configuration = Configuration()
+    configuration.readonly = true
+    let state = Result { () throws -> State? in
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      defer { _ = Result { try queue.close() } }
+      return try queue.read { try Self.state($0) }
+    }
+    if case .success(let state) = state { return state }
+    return nil
+  }
+
+  private func names() throws -> [String] {
+    guard let folder = opendir(files.backups) else {
+      if errno == ENOENT { return [] }
+      throw PrivateFile.failure(files.backups, "read", errno)
+    }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names
+  }
+
+  private func makeBackupsFolder() throws {
+    guard mkdir(files.backups, 0o700) == 0 || errno == EEXIST else {
+      throw PrivateFile.failure(files.backups, "made", errno)
+    }
+  }
+
+  /// Newest first, with the day of each.
+  private func dailyBackups() throws -> [(path: String, day: Int)] {
+    try names().compactMap { name in Self.day(name).map { ("\(files.backups)/\(name)", $0) } }.sorted { $0.1 > $1.1 }
+  }
+
+  /// The days since 1970 in a name as `photod-2026-11-21.sqlite`; nil for any other.
+  static func day(_ name: String) -> Int? {
+    guard name.hasPrefix("photod-"), name.hasSuffix(".sqlite"), name.utf8.count == 24 else { return nil }
+    let parts = name.dropFirst(7).dropLast(7).split(separator: "-").compactMap { Int32($0) }
+    guard parts.count == 3 else { return nil }
+    var date = tm()
+    (date.tm_year, date.tm_mon, date.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2])
+    return Int(timegm(&date)) / 86_400
+  }
+
+  /// What is kept: the newest few, and of the weeks before them one each.
+  static func superfluous(_ backups: [(path: String, day: Int)]) -> [String] {
+    var weeks: Set<Int> = []
+    return backups.dropFirst(keptDaily).filter { backup in
+      weeks.count >= keptWeekly || !weeks.insert(backup.day / 7).inserted
+    }.map(\.path)
+  }
+
+  /// Says what went wrong in the words of ``KeepingError``.
+  private func keeping<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+    do {
+      return try noticing(body)
+    } catch let error as KeepingError {
+      throw error
+    } catch  where Self.isFull(error) {
+      throw KeepingError.storageFull(message: "There is no room for \(path). Make some, and try again.")
+    } catch let error as PrivateFileError {
+      throw KeepingError.cannotWrite(path: error.path, message: "\(error). Name a place that you can write to.")
+    } catch {
+      throw KeepingError.cannotWrite(path: path, message: "\(path) can't be written: \(error).")
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import GRDB
+import PhotoModel
+
+// Whether the catalog follows its own rules.
+
+extension Catalog {
+  /// One rule: how many rows break it, and which is the first.
+  private struct Rule {
+    let severity: CheckReport.Finding.Severity
+    /// After the number: `photos have no file`.
+    let what: String
+    let table: String
+    /// Gives a number and the smallest id.
+    let sql: String
+
+    init(
+      _ what: String, in table: String, _ sql: String, severity: CheckReport.Finding.Severity = .error
+    ) {
+      (self.severity, self.what, self.table, self.sql) = (severity, what, table, sql)
+    }
+  }
+
+  private static let rules = [
+    Rule(
+      "photos have no first file in their place", in: "asset",
+      """
+      SELECT count(*), min(a.id) FROM asset a LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
+        AND r.asset_id = a.id AND r.position = 0 WHERE r.asset_id IS NULL
+      """),
+    Rule(
+      "files belong to no photo", in: "resource",
+      "SELECT count(*), min(r.asset_id) FROM resource r LEFT JOIN asset a ON a.id = r.asset_id WHERE a.id IS NULL"),
+    Rule(
+      "files are in no folder", in: "resource",
+      """
+      SELECT count(*), min(r.directory_id) FROM resource r LEFT JOIN directory d ON d.id = r.directory_id
+      WHERE d.id IS NULL
+      """),
+    Rule(
+      "photos are sorted by another date than theirs", in: "asset",
+      "SELECT count(*), min(id) FROM asset WHERE sort_date <> ifnull(creation_date, added_date)"),
+    Rule(
+      "folders are below no root", in: "directory",
+      """
+      WITH RECURSIVE below(id) AS (SELECT d.id FROM directory d JOIN root ON root.id = d.root_id WHERE d.parent_id IS NULL
+        UNION SELECT d.id FROM below JOIN directory d ON d.parent_id = below.id)
+      SELECT count(*), min(id) FROM directory WHERE id NOT IN (SELECT id FROM below)
+      """),
+    Rule(
+      "folders are a root's and another folder's, or neither", in: "directory",
+      "SELECT count(*), min(id) FROM directory WHERE (parent_id IS NULL) = (root_id IS NULL)"),
+    Rule(
+      "folders are on no volume", in: "directory",
+      """
+      SELECT count(*), min(d.id) FROM directory d LEFT JOIN volume v ON v.id = d.volume_id WHERE v.id IS NULL
+      """),
+    Rule(
+      "folders have no album of their own", in: "directory",
+      """
+      SELECT count(*), min(d.id) FROM directory d LEFT JOIN collection c ON c.directory_id = d.id WHERE c.id IS NULL
+      """),
+    Rule(
+      "albums are of folders that are not there", in: "collection",
+      """
+      SELECT count(*), min(c.id) FROM collection c LEFT JOIN directory d ON d.id = c.directory_id
+      WHERE c.directory_id IS NOT NULL AND d.id IS NULL
+      """),
+    Rule(
+      "photos in albums are not there", in: "album_asset",
+      """
+      SELECT count(*), min(m.asset_id) FROM album_asset m LEFT JOIN asset a ON a.id = m.asset_id
+        LEFT JOIN collection c ON c.id = m.collection_id WHERE a.id IS NULL OR c.id IS NULL
+      """),
+    Rule(
+      "keywords are of photos that are not there", in: "asset_keyword",
+      """
+      SELECT count(*), min(k.asset_id) FROM asset_keyword k LEFT JOIN asset a ON a.id = k.asset_id
+        LEFT JOIN keyword w ON w.id = k.keyword_id WHERE a.id IS NULL OR w.id IS NULL
+      """),
+    Rule(
+      "keywords have no photo", in: "keyword",
+      "SELECT count(*), min(id) FROM keyword WHERE id NOT IN (SELECT keyword_id FROM asset_keyword)", severity: .warning
+    ),
+    Rule(
+      "photos are there and deleted", in: "tombstone",
+      "SELECT count(*), min(t.asset_id) FROM tombstone t JOIN asset a ON a.id = t.asset_id"),
+    Rule(
+      "photos have ids that are yet to be given", in: "asset",
+      """
+      SELECT count(*), min(id) FROM (SELECT id FROM asset UNION ALL SELECT asset_id FROM tombstone)
+      WHERE id > ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'asset'), 0)
+      """),
+  ]
+
+  private static let counted = [
+    "assets": "asset", "files": "resource", "folders": "directory", "collections": "collection", "keywords": "keyword",
+    "commits": "history", "deleted photos": "tombstone",
+  ]
+
+  static let remedy =
+    "Restore a backup, or stop photod and move the catalog away: it is made anew, with everything that you typed."
+
+  /// See ``LibraryKeeping/check(deep:)``. Blocks; the library goes on meanwhile, but for the comparison with the journal.
+  package func check(deep: Bool) throws -> CheckReport {
+    var report = try read { reader in
+      var report = CheckReport(findings: [], counts: [:])
+      let database = reader.database
+      let lines = try String.fetchAll(database, sql: deep ? "PRAGMA integrity_check" : "PRAGMA quick_check")
+      if lines != ["ok"] {
+        report.findings.append(
+          .init(
+            .error, "SQLite finds \(lines.count) faults: \(lines[0])", place: files.catalog, remedy: Self.remedy))
+      }
+      for rule in Self.rules {
+        guard let row = try Row.fetchOne(database, sql: rule.sql), let count = row[0] as Int?, count > 0 else {
+          continue
+        }
+        report.findings.append(
+          .init(
+            rule.severity, "\(count) \(rule.what)", place: "\(rule.table) \(row[1] as Int64? ?? 0)",
+            remedy: rule.severity == .error ? Self.remedy : "They do no harm; the next change removes them."))
+      }
+      for (name, table) in Self.counted {
+        report.counts[name] = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
+      }
+      try checkHistory(reader, &report)
+      return report
+    }
+    try checkJournal(&report)
+    report.findings.sort { $0.severity == .error && $1.severity != .error }
+    return report
+  }
+
+  private func checkHistory(_ reader: CatalogReader, _ report: inout CheckReport) throws {
+    let rows = try RawStatement(
+      reader.database,
+      "SELECT sequence, inserted_assets, updated_assets, deleted_assets, inserted_collections, updated_collections, "
+        + "deleted_collections FROM history")
+    var (count, first) = (0, Int64.max)
+    try rows.forEachRow {
+      do {
+        for column: Int32 in [1, 3, 4, 5, 6] { _ = try PackedIDs.unpack(rows.bytes(column)) }
+        _ = try PackedIDs.unpackFields(rows.bytes(2))
+      } catch is PhotoError {
+        count += 1
+        first = min(first, rows.int64(0))
+      }
+    }
+    guard count > 0 else { return }
+    report.findings.append(
+      .init(.error, "\(count) commits can't be read", place: "history \(first)", remedy: Self.remedy))
+  }
+
+  private func checkJournal(_ report: inout CheckReport) throws {
+    guard let journal else { return }
+    let mends = "The next change of a favorite writes it anew; restarting photod does too."
+    let findings = try noticing {
+      try pool.write { database in
+        let writer = CatalogWriter(connection: database, journal: journal)
+        let typed = try writer.userData(others: journal.others(of:), alsoOf: journal.idsWithOthers)
+        report.counts["user data"] = typed.count
+        func finding(_ what: String, _ place: String = files.journal) -> CheckReport.Finding {
+          journal.mustRewrite = true
+          return .init(.error, what, place: place, remedy: mends)
+        }
+        guard let contents = try UserDataJournal.read(files.journal, after: 0), !journal.isReplaced else {
+          return [finding("the journal of user data is gone, or another file is in its place")]
+        }
+        var findings: [CheckReport.Finding] = []
+        if contents.isDamaged {
+          findings.append(finding("\(max(contents.damagedLineCount, 1)) lines of the journal of user data are damaged"))
+        }
+        if contents.library != uuid || contents.epoch != epoch || contents.number != journal.number {
+          findings.append(finding("the journal of user data is of another library, or another time"))
+        }
+        let last = try writer.lastIDs()
+        if last.assets > contents.reservedAssets || last.collections > contents.reservedCollections {
+          findings.append(finding("the journal of user data does not know which ids were given"))
+        }
+        let differing = typed.filter { entry in
+          guard let held = contents.entries[entry.id] else { return true }
+          return (held.isFavorite, held.isHidden) != (entry.isFavorite, entry.isHidden)
+        }.map(\.id)
+        let extra = Set(contents.entries.keys).subtracting(typed.map(\.id)).filter { id in
+          // Of what is gone for good, a line stays until the next compaction.
+          (Result { try writer.missingAssets([id]).isEmpty }).isTrue
+        }
+        let ids = (differing + extra).sorted()
+        if let first = ids.first {
+          findings.append(
+            finding("catalog and journal differ in what you typed for \(ids.count) photos", "asset \(first)"))
+        }
+        return findings
+      }
+    }
+    report.findings += findings
+  }
+
+  // MARK: - Notices
+
+  /// What a person must be told of what became of the catalog. What names a file is taken for known when that is gone.
+  package func notices() throws -> [String] {
+    let rows = try read { reader in
+      try Row.fetchAll(reader.database, sql: "SELECT id, message, file FROM notice ORDER BY id").map {
+        (id: $0[0] as Int64, message: $0[1] as String, file: $0[2] as String?)
+      }
+    }
+    return rows.filter { $0.file.map(PrivateFile.exists) ?? true }.map(\.message)
+  }
+
+  /// A person knows.
+  package func acknowledgeNotices() throws {
+    guard try !notices().isEmpty else { return }
+    try write { try $0.database.execute(sql: "DELETE FROM notice") }
+  }
+}
+
+extension Result where Success == Bool {
+  fileprivate var isTrue: Bool { if case .success(true) = self { true } else { false } }
+}
