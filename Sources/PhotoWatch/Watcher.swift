@@ -170,7 +170,10 @@ final class Wakeup: Sendable {
     ends.withLock { ends in
       guard ends.write >= 0 else { return }
       var byte: UInt8 = 1
-      _ = write(ends.write, &byte, 1)
+      while write(ends.write, &byte, 1) < 0, errno != EAGAIN {
+        // No memory for one byte: without it the thread would sleep on, whatever it was to do.
+        if errno != EINTR { usleep(1000) }
+      }
     }
   }
 
