@@ -100,13 +100,12 @@ final class DiskFiles: PhotoFiles {
     guard descriptor >= 0 else {
       let code = errno
       if code == ENOENT || code == ENOTDIR || code == ELOOP { return .raced }
-      let why = "can't be opened: \(String(cString: strerror(code)))"
-      return .content(promisedContent(name: Array(name), failure: why), expected, readTime: clock.wallTime)
+      return failed("can't be opened", code, name, expected)
     }
     defer { close(descriptor) }
-    guard let before = FileStat(descriptor: descriptor), before.identity.inode == expected.identity.inode else {
-      return .raced
-    }
+    var status = Glibc.stat()
+    guard fstat(descriptor, &status) == 0 else { return failed("can't be looked at", errno, name, expected) }
+    guard let before = FileStat(status), before.identity.inode == expected.identity.inode else { return .raced }
     let readTime = clock.wallTime
     reads.add(1, ordering: .relaxed)
     let facts = readers.withReader { $0.facts(descriptor: descriptor, byteCount: before.byteCount, name: name) }
@@ -116,6 +115,13 @@ final class DiskFiles: PhotoFiles {
     var stat = before
     stat.identity = expected.identity
     return .content(AssetContent(facts), stat, readTime: readTime, fingerprint: facts.fingerprint)
+  }
+
+  private func failed(
+    _ what: String, _ code: Int32, _ name: ArraySlice<UInt8>, _ expected: FileStat
+  ) -> ContentReading {
+    let why = "\(what): \(String(cString: strerror(code)))"
+    return .content(promisedContent(name: Array(name), failure: why), expected, readTime: clock.wallTime)
   }
 }
 
@@ -140,7 +146,7 @@ func withCPath<Value>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Value) 
 
 extension FileStat {
   /// Without birth time, which stat(2) does not tell.
-  private init?(_ status: stat) {
+  fileprivate init?(_ status: stat) {
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
     self.init(
       identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: 0),

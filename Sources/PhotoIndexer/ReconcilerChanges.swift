@@ -153,8 +153,11 @@ extension Reconciler {
     if row.readTime == 0 {
       // It is elsewhere or changing just now. What the catalog holds stays until it can be read.
       unread[row.assetID] = Retry(isPending: true, at: batch.time, delay: 0)
+      // It is the file that stands there now that is read again.
       var pending = old
       pending.readTime = 0
+      pending.inode = row.inode
+      pending.birthTime = row.birthTime
       try writer.updateStat(pending)
       note(.deferred(eventPlace(row), assetID: row.assetID, .raced), as: .deferred)
       return
