@@ -18,6 +18,8 @@ final class DaemonFixture {
   var photos: String { directory + "/photos" }
   var socket: String { directory + "/s" }
   var catalog: String { directory + "/catalog.sqlite" }
+  /// What the processes that are started get beside the test's own variables.
+  var environment: [String: String] = [:]
   private(set) var process: Process?
   private let log: FileHandle
 
@@ -37,8 +39,7 @@ final class DaemonFixture {
       try await body(fixture)
     } catch {
       fixture.kill(SIGKILL)
-      let text = try String(contentsOfFile: fixture.directory + "/log", encoding: .utf8)
-      print("---- photod's log:\n\(text.suffix(4000))----")
+      print("---- photod's log:\n\(try fixture.logText().suffix(4000))----")
       try FileManager.default.removeItem(atPath: fixture.directory)
       throw error
     }
@@ -47,6 +48,8 @@ final class DaemonFixture {
   }
 
   // MARK: The process
+
+  func logText() throws -> String { try String(contentsOfFile: directory + "/log", encoding: .utf8) }
 
   /// The directory of the programs, which is that of the test bundle.
   static let products: String = {
@@ -86,7 +89,7 @@ final class DaemonFixture {
     environment["XDG_RUNTIME_DIR"] = directory
     environment["XDG_CONFIG_HOME"] = directory + "/config"
     environment["SWIFT_BACKTRACE"] = "enable=no"
-    process.environment = environment
+    process.environment = environment.merging(self.environment) { $1 }
     try process.run()
     self.process = process
   }

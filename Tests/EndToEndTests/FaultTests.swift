@@ -1,0 +1,264 @@
+import Foundation
+import Glibc
+import PhotoModel
+import Testing
+
+/// The n-th call of a class fails, n = 1, 2, 3, ... until none does (`PHOTOD_FAULTS=all`; in `make test` a few n of each):
+/// no crash, no lie, and the library comes back.
+@Suite(.enabled(if: FaultInjector.isAvailable, "cc can't compile the fault injector here"))
+struct FaultTests {
+  /// Calls on one part of what a program touches, and how they can fail.
+  struct Target: Sendable, CustomTestStringConvertible {
+    enum Part: String, Sendable { case photos, catalog, own, everything }
+    var program = "photod"
+    let call: FaultInjector.Call
+    var part = Part.own
+    let errors: [Int32]
+    /// What it takes until the library equals the disk again.
+    var remedy = FaultScenario.Recovery.byItself
+    /// While it lasts somebody is told.
+    var isSaid = true
+    var testDescription: String { "\(program) \(call) \(part)" }
+  }
+
+  private static let isExhaustive = ProcessInfo.processInfo.environment["PHOTOD_FAULTS"] == "all"
+
+  // MARK: While it runs
+
+  private static let catalogWrites: [Target] = [
+    .init(call: .write, part: .catalog, errors: [ENOSPC, EIO, 0]),
+    .init(call: .sync, part: .catalog, errors: [EIO, ENOSPC]),
+  ]
+
+  private static let targets =
+    catalogWrites + [
+      .init(call: .open, part: .photos, errors: [EMFILE, EIO, ENOMEM]),
+      .init(call: .open, part: .catalog, errors: [EMFILE, EIO, ENOMEM]),
+      .init(call: .read, part: .photos, errors: [EIO, 0, ENOMEM]),
+      .init(call: .read, part: .catalog, errors: [EIO, 0]),
+      .init(call: .stat, part: .photos, errors: [EIO, ENOMEM]),
+      .init(call: .stat, part: .catalog, errors: [EIO, ENOMEM]),
+      // The client hears that its connection ended.
+      .init(call: .socket, errors: [EPIPE, 0, ENOMEM], isSaid: false),
+      .init(call: .pair, errors: [ENOMEM, 0]),
+      .init(call: .accept, errors: [EMFILE, ENOMEM]),
+      .init(program: "photod-watch", call: .list, errors: [EIO, ENOMEM], remedy: .byRescan),
+      .init(program: "photod-watch", call: .watch, errors: [ENOSPC, ENOMEM]),
+      .init(program: "photod-watch", call: .pair, errors: [ENOMEM, 0]),
+      .init(program: "photod-watch", call: .unlink, errors: [EIO]),
+    ]
+
+  @Test(arguments: targets)
+  func oneFailedCallIsOutlived(target: Target) async throws {
+    try await Self.withLibrary(target) { fixture, scenario, injector, below in
+      let count = try await Self.count(target, scenario, injector, below)
+      for number in Self.numbers(upTo: count) {
+        for error in Self.errors(target.errors, number) {
+          injector.arm(target.call, error: error, number...number, below: below)
+          try await scenario.doSomething()
+          let recovery = await scenario.recover()
+          injector.heal()
+          let comment = "\(target.testDescription) \(number), errno \(error): \(injector.firstFailedCall)"
+          Self.expect(recovery, target, comment)
+          try await scenario.expectTruth(comment)
+          try #require(fixture.process?.isRunning == true, "\(comment)")
+        }
+      }
+      fixture.kill(SIGTERM)
+      #expect(fixture.process?.terminationReason == .exit && fixture.process?.terminationStatus == 0)
+    }
+  }
+
+  /// From one call on all fail, for a while: a full disk, a drive that goes, a limit that is spent.
+  @Test(arguments: targets.filter { $0.remedy <= .byItself })
+  func lastingFailureIsSaidAndOutlived(target: Target) async throws {
+    try await Self.withLibrary(target) { fixture, scenario, injector, below in
+      let count = try await Self.count(target, scenario, injector, below)
+      for number in Self.isExhaustive ? Self.numbers(upTo: count) : [UInt64(1)] {
+        for error in Self.errors(target.errors.filter { $0 != 0 }, number) {
+          let comment = "\(target.testDescription) from \(number) on, errno \(error)"
+          let said = try fixture.logText().utf8.count
+          injector.arm(target.call, error: error, number ... .max, below: below)
+          try await scenario.doSomething()
+          let warnings = try await Self.warnings(fixture, logFrom: said, while: injector)
+          #expect(
+            !target.isSaid || injector.firedCount == 0 || !warnings.isEmpty,
+            "\(comment): nobody said \(injector.firstFailedCall)")
+          injector.heal()
+          if Self.isExhaustive { print("\(comment): \(warnings)") }
+          Self.expect(await scenario.recover(), target, comment)
+          try await scenario.expectTruth(comment)
+          try #require(fixture.process?.isRunning == true, "\(comment)")
+          let left = try await fixture.status().warnings
+          #expect(target.remedy > .byItself || left.isEmpty, "\(comment): still said")
+        }
+      }
+    }
+  }
+
+  /// What failed did not happen, and what was answered did, also for who comes after a crash.
+  @Test(arguments: catalogWrites)
+  func whatWasAnsweredHoldsAfterAKill(target: Target) async throws {
+    try await Self.withLibrary(target) { fixture, scenario, injector, below in
+      let count = try await Self.count(target, scenario, injector, below)
+      for number in Self.numbers(upTo: count) {
+        for error in Self.errors(target.errors, number) {
+          injector.arm(target.call, error: error, number...number, below: below)
+          try await scenario.doSomething()
+          fixture.kill(SIGKILL)
+          injector.heal()
+          let comment = "\(target.testDescription) \(number), errno \(error), then killed"
+          try await fixture.start()
+          Self.expect(await scenario.recover(), target, comment)
+          try await scenario.expectTruth(comment)
+        }
+      }
+    }
+  }
+
+  // MARK: While it starts and stops
+
+  private static let startTargets: [Target] =
+    [
+      .init(call: .open, errors: [EMFILE, EACCES]), .init(call: .read, errors: [EIO, 0]),
+      .init(call: .stat, errors: [EIO]), .init(call: .write, errors: [ENOSPC, EIO, 0]),
+      .init(call: .sync, errors: [EIO]), .init(call: .map, errors: [ENOMEM]), .init(call: .lock, errors: [ENOLCK]),
+      .init(call: .rename, errors: [EIO]), .init(call: .unlink, errors: [EACCES]),
+      .init(call: .spawn, errors: [ENOMEM]),
+    ].flatMap { (target: Target) in
+      // What is its own, and then everything from exec(2) on.
+      [target, Target(call: target.call, part: .everything, errors: target.errors)]
+    } + [
+      .init(program: "photod-watch", call: .open, part: .everything, errors: [EMFILE]),
+      .init(program: "photod-watch", call: .stat, part: .everything, errors: [EIO]),
+      .init(program: "photod-watch", call: .list, part: .everything, errors: [EIO]),
+      .init(program: "photod-watch", call: .watch, part: .everything, errors: [ENOSPC]),
+    ]
+
+  @Test(arguments: startTargets)
+  func failureAtStartIsOutlivedOrExplained(target: Target) async throws {
+    try await Self.withLibrary(target) { fixture, scenario, injector, below in
+      for number in Self.isExhaustive ? Array(1...5_000) : [1, 2, 4, 9, 20, 45] {
+        let error = target.errors[number % target.errors.count]
+        fixture.kill(number % 2 == 0 ? SIGTERM : SIGKILL)
+        let said = try fixture.logText().utf8.count
+        injector.arm(target.call, error: error, UInt64(number)...UInt64(number), below: below)
+        let comment = "\(target.testDescription) \(number), errno \(error)"
+        if try await !Self.starts(fixture) {
+          let text = String(decoding: try fixture.logText().utf8.dropFirst(said), as: UTF8.self)
+          #expect(fixture.process?.terminationReason == .exit, "\(comment): \(text)")
+          #expect([71, 73, 74, 78].contains(fixture.process?.terminationStatus ?? 0), "\(comment): \(text)")
+          #expect(text.contains("photod: "), "\(comment)")
+          if Self.isExhaustive { print("\(comment), \(injector.firstFailedCall): \(text)") }
+          injector.heal()
+          try await fixture.start()
+        }
+        Self.expect(await scenario.recover(), target, "\(comment): \(injector.firstFailedCall)")
+        try await scenario.expectTruth(comment)
+        fixture.kill(SIGTERM)
+        #expect(fixture.process?.terminationReason == .exit, "\(comment)")
+        if injector.firedCount == 0, injector.isArmed { break }
+        injector.heal()
+        try await fixture.start()
+      }
+    }
+  }
+
+  /// - Returns: false if it ended instead.
+  private static func starts(_ fixture: DaemonFixture) async throws -> Bool {
+    do {
+      try await fixture.start()
+      return true
+    } catch {
+      guard let process = fixture.process else { throw error }
+      let deadline = ContinuousClock.now + .seconds(5)
+      while process.isRunning {
+        try #require(ContinuousClock.now < deadline, "it neither answers nor ends: \(error)")
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      return false
+    }
+  }
+
+  // MARK: Parts
+
+  private static func withLibrary(
+    _ target: Target, _ body: (DaemonFixture, FaultScenario, FaultInjector, _ below: String) async throws -> Void
+  ) async throws {
+    try await DaemonFixture.with { fixture in
+      let injector = try FaultInjector(directory: fixture.directory, program: target.program)
+      fixture.environment = try injector.environment
+      // Where photod-watch has its cookies.
+      if target.program == "photod-watch" { fixture.environment["TMPDIR"] = fixture.directory }
+      let scenario = try FaultScenario(fixture)
+      try await fixture.start()
+      #expect(await scenario.recover().0 == .atOnce)
+      try await scenario.expectTruth("before any fault")
+      let below =
+        switch target.part {
+        case .photos: fixture.photos
+        case .catalog: fixture.catalog
+        case .own: fixture.directory
+        case .everything: ""
+        }
+      try await body(fixture, scenario, injector, below)
+      injector.heal()
+      // With photod-watch, whose directory is in this one.
+      fixture.kill(SIGTERM)
+    }
+  }
+
+  /// How many such calls one turn of the scenario makes.
+  private static func count(
+    _ target: Target, _ scenario: FaultScenario, _ injector: FaultInjector, _ below: String
+  ) async throws -> Int {
+    injector.arm(target.call, error: EIO, .max ... .max, below: below)
+    try await scenario.doSomething()
+    #expect(await scenario.recover().0 == .atOnce)
+    injector.heal()
+    try await scenario.expectTruth("while counting")
+    return injector.callCount
+  }
+
+  private static func numbers(upTo count: Int) -> [UInt64] {
+    let all = (1...UInt64(max(1, count)))
+    guard !isExhaustive, count > 4 else { return Array(all) }
+    return [1, 1 + all.upperBound / 3, 1 + 2 * all.upperBound / 3, all.upperBound]
+  }
+
+  private static func errors(_ errors: [Int32], _ number: UInt64) -> [Int32] {
+    isExhaustive ? errors : [errors[Int(number) % errors.count]]
+  }
+
+  private static func expect(
+    _ recovery: (FaultScenario.Recovery, warnings: [String]), _ target: Target, _ comment: String
+  ) {
+    #expect(recovery.0 <= target.remedy, "\(comment): \(recovery.0); \(recovery.warnings)")
+    if isExhaustive, recovery.0 > .atOnce { print("\(comment): \(recovery.0) \(recovery.warnings)") }
+  }
+
+  /// What is said in the status, or at least in the log, while something fails.
+  private static func warnings(
+    _ fixture: DaemonFixture, logFrom: Int, while injector: FaultInjector
+  ) async throws -> [String] {
+    let deadline = ContinuousClock.now + .seconds(5)
+    while ContinuousClock.now < deadline {
+      let log = String(decoding: try fixture.logText().utf8.dropFirst(logFrom), as: UTF8.self)
+      let lines = log.split(separator: "\n").filter { line in
+        ["warning", "error", "critical"].contains { line.contains(" \($0)") }
+      }
+      if !lines.isEmpty { return lines.map(String.init) }
+      do {
+        let status = try await within(.seconds(5)) { try await fixture.status() }
+        if !status.warnings.isEmpty { return status.warnings }
+        // `Explain` says the errno of each.
+        if status.failedCount > 0 { return ["\(status.failedCount) files can't be read"] }
+      } catch {
+        // Even the status may be what fails; the log is left.
+      }
+      if injector.firedCount == 0 { return [] }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    return []
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+/// Makes chosen calls of a program fail: the page that it shares with Tests/Faults/faults.c, which is preloaded into it.
+///
+/// One at a time: what is armed replaces what was.
+final class FaultInjector {
+  /// What fails, numbered as faults.c numbers it.
+  enum Call: UInt32, CaseIterable, Sendable {
+    case open = 1
+    case read, stat, write, sync
+    /// What is sent to clients.
+    case socket
+    /// What is sent between photod and photod-watch, and what wakes a thread.
+    case pair
+    case map, rename, unlink, list, watch, accept, spawn, lock
+  }
+
+  // Offsets of `struct control`.
+  private static let (error, first, last, calls, fired, prefix, firstCall) = (4, 8, 16, 24, 32, 40, 1064)
+  private static let byteCount = 2088
+
+  private let page: UnsafeMutableRawPointer
+  private let path: String
+  private let program: String
+
+  /// - Parameters:
+  ///   - directory: gets the page.
+  ///   - program: by its name; what else is started with ``environment`` is left alone.
+  init(directory: String, program: String) throws {
+    path = directory + "/faults"
+    self.program = program
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    try #require(
+      file >= 0 && ftruncate(file, off_t(Self.byteCount)) == 0, "\(path): \(String(cString: strerror(errno)))")
+    defer { close(file) }
+    let page = mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+    self.page = try #require(page == MAP_FAILED ? nil : page)
+  }
+
+  deinit { munmap(page, Self.byteCount) }
+
+  /// For the program that is to be started.
+  var environment: [String: String] {
+    get throws {
+      ["LD_PRELOAD": try Self.library.get(), "PHOTOD_FAULTS": path, "PHOTOD_FAULTS_PROGRAM": program]
+    }
+  }
+
+  /// From now on calls of this kind are counted, and those with a number in `numbers` (from 1) fail.
+  ///
+  /// - Parameters:
+  ///   - error: an errno; 0 means that half of what was asked is done.
+  ///   - below: what the path begins with; empty means any call.
+  func arm(_ call: Call, error: Int32, _ numbers: ClosedRange<UInt64>, below: String) {
+    heal()
+    page.storeBytes(of: error, toByteOffset: Self.error, as: Int32.self)
+    page.storeBytes(of: numbers.lowerBound, toByteOffset: Self.first, as: UInt64.self)
+    page.storeBytes(of: numbers.upperBound, toByteOffset: Self.last, as: UInt64.self)
+    counter(Self.calls).pointee.store(0, ordering: .relaxed)
+    counter(Self.fired).pointee.store(0, ordering: .relaxed)
+    page.storeBytes(of: 0, toByteOffset: Self.firstCall, as: UInt8.self)
+    let bytes = Array(below.utf8.prefix(1023)) + [0]
+    (page + Self.prefix).copyMemory(from: bytes, byteCount: bytes.count)
+    armed.pointee.store(call.rawValue, ordering: .releasing)
+  }
+
+  /// Something may fail.
+  var isArmed: Bool { armed.pointee.load(ordering: .acquiring) != 0 }
+
+  /// Nothing fails any more, and nothing is counted.
+  func heal() { armed.pointee.store(0, ordering: .releasing) }
+
+  /// Since it was armed.
+  var callCount: Int { Int(counter(Self.calls).pointee.load(ordering: .acquiring)) }
+  var firedCount: Int { Int(counter(Self.fired).pointee.load(ordering: .acquiring)) }
+
+  /// The first call that failed, and on what.
+  var firstFailedCall: String { String(cString: (page + Self.firstCall).assumingMemoryBound(to: CChar.self)) }
+
+  private var armed: UnsafeMutablePointer<Atomic<UInt32>> { page.assumingMemoryBound(to: Atomic<UInt32>.self) }
+
+  private func counter(_ offset: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    (page + offset).assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  // MARK: The library
+
+  /// Why there is none: for tests that are skipped then.
+  static var isAvailable: Bool { (try? library.get()) != nil }
+
+  /// Compiled once a run.
+  private static let library = Result { try compile() }
+
+  private static func compile() throws -> String {
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Faults/faults.c").path
+    let target = DaemonFixture.products + "/photod-faults.so"
+    let compiler = Process()
+    compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    compiler.arguments = ["cc", "-std=gnu11", "-Wall", "-O1", "-shared", "-fPIC", "-o", target, source]
+    try compiler.run()
+    compiler.waitUntilExit()
+    try #require(compiler.terminationStatus == 0, "cc could not compile \(source)")
+    return target
+  }
+}

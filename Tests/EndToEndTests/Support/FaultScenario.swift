@@ -1,0 +1,237 @@
+import Foundation
+import Glibc
+import PhotoModel
+import Testing
+import Varlink
+
+/// A small library, what people do to it while calls fail, and what must be true once they fail no more.
+///
+/// It knows by itself which file is which photo: an edited, saved or renamed file keeps its id.
+final class FaultScenario {
+  /// What it took until the library equalled the disk.
+  enum Recovery: Int, Comparable {
+    /// The first barrier was enough.
+    case atOnce
+    /// It came by itself a little later.
+    case byItself
+    case byRescan, byRestart, never
+
+    static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+  }
+
+  let fixture: DaemonFixture
+  private var round = 0
+  /// What a person would call the same photo: by the path it has now.
+  private(set) var known: [String: Int64] = [:]
+  private var favorites: Set<Int64> = []
+  /// The call broke off before its answer: it was done or not.
+  private var unsure: Set<Int64> = []
+  /// What each file says of itself, by its name; all that are not here are ``DaemonFixture/photo(_:)``.
+  private var facts: [String: Facts] = [:]
+
+  struct Facts: Equatable {
+    let contentType: String
+    let width: Int?
+    let camera: Camera?
+    let date: PhotoDate?
+
+    init(_ asset: Asset) {
+      contentType = asset.resources[0].contentType
+      width = asset.pixelWidth
+      camera = asset.camera
+      date = asset.creationDate
+    }
+  }
+
+  /// Makes the library's files: two folders, with real photos where there are some.
+  init(_ fixture: DaemonFixture) throws {
+    self.fixture = fixture
+    for name in ["a/edited.jpg", "a/saved.jpg", "a/moved-0.jpg", "a/gone-0.jpg", "b/kept.jpg", "b/d-0/x.jpg"] {
+      try fixture.write(name, 3)
+    }
+    for (index, photo) in Self.realPhotos.enumerated() {
+      let data = try Data(contentsOf: photo)
+      try data.write(to: URL(fileURLWithPath: fixture.path("b/real-\(index).\(photo.pathExtension)")))
+    }
+  }
+
+  private static let realPhotos: [URL] = {
+    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let named = ProcessInfo.processInfo.environment["PHOTOD_TEST_PHOTOS"].map { URL(fileURLWithPath: $0) }
+    let folder = named ?? package.deletingLastPathComponent().appendingPathComponent("shared/photos")
+    return [
+      "immich-app__test-assets/metadata/dates/gps-datetime.jpg", "immich-app__test-assets/metadata/tags/picasa.jpg",
+      "immich-app__test-assets/formats/png/density_plot.png",
+      "immich-app__test-assets/albums/nature/polemonium_reptans.jpg",
+      "Exiv2__exiv2/test/data/exiv2-nikon-e990.jpg", "Exiv2__exiv2/test/data/exiv2-bug922.tif",
+    ].map { folder.appendingPathComponent($0) }.filter { FileManager.default.fileExists(atPath: $0.path) }
+  }()
+
+  // MARK: What people do
+
+  /// Files come, move, change and go, in place, beside and with their folders; one photo becomes a favorite, or is none
+  /// any more. Calls may fail; what they answer is remembered.
+  func doSomething() async throws {
+    round += 1
+    try fixture.write("a/new-\(round).jpg", round)
+    try move("a/moved-\(round - 1).jpg", "a/moved-\(round).jpg")
+    try fixture.write("a/edited.jpg", round + 1)
+    try fixture.write("a/.saving", round + 2)
+    try fixture.move("a/.saving", "a/saved.jpg")
+    try fixture.write("b/c-\(round)/new.jpg", round)
+    try move("b/d-\(round - 1)/x.jpg", "b/d-\(round - 1)/y.jpg")
+    try move("b/d-\(round - 1)", "b/d-\(round)")
+    try move("b/d-\(round)/y.jpg", "b/d-\(round)/x.jpg")
+    try fixture.write("a/gone-\(round).jpg", round)
+    try remove("a/gone-\(round - 1).jpg")
+    if round > 2 {
+      try remove("b/c-\(round - 2)/new.jpg")
+      #expect(rmdir(fixture.path("b/c-\(round - 2)")) == 0)
+      try remove("a/new-\(round - 2).jpg")
+    }
+    for name in ["b/kept.jpg", "a/edited.jpg"] { await toggleFavorite(name) }
+    await query()
+  }
+
+  private func move(_ from: String, _ to: String) throws {
+    try fixture.move(from, to)
+    let (old, new) = (fixture.path(from), fixture.path(to))
+    for (path, id) in known where path == old || path.hasPrefix(old + "/") {
+      known[path] = nil
+      known[new + path.dropFirst(old.count)] = id
+    }
+  }
+
+  private func remove(_ name: String) throws {
+    try #require(unlink(fixture.path(name)) == 0)
+    known[fixture.path(name)] = nil
+  }
+
+  private func toggleFavorite(_ name: String) async {
+    guard let id = known[fixture.path(name)], !unsure.contains(id) else { return }
+    do {
+      let fixture = fixture
+      let wanted = !favorites.contains(id)
+      _ = try await within(.seconds(10)) { try await fixture.setFavorite([id], wanted) }
+      if favorites.remove(id) == nil { favorites.insert(id) }
+    } catch is VarlinkError {
+      // Answered: nothing was changed.
+    } catch {
+      unsure.insert(id)
+    }
+  }
+
+  /// What is answered is no lie, whatever fails.
+  private func query() async {
+    do {
+      let fixture = fixture
+      let found = try await within(.seconds(10)) {
+        Set(try await fixture.assets(FetchOptions(collection: "smart:favorites")).map(\.id))
+      }
+      #expect(found.subtracting(unsure) == favorites.subtracting(unsure), "round \(round)")
+    } catch {
+      // No answer is no lie.
+    }
+  }
+
+  // MARK: What must be true
+
+  /// Waits until the library equals the disk, by the mildest means.
+  func recover() async -> (Recovery, warnings: [String]) {
+    var warnings: [String] = []
+    let fixture = fixture
+    for recovery in [Recovery.atOnce, .byItself, .byRescan, .byRestart] {
+      do {
+        let deadline = ContinuousClock.now + (recovery == .byItself ? .seconds(15) : .zero)
+        if recovery == .byRestart {
+          fixture.kill(SIGKILL)
+          try await fixture.start()
+        }
+        if recovery == .byRescan {
+          struct Reply: Decodable {}
+          _ = try await within(.seconds(20)) { try await fixture.call("Rescan", returning: Reply.self) }
+        }
+        repeat {
+          _ = try await within(.seconds(40)) { try await fixture.synchronize(timeout: 30) }
+          guard let difference = try await difference() else { return (recovery, warnings) }
+          if recovery == .atOnce { warnings = [difference] + (try await fixture.status().warnings) }
+          if recovery == .byItself { try await Task.sleep(for: .milliseconds(100)) }
+        } while ContinuousClock.now < deadline
+      } catch {
+        warnings.append("\(recovery): \(error)")
+      }
+    }
+    return (.never, warnings)
+  }
+
+  /// What the library and the disk disagree in; nil where they don't. The favorites and who is who are part of it.
+  func difference() async throws -> String? {
+    let assets = try await fixture.assets()
+    let library = Dictionary(grouping: assets, by: { $0.resources[0].path })
+    let disk = try filesOnDisk()
+    for (path, stat) in disk {
+      guard let asset = library[path]?.first else { return "\(path) is missing" }
+      guard library[path]?.count == 1 else { return "\(path) is there twice" }
+      if asset.resources[0].byteCount != Int64(stat.st_size) { return "\(path) has another size" }
+      let modified = Int64(stat.st_mtim.tv_sec) * 1_000_000 + Int64(stat.st_mtim.tv_nsec) / 1000
+      if asset.modificationDate.microseconds != modified { return "\(path) has another date" }
+      if !asset.available { return "\(path) is not available" }
+      let name = asset.resources[0].filename
+      if let expected = facts[name.hasPrefix("real-") ? name : ""], expected != Facts(asset) {
+        return "\(path) says \(Facts(asset)) instead of \(expected)"
+      }
+    }
+    for path in library.keys where disk[path] == nil { return "\(path) is not on disk" }
+    return nil
+  }
+
+  /// Once it has recovered: no photo has become another one, and what was answered is so.
+  func expectTruth(_ comment: String) async throws {
+    let assets = try await fixture.assets()
+    let now = Dictionary(assets.map { ($0.resources[0].path, $0.id) }) { first, _ in first }
+    for (path, id) in known { #expect(now[path] == id, "\(path) is another photo; \(comment)") }
+    known = now
+    let found = Set(assets.filter(\.isFavorite).map(\.id))
+    #expect(found.subtracting(unsure) == favorites.subtracting(unsure), "the favorites; \(comment)")
+    #expect(found.isSubset(of: favorites.union(unsure)), "a favorite that nobody chose; \(comment)")
+    favorites = found
+    unsure = []
+    guard facts.isEmpty else { return }
+    for asset in assets {
+      let name = asset.resources[0].filename
+      facts[name.hasPrefix("real-") ? name : ""] = Facts(asset)
+    }
+  }
+
+  private func filesOnDisk() throws -> [String: stat] {
+    var found: [String: stat] = [:]
+    let walk = try #require(FileManager.default.enumerator(atPath: fixture.photos))
+    for case let name as String in walk where !name.hasPrefix(".") && !name.contains("/.") {
+      var status = stat()
+      try #require(lstat(fixture.path(name), &status) == 0)
+      if status.st_mode & S_IFMT == S_IFREG { found[fixture.path(name)] = status }
+    }
+    return found
+  }
+}
+
+/// What a call that never ends would otherwise do to a test.
+struct TookTooLong: Error {}
+
+/// - Throws: ``TookTooLong``, or what `body` throws.
+func within<Value: Sendable>(
+  _ time: Duration, _ body: @escaping () async throws -> Value
+) async throws -> Value {
+  nonisolated(unsafe) let body = body
+  return try await withThrowingTaskGroup(of: Value.self) { group in
+    group.addTask { try await body() }
+    group.addTask {
+      try await Task.sleep(for: time)
+      throw TookTooLong()
+    }
+    defer { group.cancelAll() }
+    guard let first = try await group.next() else { throw TookTooLong() }
+    return first
+  }
+}
