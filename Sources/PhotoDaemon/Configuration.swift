@@ -5,6 +5,8 @@ import PhotoModel
 /// What the command line says. It comes before the configuration file, which comes before the defaults.
 package struct Options: Sendable {
   package var roots: [String] = []
+  /// Patterns of what is not wanted; any here replace those of the file.
+  package var ignore: [String] = []
   package var catalog: String?
   package var socket: String?
   package var configuration: String?
@@ -20,6 +22,8 @@ package struct Configuration: Hashable, Sendable {
   /// The folders to keep, as ``FilePath`` texts: symbolic links resolved, no two the same, none inside another. One
   /// that does not exist is kept: its volume may be offline.
   package var roots: [String]
+  /// Patterns of what is not wanted in them (``WatchRules``), each a good one; the home directory is filled in.
+  package var ignore: [String] = []
   /// How long what a scan alone misses is held back; 0 turns the brake off.
   package var removalGrace: Duration = .seconds(600)
   package var logLevel: Logger.Level = .info
@@ -93,6 +97,7 @@ package struct Configuration: Hashable, Sendable {
     let folded = try RootList(roots)
     var configuration = Configuration(roots: folded.roots, catalog: catalog, socket: socket, file: path)
     configuration.remarks = folded.remarks
+    configuration.ignore = try Self.patterns(options, file, path, environment)
     if let seconds = options.removalGraceSeconds ?? file.removalGraceSeconds {
       configuration.removalGrace = .seconds(seconds)
     }

@@ -7,6 +7,8 @@ import TOMLKit
 /// misspelt key never silently means the default.
 package struct ConfigurationFile: Hashable, Sendable {
   package var roots: [String]?
+  /// Patterns of what is not wanted; they are judged where all is decided (``Configuration``).
+  package var ignore: [String]?
   /// 0...``maximumGraceSeconds``
   package var removalGraceSeconds: Double?
   package var logLevel: Logger.Level?
@@ -18,7 +20,7 @@ package struct ConfigurationFile: Hashable, Sendable {
   /// A configuration of a few lines; anything larger is some other file.
   package static let maximumBytes = 1 << 20
 
-  package static let knownKeys = ["catalog", "log-level", "removal-grace-seconds", "roots", "socket"]
+  package static let knownKeys = ["catalog", "ignore", "log-level", "removal-grace-seconds", "roots", "socket"]
 
   package init() {}
 
@@ -47,7 +49,9 @@ package struct ConfigurationFile: Hashable, Sendable {
         .configuration, "\(source.place(of: unknown)): unknown key \"\(unknown)\"",
         remedy: "Known keys are \(Self.knownKeys.joined(separator: ", ")).")
     }
-    roots = try Self.list(table["roots"], "roots", source)
+    roots = try Self.folders(table["roots"], "roots", source)
+    ignore = try Self.list(
+      table["ignore"], "ignore", of: "patterns", example: "ignore = [\"Exports\", \"*.gif\"]", source)
     removalGraceSeconds = try Self.seconds(table["removal-grace-seconds"], "removal-grace-seconds", source)
     catalog = try Self.string(table["catalog"], "catalog", "\"~/.local/share/photod/catalog.sqlite\"", source)
     socket = try Self.string(table["socket"], "socket", "\"/run/user/1000/photod/photod.sock\"", source)
@@ -89,22 +93,29 @@ package struct ConfigurationFile: Hashable, Sendable {
   }
 
   private static func list(
-    _ value: (any TOMLValueConvertible)?, _ key: String, _ source: Source
+    _ value: (any TOMLValueConvertible)?, _ key: String, of things: String, example: String, _ source: Source
   ) throws(StartError) -> [String]? {
     guard let value else { return nil }
-    let example = "\(key) = [\"~/Pictures\"]"
     guard let array = value.array else {
-      throw source.wrongType(key, value.type, wanted: "a list of folders", example: example)
+      throw source.wrongType(key, value.type, wanted: "a list of \(things)", example: example)
     }
     var strings: [String] = []
     for element in array {
       guard let string = element.string else {
         throw StartError(
-          .configuration, "\(source.place(of: key)): \(key) holds \(described(element.type)), not only folders",
+          .configuration, "\(source.place(of: key)): \(key) holds \(described(element.type)), not only \(things)",
           remedy: "Write each as a string, as in: \(example)")
       }
       strings.append(string)
     }
+    return strings
+  }
+
+  private static func folders(
+    _ value: (any TOMLValueConvertible)?, _ key: String, _ source: Source
+  ) throws(StartError) -> [String]? {
+    let example = "\(key) = [\"~/Pictures\"]"
+    guard let strings = try list(value, key, of: "folders", example: example, source) else { return nil }
     guard !strings.isEmpty else {
       throw StartError(
         .configuration, "\(source.place(of: key)): \(key) is an empty list, so there is nothing to watch",

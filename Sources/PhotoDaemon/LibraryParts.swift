@@ -29,13 +29,14 @@ final class ServingLibrary: RunningLibrary {
     catalog = try Catalog(path: configuration.catalog)
     watcher = Watcher(
       configuration: .init(
-        roots: [], extensions: WatchRules.extensions, ignoredDirectoryNames: WatchRules.ignoredDirectoryNames),
+        roots: [], extensions: WatchRules.extensions, ignoredDirectoryNames: WatchRules.ignoredDirectoryNames,
+        ignoredPatterns: configuration.ignore.map { Array($0.utf8) }),
       logger: logger)
     library = try Library(
       catalog: catalog, watcher: watcher,
       configuration: .init(
-        roots: configuration.roots.map { FilePath.bytes($0) }, removalGrace: configuration.removalGrace,
-        version: Daemon.version), logger: logger)
+        roots: configuration.roots.map { FilePath.bytes($0) }, ignore: configuration.ignore.map { Array($0.utf8) },
+        removalGrace: configuration.removalGrace, version: Daemon.version), logger: logger)
     let interface = LibraryService(library: library, logger: logger)
     service = VarlinkService(
       identity: .init(
@@ -66,7 +67,8 @@ final class ServingLibrary: RunningLibrary {
   func reload(_ configuration: Configuration) async throws {
     library.board.warn(all: configuration.warnings)
     await library.setRoots(
-      configuration.roots.map { FilePath.bytes($0) }, removalGrace: configuration.removalGrace)
+      configuration.roots.map { FilePath.bytes($0) }, ignore: configuration.ignore.map { Array($0.utf8) },
+      removalGrace: configuration.removalGrace)
   }
 
   func proveAlive() async -> Bool {

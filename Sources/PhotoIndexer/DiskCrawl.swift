@@ -4,47 +4,45 @@ import WatchRecords
 
 /// A plain walk over a folder, by the rules of photod-watch for what is wanted; for dry runs only.
 enum DiskCrawl {
-  static func forEachFile(below folder: [UInt8], _ body: ([UInt8], FileStat) -> Void) {
+  /// - Parameter root: the path of the root that the folder is, or is in.
+  static func forEachFile(
+    below folder: [UInt8], ofRoot root: [UInt8], by rules: NameRules, in files: any PhotoFiles,
+    _ body: ([UInt8], FileStat) -> Void
+  ) {
     var stack = [folder]
     while let path = stack.popLast() {
-      guard let directory = withCPath(path, { opendir($0) }) else { continue }
+      guard let directory = LongPath.openDirectory(path) else { continue }
       defer { closedir(directory) }
+      let descriptor = dirfd(directory)
       var names: [(name: [UInt8], type: UInt8)] = []
       while let entry = readdir(directory) {
         let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
         names.append((name, entry.pointee.d_type))
       }
-      if names.contains(where: { WatchRules.markers.contains($0.name) }) { continue }
-      for (name, type) in names where name.first != UInt8(ascii: ".") {
+      if names.contains(where: { NameRules.isMarker($0.name) && files.isMarker(path + [UInt8(ascii: "/")] + $0.name) })
+      {
+        continue
+      }
+      let below = path.dropFirst(root.count).split(separator: UInt8(ascii: "/"))
+      let place = NameRules.Folder(root: root, components: below)
+      for (name, type) in names where rules.wantsDirectory(name) || rules.wantsFile(name) {
         let child = path + [UInt8(ascii: "/")] + name
-        if type == UInt8(DT_DIR) || (type == UInt8(DT_UNKNOWN) && isDirectory(child)) {
-          if !WatchRules.ignoredDirectoryNames.contains(name) { stack.append(child) }
-        } else if MediaFormat.promised(byName: name) != nil, let stat = withCPath(child, { FileStat(path: $0) }),
-          stat.byteCount > 0
-        {
+        let isFolder = type == UInt8(DT_DIR) || (type == UInt8(DT_UNKNOWN) && isDirectory(name, in: descriptor))
+        guard rules.pattern(ignoring: name, isDirectory: isFolder, in: place) == nil else { continue }
+        if isFolder {
+          if rules.wantsDirectory(name) { stack.append(child) }
+        } else if rules.wantsFile(name), let stat = FileStat(name: name, in: descriptor), stat.byteCount > 0 {
           body(child, stat)
         }
       }
     }
   }
-}
 
-private func isDirectory(_ path: [UInt8]) -> Bool {
-  var status = stat()
-  return withCPath(path) { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
-}
-
-/// Which names photod-watch is asked for.
-package enum WatchRules {
-  /// Folders that programs and file systems keep beside photos; hidden ones are passed over anyway.
-  package static let ignoredDirectoryNames: [[UInt8]] = [
-    "@eaDir", "#recycle", "#snapshot", "@Recycle", "lost+found", "$RECYCLE.BIN", "System Volume Information",
-  ].map { Array($0.utf8) }
-
-  /// A folder that holds one of these keeps media programs out.
-  package static let markers: Set<[UInt8]> = [Array(".nomedia".utf8), Array(".trackerignore".utf8)]
-
-  package static let extensions: [[UInt8]] = MediaFormat.extensions.map { Array($0.utf8) }
+  private static func isDirectory(_ name: [UInt8], in directory: Int32) -> Bool {
+    var status = stat()
+    return withCPath(name) { fstatat(directory, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+      && status.st_mode & S_IFMT == S_IFDIR
+  }
 }
 
 func errorText(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -12,13 +12,18 @@ package actor Library {
   package struct Configuration: Sendable {
     /// Absolute, without links; none inside another.
     package var roots: [[UInt8]]
+    /// Patterns of what is not wanted in them, as `IgnorePattern` defines them.
+    package var ignore: [[UInt8]]
     /// How long a scan that misses most of a root waits for a second one; zero turns the brake off.
     package var removalGrace: Duration
     /// Of photod, for the status.
     package var version: String
 
-    package init(roots: [[UInt8]], removalGrace: Duration = .seconds(600), version: String) {
+    package init(
+      roots: [[UInt8]], ignore: [[UInt8]] = [], removalGrace: Duration = .seconds(600), version: String
+    ) {
       self.roots = roots
+      self.ignore = ignore
       self.removalGrace = removalGrace
       self.version = version
     }
@@ -144,9 +149,10 @@ package actor Library {
 
   static let stopping = LibraryError.unavailable("photod is stopping. Try again when it runs.")
 
-  /// Replaces the roots, for a reload of the configuration.
-  package func setRoots(_ roots: [[UInt8]], removalGrace: Duration) {
+  /// Replaces the roots and what is ignored in them, for a reload of the configuration.
+  package func setRoots(_ roots: [[UInt8]], ignore: [[UInt8]] = [], removalGrace: Duration) {
     configuration.roots = roots
+    configuration.ignore = ignore
     configuration.removalGrace = removalGrace
     reconciler.policy = RemovalPolicy(grace: removalGrace)
     do { try adoptRoots() } catch { breakDown(error) }

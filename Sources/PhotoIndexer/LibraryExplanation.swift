@@ -1,6 +1,7 @@
 import PhotoCatalog
 import PhotoMetadata
 import PhotoModel
+import WatchRecords
 
 /// Why a path is, or is not, in the library.
 package struct Explanation: Sendable, Equatable {
@@ -35,7 +36,7 @@ extension Library {
     if reconciler.availability[rootID] == false {
       return Explanation(state: "offline", reason: "\(FilePath.text(rootPath)) is offline: it can't be opened.")
     }
-    if let rule = ignoringRule(path, below: rootPath.count) { return Explanation(state: "ignored", reason: rule) }
+    if let rule = ignoringRule(path, below: rootPath) { return Explanation(state: "ignored", reason: rule) }
     guard let stat = files.stat(path) else {
       return Explanation(state: "missing", reason: "There is no regular file \(text). Links are not followed.")
     }
@@ -71,17 +72,27 @@ extension Library {
       state: "indexed", reason: "It is in the library as \(content?.contentType ?? "a file").", assetID: row.assetID)
   }
 
-  private func ignoringRule(_ path: [UInt8], below count: Int) -> String? {
-    var folder = Array(path[..<count])
-    for name in path[count...].split(separator: UInt8(ascii: "/")).map(Array.init) {
-      for marker in WatchRules.markers where files.exists(folder + [UInt8(ascii: "/")] + marker) {
+  private func ignoringRule(_ path: [UInt8], below root: [UInt8]) -> String? {
+    let rules = WatchRules.nameRules(ignoring: configuration.ignore)
+    var folder = root
+    var components: [ArraySlice<UInt8>] = []
+    let parts = path[root.count...].split(separator: UInt8(ascii: "/"))
+    for part in parts {
+      let name = Array(part)
+      for marker in NameRules.markers where files.isMarker(folder + [UInt8(ascii: "/")] + marker) {
         return "\(FilePath.text(folder)) holds a \(FilePath.nameText(marker)), which keeps media programs out."
       }
       if name.first == UInt8(ascii: ".") { return "\(FilePath.nameText(name)) is hidden: its name begins with a dot." }
-      if WatchRules.ignoredDirectoryNames.contains(name) {
+      let isFolder = components.count + 1 < parts.count || files.isFolder(folder + [UInt8(ascii: "/")] + name)
+      if isFolder, !rules.wantsDirectory(name) {
         return "\(FilePath.nameText(name)) is a folder that programs keep beside photos; it is passed over."
       }
+      let place = NameRules.Folder(root: root, components: components)
+      if let pattern = rules.pattern(ignoring: name, isDirectory: isFolder, in: place) {
+        return "It is ignored by the pattern \(String(decoding: pattern.text, as: UTF8.self)) of the configuration."
+      }
       folder += [UInt8(ascii: "/")] + name
+      components.append(part)
     }
     return nil
   }

@@ -115,17 +115,19 @@ extension Library {
   /// own: the library goes on meanwhile.
   private func dryRunRescan(_ directoryIDs: [Int64]) async throws -> RescanResult {
     let tree = reconciler.tree
-    let catalog = catalog
+    let (catalog, files) = (catalog, files)
+    let rules = WatchRules.nameRules(ignoring: configuration.ignore)
     return try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "photod.dry-run").async {
-        continuation.resume(with: Result { try Self.compare(directoryIDs, tree, catalog) })
+        continuation.resume(with: Result { try Self.compare(directoryIDs, tree, catalog, rules, files) })
       }
     }
   }
 
-  private nonisolated static func compare(_ directoryIDs: [Int64], _ tree: DirectoryTree, _ catalog: Catalog) throws
-    -> RescanResult
-  {
+  private nonisolated static func compare(
+    _ directoryIDs: [Int64], _ tree: DirectoryTree, _ catalog: Catalog, _ rules: NameRules,
+    _ files: any PhotoFiles
+  ) throws -> RescanResult {
     var unseen: [[UInt8]: FileRow] = [:]
     try catalog.read { reader in
       for directory in directoryIDs.flatMap({ tree.subtree(of: $0) }) {
@@ -136,7 +138,8 @@ extension Library {
     var result = RescanResult()
     var new: [UInt64] = []
     for top in directoryIDs {
-      DiskCrawl.forEachFile(below: tree.path(of: top)) { path, stat in
+      let root = tree.rootPaths[tree.rootID(of: top)] ?? []
+      DiskCrawl.forEachFile(below: tree.path(of: top), ofRoot: root, by: rules, in: files) { path, stat in
         guard let row = unseen.removeValue(forKey: path) else {
           new.append(stat.identity.inode)
           return

@@ -39,6 +39,8 @@ extension Library {
     }
     for (rootID, path) in reconciler.tree.rootPaths { warnUnconfigured(rootID, path) }
     forgetWatchState(ofAllBut: reconciler.rootIDs.keys)
+    // Before the roots: what is ignored in a new one is never looked at.
+    watcher.setIgnoredPatterns(configuration.ignore)
     watcher.setRoots(watchRoots())
   }
 

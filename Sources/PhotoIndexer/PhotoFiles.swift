@@ -23,6 +23,10 @@ protocol PhotoFiles: Sendable {
   func volumeIdentity(device: UInt64, path: [UInt8]) -> String
   /// Whether anything has this name.
   func exists(_ path: [UInt8]) -> Bool
+  /// Whether a directory has this name, and no link to one.
+  func isFolder(_ path: [UInt8]) -> Bool
+  /// Whether it is a file whose presence keeps media programs out of its folder.
+  func isMarker(_ path: [UInt8]) -> Bool
   /// Reads a file's content if it is still the file that `expected` describes.
   func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading
   /// The same for several files of one directory, whose path ends with a slash.
@@ -38,6 +42,10 @@ struct NamedStat: Sendable {
 }
 
 extension PhotoFiles {
+  func isFolder(_ path: [UInt8]) -> Bool { false }
+
+  func isMarker(_ path: [UInt8]) -> Bool { exists(path) }
+
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
     files.map { read(directory + $0.name, expecting: $0.stat) }
   }
@@ -72,12 +80,24 @@ final class DiskFiles: PhotoFiles {
   var readCount: Int { reads.load(ordering: .relaxed) }
 
   func stat(_ path: [UInt8]) -> FileStat? {
-    withCPath(path) { FileStat(path: $0) }
+    LongPath.status(path).flatMap { FileStat($0) }
   }
 
   func volumeIdentity(device: UInt64, path: [UInt8]) -> String { VolumeIdentity.of(device: device, path: path) }
 
-  func exists(_ path: [UInt8]) -> Bool { withCPath(path) { access($0, F_OK) == 0 } }
+  func exists(_ path: [UInt8]) -> Bool { LongPath.status(path) != nil }
+
+  func isFolder(_ path: [UInt8]) -> Bool { LongPath.status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false }
+
+  func isMarker(_ path: [UInt8]) -> Bool {
+    guard let status = LongPath.status(path), status.st_mode & S_IFMT != S_IFDIR else { return false }
+    guard path.suffix(NameRules.cacheTag.count).elementsEqual(NameRules.cacheTag) else { return true }
+    let descriptor = LongPath.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var start = [UInt8](repeating: 0, count: NameRules.cacheTagSignature.count)
+    return Glibc.read(descriptor, &start, start.count) == start.count && start == NameRules.cacheTagSignature
+  }
 
   func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {
     let name = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
@@ -86,7 +106,7 @@ final class DiskFiles: PhotoFiles {
 
   /// The path is walked once for all of them: a sixth of what opening and closing a file six folders deep costs.
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
-    let descriptor = withCPath(directory) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    let descriptor = LongPath.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return files.map { read(directory + $0.name, expecting: $0.stat) } }
     defer { close(descriptor) }
     return files.map { read($0.name, from: descriptor, name: $0.name[...], expecting: $0.stat) }
@@ -96,7 +116,8 @@ final class DiskFiles: PhotoFiles {
     _ path: [UInt8], from directory: Int32, name: ArraySlice<UInt8>, expecting expected: FileStat
   ) -> ContentReading {
     let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-    let descriptor = withCPath(path) { openat(directory, $0, flags) }
+    let descriptor =
+      directory == AT_FDCWD ? LongPath.open(path, flags) : withCPath(path) { openat(directory, $0, flags) }
     guard descriptor >= 0 else {
       let code = errno
       if code == ENOENT || code == ENOTDIR || code == ELOOP { return .raced }
@@ -146,7 +167,7 @@ func withCPath<Value>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Value) 
 
 extension FileStat {
   /// Without birth time, which stat(2) does not tell.
-  fileprivate init?(_ status: stat) {
+  init?(_ status: stat) {
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
     self.init(
       identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: 0),
@@ -154,9 +175,10 @@ extension FileStat {
       modificationTime: nanoseconds(status.st_mtim), changeTime: nanoseconds(status.st_ctim))
   }
 
-  init?(path: UnsafePointer<CChar>) {
+  /// Of a name in an open directory; a link is not followed.
+  init?(name: [UInt8], in directory: Int32) {
     var status = Glibc.stat()
-    guard lstat(path, &status) == 0 else { return nil }
+    guard withCPath(name, { fstatat(directory, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else { return nil }
     self.init(status)
   }
 

@@ -135,7 +135,9 @@ final class Reconciler {
       batch.synced.append(number)
     case .unreadable(let directory, let name, _):
       unreadable(directory, name)
-    case .overflow, .polling, .watchBudget:
+    case .ignored(let directory, let name):
+      try ignored(directory, name, in: &batch)
+    case .overflow, .polling, .watchBudget, .alive:
       break
     }
   }

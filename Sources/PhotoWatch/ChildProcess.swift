@@ -82,26 +82,30 @@ struct ChildProcess {
 
   /// Closes our ends, waits for the process to end by itself (that is its answer to the closed socket), kills it after
   /// `patience`, and reaps it. `beforeClosing` may read the last of its standard error.
-  /// - returns: how it ended.
-  func end(patience: Duration, beforeClosing: () -> Void) -> String {
+  /// - returns: how it ended; nil when it did not within as much time again, though it was killed: it waits for a disk, and
+  ///   is still to be reaped.
+  func end(patience: Duration, beforeClosing: () -> Void) -> String? {
     close(socket)
     defer {
       beforeClosing()
       close(standardError)
     }
     var status: Int32 = 0
-    let deadline = ContinuousClock.now + patience
+    var deadline = ContinuousClock.now + patience
+    var isKilled = false
     while true {
       let reaped = waitpid(processID, &status, WNOHANG)
       if reaped == processID { break }
       if reaped < 0, errno != EINTR { return "its end was not seen: \(String(cString: strerror(errno)))" }
       if ContinuousClock.now >= deadline {
+        if isKilled { return nil }
         kill(processID, SIGKILL)
-        while waitpid(processID, &status, 0) < 0, errno == EINTR {}
-        return "it did not end by itself and was killed"
+        isKilled = true
+        deadline = ContinuousClock.now + patience
       }
       usleep(2000)
     }
+    if isKilled { return "it did not end by itself and was killed" }
     let signal = status & 0x7F
     return signal == 0 ? "it exited with status \((status >> 8) & 0xFF)" : "signal \(signal) ended it"
   }

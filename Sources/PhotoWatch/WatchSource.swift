@@ -26,8 +26,16 @@ package protocol WatchSource: Sendable {
   func sync(number: UInt64)
   /// Replaces the roots: what is not among them is no longer watched, what is new is scanned.
   func setRoots(_ roots: [WatchRoot])
+  /// Replaces what the configuration ignores (`IgnorePattern`): what it names from now on leaves, what it names no longer
+  /// is found.
+  func setIgnoredPatterns(_ patterns: [[UInt8]])
   /// Returns when photod-watch has ended.
   func stop() async
+}
+
+extension WatchSource {
+  /// For a script in tests, which says what it likes.
+  package func setIgnoredPatterns(_ patterns: [[UInt8]]) {}
 }
 
 /// A folder that is watched with all below it.

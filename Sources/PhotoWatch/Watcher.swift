@@ -14,20 +14,28 @@ package final class Watcher: WatchSource {
     package var extensions: [[UInt8]]
     /// Directories of these names are not entered, like hidden ones.
     package var ignoredDirectoryNames: [[UInt8]]
+    /// What the configuration ignores (`IgnorePattern`), until `setIgnoredPatterns`.
+    package var ignoredPatterns: [[UInt8]]
     /// nil: as `WatchExecutable.find()` says.
     package var executable: String?
     /// Frames that wait for the consumer before the socket is no longer read; a frame is at most about 1,000 records.
     package var maximumWaitingFrames: Int
+    /// A photod-watch that says nothing for so long, while we read, hangs: it is killed and another started. It says
+    /// something every ten seconds.
+    package var longestSilence: Duration
 
     package init(
-      roots: [WatchRoot], extensions: [[UInt8]], ignoredDirectoryNames: [[UInt8]] = [], executable: String? = nil,
-      maximumWaitingFrames: Int = 64
+      roots: [WatchRoot], extensions: [[UInt8]], ignoredDirectoryNames: [[UInt8]] = [],
+      ignoredPatterns: [[UInt8]] = [], executable: String? = nil, maximumWaitingFrames: Int = 64,
+      longestSilence: Duration = .seconds(30)
     ) {
       self.roots = roots
       self.extensions = extensions
       self.ignoredDirectoryNames = ignoredDirectoryNames
+      self.ignoredPatterns = ignoredPatterns
       self.executable = executable
       self.maximumWaitingFrames = maximumWaitingFrames
+      self.longestSilence = longestSilence
     }
   }
 
@@ -35,6 +43,7 @@ package final class Watcher: WatchSource {
   struct Wishes {
     var orders: [WatchOrder] = []
     var roots: [WatchRoot]
+    var ignoredPatterns: [[UInt8]]
     /// Not answered yet: asked again of a photod-watch that follows a dead one.
     var openSyncs: [UInt64] = []
     var openRescans: [UInt32: UInt16] = [:]
@@ -57,7 +66,7 @@ package final class Watcher: WatchSource {
   package init(configuration: Configuration, logger: Logger) {
     self.configuration = configuration
     self.logger = logger
-    wishes = Mutex(Wishes(roots: configuration.roots))
+    wishes = Mutex(Wishes(roots: configuration.roots, ignoredPatterns: configuration.ignoredPatterns))
     let wakeup = Wakeup()
     self.wakeup = wakeup
     channel = InputChannel(capacity: max(configuration.maximumWaitingFrames, 1)) { wakeup.signal() }
@@ -122,6 +131,21 @@ package final class Watcher: WatchSource {
       wishes.roots = roots
     }
     wakeup.signal()
+  }
+
+  package func setIgnoredPatterns(_ patterns: [[UInt8]]) {
+    wishes.withLock { wishes in
+      guard wishes.ignoredPatterns != patterns else { return }
+      wishes.ignoredPatterns = patterns
+      if wishes.isConnected { wishes.orders.append(configureOrder(patterns)) }
+    }
+    wakeup.signal()
+  }
+
+  func configureOrder(_ ignoredPatterns: [[UInt8]]) -> WatchOrder {
+    .configure(
+      extensions: configuration.extensions, ignoredDirectoryNames: configuration.ignoredDirectoryNames,
+      ignoredPatterns: ignoredPatterns)
   }
 
   package func stop() async {

@@ -26,6 +26,12 @@ final class WatcherThread {
   private var outgoing: [UInt8] = []
   private var errorLine: [UInt8] = []
   private var standardErrorEnded = false
+  /// Processes that were killed and did not end: they hang in the kernel, on a disk that does not answer.
+  private var unreaped: [pid_t] = []
+  /// The clock stands still while the machine sleeps: a night is no silence.
+  private let clock = SuspendingClock()
+  /// When something was read last, or could not be for want of room: only silence that was listened to counts.
+  private var heardAt = SuspendingClock().now
 
   init(watcher: Watcher, executable: String) {
     self.watcher = watcher
@@ -52,6 +58,7 @@ final class WatcherThread {
   private func run() {
     while !isStopping {
       session += 1
+      unreaped.removeAll { waitpid($0, nil, WNOHANG) != 0 }
       let begun = ContinuousClock.now
       guard case .died(let reason) = runSession() else { break }
       // A signal to all of us, as a service manager or a terminal sends it, ends it a moment before photod says so.
@@ -94,6 +101,7 @@ final class WatcherThread {
       return .died("\(error)")
     }
     standardErrorEnded = false
+    heardAt = clock.now
     begin(child)
     var assembler = FrameAssembler()
     var failure: String?
@@ -104,7 +112,8 @@ final class WatcherThread {
       wishes.processID = nil
     }
     let end = child.end(patience: .seconds(2), beforeClosing: { logErrors(child.standardError) })
-    return failure.map { .died("\($0): \(end)") } ?? .stopped
+    if end == nil { unreaped.append(child.processID) }
+    return failure.map { .died("\($0): \(end ?? "it was killed, and hangs in the kernel")") } ?? .stopped
   }
 
   /// Tells a fresh photod-watch everything that one before it may have known.
@@ -115,11 +124,8 @@ final class WatcherThread {
       level: session == 1 ? .debug : .info, "photod-watch started",
       metadata: ["pid": "\(child.processID)", "session": "\(session)"])
     outgoing = WatchStream.greeting
-    let configuration = watcher.configuration
-    outgoing += WatchStream.frame(
-      .configure(
-        extensions: configuration.extensions, ignoredDirectoryNames: configuration.ignoredDirectoryNames))
     watcher.wishes.withLock { wishes in
+      outgoing += WatchStream.frame(watcher.configureOrder(wishes.ignoredPatterns))
       wishes.processID = child.processID
       wishes.isConnected = true
       wishes.orders = wishes.roots.map { .addRoot(root: $0.number, path: $0.path) }
@@ -144,14 +150,30 @@ final class WatcherThread {
       pollfd(fd: child.standardError, events: Int16(POLLIN), revents: 0),
     ]
     if standardErrorEnded { polled[2].fd = -1 }
-    guard poll(&polled, nfds_t(polled.count), -1) >= 0 else {
+    let asleepAt = clock.now
+    let patience = max(watcher.configuration.longestSilence - (asleepAt - heardAt), .zero)
+    let readyCount = poll(&polled, nfds_t(polled.count), isFull ? -1 : patience.wholeMilliseconds)
+    guard readyCount >= 0 else {
       return errno == EINTR ? nil : "poll failed: \(String(cString: strerror(errno)))"
     }
+    if isFull { heardAt = clock.now }
+    if readyCount == 0, let failure = noteSilence(child, overslept: clock.now - asleepAt - patience) { return failure }
     if polled[1].revents != 0 { watcher.wakeup.drain() }
     if polled[2].revents != 0 { logErrors(child.standardError) }
     if polled[0].revents & Int16(POLLOUT) != 0, let failure = writeOrders(child.socket) { return failure }
     guard !isFull, polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return nil }
     return readRecords(child.socket, &assembler)
+  }
+
+  /// Nothing came while we waited.
+  /// - parameter overslept: how much longer it was than asked for: much when we stood still ourselves, and photod-watch with
+  ///   us, as in a frozen cgroup. That says nothing of it.
+  /// - returns: that it hangs and was killed.
+  private func noteSilence(_ child: ChildProcess, overslept: Duration) -> String? {
+    if overslept > .seconds(1) { heardAt = clock.now }
+    guard clock.now - heardAt >= watcher.configuration.longestSilence else { return nil }
+    kill(child.processID, SIGKILL)
+    return "it said nothing for \(watcher.configuration.longestSilence)"
   }
 
   private func takeOrders() {
@@ -180,13 +202,16 @@ final class WatcherThread {
       if count < 0 {
         return errno == EAGAIN || errno == EINTR ? nil : "it can't be read (\(String(cString: strerror(errno))))"
       }
+      heardAt = clock.now
       assembler.append(buffer[..<count])
       return nil
     }
     if failure != nil { return failure }
     do {
       while let payload = try assembler.next() {
-        let records = try WatchStream.records(in: payload)
+        var records = try WatchStream.records(in: payload)
+        records.removeAll { $0 == .alive }
+        if records.isEmpty { continue }
         noteAnswers(records)
         watcher.channel.add(.batch(records))
       }

@@ -10,6 +10,8 @@ extension WatchRecord {
     case directoryFound = 1
     case directoryMoved, directoryGone, listingStarted, listingEnded, fileFound, fileGone, fileMoved, scanStarted
     case scanEnded, rootOffline, overflow, synced, watchBudget, unreadable
+    case ignored = 32
+    case alive
   }
 
   /// Appends this record's bytes.
@@ -89,6 +91,12 @@ extension WatchRecord {
       bytes.append(integer: directory)
       bytes.append(name: name)
       bytes.append(integer: errorNumber)
+    case .ignored(let directory, let name):
+      bytes.append(Tag.ignored.rawValue)
+      bytes.append(integer: directory)
+      bytes.append(name: name)
+    case .alive:
+      bytes.append(Tag.alive.rawValue)
     }
   }
 
@@ -145,6 +153,9 @@ extension WatchRecord {
         .unreadable(
           directory: try reader.integer("a directory's number"), name: try reader.name("a name"),
           errorNumber: try reader.integer("an errno"))
+      case .ignored:
+        .ignored(directory: try reader.integer("a directory's number"), name: try reader.name("a name"))
+      case .alive: .alive
       }
   }
 }
@@ -158,9 +169,9 @@ extension WatchOrder {
   /// Appends this order's bytes.
   public func encode(into bytes: inout [UInt8]) {
     switch self {
-    case .configure(let extensions, let ignoredDirectoryNames):
+    case .configure(let extensions, let ignoredDirectoryNames, let ignoredPatterns):
       bytes.append(Tag.configure.rawValue)
-      for list in [extensions, ignoredDirectoryNames] {
+      for list in [extensions, ignoredDirectoryNames, ignoredPatterns] {
         precondition(list.count <= Int(UInt16.max), "a list of \(list.count) names")
         bytes.append(integer: UInt16(list.count))
         for name in list { bytes.append(name: name) }
@@ -192,7 +203,8 @@ extension WatchOrder {
     case .configure:
       let extensions = try Self.names("an extension", from: &reader)
       self = .configure(
-        extensions: extensions, ignoredDirectoryNames: try Self.names("an ignored directory name", from: &reader))
+        extensions: extensions, ignoredDirectoryNames: try Self.names("an ignored directory name", from: &reader),
+        ignoredPatterns: try Self.names("an ignored pattern", from: &reader))
     case .addRoot: self = .addRoot(root: try reader.integer("a root"), path: try reader.name("a root's path"))
     case .removeRoot: self = .removeRoot(root: try reader.integer("a root"))
     case .rescan:

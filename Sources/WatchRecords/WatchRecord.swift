@@ -125,17 +125,26 @@ public enum WatchRecord: Hashable, Sendable {
   case watchBudget(WatchBudget)
   /// A directory, or with an empty name this one itself, could not be read: what is in it and below is not known.
   case unreadable(directory: DirectoryNumber, name: [UInt8], errorNumber: Int32)
+  /// This name is there and a person's word keeps it out: a pattern of the configuration, or with an empty name a marker
+  /// in the directory itself. What is known of it, and of what is below it, leaves; nothing else does. Said in listings.
+  case ignored(directory: DirectoryNumber, name: [UInt8])
+  /// photod-watch goes on; nothing else. Something is said every ten seconds or so, if only this: where nothing comes it
+  /// hangs.
+  case alive
 }
 
 /// Why a root is scanned.
 public enum ScanReason: UInt8, Hashable, Sendable {
   case start, overflow, rescan, rootReturned
+  /// Other names are wanted than before.
+  case rules
 }
 
 /// One order to photod-watch.
 public enum WatchOrder: Hashable, Sendable {
-  /// The first order, once: which names are wanted. Extensions are lower-case ASCII without the dot.
-  case configure(extensions: [[UInt8]], ignoredDirectoryNames: [[UInt8]])
+  /// Which names are wanted: the first order, and again at any time. Extensions are lower-case ASCII without the dot, the
+  /// patterns those of `IgnorePattern`. What is unwanted from now on leaves, what is wanted again is found by a scan.
+  case configure(extensions: [[UInt8]], ignoredDirectoryNames: [[UInt8]], ignoredPatterns: [[UInt8]])
   /// Watch and scan this directory. Roots neither repeat nor contain one another.
   case addRoot(root: UInt16, path: [UInt8])
   case removeRoot(root: UInt16)

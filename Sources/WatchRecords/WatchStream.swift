@@ -5,7 +5,7 @@
 /// orders). A frame is one ordered batch.
 public enum WatchStream {
   /// A change of the format changes this number; both programs are of one build, so there is no negotiation.
-  public static let version: UInt8 = 1
+  public static let version: UInt8 = 2
   /// What each side says first: seven letters and the version.
   public static let greeting: [UInt8] = Array("photodw".utf8) + [version]
   /// The longest payload of a frame.

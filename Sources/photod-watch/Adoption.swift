@@ -109,6 +109,8 @@ extension FolderWatch {
         scan = running
         recursive = true
       }
+      // Patterns about paths may mean other names below it now.
+      if rules.needsFolder { recursive = true }
     }
     missing[known] = nil
     tree[known].flags.remove(.missing)

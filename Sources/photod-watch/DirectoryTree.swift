@@ -25,6 +25,8 @@ struct Node {
     static let contentsIgnored = Flags(rawValue: 1 << 3)
     /// The last listing could not read all of it.
     static let incomplete = Flags(rawValue: 1 << 4)
+    /// CACHEDIR.TAG is in it: what is written into that changes no time of the directory.
+    static let holdsCacheTag = Flags(rawValue: 1 << 5)
   }
 
   var identity: FileIdentity

@@ -71,7 +71,7 @@ extension FolderWatch {
   }
 
   private func handleDirectory(_ event: WatchEvent, in index: NodeIndex) {
-    guard !tree[index].flags.contains(.contentsIgnored), rules.wantsDirectory(event.name) else { return }
+    guard !tree[index].flags.contains(.contentsIgnored), wantsDirectory(event.name, in: index) else { return }
     let child = tree.child(of: index, named: event.name)
     if event.has(IN_CREATE | IN_MOVED_TO) {
       enter(index, event.name)
@@ -92,7 +92,7 @@ extension FolderWatch {
       if !event.has(IN_ATTRIB) { doubt(index) }
       return
     }
-    let isWanted = !tree[index].flags.contains(.contentsIgnored) && rules.wantsFile(event.name)
+    let isWanted = !tree[index].flags.contains(.contentsIgnored) && wantsFile(event.name, in: index)
     if event.has(IN_MOVED_TO) {
       arrive(event, in: index, isWanted: isWanted)
     } else if isWanted {

@@ -69,6 +69,8 @@ final class FolderWatch {
   /// PHOTOD_WATCH_CHECKS is in the environment: tests have every settled state checked.
   let checksInvariants = getenv("PHOTOD_WATCH_CHECKS") != nil
 
+  /// When `alive` was said last.
+  var aliveAt: Int64 = 0
   var output = Output()
   var orders = FrameAssembler()
 
@@ -84,6 +86,7 @@ final class FolderWatch {
   func run() -> Int32 {
     output.begin()
     lastCheck = watchshim_now()
+    aliveAt = lastCheck
     var status: Int32 = 0
     do throws(Failure) {
       while watchshim_termination_noted() == 0 {
@@ -105,7 +108,13 @@ final class FolderWatch {
     if drained || looks.isDue { flushLooks() }
     listSome()
     let now = watchshim_now()
-    if now >= nextCheck { check(now) }
+    if now >= nextCheck {
+      let wasAsked = mustCheck
+      check(now)
+      sayAlive(ifSilentFor: wasAsked ? Self.shortestSilence : Self.usualSilence)
+    } else {
+      sayAlive(ifSilentFor: Self.longestSilence)
+    }
     settle(drained: drained, now: now)
   }
 
@@ -162,7 +171,7 @@ final class FolderWatch {
 
   private func millisecondsUntilDue() -> Int32 {
     guard walk.isIdle, backlog.isEmpty, !overflowed else { return 0 }
-    let due = [nextCheck, nextSettling()].min() ?? nextCheck
+    let due = min(nextCheck, nextSettling(), aliveAt + Self.longestSilence)
     let now = watchshim_now()
     return due <= now ? 0 : Int32(min((due - now + 999_999) / 1_000_000, 60_000))
   }

@@ -10,6 +10,10 @@ struct Listing {
   var directories: [(name: [UInt8], inode: UInt64)] = []
   /// .nomedia or the like is there.
   var hasMarker = false
+  /// Names of files and directories that would be wanted, were it not for a pattern of the configuration.
+  var ignored: [[UInt8]] = []
+  /// CACHEDIR.TAG is there, with its signature or without.
+  var hasCacheTag = false
   /// nil when all could be read.
   var failure: (name: [UInt8], errorNumber: Int32)?
 }
@@ -20,13 +24,15 @@ extension FolderWatch {
   func readListing(_ index: NodeIndex, _ descriptor: Int32, _ request: ListingRequest) -> Listing? {
     var listing = Listing()
     var names: [[UInt8]] = []
-    readEntries(descriptor, into: &listing, files: &names)
+    readEntries(descriptor, in: rules.needsFolder ? folder(index) : nil, into: &listing, files: &names)
     if listing.hasMarker {
       listing.directories = []
+      listing.ignored = []
       names = []
     }
     listing.files.reserveCapacity(names.count)
     for (position, name) in names.enumerated() {
+      if position % 16 == 15 { breathe() }
       if position % 512 == 511 { _ = inotify.read(into: &backlog) }
       switch FileLook.at(descriptor, name) {
       case .success(let look):
@@ -43,7 +49,9 @@ extension FolderWatch {
     return backlog.hasRename(in: watch) || held.hasDeparture(from: tree.reference(index)) ? nil : listing
   }
 
-  private func readEntries(_ descriptor: Int32, into listing: inout Listing, files: inout [[UInt8]]) {
+  private func readEntries(
+    _ descriptor: Int32, in folder: NameRules.Folder?, into listing: inout Listing, files: inout [[UInt8]]
+  ) {
     withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
       while true {
         let count = watchshim_read_directory(descriptor, buffer.baseAddress, buffer.count)
@@ -52,6 +60,7 @@ extension FolderWatch {
           if count < 0, count != Int(-ENOENT) { listing.failure = ([], Int32(-count)) }
           return
         }
+        breathe()
         // struct linux_dirent64: u64 inode, i64 offset, u16 record length, u8 type, name with a NUL (getdents64(2)).
         var position = 0
         while position + 19 <= count {
@@ -60,7 +69,7 @@ extension FolderWatch {
           let type = Int32(buffer[position + 18])
           let name = buffer[(position + 19)..<min(position + length, count)].prefix { $0 != 0 }
           position += max(length, 19)
-          note(name, inode: inode, type: type, descriptor, into: &listing, files: &files)
+          note(name, inode: inode, type: type, descriptor, in: folder, into: &listing, files: &files)
         }
       }
     }
@@ -68,7 +77,7 @@ extension FolderWatch {
 
   private func note(
     _ name: Slice<UnsafeMutableRawBufferPointer>, inode: UInt64, type: Int32, _ descriptor: Int32,
-    into listing: inout Listing, files: inout [[UInt8]]
+    in folder: NameRules.Folder?, into listing: inout Listing, files: inout [[UInt8]]
   ) {
     guard !name.isEmpty else { return }
     var type = type
@@ -77,11 +86,23 @@ extension FolderWatch {
     }
     if type == Int32(DT_DIR) {
       let name = Array(name)
-      if rules.wantsDirectory(name) { listing.directories.append((name, inode)) }
+      guard rules.wantsDirectory(name) else { return }
+      if rules.pattern(ignoring: name, isDirectory: true, in: folder) == nil {
+        listing.directories.append((name, inode))
+      } else {
+        listing.ignored.append(name)
+      }
     } else if rules.wantsFile(name) {
-      if type == Int32(DT_REG) { files.append(Array(name)) }
+      guard type == Int32(DT_REG) else { return }
+      let name = Array(name)
+      if rules.pattern(ignoring: name, isDirectory: false, in: folder) == nil {
+        files.append(name)
+      } else {
+        listing.ignored.append(name)
+      }
     } else if name.first == UInt8(ascii: ".") || name.first == UInt8(ascii: "C") {
       let name = Array(name)
+      if name == NameRules.cacheTag { listing.hasCacheTag = true }
       if NameRules.isMarker(name), isValidMarker(name, descriptor) { listing.hasMarker = true }
     }
   }
@@ -101,6 +122,8 @@ extension FolderWatch {
   func apply(_ listing: Listing, to index: NodeIndex, _ descriptor: Int32, _ request: ListingRequest) {
     let number = tree[index].number
     say(.listingStarted(number: number, evidence: request.evidence))
+    if listing.hasMarker { say(.ignored(directory: number, name: [])) }
+    for name in listing.ignored { say(.ignored(directory: number, name: name)) }
     for file in listing.files { say(.fileFound(directory: number, name: file.name, stat: file.stat)) }
     if let failure = listing.failure {
       say(.unreadable(directory: number, name: failure.name, errorNumber: failure.errorNumber))
@@ -109,21 +132,34 @@ extension FolderWatch {
       tree[index].flags.remove(.incomplete)
     }
     say(.listingEnded(number: number, complete: listing.failure == nil))
+    if listing.hasCacheTag {
+      tree[index].flags.insert(.holdsCacheTag)
+    } else {
+      tree[index].flags.remove(.holdsCacheTag)
+    }
     if tree[index].watch < 0 { unwatched.noteListing(index, descriptor) }
 
     if listing.hasMarker {
       tree[index].flags.insert(.contentsIgnored)
-      for child in tree.children(index) { drop(child, evidence: request.evidence) }
+      for child in tree.children(index) { drop(child, evidence: .event) }
       return
     }
     tree[index].flags.remove(.contentsIgnored)
     if listing.failure == nil, tree[index].firstChild >= 0 {
       let seen = Set(listing.directories.map(\.name))
+      let ignored = Set(listing.ignored)
       for child in tree.children(index) where !tree[child].flags.contains(.displaced) {
-        if !seen.contains(Array(tree.name(child))) { markMissing(child, evidence: request.evidence) }
+        let name = Array(tree.name(child))
+        if ignored.contains(name) {
+          // A directory above it was renamed, and now a pattern is about it.
+          drop(child, evidence: .event)
+        } else if !seen.contains(name) {
+          markMissing(child, evidence: request.evidence)
+        }
       }
     }
     for directory in listing.directories {
+      breathe()
       if !request.isRecursive, let child = tree.child(of: index, named: directory.name),
         tree[child].identity.inode == directory.inode, !tree[child].flags.contains(.missing)
       {

@@ -97,6 +97,7 @@ extension FolderWatch {
   func flushLooks() {
     guard !looks.isEmpty else { return }
     for entry in looks.takeAll() {
+      breathe()
       currentStamp = entry.stamp
       sayTruth(of: entry.place, onlyCreated: entry.onlyCreated)
     }

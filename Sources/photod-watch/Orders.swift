@@ -36,8 +36,8 @@ extension FolderWatch {
   private func obey(_ order: WatchOrder) throws(Failure) {
     currentStamp = eventCount
     switch order {
-    case .configure(let extensions, let ignoredDirectoryNames):
-      rules = NameRules(extensions: extensions, ignoredDirectoryNames: ignoredDirectoryNames)
+    case .configure(let extensions, let ignoredDirectoryNames, let ignoredPatterns):
+      try setRules(extensions, ignoredDirectoryNames, ignoredPatterns)
     case .addRoot(let number, let path):
       removeRoot(number)
       roots[number] = Root(path: path)

@@ -64,6 +64,7 @@ extension FolderWatch {
   func pollUnwatched() {
     var mayWatch = true
     for index in unwatched.indices where walk[index] == nil {
+      breathe()
       switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
       case .failure: doubt(index)
       case .success(let descriptor):
@@ -76,7 +77,9 @@ extension FolderWatch {
           }
           mayWatch = false
         }
-        if case .success(let look) = FileLook.of(descriptor), unwatched.isChanged(index, look) {
+        if case .success(let look) = FileLook.of(descriptor),
+          unwatched.isChanged(index, look) || tree[index].flags.contains(.holdsCacheTag)
+        {
           requestListing(index, evidence: .event, descriptor: descriptor)
         } else {
           close(descriptor)

@@ -114,6 +114,7 @@ extension FolderWatch {
     repeat {
       guard let (node, descriptor) = walk.pop() else { break }
       listOne(node, descriptor)
+      breathe()
     } while watchshim_now() < end && backlog.isEmpty
   }
 
@@ -175,6 +176,7 @@ extension FolderWatch {
   func retryDoubtful(_ now: Int64) {
     for (index, var request) in walk.requests {
       guard case .doubtful(let attempts, let retryAt) = request.state, retryAt <= now else { continue }
+      breathe()
       switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
       case .success(let descriptor):
         request.state = .ready

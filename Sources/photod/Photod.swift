@@ -33,11 +33,22 @@ struct PhotodArguments: ParsableCommand {
 
       CONFIGURATION
         roots = ["~/Pictures"]         # folders to keep; default: your pictures folder
+        ignore = ["Exports", "*.gif"]  # what is not wanted in them, see below
         removal-grace-seconds = 600    # 0 turns the brake off
         log-level = "info"             # trace debug info notice warning error critical
         catalog = "/path/catalog.sqlite"
         socket = "/path/photod.sock"
         An unknown key or a wrong type is an error.
+
+      IGNORED FILES AND FOLDERS
+        Patterns are as in a .gitignore file, of bytes, and case counts. * stands for any bytes but /, ? for one, \
+        [a-z] for one of these, [!a-z] for one of the others, \\ takes the next as it is.
+        "Exports", "*.gif"        a name, at any depth
+        "Raw/old", "Cache/**"     a path below a folder that is kept; ** stands for any folders between
+        "/mnt/photos/old/*.tif"   a whole path, without links
+        "Scans/"                  only a folder
+        A folder that matches is not entered. Also passed over: hidden names, folders that hold .nomedia, \
+        .trackerignore or a signed CACHEDIR.TAG, and what NAS and desktops keep beside photos (@eaDir, lost+found).
 
       FILES
         $XDG_CONFIG_HOME/photod/config.toml    configuration (~/.config)
@@ -71,6 +82,13 @@ struct PhotodArguments: ParsableCommand {
     help: ArgumentHelp("A folder to keep, with all below it. May be given several times.", valueName: "dir"),
     completion: .directory)
   var roots: [String] = []
+
+  @Option(
+    name: .customLong("ignore"),
+    help: ArgumentHelp(
+      "What is not wanted in the folders: a name, or a path below one, with * and ?. May be given several times.",
+      valueName: "pattern"))
+  var ignore: [String] = []
 
   @Option(help: ArgumentHelp("The catalog.", valueName: "file"), completion: .file())
   var catalog: String?
@@ -109,6 +127,7 @@ struct PhotodArguments: ParsableCommand {
   var options: Options {
     var options = Options()
     options.roots = roots
+    options.ignore = ignore
     options.catalog = catalog
     options.socket = socket
     options.configuration = config

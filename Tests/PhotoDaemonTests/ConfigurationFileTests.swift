@@ -10,12 +10,14 @@ import Testing
         log-level = "debug"
         catalog = "/x/c.sqlite"
         socket = "/x/s"
+        ignore = ["Exports", "*.gif"]
         """, path: "c.toml")
     #expect(file.roots == ["~/Pictures", "/media/card"])
     #expect(file.removalGraceSeconds == 1.5)
     #expect(file.logLevel == .debug)
     #expect(file.catalog == "/x/c.sqlite")
     #expect(file.socket == "/x/s")
+    #expect(file.ignore == ["Exports", "*.gif"])
   }
 
   @Test func emptyFileSaysNothing() throws {
@@ -31,7 +33,7 @@ import Testing
     arguments: [
       (
         "# photos\n\nrots = [\"/a\"]", "c.toml:3: unknown key \"rots\"",
-        "Known keys are catalog, log-level, removal-grace-seconds, roots, socket."
+        "Known keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket."
       ),
       ("[roots2]\nx = 1", "c.toml:1: unknown key \"roots2\"", nil),
       ("zebra = 1\nant = 2", "c.toml:1: unknown key \"zebra\"", nil),
@@ -43,6 +45,11 @@ import Testing
         "\nroots = [\"/a\", 7]", "c.toml:2: roots holds an integer, not only folders",
         "Write each as a string, as in: roots = [\"~/Pictures\"]"
       ),
+      (
+        "ignore = \"*.gif\"", "c.toml:1: ignore is a string, not a list of patterns",
+        "Write it as: ignore = [\"Exports\", \"*.gif\"]"
+      ),
+      ("ignore = [7]", "c.toml:1: ignore holds an integer, not only patterns", nil),
       (
         "roots = []", "c.toml:1: roots is an empty list, so there is nothing to watch",
         "Name a folder, as in: roots = [\"~/Pictures\"], or leave the key out to watch your pictures folder."

@@ -179,7 +179,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(
       printed.withLock { $0 } == """
         photod: \(fixture.scratch.path)/.config/photod/config.toml:1: unknown key "rots"
-          Known keys are catalog, log-level, removal-grace-seconds, roots, socket.
+          Known keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket.
           See 'photod --help' for options, files and exit codes.
 
         """)

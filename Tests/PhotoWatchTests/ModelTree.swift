@@ -112,7 +112,7 @@ struct ModelTree {
       if !runningScans.isEmpty { violations.append("synced while a scan runs") }
       synced.insert(number)
 
-    case .overflow, .polling, .watchBudget, .unreadable: break
+    case .overflow, .polling, .watchBudget, .unreadable, .ignored, .alive: break
     }
   }
 

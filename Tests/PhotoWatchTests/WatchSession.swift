@@ -18,14 +18,15 @@ final class WatchSession {
   /// Starts it and waits until the first scan is done.
   init(
     roots: [String], ignoring: [String] = [], executable: String? = nil, waiting: Bool = true,
-    maximumWaitingFrames: Int = 64
+    maximumWaitingFrames: Int = 64, patterns: [String] = [], longestSilence: Duration = .seconds(30)
   ) async throws {
     let numbered = roots.enumerated().map { WatchRoot(number: UInt16($0 + 1), path: Array($1.utf8)) }
     watcher = Watcher(
       configuration: Watcher.Configuration(
         roots: numbered, extensions: [Array("jpg".utf8), Array("heic".utf8)],
-        ignoredDirectoryNames: ignoring.map { Array($0.utf8) },
-        executable: try executable ?? WatchSession.builtExecutable(), maximumWaitingFrames: maximumWaitingFrames),
+        ignoredDirectoryNames: ignoring.map { Array($0.utf8) }, ignoredPatterns: patterns.map { Array($0.utf8) },
+        executable: try executable ?? WatchSession.builtExecutable(), maximumWaitingFrames: maximumWaitingFrames,
+        longestSilence: longestSilence),
       logger: Logger(label: "test"))
     setenv("PHOTOD_WATCH_CHECKS", "1", 1)
     iterator = watcher.inputs.makeAsyncIterator()

@@ -39,7 +39,7 @@ struct SeededGenerator: RandomNumberGenerator {
 extension WatchRecord {
   static func random(_ random: inout SeededGenerator) -> WatchRecord {
     let flag = Bool.random(using: &random)
-    return switch Int.random(in: -1..<15, using: &random) {
+    return switch Int.random(in: -1..<17, using: &random) {
     case -1:
       .polling(
         root: random.any(),
@@ -62,7 +62,7 @@ extension WatchRecord {
     case 8:
       .scanStarted(
         root: random.any(), request: random.any(),
-        reason: [.start, .overflow, .rescan, .rootReturned][Int.random(in: 0..<4, using: &random)])
+        reason: [.start, .overflow, .rescan, .rootReturned, .rules][Int.random(in: 0..<5, using: &random)])
     case 9: .scanEnded(root: random.any(), request: random.any(), complete: flag)
     case 10: .rootOffline(root: random.any(), errorNumber: random.any())
     case 11: .overflow
@@ -72,6 +72,8 @@ extension WatchRecord {
         WatchBudget(
           watched: random.any(), allowed: random.any(), limit: random.any(), isNamespaceLimit: flag,
           isRefused: Bool.random(using: &random), instanceError: random.any()))
+    case 14: .ignored(directory: random.any(), name: random.name())
+    case 15: .alive
     default: .unreadable(directory: random.any(), name: random.name(), errorNumber: random.any())
     }
   }
@@ -81,7 +83,7 @@ extension WatchOrder {
   static func random(_ random: inout SeededGenerator) -> WatchOrder {
     func names() -> [[UInt8]] { (0..<Int.random(in: 0..<5, using: &random)).map { _ in random.name() } }
     return switch Int.random(in: 0..<5, using: &random) {
-    case 0: .configure(extensions: names(), ignoredDirectoryNames: names())
+    case 0: .configure(extensions: names(), ignoredDirectoryNames: names(), ignoredPatterns: names())
     case 1: .addRoot(root: random.any(), path: random.name())
     case 2: .removeRoot(root: random.any())
     case 3:

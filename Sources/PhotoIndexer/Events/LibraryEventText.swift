@@ -132,6 +132,7 @@ extension LibraryEvent {
     case .overflow: "because events were lost"
     case .rescan: "because it was asked for"
     case .rootReturned: "because the folder is back"
+    case .rules: "because other names are ignored than before"
     }
   }
 

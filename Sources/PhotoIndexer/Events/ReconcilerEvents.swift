@@ -61,7 +61,7 @@ extension Reconciler {
       if let path = rootPath(root) {
         events.ring.append(.polling(root: path, reason, polled: Int(polled), directories: Int(directories)))
       }
-    case .scanEnded, .synced, .watchBudget:
+    case .scanEnded, .synced, .watchBudget, .ignored, .alive:
       break
     }
   }

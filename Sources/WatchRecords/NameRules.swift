@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+
+/// Which names are wanted: decided before a file is looked at and before a directory gets a watch.
+public struct NameRules: Hashable, Sendable {
+  /// The folder that names are judged in, for patterns that are about paths. Links are resolved.
+  public struct Folder {
+    /// From the root.
+    let components: [ArraySlice<UInt8>]
+    /// From the top of the file system.
+    let absoluteComponents: [ArraySlice<UInt8>]
+
+    /// - parameter components: from the root, which has this path, down to the folder.
+    public init(root: [UInt8], components: [ArraySlice<UInt8>]) {
+      self.components = components
+      absoluteComponents = root.split(separator: UInt8(ascii: "/")) + components
+    }
+  }
+
+  private let extensions: Set<[UInt8]>
+  private let longestExtension: Int
+  private let ignoredDirectoryNames: Set<[UInt8]>
+  public let patterns: [IgnorePattern]
+  /// Whether any pattern is about a path: only then `Folder` is looked at.
+  public let needsFolder: Bool
+
+  public init() { self.init(extensions: [], ignoredDirectoryNames: []) }
+
+  /// - parameter extensions: lower-case ASCII without the dot.
+  public init(extensions: [[UInt8]], ignoredDirectoryNames: [[UInt8]], patterns: [IgnorePattern] = []) {
+    self.extensions = Set(extensions)
+    longestExtension = extensions.map(\.count).max() ?? 0
+    self.ignoredDirectoryNames = Set(ignoredDirectoryNames)
+    self.patterns = patterns
+    needsFolder = patterns.contains { $0.scope != .name }
+  }
+
+  /// A file that may be an asset, whatever the patterns say: not hidden, not the lock that an office program puts beside
+  /// what it has open (`~$a.jpg`), and with a wanted extension (ASCII letters compare without case). So what programs are
+  /// still writing is not wanted: `*.part`, `*.crdownload`, `*.tmp`, `.syncthing.*`, `.~*`.
+  public func wantsFile(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+    guard let first = name.first, first != UInt8(ascii: "."), let dot = name.lastIndex(of: UInt8(ascii: ".")) else {
+      return false
+    }
+    if first == UInt8(ascii: "~"), name.dropFirst().first == UInt8(ascii: "$") { return false }
+    let ending = name[name.index(after: dot)...]
+    guard ending.count <= longestExtension else { return false }
+    return extensions.contains(ending.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 })
+  }
+
+  /// A directory that is entered, whatever the patterns say.
+  public func wantsDirectory(_ name: [UInt8]) -> Bool {
+    name.first != UInt8(ascii: ".") && !ignoredDirectoryNames.contains(name)
+  }
+
+  /// The first pattern that this name matches in the folder. Without patterns nothing is done, the folder is not even
+  /// asked for.
+  public func pattern(ignoring name: [UInt8], isDirectory: Bool, in folder: @autoclosure () -> Folder?)
+    -> IgnorePattern?
+  {
+    guard !patterns.isEmpty else { return nil }
+    let place = needsFolder ? folder() : nil
+    return patterns.first { pattern in
+      guard isDirectory || !pattern.isForDirectoriesOnly else { return false }
+      switch pattern.scope {
+      case .name: return pattern.matches([], name[...])
+      case .path: return place.map { pattern.matches($0.components, name[...]) } ?? false
+      case .absolutePath: return place.map { pattern.matches($0.absoluteComponents, name[...]) } ?? false
+      }
+    }
+  }
+
+  /// A file whose presence says that nothing in its directory is wanted. CACHEDIR.TAG must also begin with its signature.
+  public static func isMarker(_ name: [UInt8]) -> Bool { markers.contains(name) }
+
+  public static let markers = [noMedia, trackerIgnore, cacheTag]
+
+  public static let noMedia = Array(".nomedia".utf8)
+  public static let trackerIgnore = Array(".trackerignore".utf8)
+  public static let cacheTag = Array("CACHEDIR.TAG".utf8)
+  /// https://bford.info/cachedir/
+  public static let cacheTagSignature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PhotoWatch
+import Testing
+import WatchRecords
+
+/// What becomes of a photod-watch that does not do what it should.
+@Suite struct HangTests {
+  let disk: Disk
+
+  init() throws { disk = try Disk() }
+
+  /// A program in python, which has the socket to photod as `s`.
+  private func script(_ body: String) -> String {
+    let path = disk.outside + "/watch"
+    let head = """
+      #!/usr/bin/python3
+      import os, socket, struct, sys, time
+      s = socket.socket(fileno=3)
+      def frame(payload): s.sendall(struct.pack('<I', len(payload)) + payload)
+
+      """
+    Disk.write(path, head + body + "\n")
+    chmod(path, 0o755)
+    return path
+  }
+
+  private func deaths(_ session: WatchSession, _ count: Int) async throws -> [String] {
+    while session.deaths.count < count { try await session.takeInput() }
+    return session.deaths
+  }
+
+  @Test func oneThatHangsIsReplacedAndNothingIsMissed() async throws {
+    disk.write("a.jpg")
+    let session = try await WatchSession(roots: [disk.root], longestSilence: .seconds(2))
+    // Where the machine is slow the first one may have been taken for hung already.
+    var process: pid_t = 0
+    while process == 0 || process != session.watcher.processID {
+      process = session.watcher.processID ?? 0
+      if process != 0 { kill(process, SIGSTOP) }
+    }
+    disk.write("meanwhile/b.jpg")
+    while kill(process, 0) == 0 { try await session.takeInput() }
+    #expect(errno == ESRCH, "it is reaped")
+    let said = try await deaths(session, 1)
+    #expect(said.allSatisfy { $0.contains("it said nothing for 2.0 seconds: signal 9 ended it") }, "\(said)")
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  @Test func oneThatNeverSaysAnythingIsReplaced() async throws {
+    let session = try await WatchSession(
+      roots: [disk.root], executable: script("time.sleep(600)"), waiting: false, longestSilence: .milliseconds(300))
+    #expect(try await deaths(session, 2).allSatisfy { $0.contains("it said nothing") })
+    await session.watcher.stop()
+  }
+
+  /// Whatever else it says or does not, only silence counts.
+  @Test func oneThatSaysAliveIsLeftAloneAndNobodyIsWoken() async throws {
+    let body = """
+      s.sendall(b'photodw' + bytes([2]))
+      for _ in range(30):
+        time.sleep(0.1)
+        frame(bytes([33]))
+      frame(bytes([13]) + struct.pack('<Q', 77))
+      s.recv(1 << 16)
+      while s.recv(1 << 16): pass
+      """
+    let session = try await WatchSession(
+      roots: [disk.root], executable: script(body), waiting: false, longestSilence: .milliseconds(1500))
+    #expect(try await session.takeInput() == .started(session: 1))
+    // The next after three seconds: it was not replaced, and `alive` was for the watcher alone.
+    #expect(try await session.takeInput() == .batch([.synced(number: 77)]))
+    await session.watcher.stop()
+  }
+
+  /// Who does not listen hears nothing: that is not silence.
+  @Test func oneThatWaitsForUsDoesNotHang() async throws {
+    for index in 0..<2000 { disk.write("d\(index % 100)/\(index).jpg") }
+    let session = try await WatchSession(
+      roots: [disk.root], waiting: false, maximumWaitingFrames: 1, longestSilence: .milliseconds(500))
+    let process = session.watcher.processID
+    // Nothing is taken for longer than the longest silence: what is tested is that this time does not count.
+    try await Task.sleep(for: .milliseconds(1500))
+    try await session.take { if case .scanEnded(_, _, true) = $0 { true } else { false } }
+    #expect(session.deaths.isEmpty)
+    #expect(process == nil || session.watcher.processID == process)
+    await session.watcher.stop()
+  }
+
+  @Test(arguments: [
+    "s.sendall(os.urandom(100000))",
+    "s.sendall(b'photodw' + bytes([1]))",
+    "s.sendall(b'photodw' + bytes([2]) + struct.pack('<I', 0xFFFFFFFF) + b'x' * 1000)",
+    "s.sendall(b'photodw' + bytes([2]) + struct.pack('<I', 0))",
+    "s.sendall(b'photodw' + bytes([2])); frame(bytes([200]))",
+    "s.sendall(b'photodw' + bytes([2])); frame(bytes([1, 2, 3]))",
+    "s.sendall(b'photodw' + bytes([2]) + struct.pack('<I', 1000) + b'x'); s.shutdown(socket.SHUT_WR)",
+    "s.sendall(b'phot'); s.close()",
+    "sys.exit(3)",
+    "os.kill(os.getpid(), 11)",
+  ])
+  func oneThatTalksNonsenseIsReplaced(what: String) async throws {
+    let session = try await WatchSession(
+      roots: [disk.root], executable: script(what + "\ntime.sleep(600)"), waiting: false)
+    #expect(try await deaths(session, 1).count == 1)
+    #expect(session.records.isEmpty)
+    await session.watcher.stop()
+  }
+
+  @Test func oneThatEndsAtOnceIsStartedEverMoreSlowly() async throws {
+    let starts = disk.outside + "/starts"
+    let session = try await WatchSession(
+      roots: [disk.root], executable: script("open('\(starts)', 'a').write(repr(time.monotonic()) + '\\n')"),
+      waiting: false)
+    _ = try await deaths(session, 4)
+    await session.watcher.stop()
+    let times = try #require(Disk.read(starts)).split(separator: "\n").compactMap { Double($0) }
+    let waits = zip(times, times.dropFirst()).map { $1 - $0 }
+    #expect(times.count >= 4)
+    for (wait, least) in zip(waits, [0.1, 0.2, 0.4]) { #expect(wait >= least) }
+  }
+
+  @Test func aProgramThatIsNotThereIsTriedUntilItIs() async throws {
+    disk.write("a.jpg")
+    let path = disk.outside + "/later"
+    let session = try await WatchSession(roots: [disk.root], executable: path, waiting: false)
+    #expect(try await deaths(session, 1)[0].contains("can't be started"))
+    // A package is being replaced: now it is there.
+    Disk.write(disk.outside + "/new", "#!/bin/sh\nexec \(try WatchSession.builtExecutable())\n")
+    chmod(disk.outside + "/new", 0o755)
+    Glibc.rename(disk.outside + "/new", path)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PhotoWatch
+import Testing
+import WatchRecords
+
+/// What a person keeps out, by a marker in a folder or a pattern of the configuration.
+@Suite struct IgnoreTests {
+  let disk: Disk
+
+  init() throws { disk = try Disk() }
+
+  static let signature = "Signature: 8a477f597d28d172789f06886806bc55\n"
+
+  /// The files that are known, relative to the root.
+  private func known(_ session: WatchSession) -> [String] {
+    session.model.files.keys.map { String(decoding: $0.dropFirst(disk.root.utf8.count + 1), as: UTF8.self) }.sorted()
+  }
+
+  private func set(_ patterns: [String], _ session: WatchSession) {
+    session.watcher.setIgnoredPatterns(patterns.map { Array($0.utf8) })
+  }
+
+  private func gone(_ records: [WatchRecord]) -> [Evidence] {
+    records.compactMap { if case .directoryGone(_, let evidence) = $0 { evidence } else { nil } }
+  }
+
+  // MARK: Markers
+
+  @Test(arguments: [".nomedia", ".trackerignore", "CACHEDIR.TAG"])
+  func aMarkerKeepsOutWhatIsBelowItWhileItIsThere(marker: String) async throws {
+    disk.write("a/one.jpg")
+    disk.write("a/b/c/two.jpg")
+    disk.write("d/three.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    disk.write("a/\(marker)", Self.signature)
+    var said = try await session.sync()
+    #expect(known(session) == ["d/three.jpg"])
+    #expect(gone(said) == [.event])
+    #expect(said.contains { if case .ignored(_, []) = $0 { true } else { false } })
+    // Nothing is looked at there meanwhile, and what was made is found once it may be.
+    disk.write("a/b/c/four.jpg")
+    said = try await session.sync()
+    #expect(said.count == 1)
+    unlink(disk.path("a/\(marker)"))
+    try await session.sync()
+    #expect(known(session) == ["a/b/c/four.jpg", "a/b/c/two.jpg", "a/one.jpg", "d/three.jpg"])
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  @Test func aMarkerInTheTopOfARootEmptiesIt() async throws {
+    disk.write("one.jpg")
+    disk.write("a/two.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    disk.write(".nomedia", "")
+    try await session.sync()
+    #expect(known(session).isEmpty)
+    unlink(disk.path(".nomedia"))
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  @Test func aMarkerThatIsRenamedComesAndGoes() async throws {
+    disk.write("a/one.jpg")
+    disk.write("b/two.jpg")
+    disk.write("b/.nomedia", "")
+    Disk.write(disk.outside + "/.nomedia", "")
+    let session = try await WatchSession(roots: [disk.root])
+    #expect(known(session) == ["a/one.jpg"])
+    disk.rename("b/.nomedia", "a/.nomedia")
+    try await session.sync()
+    #expect(known(session) == ["b/two.jpg"])
+    disk.rename("a/.nomedia", "a/nomedia.txt")
+    try await session.sync()
+    #expect(known(session) == ["a/one.jpg", "b/two.jpg"])
+    Glibc.rename(disk.outside + "/.nomedia", disk.path("a/.nomedia"))
+    try await session.sync()
+    #expect(known(session) == ["b/two.jpg"])
+    await session.watcher.stop()
+  }
+
+  @Test func aFolderWithAMarkerKeepsItWhereverItMoves() async throws {
+    Disk.makeDirectories(disk.outside + "/x/deep")
+    Disk.write(disk.outside + "/x/deep/a.jpg", "x")
+    Disk.write(disk.outside + "/x/.nomedia", "")
+    disk.write("y/b.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    Glibc.rename(disk.outside + "/x", disk.path("x"))
+    try await session.sync()
+    #expect(known(session) == ["y/b.jpg"])
+    disk.rename("x", "y/x")
+    try await session.sync()
+    #expect(known(session) == ["y/b.jpg"])
+    // What leaves it is wanted.
+    disk.rename("y/x/deep", "deep")
+    try await session.sync()
+    #expect(known(session) == ["deep/a.jpg", "y/b.jpg"])
+    await session.watcher.stop()
+  }
+
+  @Test func aCacheTagCountsFromItsSignatureOn() async throws {
+    disk.write("a/one.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    disk.write("a/CACHEDIR.TAG", "")
+    try await session.sync()
+    #expect(known(session) == ["a/one.jpg"])
+    disk.write("a/CACHEDIR.TAG", Self.signature)
+    try await session.sync()
+    #expect(known(session).isEmpty)
+    disk.write("a/CACHEDIR.TAG", "no longer")
+    try await session.sync()
+    #expect(known(session) == ["a/one.jpg"])
+    await session.watcher.stop()
+  }
+
+  /// Directories without a watch are looked at by their times, which a file that is written to does not change.
+  @Test(.enabled(if: LimitTests.isPermitted, "user namespaces are not permitted here"))
+  func markersCountInPolledDirectoriesToo() async throws {
+    for index in 0..<12 { disk.write("d\(index)/a.jpg") }
+    let script = disk.outside + "/limited"
+    let executable = try WatchSession.builtExecutable()
+    Disk.write(
+      script, "#!/bin/sh\nexec unshare -Ur sh -c 'echo 6 > /proc/sys/user/max_inotify_watches; exec \(executable)'\n")
+    chmod(script, 0o755)
+    let session = try await WatchSession(roots: [disk.root], executable: script)
+    #expect(known(session).count == 12)
+    for index in 0..<12 { disk.write("d\(index)/CACHEDIR.TAG", "") }
+    try await session.sync()
+    #expect(known(session).count == 12)
+    // A directory that was changed within two seconds is listed anyway: they are to be older than that.
+    try await Task.sleep(for: .milliseconds(2200))
+    try await session.sync()
+    for index in 0..<12 {
+      let file = open(disk.path("d\(index)/CACHEDIR.TAG"), O_WRONLY)
+      var text = Self.signature
+      #expect(text.withUTF8 { write(file, $0.baseAddress, $0.count) } == text.utf8.count)
+      close(file)
+    }
+    try await session.sync()
+    #expect(known(session).isEmpty)
+    for index in 0..<12 { disk.rename("d\(index)/CACHEDIR.TAG", "d\(index)/b.jpg") }
+    try await session.sync()
+    #expect(known(session).count == 24)
+    await session.watcher.stop()
+  }
+
+  // MARK: Patterns
+
+  @Test func patternsOfTheConfigurationKeepOutBeforeAnyWatch() async throws {
+    disk.write("a.jpg")
+    disk.write("b.heic")
+    disk.write("Exports/c.jpg")
+    disk.write("x/Exports/d/e.jpg")
+    disk.write("x/Cache/f.jpg")
+    disk.write("Cache/g.jpg")
+    let session = try await WatchSession(
+      roots: [disk.root], patterns: ["Exports", "*.heic", "Cache/**", "\(disk.root)/x/*.jpg"])
+    #expect(known(session) == ["a.jpg", "x/Cache/f.jpg"])
+    #expect(session.model.directories.count == 3)
+    // By events, too.
+    disk.write("new.heic")
+    disk.write("x/h.jpg")
+    disk.write("y/Exports/i.jpg")
+    disk.write("y/j.jpg")
+    try await session.sync()
+    #expect(known(session) == ["a.jpg", "x/Cache/f.jpg", "y/j.jpg"])
+    // A name that is kept out is as good as gone, and one that is not is new.
+    disk.rename("y/j.jpg", "x/j.jpg")
+    disk.rename("x/Cache", "Exports2")
+    disk.rename("Exports2", "x/Exports/Cache")
+    disk.rename("x/h.jpg", "y/h.jpg")
+    try await session.sync()
+    #expect(known(session) == ["a.jpg", "y/h.jpg"])
+    #expect(session.model.violations.isEmpty)
+    await session.watcher.stop()
+  }
+
+  @Test func newPatternsTakeEffectAtOnce() async throws {
+    disk.write("a.jpg")
+    disk.write("b.heic")
+    disk.write("Exports/c.jpg")
+    disk.write("x/Exports/d/e.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    set(["Exports", "*.heic"], session)
+    var said = try await session.sync()
+    // The model takes a name that a listing lacks for gone; who has a brake goes by what is said to be ignored.
+    #expect(known(session) == ["a.jpg"])
+    #expect(gone(said) == [.event, .event])
+    #expect(said.contains { if case .ignored(_, Array("b.heic".utf8)) = $0 { true } else { false } })
+    #expect(said.contains { if case .scanStarted(1, 0, .rules) = $0 { true } else { false } })
+    set(["*.heic"], session)
+    try await session.sync()
+    #expect(known(session) == ["Exports/c.jpg", "a.jpg", "x/Exports/d/e.jpg"])
+    // The same again is no reason to scan.
+    set(["*.heic"], session)
+    said = try await session.sync()
+    #expect(said.count == 1)
+    set([], session)
+    try await session.sync()
+    #expect(known(session) == ["Exports/c.jpg", "a.jpg", "b.heic", "x/Exports/d/e.jpg"])
+    await session.watcher.stop()
+  }
+
+  @Test func patternsOutliveAPhotodWatch() async throws {
+    disk.write("a.jpg")
+    disk.write("Exports/c.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    set(["Exports"], session)
+    try await session.sync()
+    kill(try #require(session.watcher.processID), SIGKILL)
+    while session.deaths.isEmpty { try await session.takeInput() }
+    try await session.sync()
+    #expect(known(session) == ["a.jpg"])
+    await session.watcher.stop()
+  }
+
+  @Test func aFolderThatMovesIsJudgedByWhereItIs() async throws {
+    disk.write("raw/x/old/a.jpg")
+    disk.write("raw/x/new/b.jpg")
+    disk.write("raw/x/c.jpg")
+    let session = try await WatchSession(roots: [disk.root], patterns: ["raw/x/old", "done/x/new/", "done/x/c.jpg"])
+    #expect(known(session) == ["raw/x/c.jpg", "raw/x/new/b.jpg"])
+    disk.rename("raw", "done")
+    try await session.sync()
+    #expect(known(session) == ["done/x/old/a.jpg"])
+    disk.rename("done", "raw")
+    try await session.sync()
+    #expect(known(session) == ["raw/x/c.jpg", "raw/x/new/b.jpg"])
+    #expect(session.model.violations.isEmpty)
+    await session.watcher.stop()
+  }
+}
