@@ -8,6 +8,8 @@ extension Reconciler {
   static let atomicSaveAge: Int64 = 2_000_000_000
   /// A file may change once more within the grain of its clock, without a trace in its stat.
   static let clockGrain: Int64 = 2_000_000_000
+  /// What lies between two ticks of the kernel, by which most file systems date files (CONFIG_HZ is 100 at least).
+  static let clockTick: Int64 = 10_000_000
 
   // MARK: What photod-watch says
 

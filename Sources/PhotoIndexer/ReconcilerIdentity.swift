@@ -129,8 +129,8 @@ extension Reconciler {
     for id in candidates where id > row.assetID {
       guard let copy = try batch.writer.file(ofAsset: id), copy.fingerprint == fingerprint,
         copy.byteCount == row.byteCount,
-        // Two that were there from the beginning are two.
-        age(of: max(copy.changeTime, copy.birthTime), at: added * 1000) < Self.clockGrain,
+        // Two that were there from the beginning are two. The kernel dates files by its last tick.
+        age(of: max(copy.changeTime, copy.birthTime), at: added * 1000) < Self.clockTick,
         batch.departing[Place(directoryID: copy.directoryID, name: copy.name)] == nil,
         try !batch.writer.hasUserData(id), isStillThere(copy, device: nil)
       else { continue }
