@@ -7,6 +7,8 @@ package struct CommitRecord: Sendable {
   /// With what kind of fields.
   package var updatedAssets: [Int64: ChangedFields] = [:]
   package var deletedAssets: Set<Int64> = []
+  /// What this commit had changed of an asset before it deleted it: should it come back, that is to be told as well.
+  private var updatedBeforeDeletion: [Int64: ChangedFields] = [:]
   package var insertedCollections: Set<Int64> = []
   package var updatedCollections: Set<Int64> = []
   package var deletedCollections: Set<Int64> = []
@@ -57,8 +59,9 @@ package struct CommitRecord: Sendable {
   ) {
     if deletedAssets.remove(id) == nil {
       insertedAssets.insert(id)
-    } else if !fields.isEmpty {
-      updatedAssets[id, default: []].formUnion(fields)
+    } else {
+      let fields = fields.union(updatedBeforeDeletion[id] ?? [])
+      if !fields.isEmpty { updatedAssets[id, default: []].formUnion(fields) }
     }
   }
 
@@ -70,7 +73,7 @@ package struct CommitRecord: Sendable {
 
   /// An asset that this same commit inserted never was; one that came back with it is gone again.
   package mutating func delete(asset id: Int64) {
-    updatedAssets[id] = nil
+    updatedBeforeDeletion[id] = updatedAssets.removeValue(forKey: id)
     if insertedAssets.remove(id) == nil { deletedAssets.insert(id) }
   }
 
