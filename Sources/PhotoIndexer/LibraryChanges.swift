@@ -25,7 +25,7 @@ extension Library {
       }
     } catch let error as LibraryError {
       throw error
-    } catch where Catalog.isFull(error) {
+    } catch  where Catalog.isFull(error) {
       throw LibraryError.storageFull(
         "The disk that holds the catalog is full. Make room and try again; nothing was changed.")
     } catch {

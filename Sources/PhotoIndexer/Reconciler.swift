@@ -118,8 +118,12 @@ final class Reconciler {
       guard let directoryID = tree.directory(number: directory) else { return }
       try fileGone(Place(directoryID: directoryID, name: name), in: &batch)
     case .fileMoved(let from, let fromName, let to, let toName, let stat):
-      guard let target = tree.directory(number: to) else { return }
       let source = tree.directory(number: from).map { Place(directoryID: $0, name: fromName) }
+      guard let target = tree.directory(number: to) else {
+        // It went to where nothing is the library's, as the folder that a drive is not mounted in.
+        if let source { try fileGone(source, in: &batch) }
+        return
+      }
       try fileMoved(
         from: source, to: Place(directoryID: target, name: toName), stat, reading: reading, in: &batch)
     case .scanStarted(let root, let request, let reason):

@@ -75,7 +75,7 @@ extension Reconciler {
       forgetMissing(occupant.assetID)
       listing?.forget(target)
       let added = try writer.addedDate(of: source.assetID) ?? 0
-      if age(of: added * 1000, at: batch.time) < Self.atomicSaveAge {
+      if (0..<Self.atomicSaveAge).contains(age(of: added * 1000, at: batch.time)) {
         // Saved beside it and renamed over it: the photo that was there has new content.
         listing?.forget(Place(directoryID: source.directoryID, name: source.name))
         try erase(source.assetID, in: &batch)

@@ -126,7 +126,11 @@ extension Reconciler {
   }
 
   func directoryMoved(_ number: DirectoryNumber, parent: DirectoryNumber, name: [UInt8], in batch: inout Batch) throws {
-    guard let id = tree.directory(number: number), let parentID = tree.directory(number: parent) else { return }
+    guard let id = tree.directory(number: number) else { return }
+    guard let parentID = tree.directory(number: parent) else {
+      // It went to where nothing is the library's, as the folder that a drive is not mounted in.
+      return try directoryGone(number, evidence: .event, in: &batch)
+    }
     if let occupant = tree.child(of: parentID, name) {
       if occupant == id { return }
       try park(occupant, in: &batch)
@@ -170,11 +174,16 @@ extension Reconciler {
 
   /// Takes a directory out of its place, which another has now; later records say where it is, or that it is gone.
   private func park(_ id: Int64, in batch: inout Batch) throws {
-    parkedPaths[id] = parkedPaths[id] ?? tree.path(of: id)
+    let from = tree.path(of: id)
+    parkedPaths[id] = parkedPaths[id] ?? from
     var row = tree.row(id)
     row.name = Array("\u{1}parked-\(id)".utf8)
     try batch.writer.updateDirectory(row)
     tree.update(row)
+    // Where it is may only be said in a later batch: until then it has this path, and who observes it is told.
+    if !batch.record.renamedDirectories.contains(where: { $0.directoryID == id }) {
+      batch.record.renamedDirectories.append(.init(directoryID: id, fromPath: from, toPath: tree.path(of: id)))
+    }
   }
 
   /// Gives a known directory another place: one row, and one entry in the history.

@@ -28,6 +28,15 @@ extension Reconciler {
     guard stat.byteCount > 0 else {
       // An empty file is no photo yet. One that was is being written anew, or is not: the barrier or some seconds tell.
       if let row {
+        if !hasIdentity(row, stat) {
+          // Another file is there: it is this one that is looked at then.
+          var empty = row
+          empty.inode = stat.identity.inode
+          empty.birthTime = stat.identity.birthTime
+          empty.readTime = 0
+          knownInodes.insert(empty.inode)
+          try batch.writer.updateStat(empty)
+        }
         unread[row.assetID] = Retry(isPending: true, at: batch.time + Self.firstRetry, delay: 0)
         note(.deferred(eventPlace(place), assetID: row.assetID, .empty), as: .deferred)
       } else {
@@ -77,6 +86,8 @@ extension Reconciler {
       try fileFound(target, stat, reading: reading, in: &batch)
       return
     }
+    // And if it has left its new name too, what is there now is said later.
+    if stat == nil, isStillThere(row, device: nil) { return }
     batch.evidence = .event
     batch.departing[source] = nil
     forgetMissing(row.assetID)
@@ -107,7 +118,7 @@ extension Reconciler {
     }
     if row.readTime == 0 {
       unread[assetID] = Retry(isPending: true, at: time, delay: 0)
-    } else if content.failure != nil && age(of: row.changeTime, at: time) < Self.lastRetry {
+    } else if content.failure != nil && isYoung(row.changeTime, at: time) {
       let delay = min((unread[assetID]?.delay ?? 0) * 2, Self.lastRetry)
       let next = max(delay, Self.firstRetry)
       unread[assetID] = Retry(isPending: false, at: time + next, delay: next)
@@ -116,10 +127,20 @@ extension Reconciler {
     }
   }
 
+  /// Not where the clock was set by more than that, either way: such a file would be young for years.
+  private func isYoung(_ changeTime: Int64, at time: Int64) -> Bool {
+    (-Self.lastRetry..<Self.lastRetry).contains(age(of: changeTime, at: time))
+  }
+
   /// Reads files again whose time has come.
   func readAgain(_ assetIDs: [Int64], in batch: inout Batch) throws {
     for assetID in assetIDs {
       guard let row = try batch.writer.file(ofAsset: assetID) else {
+        unread[assetID] = nil
+        continue
+      }
+      guard availability[tree.rootID(of: row.directoryID)] == true else {
+        // The scan of its drive, when that is back, finds that it was not read.
         unread[assetID] = nil
         continue
       }

@@ -65,7 +65,7 @@ extension Reconciler {
 
   func scanEnded(root: UInt16, request: UInt32, complete: Bool, in batch: inout Batch) throws {
     let scan = scans.removeValue(forKey: root)
-    if complete, let scan, tree.top(ofRoot: scan.rootID) != nil {
+    if complete, let scan, let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil {
       endedScans.append(scan)
     } else {
       partialRequests[request] = nil
