@@ -1,0 +1,201 @@
+import PhotoModel
+
+/// Knows of each photo what a person would say of it, and what photod has promised.
+///
+/// A photo is a name with what was written under it. It stays the same photo when it is renamed or moved inside its file
+/// system, written anew, or saved by a program that renames over it; a copy and a hard link are photos of their own.
+///
+/// Time is cut into epochs, from one settled state to the next. The promises, of a photo that was in the library at the
+/// beginning of an epoch and is visible at its end:
+/// 1. Who was not touched, has no second name and is no copy of one that left keeps id and favorite at every moment, whatever was unmounted, lost, killed or restarted.
+/// 2. Who was touched keeps its id, except
+///    - it was out of sight meanwhile (hidden, outside the roots, in a folder that can't be read);
+///    - what says who it is was lost: it was moved, and events were lost (overflow, a dead photod or photod-watch,
+///      failed transactions, folders without a watch), and
+///      another photo had its place for some time, or it had a place of another; or it was saved as well (another inode);
+///      or its file system has no birth times and its content changed, or it keeps no inodes and was mounted anew;
+///      or it has a second name;
+///    - it was moved in the same epoch in which folders were made, moved or removed, and a place was another's too: a
+///      folder that is not watched yet says no half of a rename.
+///    - it is a copy of one that has left since: that was a move to another disk then.
+/// 3. No id is given to another photo; where two had one place in one epoch, the second may be taken for the saved first,
+///    and an id may come back for the same content.
+struct SimulationOracle {
+  struct Known {
+    let id: Int64
+    let key: SimulatedDisk.NodeKey
+    let place: String
+    let content: Int
+  }
+
+  struct Placement {
+    let key: SimulatedDisk.NodeKey
+    /// Volume and path on it.
+    let place: String
+    let content: Int
+    let isHidden: Bool
+    let isDenied: Bool
+    let hasLinks: Bool
+  }
+
+  private(set) var known: [Int: Known] = [:]
+  private var owners: [Int64: Int] = [:]
+  /// The paths in the library that each photo has had.
+  private var paths: [Int: Set<String>] = [:]
+  private var contents: [Int: Set<Int>] = [:]
+
+  /// What photos showed that have left: a copy may have been taken for them.
+  private var departedContents: Set<Int> = []
+
+  // Of this epoch.
+  private var occupants: [String: Set<Int>] = [:]
+  private var places: [Int: Set<String>] = [:]
+  private var disturbed: Set<Int> = []
+  private var unseen: Set<Int> = []
+  private var linked: Set<Int> = []
+  /// Out of sight at the end of an epoch in which something was lost: the library has yet to find out.
+  private var lossy: Set<Int> = []
+  var isLossy = false
+  var hasFolderChanges = false
+  var remounted: Set<Int> = []
+
+  /// After every step that may change the disk.
+  mutating func note(_ placements: [Int: Placement]) {
+    for (photo, placement) in placements {
+      occupants[placement.place, default: []].insert(photo)
+      places[photo, default: []].insert(placement.place)
+      contents[photo, default: []].insert(placement.content)
+      if placement.hasLinks { linked.insert(photo) }
+      guard let before = known[photo] else { continue }
+      if before.place != placement.place || placement.isHidden || before.key.inode != placement.key.inode {
+        disturbed.insert(photo)
+      }
+      if placement.isHidden || (placement.isDenied && before.place != placement.place) { unseen.insert(photo) }
+    }
+    for photo in known.keys where placements[photo] == nil { disturbed.insert(photo) }
+    for photo in known.keys where placements[photo]?.isHidden ?? true {
+      departedContents.formUnion(contents[photo, default: []])
+    }
+  }
+
+  /// A person gave the word that what is missing is gone.
+  mutating func disturb(volume: Int) {
+    for (photo, known) in known where known.key.volume == volume {
+      disturbed.insert(photo)
+      unseen.insert(photo)
+    }
+  }
+
+  mutating func hide(volume: Int, below path: String) {
+    for (photo, known) in known where known.key.volume == volume && known.place.hasPrefix("\(volume):\(path)/") {
+      disturbed.insert(photo)
+      unseen.insert(photo)
+    }
+  }
+
+  /// Those whose id must be in the library now.
+  var untouchable: [(photo: Int, known: Known)] {
+    known.filter { !disturbed.contains($0.key) && !linked.contains($0.key) && !mayBeSuccessor($0.key) }.map {
+      (photo: $0.key, known: $0.value)
+    }
+    .sorted { $0.photo < $1.photo }
+  }
+
+  private func mayBeSuccessor(_ photo: Int) -> Bool {
+    !contents[photo, default: []].isDisjoint(with: departedContents)
+  }
+
+  private func sharesPlace(_ photo: Int) -> Bool {
+    places[photo, default: []].contains { occupants[$0, default: []].count > 1 }
+  }
+
+  private func promises(_ photo: Int, _ now: Placement, kinds: [SimulatedDisk.Kind]) -> Bool {
+    guard let before = known[photo], !unseen.contains(photo), !mayBeSuccessor(photo) else { return false }
+    let isMoved = places[photo, default: []].count > 1 || before.place != now.place
+    let kind = kinds[now.key.volume]
+    let isCertain = !isLossy && !hasFolderChanges && !lossy.contains(photo)
+    if isCertain { return true }
+    if sharesPlace(photo) { return false }
+    guard isMoved else { return true }
+    let isChanged = contents[photo, default: []].count > 1 && before.content != now.content
+    if kind != .fat && before.key.inode != now.key.inode { return false }
+    if kind != .ext4 && isChanged { return false }
+    if kind == .fat && remounted.contains(now.key.volume) { return false }
+    return !linked.contains(photo)
+  }
+
+  private func mayShare(_ old: Int, _ new: Int) -> Bool {
+    if !places[old, default: []].isDisjoint(with: places[new, default: []]) { return true }
+    if !paths[old, default: []].isDisjoint(with: paths[new, default: []]) { return true }
+    return !contents[old, default: []].isDisjoint(with: contents[new, default: []])
+  }
+
+  /// The epoch ends with these visible photos and their ids.
+  mutating func settle(
+    visible: [(photo: Int, path: String, id: Int64)], placements: [Int: Placement], kinds: [SimulatedDisk.Kind]
+  ) throws {
+    for (photo, path, _) in visible { paths[photo, default: []].insert(path) }
+    for (photo, path, id) in visible {
+      let placement = placements[photo]!
+      if let before = known[photo], before.id != id, promises(photo, placement, kinds: kinds) {
+        throw SimulationFailure("\(path) (photo \(photo), once \(before.place)) had id \(before.id) and has \(id) now")
+      }
+      if let owner = owners[id], owner != photo, !mayShare(owner, photo) {
+        throw SimulationFailure("\(path) (photo \(photo)) has id \(id), which was photo \(owner)'s")
+      }
+      owners[id] = photo
+    }
+    let ids = Set(visible.map(\.photo))
+    /// What is out of sight goes on with what has happened to it.
+    func isAway(_ photo: Int) -> Bool { placements[photo] != nil && !ids.contains(photo) }
+    known = known.filter { isAway($0.key) }
+    for (photo, _, id) in visible {
+      let placement = placements[photo]!
+      known[photo] = Known(id: id, key: placement.key, place: placement.place, content: placement.content)
+    }
+    lossy = Set(placements.keys.filter { isAway($0) && (isLossy || hasFolderChanges || lossy.contains($0)) })
+    places = places.filter { isAway($0.key) }
+    let awayPlaces = places.values.reduce(into: Set()) { $0.formUnion($1) }
+    occupants = occupants.filter { awayPlaces.contains($0.key) }
+    disturbed = disturbed.filter(isAway)
+    unseen = unseen.filter(isAway)
+    linked = linked.filter(isAway)
+    isLossy = false
+    hasFolderChanges = false
+    remounted = []
+    note(placements)
+  }
+}
+
+struct SimulationFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+extension SimulatedDisk {
+  /// Where each photo is, on all volumes, mounted or not.
+  func placements() -> [Int: SimulationOracle.Placement] {
+    var placements: [Int: SimulationOracle.Placement] = [:]
+    func walk(_ volume: Int, _ inode: UInt64, _ path: String, isHidden: Bool, isDenied: Bool) {
+      let folder = node(NodeKey(volume: volume, inode: inode))
+      let isHidden = isHidden || folder.entries[".nomedia"] != nil
+      let isDenied = isDenied || !folder.isReadable
+      for (name, entry) in folder.entries {
+        if entry.photo == 0 {
+          walk(
+            volume, entry.inode, path + "/" + name, isHidden: isHidden || name.hasPrefix("."), isDenied: isDenied)
+        } else {
+          let key = NodeKey(volume: volume, inode: entry.inode)
+          let file = node(key)
+          placements[entry.photo] = SimulationOracle.Placement(
+            key: key, place: "\(volume):\(path)/\(name)", content: file.content,
+            isHidden: isHidden || !SimulatedWatcher.wants(name) || (volume == 0 && path.hasPrefix("/outside")),
+            isDenied: isDenied, hasLinks: file.linkCount > 1)
+        }
+      }
+    }
+    for volume in volumes.indices { walk(volume, 1, "", isHidden: false, isDenied: false) }
+    return placements
+  }
+}

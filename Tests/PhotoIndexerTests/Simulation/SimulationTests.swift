@@ -1,0 +1,190 @@
+import Foundation
+import PhotoCatalog
+import Testing
+
+@testable import PhotoIndexer
+
+/// The library against disks, watchers and misfortunes that a seed makes up.
+///
+/// `PHOTOD_SIMULATION_SEEDS=10000` runs so many seeds, `PHOTOD_SIMULATION_SEED=7` that one, and prints what it does.
+@Suite struct SimulationTests {
+  @Test func libraryEqualsTheDiskWhateverHappens() async throws {
+    let environment = ProcessInfo.processInfo.environment
+    if let seed = environment["PHOTOD_SIMULATION_SEED"].flatMap(UInt64.init) {
+      let outcome = try await SimulationRun.play(seed: seed)
+      if let failure = outcome.failure { try await SimulationRun.report(seed, failure, outcome.steps) }
+      return
+    }
+    let count = environment["PHOTOD_SIMULATION_SEEDS"].flatMap(UInt64.init) ?? 500
+    let first = environment["PHOTOD_SIMULATION_FIRST"].flatMap(UInt64.init) ?? 1
+    let begun = ContinuousClock.now
+    let failed = try await SimulationRun.playAll(first..<first + count)
+    print("\(count) seeds in \(ContinuousClock.now - begun), \(failed.count) failed: \(failed.map(\.seed).prefix(40))")
+    for (seed, failure, _) in failed.prefix(40) { print("seed \(seed): \(failure)") }
+    for (seed, failure, steps) in failed.prefix(3) { try await SimulationRun.report(seed, failure, steps) }
+  }
+
+  @Test(arguments: [3, 17] as [UInt64]) func oneSeedIsOneStory(seed: UInt64) async throws {
+    let first = try await SimulationRun.play(seed: seed, keepsTrace: true)
+    let second = try await SimulationRun.play(seed: seed, keepsTrace: true)
+    let different = zip(first.trace, second.trace).first { $0 != $1 }
+    #expect(different == nil && first.trace.count == second.trace.count)
+  }
+}
+
+/// Plays seeds and scripts, and makes failing ones short.
+enum SimulationRun {
+  struct Outcome {
+    var steps: [SimulatedStep] = []
+    var failure: String?
+    var trace: [String] = []
+  }
+
+  static let length = 70
+
+  /// An empty catalog, made once.
+  private static let template: Result<String, any Error> = Result {
+    let path = SimulationFiles.folder + "/photod-simulation-\(getpid()).sqlite"
+    try Catalog(path: path, bootID: "boot 0").close()
+    return path
+  }
+
+  /// Makes up what happens and does it.
+  static func play(seed: UInt64, keepsTrace: Bool = false) async throws -> Outcome {
+    var chance = SimulatedChance(seed: seed)
+    let simulation = try Simulation(kinds: chance.kinds(), template: try template.get(), keepsTrace: keepsTrace)
+    var outcome = Outcome()
+    var waiting = chance.beginning()
+    do {
+      while outcome.steps.count < length || !waiting.isEmpty {
+        if waiting.isEmpty { waiting = chance.next(simulation.disk) }
+        guard !waiting.isEmpty else { continue }
+        let step = waiting.removeFirst()
+        outcome.steps.append(step)
+        try await simulation.run(step)
+      }
+      for step in ending {
+        outcome.steps.append(step)
+        try await simulation.run(step)
+      }
+    } catch {
+      outcome.failure = "\(error)"
+    }
+    outcome.trace = simulation.trace
+    await simulation.close()
+    return outcome
+  }
+
+  /// As it is at the end, and then with every drive in its place.
+  private static let ending: [SimulatedStep] = [
+    .settle, .unmount("/usb"), .mount(1, at: "/usb"), .roots(["/pics", "/usb"]), .overflow, .settle,
+  ]
+
+  /// Does what a script says.
+  static func play(_ steps: [SimulatedStep], kindsOf seed: UInt64, keepsTrace: Bool = false) async throws -> Outcome {
+    var chance = SimulatedChance(seed: seed)
+    return try await play(steps, kinds: chance.kinds(), keepsTrace: keepsTrace)
+  }
+
+  static func play(
+    _ steps: [SimulatedStep], kinds: (main: SimulatedDisk.Kind, usb: SimulatedDisk.Kind), keepsTrace: Bool = false
+  ) async throws -> Outcome {
+    let simulation = try Simulation(kinds: kinds, template: try template.get(), keepsTrace: keepsTrace)
+    var outcome = Outcome(steps: steps)
+    do {
+      for step in steps { try await simulation.run(step) }
+    } catch {
+      outcome.failure = "\(error)"
+    }
+    outcome.trace = simulation.trace
+    await simulation.close()
+    return outcome
+  }
+
+  /// Those that failed, in order. Each seed has a world of its own, so several are played at a time.
+  static func playAll(_ seeds: Range<UInt64>) async throws -> [(seed: UInt64, failure: String, steps: [SimulatedStep])]
+  {
+    try await withThrowingTaskGroup(of: (UInt64, Outcome).self) { group in
+      var next = seeds.lowerBound
+      func add() {
+        guard next < seeds.upperBound else { return }
+        let seed = next
+        next += 1
+        group.addTask { (seed, try await play(seed: seed)) }
+      }
+      for _ in 0..<max(2, ProcessInfo.processInfo.activeProcessorCount) { add() }
+      var failed: [(seed: UInt64, failure: String, steps: [SimulatedStep])] = []
+      for try await (seed, outcome) in group {
+        if let failure = outcome.failure { failed.append((seed, failure, outcome.steps)) }
+        add()
+      }
+      return failed.sorted { $0.seed < $1.seed }
+    }
+  }
+
+  /// The few steps that still fail, as lines for a test.
+  static func report(_ seed: UInt64, _ failure: String, _ steps: [SimulatedStep]) async throws {
+    let (short, said) = try await shrink(steps, seed: seed, failure: failure)
+    var chance = SimulatedChance(seed: seed)
+    let kinds = chance.kinds()
+    let script = short.map { "      \($0),\n" }.joined()
+    let trace = try await play(short, kindsOf: seed, keepsTrace: true).trace.joined(separator: "\n")
+    Issue.record(
+      """
+      Seed \(seed): \(said)
+      PHOTOD_SIMULATION_SEED=\(seed) swift test --filter SimulationTests replays it all; what is needed of it:
+          try await expectPasses(main: .\(kinds.main.rawValue), usb: .\(kinds.usb.rawValue), [
+      \(script)    ])
+      \(trace)
+      """)
+  }
+
+  /// Leaves out what can be left out (delta debugging, https://doi.org/10.1109/32.988498).
+  private static func shrink(_ steps: [SimulatedStep], seed: UInt64, failure: String) async throws -> (
+    [SimulatedStep], String
+  ) {
+    var steps = steps
+    var said = failure
+    let kind = Self.kind(failure)
+    var size = max(1, steps.count / 2)
+    var runs = 0
+    while size >= 1 {
+      var start = 0
+      var isShorter = false
+      while start < steps.count, runs < 1500 {
+        var shorter = steps
+        shorter.removeSubrange(start..<min(start + size, steps.count))
+        runs += 1
+        if let failure = try await play(shorter, kindsOf: seed).failure, Self.kind(failure) == kind {
+          steps = shorter
+          said = failure
+          isShorter = true
+        } else {
+          start += size
+        }
+      }
+      if !isShorter || size > 1 { size /= 2 }
+    }
+    return (steps, said)
+  }
+
+  /// Without paths and numbers: shrinking must not end at another fault.
+  private static func kind(_ failure: String) -> String {
+    String(
+      failure.split(separator: " ").filter { word in word.allSatisfy { $0.isLetter || $0 == "," } }.joined(
+        separator: " "
+      )
+      .prefix(60))
+  }
+}
+
+/// A script that must hold, as a failing seed prints it.
+func expectPasses(
+  main: SimulatedDisk.Kind = .ext4, usb: SimulatedDisk.Kind = .ext4, _ steps: [SimulatedStep],
+  sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+  let outcome = try await SimulationRun.play(steps, kinds: (main, usb), keepsTrace: true)
+  if let failure = outcome.failure {
+    Issue.record("\(failure)\n\(outcome.trace.joined(separator: "\n"))", sourceLocation: sourceLocation)
+  }
+}
