@@ -22,7 +22,10 @@ package final class Catalog: Sendable {
   nonisolated(unsafe) let journal: UserDataJournal?
   private let hook: @Sendable (UserDataJournal.Step) throws -> Void
   /// Another catalog is about to take the place of this one: what was written now would be lost.
-  let isFrozen = Atomic(false)
+  let frozen = Atomic(false)
+  package var isFrozen: Bool { frozen.load(ordering: .acquiring) }
+  /// The file that is open.
+  private let identity: FileIdentity?
 
   /// Opens the catalog, or makes it with its directory (0700); brings an older schema up to date. One that is damaged is
   /// moved aside and made anew from the journal of user data beside it (see ``CatalogOpening``).
@@ -54,6 +57,7 @@ package final class Catalog: Sendable {
         files: files, bootID: bootID, lastStep: lastStep, isSuspect: isSuspect, date: date, hook: hook)
       let opened = try opening.open()
       (pool, uuid, epoch, journal) = (opened.pool, opened.uuid, opened.epoch, opened.journal)
+      identity = FileIdentity(of: path)
     } catch let error as PhotoError {
       throw error
     } catch {
@@ -105,7 +109,7 @@ package final class Catalog: Sendable {
         var change = JournalChange.none
         do {
           try database.inTransaction(.immediate) {
-            guard !isFrozen.load(ordering: .acquiring) else { throw Self.frozen }
+            guard !isFrozen else { throw Self.isBeingReplaced }
             let writer = CatalogWriter(connection: database, journal: journal)
             value = try body(writer)
             try writer.finish()
@@ -119,6 +123,7 @@ package final class Catalog: Sendable {
         }
         try hook(.committed)
         compactJournal(database)
+        if durable, isReplaced { damaged.yield("the file is gone") }
         return value!
       }
     }
@@ -224,8 +229,11 @@ package final class Catalog: Sendable {
     }
   }
 
-  static let frozen = PhotoError(
+  private static let isBeingReplaced = PhotoError(
     "catalogReplaced", "The catalog is being replaced. Try again in a moment, when the library is open again.")
+
+  /// Somebody removed the file that is open, or put another in its place.
+  package var isReplaced: Bool { !isFrozen && FileIdentity(of: files.catalog) != identity }
 
   // MARK: - What SQLite says
 

@@ -141,3 +141,29 @@ extension CatalogWriter {
     try delete.run()
   }
 }
+
+extension Catalog {
+  /// Forgets the commits before a date, but not the newest; tokens older than what is left expire.
+  ///
+  /// - Parameters:
+  ///   - date: microseconds since 1970.
+  ///   - newest: so many commits stay in any case.
+  package func pruneHistory(olderThan date: Int64, keeping newest: Int64) throws {
+    let (first, end) = try read { reader in
+      let select = try RawStatement(
+        reader.database,
+        "SELECT (SELECT min(sequence) FROM history), (SELECT max(sequence) FROM history), "
+          + "(SELECT min(sequence) FROM history WHERE date >= ?)")
+      select.bind(1, date)
+      return try select.firstRow { () -> (Int64, Int64) in
+        let last = select.int64(1)
+        return (select.int64(0), min(last - newest + 1, select.optionalInt64(2) ?? last + 1))
+      } ?? (0, 0)
+    }
+    // In pieces: nobody waits long for the writer.
+    for sequence in stride(from: first + 1_000, to: end, by: 1_000) {
+      try write { try $0.pruneHistory(before: sequence) }
+    }
+    if first < end { try write { try $0.pruneHistory(before: end) } }
+  }
+}

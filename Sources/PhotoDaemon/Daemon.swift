@@ -99,10 +99,15 @@ package enum Daemon {
       let configuration = try Configuration.load(options: options, environment: environment)
       LogOutput.level = configuration.logLevel
       for remark in configuration.remarks { logger.warning("configuration remark", metadata: ["remark": "\(remark)"]) }
-      return (.success(configuration), try InstanceLock(besideCatalog: configuration.catalog))
+      do {
+        return (.success(configuration), try InstanceLock(besideCatalog: configuration.catalog))
+      } catch  where environment.isActivated && error.status == .alreadyRunning {
+        // It stands by, and takes over when the other ends: exiting, it would be started every few seconds.
+        return (.success(configuration), nil)
+      }
     } catch {
       let error = StartError(error)
-      guard environment.isActivated, error.status != .alreadyRunning else { throw error }
+      guard environment.isActivated else { throw error }
       return (.failure(error), nil)
     }
   }

@@ -12,8 +12,8 @@ actor DaemonLife: Service {
     /// Nothing to serve with yet; what is asked of it meanwhile is done after.
     case opening(reloadAsked: Bool)
     case serving(any RunningLibrary, Configuration)
-    /// It answers, and says why it can't work.
-    case degraded(any RunningLibrary)
+    /// It answers, and says why it can't work; what it waits for may be mended without a word to it.
+    case degraded(any RunningLibrary, waits: Bool)
     /// To the end.
     case stopping
   }
@@ -23,6 +23,10 @@ actor DaemonLife: Service {
   private var next: Result<Configuration, StartError>
   /// Held from the first library on; a degraded one needs none.
   private var lock: InstanceLock?
+  /// Why the library that was served was closed; nil before the first.
+  private var reopenReason: ReopenReason?
+  /// It was opened while a degraded one still answered.
+  private var opened: (any RunningLibrary, Configuration)?
 
   private let options: Options
   private let environment: ProcessEnvironment
@@ -117,6 +121,8 @@ actor DaemonLife: Service {
             }
           }
         }
+        group.addTask { for await reason in library.reopenReasons { await self.reopen(reason) } }
+        group.addTask { await self.retry() }
         try await library.serve(on: descriptor)
         group.cancelAll()
       }
@@ -135,26 +141,71 @@ actor DaemonLife: Service {
   /// - Throws: What went wrong, where nobody but this terminal would hear it.
   private func open() async throws -> (any RunningLibrary)? {
     let library: any RunningLibrary
-    var opened: Configuration?
+    var configuration: Configuration?
+    var waits = false
     do {
-      let configuration = try next.get()
-      if lock == nil { lock = try InstanceLock(besideCatalog: configuration.catalog) }
-      library = try await parts.openLibrary(configuration, logger)
-      opened = configuration
+      (library, configuration) = try await openLibrary()
     } catch {
       if isStopping || error is CancellationError { return nil }
       let reason = StartError(error)
-      guard environment.isActivated, reason.status != .alreadyRunning else { throw reason }
+      // Who ran until now goes on and says so, also by hand: a disk that is full will have room again.
+      guard environment.isActivated || reopenReason != nil else { throw reason }
       logger.error("degraded", metadata: ["problem": "\(reason.problem)", "remedy": "\(reason.remedy)"])
       library = try await parts.openDegraded([reason.description], logger)
+      waits = reason.status != .configuration
     }
     guard case .opening(let reloadAsked) = state else {
       await library.stop()
       return nil
     }
-    state = opened.map { .serving(library, $0) } ?? .degraded(library)
+    state = configuration.map { .serving(library, $0) } ?? .degraded(library, waits: waits)
     if reloadAsked { await reload() }
     return library
+  }
+
+  private func openLibrary() async throws -> (any RunningLibrary, Configuration) {
+    if let opened {
+      self.opened = nil
+      return opened
+    }
+    let configuration = try next.get()
+    if lock == nil { lock = try InstanceLock(besideCatalog: configuration.catalog) }
+    guard let reopenReason else { return (try await parts.openLibrary(configuration, logger), configuration) }
+    return (try await parts.reopenLibrary(configuration, reopenReason, logger), configuration)
+  }
+
+  /// Closes the library that is served and opens it anew at the same socket.
+  private func reopen(_ reason: ReopenReason) async {
+    guard case .serving(let library, let configuration) = state else { return }
+    logger.notice("opening anew", metadata: ["reason": "\(reason)"])
+    next = .success(configuration)
+    reopenReason = reason
+    notifier.reloading()
+    state = .opening(reloadAsked: false)
+    // Who asked for it gets the answer first.
+    await library.drain()
+    await library.stop()
+  }
+
+  /// Tries again while a degraded daemon answers, and takes over with a library that is open already.
+  private func retry() async {
+    while case .degraded(let degraded, waits: true) = state {
+      do { try await Task.sleep(for: parts.retryInterval) } catch { return }
+      do {
+        let library = try await openLibrary()
+        guard case .degraded(_, waits: true) = state else {
+          await library.0.stop()
+          return
+        }
+        opened = library
+        logger.notice("mended")
+        notifier.reloading()
+        state = .opening(reloadAsked: false)
+        await degraded.stop()
+      } catch {
+        logger.debug("still degraded", metadata: ["error": "\(error)"])
+      }
+    }
   }
 
   // MARK: - What comes from outside
@@ -168,7 +219,7 @@ actor DaemonLife: Service {
       notifier.reloading()
       await reload(library, from: current)
       owesReady = notifier.ready() != nil
-    case .degraded(let library):
+    case .degraded(let library, _):
       do {
         next = .success(try Configuration.load(options: options, environment: environment))
         logger.notice("configuration mended")
@@ -215,7 +266,7 @@ actor DaemonLife: Service {
     notifier.stopping(status: "stopping")
     logger.debug("stopping")
     switch previous {
-    case .serving(let library, _), .degraded(let library): await library.stop()
+    case .serving(let library, _), .degraded(let library, _): await library.stop()
     case .opening, .stopping: break
     }
   }
@@ -234,7 +285,7 @@ actor DaemonLife: Service {
       switch state {
       // Until READY the manager counts its start-up time, not the watchdog's; while stopping, that of stopping.
       case .opening, .stopping: if isWatched { isTaken = notifier.alive() == nil }
-      case .serving(let library, _), .degraded(let library):
+      case .serving(let library, _), .degraded(let library, _):
         if isWatched, await library.proveAlive() { isTaken = notifier.alive() == nil }
         if owesReady, !isStopping { owesReady = notifier.ready() != nil }
         if let owedStatus { tell(owedStatus) }

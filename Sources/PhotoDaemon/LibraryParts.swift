@@ -9,24 +9,32 @@ import Varlink
 
 extension DaemonParts {
   /// The library itself, and what says why there is none.
-  package static let library = DaemonParts(
-    openLibrary: { configuration, logger in try ServingLibrary(configuration, logger) },
-    openDegraded: { reasons, logger in DegradedLibrary(reasons: reasons, logger) })
+  package static let library = {
+    var parts = DaemonParts(
+      openLibrary: { configuration, logger in try ServingLibrary(configuration, nil, logger) },
+      openDegraded: { reasons, logger in DegradedLibrary(reasons: reasons, logger) })
+    parts.reopenLibrary = { configuration, reason, logger in try ServingLibrary(configuration, reason, logger) }
+    return parts
+  }()
 }
 
 /// Catalog, watcher, library and service of one configuration.
 final class ServingLibrary: RunningLibrary {
   let statusLines: AsyncStream<String>
+  let reopenReasons: AsyncStream<ReopenReason>
   private let lines: AsyncStream<String>.Continuation
+  private let reasons: AsyncStream<ReopenReason>.Continuation
   private let catalog: Catalog
+  private let keeper: LibraryKeeper
   private let watcher: Watcher
   private let library: Library
   private let service: VarlinkService
   private let logger: Logger
 
-  init(_ configuration: Configuration, _ logger: Logger) throws {
+  /// - Parameter reason: why it was closed before, where this daemon had it open already.
+  init(_ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger) throws {
     self.logger = logger
-    catalog = try Catalog(path: configuration.catalog)
+    catalog = try Catalog(path: configuration.catalog, isSuspect: reason == .damaged)
     watcher = Watcher(
       configuration: .init(
         roots: [], extensions: WatchRules.extensions, ignoredDirectoryNames: WatchRules.ignoredDirectoryNames,
@@ -37,11 +45,16 @@ final class ServingLibrary: RunningLibrary {
       configuration: .init(
         roots: configuration.roots.map { FilePath.bytes($0) }, ignore: configuration.ignore.map { Array($0.utf8) },
         removalGrace: configuration.removalGrace, version: Daemon.version), logger: logger)
+    (reopenReasons, reasons) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    keeper = LibraryKeeper(catalog: catalog, board: library.board, logger: logger) { [reasons] in reasons.yield($0) }
     let interface = LibraryService(library: library, logger: logger)
     service = VarlinkService(
       identity: .init(
         vendor: "photod", product: "photod", version: Daemon.version, url: "https://github.com/photod/photod"),
-      interfaces: [interface, ManageService(connections: interface.connections, events: library.events)],
+      interfaces: [
+        interface,
+        ManageService(connections: interface.connections, events: library.events, keeping: keeper),
+      ],
       onEvent: { [counted = RepeatedMessages.counted(logger)] in serviceEvent($0, counted) })
     interface.connections.watch(service)
     (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -49,9 +62,13 @@ final class ServingLibrary: RunningLibrary {
   }
 
   func serve(on descriptor: Int32) async throws {
+    for message in try catalog.notices() { logger.error("catalog", metadata: ["notice": "\(message)"]) }
+    await keeper.showNotices()
     try watcher.start()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await self.followStatus() }
+      group.addTask { await self.keeper.keep() }
+      group.addTask { for await why in self.catalog.damage { await self.keeper.catalogFailed(why) } }
       group.addTask {
         // A library that can't go on takes the service with it.
         defer { self.endStreams() }
@@ -61,7 +78,12 @@ final class ServingLibrary: RunningLibrary {
       await watcher.stop()
       group.cancelAll()
     }
-    try catalog.close()
+    do {
+      try catalog.close()
+    } catch  where Catalog.isDamage(error) || catalog.isFrozen {
+      // Another takes its place; that it was not closed in order is known to the next opening.
+      logger.notice("catalog not closed", metadata: ["error": "\(error)"])
+    }
   }
 
   func reload(_ configuration: Configuration) async throws {
@@ -89,6 +111,7 @@ final class ServingLibrary: RunningLibrary {
     library.stopWaiting()
     service.shutDown()
     lines.finish()
+    reasons.finish()
   }
 
   /// What `systemctl status` shows, and what becomes of a scan for the log.

@@ -5,6 +5,9 @@ package protocol RunningLibrary: Sendable {
   /// What `systemctl status` shows, whenever it changes; ends with ``stop()``.
   var statusLines: AsyncStream<String> { get }
 
+  /// It is to be closed and opened anew, for each of these.
+  var reopenReasons: AsyncStream<ReopenReason> { get }
+
   /// Serves at this listening socket until ``stop()``; then, or when it throws, the descriptor is closed.
   func serve(on descriptor: Int32) async throws
 
@@ -25,10 +28,29 @@ package protocol RunningLibrary: Sendable {
   func stop() async
 }
 
+extension RunningLibrary {
+  package var reopenReasons: AsyncStream<ReopenReason> { AsyncStream { $0.finish() } }
+}
+
+/// Why a library is opened anew while the daemon runs.
+package enum ReopenReason: Hashable, Sendable {
+  /// SQLite says that the catalog is damaged: it is verified, and made anew if it is.
+  case damaged
+  /// A person decided for a backup.
+  case restored
+  /// Somebody removed the catalog's file; what was in it is in a new one.
+  case rescued
+}
+
 /// How to make what runs.
 package struct DaemonParts: Sendable {
+  /// How long a degraded daemon waits before it looks whether what is wrong was mended: a lock that another holds, a disk
+  /// that is full.
+  package var retryInterval = Duration.seconds(2)
   /// Opens the catalog and starts the first scan, without waiting for its end.
   package var openLibrary: @Sendable (Configuration, Logger) async throws -> any RunningLibrary
+  /// The same after the library was closed for a reason.
+  package var reopenLibrary: @Sendable (Configuration, ReopenReason, Logger) async throws -> any RunningLibrary
   /// What answers `degraded` with these reasons: neither catalog nor roots.
   package var openDegraded: @Sendable (_ reasons: [String], Logger) async throws -> any RunningLibrary
 
@@ -37,6 +59,7 @@ package struct DaemonParts: Sendable {
     openDegraded: @escaping @Sendable (_ reasons: [String], Logger) async throws -> any RunningLibrary
   ) {
     self.openLibrary = openLibrary
+    reopenLibrary = { configuration, _, logger in try await openLibrary(configuration, logger) }
     self.openDegraded = openDegraded
   }
 }

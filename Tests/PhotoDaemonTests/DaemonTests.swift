@@ -18,6 +18,8 @@ private final class ScriptedLibrary: RunningLibrary {
   let statusLines: AsyncStream<String>
   /// What was asked, as it happens.
   let events: AsyncStream<Event>
+  let reopenReasons: AsyncStream<ReopenReason>
+  let reason: AsyncStream<ReopenReason>.Continuation
   let descriptor = Atomic<Int32>(-1)
   let isAlive = Atomic(true)
   let idleSeconds = Atomic(0)
@@ -31,6 +33,7 @@ private final class ScriptedLibrary: RunningLibrary {
     (statusLines, status) = AsyncStream.makeStream()
     (events, event) = AsyncStream.makeStream()
     (ended, end) = AsyncStream.makeStream()
+    (reopenReasons, reason) = AsyncStream.makeStream()
     self.ignoresStop = ignoresStop
   }
 
@@ -90,7 +93,15 @@ private struct Fixture: Sendable {
         reasons(given)
         return degraded ?? library
       })
-    return await Daemon.run(
+    return await run(parts, more, program: program, log: log, report: report, cutOff: cutOff)
+  }
+
+  func run(
+    _ parts: DaemonParts, _ more: [String: String] = [:], program: ProgramFile? = nil,
+    log: any LogHandler = SwiftLogNoOpLogHandler(), report: @Sendable (String) -> Void = { _ in },
+    cutOff: @escaping @Sendable () -> Void = {}
+  ) async -> EndStatus {
+    await Daemon.run(
       options: Options(), environment: scratch.environment(more), parts: parts, hangups: hangups, stopSignals: [],
       logger: Logger(label: "test", factory: { _ in log }), report: report, cutOff: cutOff, program: program,
       started: { group.yield($0) })
@@ -210,12 +221,82 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  @Test func aSecondInstanceEndsAlsoAsAService() async throws {
+  @Test func aSecondInstanceByHandEnds() async throws {
     let fixture = try Fixture()
     let lock = try InstanceLock(besideCatalog: "\(fixture.scratch.path)/.local/share/photod/catalog.sqlite")
     #expect(await fixture.run(library: ScriptedLibrary()) == .alreadyRunning)
-    #expect(await fixture.run(["NOTIFY_SOCKET": "@nobody"], library: ScriptedLibrary()) == .alreadyRunning)
     withExtendedLifetime(lock) {}
+  }
+
+  @Test func aServiceStandsByUntilTheOtherEnds() async throws {
+    let fixture = try Fixture()
+    let manager = try NotifySocket("\(fixture.scratch.path)/notify")
+    var lock: InstanceLock? = try InstanceLock(
+      besideCatalog: "\(fixture.scratch.path)/.local/share/photod/catalog.sqlite")
+    let (library, degraded) = (ScriptedLibrary(), ScriptedLibrary())
+    let reasons = Mutex<[String]>([])
+    async let status = fixture.run(
+      ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify"], library: library, degraded: degraded,
+      reasons: { given in reasons.withLock { $0 = given } })
+    #expect(await degraded.events.reach(.serving))
+    #expect(try await manager.next() == "READY=1\nSTATUS=degraded")
+    #expect(reasons.withLock { $0 }.first?.hasPrefix("process \(getpid()) (") == true)
+    withExtendedLifetime(lock) {}
+    lock = nil
+    #expect(await degraded.events.reach(.stopped))
+    #expect(await library.events.reach(.serving))
+    try await manager.next(beginning: "READY=1\nSTATUS=opening")
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
+  @Test func aLibraryIsOpenedAnewAtTheSameSocket() async throws {
+    let fixture = try Fixture()
+    let (first, second) = (ScriptedLibrary(), ScriptedLibrary())
+    let reopened = Mutex<[ReopenReason]>([])
+    var parts = DaemonParts(openLibrary: { _, _ in first }, openDegraded: { _, _ in first })
+    parts.reopenLibrary = { _, reason, _ in
+      reopened.withLock { $0.append(reason) }
+      return second
+    }
+    async let status = fixture.run(parts)
+    #expect(await first.events.reach(.serving))
+    first.reason.yield(.restored)
+    #expect(await first.events.reach(.drained))
+    #expect(await first.events.reach(.stopped))
+    #expect(await second.events.reach(.serving))
+    #expect(reopened.withLock { $0 } == [.restored])
+    #expect(connectionResult("\(fixture.scratch.path)/run/photod/photod.sock") == 0)
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
+  /// Also by hand: there is somebody whose library it was.
+  @Test func whatCannotBeOpenedAnewIsDegradedUntilItCan() async throws {
+    let fixture = try Fixture()
+    let (first, second, degraded) = (ScriptedLibrary(), ScriptedLibrary(), ScriptedLibrary())
+    let attempts = Mutex(0)
+    var parts = DaemonParts(openLibrary: { _, _ in first }, openDegraded: { _, _ in degraded })
+    parts.retryInterval = .milliseconds(1)
+    parts.reopenLibrary = { _, _, _ in
+      guard
+        attempts.withLock({
+          $0 += 1
+          return $0 > 3
+        })
+      else {
+        throw StartError(.inputOutput, "the disk is full", remedy: "Make room.")
+      }
+      return second
+    }
+    async let status = fixture.run(parts)
+    #expect(await first.events.reach(.serving))
+    first.reason.yield(.damaged)
+    #expect(await degraded.events.reach(.serving))
+    #expect(await degraded.events.reach(.stopped))
+    #expect(await second.events.reach(.serving))
+    await fixture.terminate()
+    #expect(await status == .success)
   }
 
   @Test func theWatchdogHearsOfALibraryThatLivesOnly() async throws {

@@ -15,7 +15,8 @@ extension Catalog {
   ///   - date: microseconds since 1970.
   /// - Throws: ``KeepingError``.
   package func backup(to path: String?, date: Int64 = CatalogFiles.now()) throws -> BackupReport {
-    let target = path ?? "\(files.backups)/photod-\(CatalogFiles.text(date)).sqlite"
+    let target =
+      path ?? CatalogFiles.free { "\(files.backups)/photod-\(CatalogFiles.text(date))\($0).sqlite" }
     return try keeping(target) {
       if path == nil { try makeBackupsFolder() }
       guard !PrivateFile.exists(target) else {
@@ -74,7 +75,7 @@ extension Catalog {
         try PrivateFile.rename(temporary, to: files.restored)
         return RestoreReport(path: path, assetCount: counts.assets, userDataCount: counts.typed, previous: previous)
       } catch {
-        isFrozen.store(false, ordering: .releasing)
+        frozen.store(false, ordering: .releasing)
         throw error
       }
     }
@@ -89,10 +90,10 @@ extension Catalog {
       do {
         try copy(to: temporary)
         _ = try prepare(temporary, epochsMore: 0, number: number)
-        _ = try files.moveCatalogAside(because: "other", date: CatalogFiles.now())
+        try files.keepStranger(date: CatalogFiles.now())
         try PrivateFile.rename(temporary, to: files.restored)
       } catch {
-        isFrozen.store(false, ordering: .releasing)
+        frozen.store(false, ordering: .releasing)
         throw error
       }
     }
@@ -101,7 +102,7 @@ extension Catalog {
   /// - Returns: a number beyond every batch that the journal may still get: it is written anew then.
   private func freeze() throws -> Int64 {
     try pool.write { _ in
-      guard !isFrozen.exchange(true, ordering: .acquiringAndReleasing) else {
+      guard !frozen.exchange(true, ordering: .acquiringAndReleasing) else {
         throw KeepingError.busy(message: "The catalog is being replaced already. Try again in a moment.")
       }
       return (journal?.number ?? 0) + 1000

@@ -22,7 +22,7 @@ package struct CatalogFiles: Hashable, Sendable {
   ///
   /// - Returns: its new path; nil where there was none.
   func moveCatalogAside(because word: String, date: Int64) throws -> String? {
-    let aside = free { "\(stem)-\(Self.text(date))\($0).\(word).sqlite" }
+    let aside = Self.free { "\(stem)-\(Self.text(date))\($0).\(word).sqlite" }
     var isThere = false
     // The log first: without it, a catalog is whole but older; the other way round, it would be taken for the next one's.
     for suffix in ["-wal", "-shm", ""] where PrivateFile.exists(catalog + suffix) {
@@ -36,7 +36,7 @@ package struct CatalogFiles: Hashable, Sendable {
   ///
   /// - Returns: that name.
   func keepJournal(because word: String, date: Int64) throws -> String {
-    let aside = free { "\(stem)-\(Self.text(date))\($0).\(word).userdata" }
+    let aside = Self.free { "\(stem)-\(Self.text(date))\($0).\(word).userdata" }
     // Where the file system has no links, the bytes.
     if link(journal, aside) != 0 {
       close(try PrivateFile.replace(aside, with: try PrivateFile.read(journal) ?? []))
@@ -44,7 +44,14 @@ package struct CatalogFiles: Hashable, Sendable {
     return aside
   }
 
-  private func free(_ name: (String) -> String) -> String {
+  /// Renames what somebody put in the catalog's place while that is open; what SQLite keeps beside it is the open one's.
+  func keepStranger(date: Int64) throws {
+    guard PrivateFile.exists(catalog) else { return }
+    try PrivateFile.rename(catalog, to: Self.free { "\(stem)-\(Self.text(date))\($0).other.sqlite" })
+  }
+
+  /// The first name that no file has; the closure gets what to append.
+  static func free(_ name: (String) -> String) -> String {
     let first = name("")
     guard PrivateFile.exists(first) else { return first }
     var number = 2

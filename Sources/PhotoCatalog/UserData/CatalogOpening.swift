@@ -113,19 +113,23 @@ struct CatalogOpening {
   }
 
   private func existingPool(_ hasJournal: Bool) throws -> DatabasePool {
+    if try !usesLog() {
+      // A pool would make it one with a log, before it is known whose it is.
+      var configuration = Configuration()
+      configuration.readonly = true
+      let queue = try DatabaseQueue(path: files.catalog, configuration: configuration)
+      _ = try queue.read { try isOurs($0, hasJournal) }
+      try queue.close()
+    }
     let pool = try Catalog.makePool(files.catalog)
     do {
       try pool.read { database in
         guard try !Self.migrator(nil).hasBeenSuperseded(database) else { throw Self.tooNew(files.catalog) }
-        let isOurs = try database.tableExists("grdb_migrations") && database.tableExists("library")
-        guard try isOurs || hasJournal || Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 else {
-          throw PhotoError(
-            "catalogUnreadable",
-            "\(files.catalog) is a database of another program. Name another file with --catalog.")
-        }
+        let isOurs = try isOurs(database, hasJournal)
         try verify(database, isOurs: isOurs)
       }
       try Self.migrator(lastStep).migrate(pool)
+      _ = try pool.read { try read($0) }
       return pool
     } catch {
       // What can't be closed is let go of.
@@ -136,6 +140,22 @@ struct CatalogOpening {
       }
       throw error
     }
+  }
+
+  /// - Throws: for a database of another program.
+  private func isOurs(_ database: Database, _ hasJournal: Bool) throws -> Bool {
+    let isOurs = try database.tableExists("grdb_migrations") && database.tableExists("library")
+    guard try isOurs || hasJournal || Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 else {
+      throw PhotoError(
+        "catalogUnreadable", "\(files.catalog) is a database of another program. Name another file with --catalog.")
+    }
+    return isOurs
+  }
+
+  /// Byte 18 of the file (https://www.sqlite.org/fileformat.html#file_format_version_numbers).
+  private func usesLog() throws -> Bool {
+    let header = try PrivateFile.read(files.catalog, first: 20) ?? []
+    return header.count == 20 && header[18] == 2
   }
 
   /// After an unclean end: of the file, every page is looked at (quick_check), which is what a broken disk or a stranger's

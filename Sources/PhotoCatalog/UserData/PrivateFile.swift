@@ -24,9 +24,9 @@ enum PrivateFile {
     return descriptor
   }
 
-  /// All of it; nil where there is no such file.
-  static func read(_ path: String) throws -> [UInt8]? {
-    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+  /// All of it, or its beginning; nil where there is no such file.
+  static func read(_ path: String, first limit: Int = .max) throws -> [UInt8]? {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
       throw failure(path, "opened", errno)
@@ -34,7 +34,7 @@ enum PrivateFile {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure(path, "read", errno) }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var bytes = [UInt8](repeating: 0, count: min(Int(status.st_size), limit))
     var count = 0
     while count < bytes.count {
       let got = bytes[count...].withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
@@ -116,5 +116,18 @@ enum PrivateFile {
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}
+
+/// Which file has a name.
+struct FileIdentity: Hashable, Sendable {
+  private let device: UInt64
+  private let inode: UInt64
+
+  /// - Returns: nil where there is none.
+  init?(of path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
   }
 }

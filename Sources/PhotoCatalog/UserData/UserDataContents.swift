@@ -33,6 +33,7 @@ struct UserDataContents {
 
   var isDamaged: Bool { damagedLineCount > 0 || lacksBase }
 
+  private static let doubt: Int64 = 1_000_000
   private let after: Int64
   /// Lines of a batch whose last one is yet to come.
   private var pending: Batch?
@@ -109,6 +110,12 @@ struct UserDataContents {
   /// Brings the paths up to date, and forgets what has nothing typed.
   mutating func finish() {
     applyMoves()
+    reservedAssets = max(reservedAssets, entries.keys.max() ?? 0)
+    if isDamaged {
+      // Among the lines that are lost may be one that gave more.
+      reservedAssets += Self.doubt
+      reservedCollections += Self.doubt
+    }
     entries = entries.filter { !$0.value.isEmpty }
   }
 

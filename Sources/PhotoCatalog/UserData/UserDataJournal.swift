@@ -11,6 +11,7 @@ import PhotoModel
 //
 //     photod user data 1
 //     bfb5aa9d 7.0 library uuid=4a0c… epoch=3
+//     77d0a2c1 7.0 ids assets=20000 collections=10000
 //     bfb5aa9d 7.0 library uuid=4a0c… epoch=3
 //     77d0a2c1 7.0 ids assets=20000 collections=10000
 //     0be2f1d3 7.0 asset id=12 favorite=1 added=1763… volume=uuid:9c1e… inode=77 birth=… size=… modified=… path=/home/a/b.jpg
@@ -26,8 +27,9 @@ import PhotoModel
 //     not acknowledged, and is cut off: that is what a crash leaves. No length is written: values are percent-encoded, so
 //     that the next newline is where reading goes on after a damaged line; a length could be damaged too.
 //   - Then the kind and its fields, in any order. A line of an unknown kind, and of an asset a field with an unknown key,
-//     is of a later photod: it is kept. The last line of an asset counts. The line `library` is there twice, since without
-//     it nothing says whose journal it is.
+//     is of a later photod: it is kept. The last line of an asset counts. `library` and `ids` are there twice, and not side
+//     by side (a damaged newline costs two lines), since without them nothing says whose journal it is, and which ids
+//     were given.
 //   - What comes up to `all` was written by a compaction, from the catalog, to a new file that then took the name. It holds
 //     everything up to its number.
 
@@ -148,8 +150,10 @@ final class UserDataJournal {
     func add(_ record: UserDataRecord) {
       UserDataContents.append(record, number: state.number, left: 0, to: &bytes)
     }
-    for _ in 0..<2 { add(.library(uuid: state.library, epoch: state.epoch)) }
-    add(.ids(assets: state.reservedAssets, collections: state.reservedCollections))
+    for _ in 0..<2 {
+      add(.library(uuid: state.library, epoch: state.epoch))
+      add(.ids(assets: state.reservedAssets, collections: state.reservedCollections))
+    }
     for payload in state.others { add(.other(payload)) }
     for entry in state.entries {
       let start = bytes.count

@@ -1,0 +1,181 @@
+import Dispatch
+import Logging
+import PhotoCatalog
+import PhotoIndexer
+import PhotoModel
+
+/// Backups, restores and checks of one open catalog, on a queue of its own: they take long, and the library goes on.
+final class LibraryKeeper: LibraryKeeping {
+  /// How often it looks whether there is something to do.
+  static let interval = Duration.seconds(60)
+  private static let day: Int64 = 86_400_000_000
+  /// History is kept for so many days, and its last commits in any case: a client that was away finds its way back.
+  private static let historyDays: Int64 = 30
+  private static let historyCommits: Int64 = 10_000
+
+  private let catalog: Catalog
+  private let board: StatusBoard
+  private let logger: Logger
+  /// Asks the daemon to open the library anew.
+  private let reopen: @Sendable (ReopenReason) -> Void
+  private let queue = DispatchQueue(label: "photod.keeping")
+
+  init(
+    catalog: Catalog, board: StatusBoard, logger: Logger, reopen: @escaping @Sendable (ReopenReason) -> Void
+  ) {
+    self.catalog = catalog
+    self.board = board
+    self.logger = logger
+    self.reopen = reopen
+  }
+
+  func backup(to path: String?) async throws -> BackupReport {
+    let path = try path.map(Self.filePath)
+    let report = try await run { try $0.backup(to: path) }
+    logger.notice("backup", metadata: ["path": "\(report.path)", "assets": "\(report.assetCount ?? 0)"])
+    return report
+  }
+
+  func backups() async throws -> [BackupReport] { try await run { try $0.backups() } }
+
+  func restore(from path: String) async throws -> RestoreReport {
+    let path = try Self.filePath(path)
+    let report = try await run { try $0.prepareRestore(from: path) }
+    logger.notice("restored", metadata: ["path": "\(path)", "previous": "\(report.previous.path)"])
+    reopen(.restored)
+    return report
+  }
+
+  func check(deep: Bool) async throws -> CheckReport {
+    let report = try await run { catalog in
+      let report = try catalog.check(deep: deep)
+      if report.isOK { try catalog.acknowledgeNotices() }
+      return report
+    }
+    for finding in report.findings {
+      logger.log(
+        level: finding.severity == .error ? .error : .warning, "check",
+        metadata: ["what": "\(finding.what)", "place": "\(finding.place)"])
+    }
+    await showNotices()
+    return report
+  }
+
+  // MARK: - What time brings
+
+  /// Puts up what a person must be told of the catalog, and takes down what they know.
+  func showNotices() async {
+    do {
+      let messages = try await run { try $0.notices() }
+      for (index, message) in messages.enumerated() { board.warn("notice \(index)", message) }
+      // A catalog has one or two of them.
+      for index in messages.count..<messages.count + 10 { board.warn("notice \(index)", nil) }
+    } catch {
+      logger.debug("notices not read", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Until cancelled: once the library was live for a turn, the backup of the day and what history need not keep.
+  ///
+  /// - Parameters:
+  ///   - now: microseconds since 1970.
+  ///   - turn: returns when it is time to look.
+  func keep(
+    now: @escaping @Sendable () -> Int64 = { CatalogFiles.now() },
+    turn: () async throws -> Void = { try await SuspendingClock().sleep(for: interval) }
+  ) async {
+    var wasLive = false
+    var prunedAt = Int64.min
+    var retryAt = Int64.min
+    while !Task.isCancelled {
+      do { try await turn() } catch { return }
+      await showNotices()
+      if catalog.isReplaced {
+        await standIn()
+        continue
+      }
+      let isLive = board.status.state == .live
+      defer { wasLive = isLive }
+      guard isLive, wasLive, now() >= retryAt else { continue }
+      do {
+        try await backUpToday(now())
+        if prunedAt == .min || now() - prunedAt >= Self.day {
+          let before = now() - Self.historyDays * Self.day
+          try await run { try $0.pruneHistory(olderThan: before, keeping: Self.historyCommits) }
+          prunedAt = now()
+        }
+        retryAt = .min
+      } catch {
+        // Warned of; an hour later there may be room.
+        retryAt = now() + 3_600_000_000
+      }
+    }
+  }
+
+  private func backUpToday(_ now: Int64) async throws {
+    do {
+      let report = try await run { catalog in
+        let last = try catalog.lastDailyBackup()
+        // A clock that was set back makes no backup wait.
+        if let last, (0..<Self.day).contains(now - last) { return BackupReport?.none }
+        return try catalog.dailyBackup(date: now)
+      }
+      board.warn("backup", nil)
+      guard let report else { return }
+      logger.notice("backup", metadata: ["path": "\(report.path)", "assets": "\(report.assetCount ?? 0)"])
+    } catch {
+      let message = (error as? KeepingError)?.message ?? "\(error)"
+      logger.warning("no backup", metadata: ["error": "\(message)"])
+      board.warn("backup", "The daily backup failed: \(message) photod tries again every hour.")
+      throw error
+    }
+  }
+
+  /// SQLite said that the catalog is damaged, or the file was taken away.
+  func catalogFailed(_ why: String) async {
+    if catalog.isReplaced {
+      await standIn()
+    } else {
+      logger.error("catalog damaged", metadata: ["error": "\(why)"])
+      reopen(.damaged)
+    }
+  }
+
+  private func standIn() async {
+    do {
+      try await run { try $0.rescue() }
+      logger.error("catalog file gone", metadata: ["path": "\(catalog.files.catalog)", "next": "written anew"])
+      board.warn("gone", nil)
+      reopen(.rescued)
+    } catch {
+      let message = (error as? KeepingError)?.message ?? "\(error)"
+      logger.error("catalog file gone", metadata: ["path": "\(catalog.files.catalog)", "error": "\(message)"])
+      board.warn("gone", "The catalog's file was removed, and could not be written anew: \(message)")
+    }
+  }
+
+  // MARK: -
+
+  private func run<Value: Sendable>(_ body: @escaping @Sendable (Catalog) throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { [catalog] in continuation.resume(with: Result { try body(catalog) }) }
+    }
+  }
+
+  /// - Throws: for a path that is not UTF-8, which SQLite can't open.
+  private static func filePath(_ text: String) throws -> String {
+    guard let path = String(validating: FilePath.bytes(text), as: UTF8.self) else {
+      throw KeepingError.cannotWrite(path: text, message: "\(text) is not UTF-8. Name another file.")
+    }
+    return path
+  }
+}
+
+extension KeepingError {
+  fileprivate var message: String {
+    switch self {
+    case .notABackup(_, let message), .cannotWrite(_, let message), .storageFull(let message), .busy(let message):
+      message
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import GRDB
+import PhotoModel
+import Testing
+
+@testable import PhotoCatalog
+
+/// Backups, restores and checks.
+@Suite struct KeepingTests {
+  private let fixture: UserDataFixture
+
+  init() throws { fixture = try UserDataFixture() }
+
+  private static let day: Int64 = 86_400_000_000
+
+  @Test func aBackupHoldsAllAndNeedsNothingBeside() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(30)
+    try catalog.set([3], favorite: true)
+    let report = try catalog.backup(to: fixture.folder + "/copy.sqlite")
+    #expect(report.assetCount == 30 && report.isKept && report.byteCount > 0)
+    let names = try fixture.names().filter { $0.hasPrefix("copy") }
+    #expect(names == ["copy.sqlite"])
+    let mode = try FileManager.default.attributesOfItem(atPath: report.path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+    let error = #expect(throws: KeepingError.self) { try catalog.backup(to: report.path) }
+    guard case .cannotWrite = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(throws: KeepingError.self) { try catalog.backup(to: "/nowhere/x.sqlite") }
+    try catalog.close()
+  }
+
+  @Test func dailyBackupsAreMadeOfWhatChangedAndTheOldestGo() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(3)
+    let start: Int64 = 1_763_720_100_000_000
+    for day in 0..<60 {
+      try catalog.set([1], favorite: day % 2 == 0)
+      #expect(try catalog.dailyBackup(date: start + Int64(day) * Self.day) != nil)
+      #expect(try catalog.dailyBackup(date: start + Int64(day) * Self.day + 1) == nil, "nothing changed")
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: catalog.files.backups).sorted()
+    #expect(names.count == Catalog.keptDaily + Catalog.keptWeekly)
+    #expect(names.last == "photod-2026-01-19.sqlite")
+    #expect(names.suffix(7).first == "photod-2026-01-13.sqlite")
+    let kept = try catalog.backup(to: nil, date: start)
+    #expect(kept.path.hasSuffix("/backups/photod-2025-11-21T10-15-00.sqlite") && kept.isKept)
+    #expect(try catalog.backups().count == names.count + 1)
+    #expect(try catalog.backups().allSatisfy { $0.assetCount == 3 })
+    try catalog.close()
+  }
+
+  @Test func aRestoreIsWhatTheBackupWasWithANewEpoch() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(5)
+    try catalog.set([1, 2], favorite: true)
+    let backup = try catalog.backup(to: fixture.folder + "/b.sqlite")
+    try catalog.set([1], favorite: false)
+    try catalog.set([3], favorite: true)
+    try catalog.addPhotos(2, from: 6)
+    let report = try catalog.prepareRestore(from: backup.path)
+    #expect(report.assetCount == 5 && report.userDataCount == 2 && report.previous.assetCount == 7)
+    // From the answer on, nothing can be typed that would be lost.
+    #expect(throws: PhotoError.self) { try catalog.set([4], favorite: true) }
+    try catalog.close()
+
+    let restored = try fixture.open()
+    #expect(restored.uuid == catalog.uuid && restored.epoch == catalog.epoch + 1)
+    #expect(try restored.typed() == [1: "favorite", 2: "favorite"])
+    #expect(try restored.check(deep: true).findings.isEmpty)
+    #expect(try restored.addPhotos(1, from: 6)[0] > 7, "an id is used again")
+    // And back.
+    _ = try restored.prepareRestore(from: report.previous.path)
+    try restored.close()
+    let again = try fixture.open()
+    #expect(again.epoch == restored.epoch + 1)
+    #expect(try again.typed() == [2: "favorite", 3: "favorite"])
+    try again.close()
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(try rebuilt.typed() == [2: "favorite waits", 3: "favorite waits"])
+    try rebuilt.close()
+  }
+
+  @Test func aRestoreIsDecidedAlsoIfTheProcessEndsThen() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(5)
+    let backup = try catalog.backup(to: fixture.folder + "/b.sqlite")
+    try catalog.set([1], favorite: true)
+    _ = try catalog.prepareRestore(from: backup.path)
+    let killed = try UserDataFixture()
+    try fixture.copy(to: killed)
+    try catalog.close()
+    let restored = try killed.open()
+    #expect(try restored.typed().isEmpty)
+    #expect(restored.epoch == catalog.epoch + 1)
+    try restored.close()
+  }
+
+  @Test func whatIsNoBackupIsRefusedAndTheLibraryGoesOn() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(2)
+    let text = fixture.folder + "/text"
+    try fixture.write(Array("no database at all, but long enough to have a header".utf8), to: text)
+    let cut = fixture.folder + "/cut.sqlite"
+    let whole = try catalog.backup(to: cut)
+    try fixture.write(try fixture.bytes(whole.path).dropLast(9000), to: cut)
+    let other = fixture.folder + "/other.sqlite"
+    let queue = try DatabaseQueue(path: other)
+    try queue.write { try $0.execute(sql: "CREATE TABLE bookmark (url TEXT)") }
+    try queue.close()
+    for path in [text, cut, other] {
+      let error = #expect(throws: KeepingError.self) { try catalog.prepareRestore(from: path) }
+      guard case .notABackup(path, _) = error else {
+        Issue.record("\(path): \(String(describing: error))")
+        continue
+      }
+    }
+    try catalog.set([1], favorite: true)
+    #expect(try fixture.names().filter { $0.contains("restored") }.isEmpty)
+    try catalog.close()
+  }
+
+  @Test func aCatalogThatWasRemovedWhileRunningIsWrittenAnew() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(5)
+    try catalog.set([1], favorite: true)
+    #expect(!catalog.isReplaced)
+    try fixture.remove("", "-wal", "-shm")
+    try catalog.set([2], favorite: true)
+    #expect(catalog.isReplaced)
+    try catalog.rescue()
+    try catalog.close()
+    let reopened = try fixture.open()
+    #expect(try reopened.typed() == [1: "favorite", 2: "favorite"])
+    #expect(reopened.epoch == catalog.epoch, "nothing was lost")
+    #expect(try reopened.notices().isEmpty)
+    try reopened.close()
+  }
+
+  @Test func theCheckFindsWhatBreaksARule() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(5)
+    try catalog.set([1], favorite: true)
+    #expect(try catalog.check(deep: true) == CheckReport(findings: [], counts: try catalog.check(deep: false).counts))
+    try catalog.write { writer in
+      let database = try writer.database
+      try database.execute(sql: "DELETE FROM resource WHERE asset_id = 2")
+      try database.execute(sql: "UPDATE resource SET asset_id = 99 WHERE asset_id = 3")
+      try database.execute(sql: "UPDATE asset SET is_favorite = 1 WHERE id = 4")
+      try database.execute(sql: "UPDATE sqlite_sequence SET seq = 3 WHERE name = 'asset'")
+      try database.execute(sql: "UPDATE history SET inserted_assets = x'80'")
+      try database.execute(sql: "INSERT INTO keyword (name) VALUES ('lonely')")
+    }
+    let report = try catalog.check(deep: true)
+    #expect(!report.isOK)
+    let found = report.findings.map(\.what)
+    for what in [
+      "2 photos have no first file in their place", "1 files belong to no photo",
+      "2 photos have ids that are yet to be given", "2 commits can't be read", "1 keywords have no photo",
+      "catalog and journal differ in what you typed for 1 photos",
+    ] {
+      #expect(found.contains(what), "\(what) in \(found)")
+    }
+    #expect(report.findings.last?.severity == .warning)
+    #expect(report.counts["assets"] == 5)
+    try catalog.close()
+  }
+
+  @Test func historyIsForgottenByAgeButNotItsLastCommits() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(1)
+    try catalog.write { writer in
+      for index in 0..<3_000 {
+        var record = CommitRecord()
+        record.update(asset: 1, .metadata)
+        _ = try writer.append(record, origin: "watcher", date: Int64(index))
+      }
+    }
+    try catalog.pruneHistory(olderThan: 2_500, keeping: 1_000)
+    #expect(try catalog.read { try $0.oldestSequence() } == 2_002)
+    try catalog.pruneHistory(olderThan: 2_500, keeping: 100)
+    #expect(try catalog.read { try $0.oldestSequence() } == 2_502)
+    try catalog.pruneHistory(olderThan: .max, keeping: 10)
+    #expect(try catalog.read { try $0.oldestSequence() } == 2_992)
+    try catalog.close()
+  }
+
+  /// PHOTOD_MEASURE=100000 says what the checks and copies of so many photos cost.
+  @Test(.enabled(if: ProcessInfo.processInfo.environment["PHOTOD_MEASURE"] != nil, "a measurement"))
+  func measure() throws {
+    let count = Int(ProcessInfo.processInfo.environment["PHOTOD_MEASURE"] ?? "") ?? 100_000
+    let clock = ContinuousClock()
+    let catalog = try fixture.open()
+    for first in stride(from: 1, to: count, by: 10_000) { try catalog.addPhotos(min(10_000, count), from: first) }
+    try catalog.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    print("bytes", try fixture.bytes(fixture.path).count)
+    for pragma in ["quick_check", "integrity_check"] {
+      print(
+        pragma, try clock.measure { _ = try catalog.read { try String.fetchAll($0.database, sql: "PRAGMA \(pragma)") } }
+      )
+    }
+    print("favorites", try clock.measure { try catalog.set(Array(1...Int64(count / 10)), favorite: true) })
+    print("favorite", try clock.measure { for id in 1...20 { try catalog.set([Int64(id)], favorite: false) } } / 20)
+    print("backup", try clock.measure { _ = try catalog.backup(to: nil) })
+    print("check", try clock.measure { _ = try catalog.check(deep: false) })
+    try catalog.close()
+    print("open", try clock.measure { try fixture.open().close() })
+    try fixture.remove("", "-wal", "-shm")
+    print("rebuild", try clock.measure { try fixture.open().close() })
+  }
+}

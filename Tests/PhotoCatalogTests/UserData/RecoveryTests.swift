@@ -1,0 +1,286 @@
+import Foundation
+import GRDB
+import PhotoModel
+import Testing
+
+@testable import PhotoCatalog
+
+/// Whatever becomes of the files, what was typed is there again, and nothing that was not.
+@Suite struct RecoveryTests {
+  private let fixture: UserDataFixture
+
+  init() throws { fixture = try UserDataFixture() }
+
+  /// A library of six photos, of which two are favorites and one is hidden; closed.
+  private func make() throws -> Catalog {
+    let catalog = try fixture.open()
+    let ids = try catalog.addPhotos(6)
+    try catalog.set([ids[0]], favorite: true)
+    try catalog.set([ids[1], ids[2]], favorite: true)
+    try catalog.set([ids[2]], favorite: false, hidden: true)
+    try catalog.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    try catalog.close()
+    return catalog
+  }
+
+  private let typed: [Int64: String] = [1: "favorite", 2: "favorite", 3: "hidden"]
+  private var waiting: [Int64: String] { typed.mapValues { $0 + " waits" } }
+
+  // MARK: - The journal
+
+  @Test func aTornEndIsCutAtEveryByte() throws {
+    let catalog = try fixture.open()
+    let ids = try catalog.addPhotos(4)
+    try catalog.set([ids[0]], favorite: true)
+    let before = try fixture.bytes(fixture.journal).count
+    try catalog.set([ids[1], ids[2]], favorite: true)
+    let bytes = try fixture.bytes(fixture.journal)
+    try catalog.close()
+    try fixture.remove("", "-wal", "-shm")
+    for length in before...bytes.count {
+      let contents = UserDataContents(parsing: Array(bytes[..<length]), after: 0)
+      #expect(!contents.isDamaged, "\(length)")
+      #expect(contents.end == (length == bytes.count ? length : before), "\(length)")
+      #expect(contents.entries.keys.sorted() == (length == bytes.count ? [1, 2, 3] : [1]), "\(length)")
+    }
+    // And one of them goes on.
+    try fixture.write(bytes[..<(bytes.count - 7)], to: fixture.journal)
+    let reopened = try fixture.open()
+    #expect(try reopened.typed() == [1: "favorite waits"])
+    let id = try reopened.addPhotos(1)[0]
+    try reopened.set([id], hidden: true)
+    try reopened.close()
+    let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+    #expect(!contents.isDamaged)
+    #expect(contents.entries.keys.sorted() == [1, id])
+  }
+
+  /// Every bit: the catalog is whole, so that nothing is lost; and without the catalog, at most one line is.
+  @Test func aFlippedBitCostsAtMostItsLine() throws {
+    let catalog = try make()
+    let bytes = try fixture.bytes(fixture.journal)
+    for index in bytes.indices {
+      for bit in 0..<8 {
+        var damaged = bytes
+        damaged[index] ^= 1 << bit
+        var contents = UserDataContents(parsing: damaged, after: 0)
+        contents.finish()
+        #expect(contents.library == catalog.uuid, "byte \(index), bit \(bit)")
+        // A newline that is none any more makes two lines one.
+        let lost = typed.keys.filter { contents.entries[$0] == nil }
+        #expect(lost.count <= 2, "byte \(index), bit \(bit)")
+        for entry in contents.entries.values {
+          // An older line of the same asset may be what is left.
+          #expect(
+            (1...3).contains(entry.id) && (entry.isFavorite || entry.isHidden), "byte \(index), bit \(bit): invented")
+        }
+      }
+    }
+    for index in stride(from: 0, to: bytes.count, by: 37) {
+      var damaged = bytes
+      damaged[index] ^= 4
+      try fixture.write(damaged, to: fixture.journal)
+      let reopened = try fixture.open()
+      #expect(try reopened.typed() == typed, "byte \(index)")
+      #expect(reopened.epoch == catalog.epoch, "byte \(index)")
+      #expect(try reopened.notices().count == 1, "byte \(index)")
+      try reopened.acknowledgeNotices()
+      #expect(try reopened.check(deep: false).isOK)
+      try reopened.close()
+      try fixture.write(bytes, to: fixture.journal)
+      // The journal that was put back is older than the catalog: it is written anew, and says the same.
+      let again = try fixture.open()
+      #expect(try again.typed() == typed)
+      try again.close()
+      try fixture.write(bytes, to: fixture.journal)
+    }
+    #expect(try fixture.names().contains { $0.hasSuffix(".damaged.userdata") })
+  }
+
+  @Test func aDamagedJournalWithoutItsCatalogGivesWhatItStillHas() throws {
+    let catalog = try make()
+    var bytes = try fixture.bytes(fixture.journal)
+    let text = String(decoding: bytes, as: UTF8.self)
+    let line = try #require(text.range(of: "asset id=2 "))
+    bytes[text.utf8.distance(from: text.startIndex, to: line.lowerBound) + 9] ^= 1
+    try fixture.write(bytes, to: fixture.journal)
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(rebuilt.uuid == catalog.uuid)
+    #expect(try rebuilt.typed() == [1: "favorite waits", 3: "hidden waits"])
+    #expect(try rebuilt.messages().contains { $0.contains("journal of user data was damaged") })
+    try rebuilt.close()
+  }
+
+  @Test func aLostJournalIsWrittenFromTheCatalog() throws {
+    _ = try make()
+    try FileManager.default.removeItem(atPath: fixture.journal)
+    let reopened = try fixture.open()
+    try reopened.close()
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(try rebuilt.typed() == waiting)
+    try rebuilt.close()
+  }
+
+  @Test func theJournalOfAnotherLibraryIsNotBelieved() throws {
+    let other = try UserDataFixture()
+    let stranger = try other.open()
+    try stranger.addPhotos(4)
+    try stranger.set([4], favorite: true)
+    try stranger.close()
+    let catalog = try make()
+    try fixture.write(try other.bytes(other.journal), to: fixture.journal)
+    let reopened = try fixture.open()
+    #expect(try reopened.typed() == typed)
+    #expect(reopened.uuid == catalog.uuid && reopened.epoch == catalog.epoch)
+    #expect(try fixture.names().contains { $0.hasSuffix(".other.userdata") })
+    try reopened.close()
+  }
+
+  // MARK: - The catalog
+
+  @Test(arguments: ["empty", "cut", "garbage", "page", "header", "no tables"])
+  func aDamagedCatalogIsMovedAsideAndMadeAnew(kind: String) throws {
+    let catalog = try make()
+    var bytes = try fixture.bytes(fixture.path)
+    switch kind {
+    case "empty": bytes = []
+    case "cut": bytes = Array(bytes[..<(bytes.count / 3)])
+    case "garbage": bytes = (0..<bytes.count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ ($0 >> 5)) }
+    case "page": for index in 8192..<12_288 { bytes[index] = 0x5a }
+    case "header": for index in 0..<16 { bytes[index] = 0 }
+    default:
+      let queue = try DatabaseQueue(path: fixture.path)
+      try queue.write { try $0.execute(sql: "DROP TABLE library") }
+      try queue.close()
+      bytes = try fixture.bytes(fixture.path)
+    }
+    try fixture.remove("-wal", "-shm")
+    try fixture.write(bytes, to: fixture.path)
+    // A page in the middle shows only to who looks at all of them, as after a crash.
+    let rebuilt = try fixture.open(isSuspect: true)
+    #expect(rebuilt.uuid == catalog.uuid)
+    #expect(rebuilt.epoch == catalog.epoch + 1)
+    #expect(try rebuilt.typed() == waiting)
+    let aside = try #require(try fixture.names().first { $0.hasSuffix(".damaged.sqlite") })
+    #expect(aside == "catalog-2025-11-21T10-15-00.damaged.sqlite")
+    #expect(try fixture.bytes(fixture.folder + "/" + aside).count >= bytes.count)
+    #expect(try rebuilt.notices().first?.contains(aside) == true)
+    #expect(try rebuilt.check(deep: true).findings.isEmpty)
+    // Removing the file is an answer.
+    try FileManager.default.removeItem(atPath: fixture.folder + "/" + aside)
+    #expect(try rebuilt.notices().isEmpty)
+    try rebuilt.close()
+  }
+
+  @Test func anUncleanEndIsReasonToLookAtEveryPage() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(400)
+    try catalog.set([7], favorite: true)
+    try catalog.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    let copy = try UserDataFixture()
+    try fixture.copy(to: copy)
+    try catalog.close()
+    var bytes = try copy.bytes(copy.path)
+    let middle = bytes.count / 4096 / 2 * 4096
+    for index in middle..<middle + 4096 { bytes[index] = 0 }
+    try copy.write(bytes, to: copy.path)
+    let rebuilt = try copy.open()
+    #expect(rebuilt.epoch == catalog.epoch + 1)
+    #expect(try rebuilt.typed() == [7: "favorite waits"])
+    try rebuilt.close()
+  }
+
+  @Test func aDatabaseOfAnotherProgramIsLeftAlone() throws {
+    let queue = try DatabaseQueue(path: fixture.path)
+    try queue.write { try $0.execute(sql: "CREATE TABLE bookmark (url TEXT)") }
+    try queue.close()
+    let bytes = try fixture.bytes(fixture.path)
+    #expect(throws: PhotoError.self) { try fixture.open() }
+    #expect(try fixture.bytes(fixture.path) == bytes)
+    #expect(try fixture.names() == ["catalog.sqlite"])
+  }
+
+  @Test func aNewerJournalIsNotTouched() throws {
+    try fixture.write(Array("photod user data 2\n\u{1}\u{2}binary".utf8), to: fixture.journal)
+    let error = #expect(throws: PhotoError.self) { try fixture.open() }
+    #expect(error?.code == "catalogTooNew")
+  }
+
+  // MARK: - Copies of another day
+
+  @Test func anOlderCatalogIsBroughtUpToDateAndNoOldTokenIsBelieved() throws {
+    let catalog = try make()
+    let yesterday = try UserDataFixture()
+    try fixture.copy(to: yesterday)
+    // Since then: 4 became a favorite, 1 is none any more, and the journal was compacted.
+    let today = try fixture.open()
+    try today.set([4], favorite: true)
+    try today.set([1], favorite: false)
+    for round in 0..<600 { try today.set([5], favorite: round % 2 == 0) }
+    let token = try today.read { try $0.token() }
+    try today.close()
+
+    try fixture.remove("", "-wal", "-shm")
+    try fixture.write(try yesterday.bytes(yesterday.path), to: fixture.path)
+    let reopened = try fixture.open()
+    #expect(try reopened.typed() == [2: "favorite", 3: "hidden", 4: "favorite"])
+    #expect(reopened.uuid == catalog.uuid)
+    #expect(reopened.epoch > token.epoch)
+    #expect(try reopened.addPhotos(1, from: 7)[0] > 10_000)
+    try reopened.close()
+  }
+
+  @Test func aLargerEpochInTheJournalIsExceeded() throws {
+    let catalog = try make()
+    let old = try fixture.bytes(fixture.path)
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(rebuilt.epoch == catalog.epoch + 1)
+    try rebuilt.close()
+    try fixture.remove("", "-wal", "-shm")
+    try fixture.write(old, to: fixture.path)
+    let reopened = try fixture.open()
+    #expect(reopened.epoch == rebuilt.epoch + 1)
+    #expect(try reopened.typed() == typed)
+    try reopened.close()
+  }
+
+  @Test func powerFailureRaisesTheEpochAndKeepsWhatWasAcknowledged() throws {
+    let catalog = try fixture.open(bootID: "one")
+    try catalog.addPhotos(6)
+    try catalog.set([1], favorite: true)
+    try catalog.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    try catalog.set([2], favorite: true)
+    try catalog.addPhotos(1, from: 7)
+    try catalog.set([7], favorite: true)
+    let after = try UserDataFixture()
+    try fixture.copy(to: after)
+    try catalog.close()
+    // What SQLite had not synced is gone: its log. The journal was.
+    try after.remove("-wal", "-shm")
+    let reopened = try after.open(bootID: "two")
+    #expect(reopened.epoch == 2)
+    #expect(try reopened.typed() == [1: "favorite", 2: "favorite", 7: "favorite waits"])
+    #expect(try reopened.addPhotos(1, from: 8)[0] > 10_000, "7 is used again")
+    try reopened.close()
+    // Killed in the same boot, nothing can be missing.
+    let killed = try UserDataFixture()
+    try after.copy(to: killed)
+    let clean = try killed.open(bootID: "three")
+    #expect(clean.epoch == 2)
+    try clean.close()
+  }
+
+  @Test func idsAreReservedBeforeTheyAreGiven() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(20)
+    var contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+    #expect(contents.reservedAssets >= 20)
+    try catalog.write { try $0.reserveIDs(through: contents.reservedAssets + 1) }
+    contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+    #expect(contents.reservedAssets > 20_000)
+    try catalog.close()
+  }
+}
