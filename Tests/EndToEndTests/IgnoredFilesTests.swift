@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import PhotoModel
+import Testing
+
+/// What a person keeps out of the library, with the brake on that else holds what goes in numbers.
+@Suite(.timeLimit(.minutes(3))) struct IgnoredFilesTests {
+  private func configure(_ fixture: DaemonFixture, _ ignore: String) throws {
+    try "roots = ['\(fixture.photos)']\nremoval-grace-seconds = 600\nignore = [\(ignore)]\n".write(
+      toFile: fixture.directory + "/config.toml", atomically: true, encoding: .utf8)
+  }
+
+  private func start(_ fixture: DaemonFixture) async throws {
+    try await fixture.start(grace: 600, roots: [], arguments: ["--config", fixture.directory + "/config.toml"])
+    try await fixture.synchronize()
+  }
+
+  private func reload(_ fixture: DaemonFixture, until condition: ([String: Int64]) -> Bool) async throws {
+    fixture.kill(SIGHUP)
+    let deadline = ContinuousClock.now + .seconds(30)
+    while !condition(try await ids(fixture)) { try #require(ContinuousClock.now < deadline) }
+  }
+
+  /// By the name below the photos' folder.
+  private func ids(_ fixture: DaemonFixture) async throws -> [String: Int64] {
+    try await fixture.synchronize()
+    return Dictionary(
+      uniqueKeysWithValues: try await fixture.assets().map {
+        (String($0.resources[0].path.dropFirst(fixture.photos.utf8.count + 1)), $0.id)
+      })
+  }
+
+  private func why(_ fixture: DaemonFixture, _ name: String) throws -> String {
+    String(decoding: try fixture.photoctl("why", fixture.path(name)).output, as: UTF8.self)
+  }
+
+  private func fill(_ fixture: DaemonFixture) throws {
+    for index in 0..<130 { try fixture.write("Exports/\(index).jpg", index) }
+    for index in 0..<10 { try fixture.write("trip/\(index).jpg", index) }
+    try fixture.write("trip/small.JPG", 3)
+  }
+
+  @Test func patternsTakeEffectByHangup() async throws {
+    try await DaemonFixture.with { fixture in
+      try fill(fixture)
+      try configure(fixture, "")
+      try await start(fixture)
+      let before = try await ids(fixture)
+      #expect(before.count == 141)
+
+      try configure(fixture, "'Exports', 'trip/*.JPG'")
+      try await reload(fixture) { $0.count == 10 }
+      #expect(try await ids(fixture) == before.filter { $0.key.hasPrefix("trip/") && $0.key.hasSuffix(".jpg") })
+      #expect(try await fixture.status().warnings.isEmpty)
+      #expect(try why(fixture, "Exports/3.jpg").contains("ignored by the pattern Exports of the configuration"))
+      #expect(try why(fixture, "trip/small.JPG").contains("ignored by the pattern trip/*.JPG of the configuration"))
+      try fixture.write("Exports/new.jpg", 1)
+      #expect(try await ids(fixture).count == 10)
+
+      // A pattern that is none changes nothing but a warning.
+      try configure(fixture, "'a//b'")
+      fixture.kill(SIGHUP)
+      let deadline = ContinuousClock.now + .seconds(10)
+      while try await fixture.status().warnings.isEmpty { try #require(ContinuousClock.now < deadline) }
+      #expect(try await fixture.status().warnings[0].contains("\"a//b\" is no pattern"))
+      #expect(try await ids(fixture).count == 10)
+
+      try configure(fixture, "")
+      try await reload(fixture) { $0.count == 142 }
+      let after = try await ids(fixture)
+      #expect(Set(after.keys) == Set(before.keys).union(["Exports/new.jpg"]))
+    }
+  }
+
+  @Test func whatIsKeptOutWhilePhotodWasDownLeavesAtOnce() async throws {
+    try await DaemonFixture.with { fixture in
+      try fill(fixture)
+      for index in 0..<130 { try fixture.write("private/\(index).jpg", index) }
+      try configure(fixture, "")
+      try await start(fixture)
+      fixture.kill(SIGTERM)
+      try configure(fixture, "'Exports'")
+      try Data().write(to: URL(fileURLWithPath: fixture.path("private/.nomedia")))
+      try await start(fixture)
+      #expect(try await ids(fixture).count == 11)
+      #expect(try await fixture.status().warnings.isEmpty)
+      #expect(try why(fixture, "private/3.jpg").contains(".nomedia"))
+    }
+  }
+
+  @Test func whatIsOnlyMissedIsHeldThoughRulesChange() async throws {
+    try await DaemonFixture.with { fixture in
+      try fill(fixture)
+      try configure(fixture, "")
+      try await start(fixture)
+      // While nobody looks the folder goes, as with an unmounted drive.
+      fixture.kill(SIGTERM)
+      try fixture.move("Exports", "../Exports")
+      try configure(fixture, "'trip/*.JPG'")
+      try await start(fixture)
+      #expect(try await ids(fixture).count == 140)
+      #expect(try await fixture.status().roots[0].state == .suspect)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Testing
+import WatchRecords
+
+@testable import PhotoIndexer
+
+/// What a person keeps out leaves at once, and nothing else does.
+@Suite struct IgnoredTests {
+  private typealias Fixture = ReconcilerFixture
+
+  /// 150 photos in the top, 150 in the folder 2 (`Exports`), with a brake that holds ten minutes.
+  private func full() throws -> (ReconcilerFixture, [(String, FileStat)]) {
+    let fixture = try Fixture(grace: .seconds(600))
+    let top = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
+    let inside = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/Exports/\($0).jpg")) }
+    try fixture.apply(Fixture.top, .listingStarted(number: 1, evidence: .scan))
+    for file in top { try fixture.apply(Fixture.file(file.0, file.1)) }
+    try fixture.apply(.listingEnded(number: 1, complete: true), Fixture.found(2, "Exports", inode: 2))
+    for file in inside { try fixture.apply(Fixture.file(file.0, in: 2, file.1)) }
+    #expect(try fixture.paths().count == 300)
+    return (fixture, top)
+  }
+
+  @Test func anIgnoredFolderLeavesThoughTheBrakeIsOn() throws {
+    let (fixture, top) = try full()
+    // A new photod-watch, with new rules: of the folder it only says that it is kept out.
+    fixture.reconciler.beginSession()
+    try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, .listingStarted(number: 1, evidence: .scan),
+      .ignored(directory: 1, name: Fixture.bytes("Exports")))
+    for file in top { try fixture.apply(Fixture.file(file.0, file.1)) }
+    let ended = try fixture.apply(
+      .listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: 0, complete: true))
+    #expect(ended.deletedAssets.isEmpty)
+    #expect(try fixture.paths().count == 150)
+    #expect(fixture.reconciler.suspects.isEmpty)
+  }
+
+  @Test func onlyTheIgnoredLeaves() throws {
+    let (fixture, _) = try full()
+    fixture.reconciler.beginSession()
+    // The scan finds nothing else: an unmounted drive, as far as anybody can tell.
+    let record = try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .rules), Fixture.top, .listingStarted(number: 1, evidence: .scan),
+      .ignored(directory: 1, name: Fixture.bytes("7.jpg")), .ignored(directory: 1, name: Fixture.bytes("none.jpg")),
+      .ignored(directory: 9, name: Fixture.bytes("8.jpg")), .listingEnded(number: 1, complete: true),
+      .scanEnded(root: 1, request: 0, complete: true))
+    #expect(record.deletedAssets.count == 1)
+    let left = try fixture.paths()
+    #expect(left.count == 299 && left["/p/7.jpg"] == nil)
+    #expect(fixture.reconciler.suspects.count == 1)
+  }
+
+  @Test func aMarkerEmptiesItsFolderThoughTheBrakeIsOn() throws {
+    let (fixture, _) = try full()
+    fixture.reconciler.beginSession()
+    let record = try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, .listingStarted(number: 1, evidence: .scan),
+      .ignored(directory: 1, name: []), .listingEnded(number: 1, complete: true),
+      .scanEnded(root: 1, request: 0, complete: true))
+    #expect(record.deletedAssets.count == 300)
+    #expect(fixture.reconciler.suspects.isEmpty)
+  }
+
+  /// It has a number, so it is another folder than the one that is kept out, or is about to be said to be gone.
+  @Test func aFolderThatIsKnownByNumberStays() throws {
+    let (fixture, _) = try full()
+    try fixture.apply(.ignored(directory: 1, name: Fixture.bytes("Exports")))
+    #expect(try fixture.paths().count == 300)
+    try fixture.apply(.directoryGone(number: 2, evidence: .event))
+    #expect(try fixture.paths().count == 150)
+  }
+
+  @Test func whatMovesOutOfTheIgnoredKeepsItsIdentifier() throws {
+    let fixture = try Fixture()
+    let stat = fixture.disk.write("/p/a.jpg")
+    try fixture.scan([("a.jpg", stat)])
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    let moved = fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    // The old name is kept out by now, the new one is not; both come in one batch.
+    try fixture.apply(.ignored(directory: 1, name: Fixture.bytes("a.jpg")), Fixture.file("b.jpg", moved))
+    #expect(try fixture.paths() == ["/p/b.jpg": id])
+  }
+}
