@@ -89,8 +89,9 @@ extension CatalogReader {
       touched.fields[id, default: []].insert(.path)
     }
     for id in try assetsBelow(
-      "SELECT directory.id FROM history_root JOIN directory ON directory.root_id = history_root.root_id "
-        + "WHERE sequence > ? AND sequence <= ?", sequence, last)
+      "SELECT coalesce(history_root.directory_id, directory.id) FROM history_root "
+        + "LEFT JOIN directory ON directory.root_id = history_root.root_id WHERE sequence > ? AND sequence <= ?",
+      sequence, last)
     {
       touched.fields[id, default: []].insert(.availability)
     }

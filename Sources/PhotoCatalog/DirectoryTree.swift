@@ -7,7 +7,7 @@ struct DirectoryTree {
   struct Place {
     /// Without a slash at its end: the root `/` is empty.
     var prefix: [UInt8]
-    /// The volume of its root is there.
+    /// The volume of its root is there, and what is mounted between the root and it.
     var isAvailable: Bool
 
     /// The bytes of the path of a file here.
@@ -28,7 +28,7 @@ struct DirectoryTree {
   init(_ database: Database) throws {
     statement = try RawStatement(
       database,
-      "SELECT directory.parent_id, directory.name, root.path, root.is_available FROM directory "
+      "SELECT directory.parent_id, directory.name, root.path, root.is_available, directory.is_available FROM directory "
         + "LEFT JOIN root ON root.id = directory.root_id WHERE directory.id = ?")
   }
 
@@ -36,7 +36,7 @@ struct DirectoryTree {
   mutating func place(_ id: Int64) throws -> Place {
     if let place = places[id] { return place }
     // Up to a directory that is known or a top, then down again: no recursion, however deep the tree.
-    var below: [(id: Int64, name: [UInt8])] = []
+    var below: [(id: Int64, name: [UInt8], isAvailable: Bool)] = []
     var current = id
     var place: Place
     climbing: while true {
@@ -48,7 +48,7 @@ struct DirectoryTree {
       let row = try statement.firstRow {
         (
           parent: statement.optionalInt64(0), name: statement.bytes(1), root: statement.bytes(2),
-          isAvailable: statement.bool(3)
+          isRootAvailable: statement.bool(3), isAvailable: statement.bool(4)
         )
       }
       guard let row, below.count < 100_000 else {
@@ -58,15 +58,15 @@ struct DirectoryTree {
             + "Stop photod and move the catalog away; the next start makes a new one.")
       }
       guard let parent = row.parent else {
-        place = Place(prefix: row.root == [UInt8(ascii: "/")] ? [] : row.root, isAvailable: row.isAvailable)
+        place = Place(prefix: row.root == [UInt8(ascii: "/")] ? [] : row.root, isAvailable: row.isRootAvailable)
         places[current] = place
         break climbing
       }
-      below.append((current, row.name))
+      below.append((current, row.name, row.isAvailable))
       current = parent
     }
-    for (id, name) in below.reversed() {
-      place = Place(prefix: place.path(of: name), isAvailable: place.isAvailable)
+    for (id, name, isAvailable) in below.reversed() {
+      place = Place(prefix: place.path(of: name), isAvailable: place.isAvailable && isAvailable)
       places[id] = place
     }
     return place

@@ -20,9 +20,12 @@ package struct DirectoryRow: Hashable, Sendable {
   package var volumeID: Int64
   package var inode: UInt64
   package var birthTime: Int64
+  /// False of the top of a file system that was mounted in a folder and is not now.
+  package var isAvailable: Bool
 
   package init(
-    id: Int64, parentID: Int64?, rootID: Int64?, name: [UInt8], volumeID: Int64, inode: UInt64, birthTime: Int64
+    id: Int64, parentID: Int64?, rootID: Int64?, name: [UInt8], volumeID: Int64, inode: UInt64, birthTime: Int64,
+    isAvailable: Bool = true
   ) {
     self.id = id
     self.parentID = parentID
@@ -31,6 +34,7 @@ package struct DirectoryRow: Hashable, Sendable {
     self.volumeID = volumeID
     self.inode = inode
     self.birthTime = birthTime
+    self.isAvailable = isAvailable
   }
 }
 
@@ -44,6 +48,14 @@ extension CatalogReader {
     return rows
   }
 
+  /// What each volume is known by.
+  package func volumes() throws -> [Int64: String] {
+    var identities: [Int64: String] = [:]
+    let select = try RawStatement(database, "SELECT id, identity FROM volume")
+    try select.forEachRow { identities[select.int64(0)] = select.text(1) }
+    return identities
+  }
+
   /// When the roots that are not available went, in microseconds since 1970, as far as history reaches.
   package func offlineDates() throws -> [Int64: Int64] {
     var dates: [Int64: Int64] = [:]
@@ -52,7 +64,8 @@ extension CatalogReader {
       """
       SELECT root.id, max(history.date) FROM root JOIN history_root ON history_root.root_id = root.id
       JOIN history ON history.sequence = history_root.sequence
-      WHERE root.is_available = 0 AND history_root.is_available = 0 GROUP BY root.id
+      WHERE root.is_available = 0 AND history_root.is_available = 0 AND history_root.directory_id IS NULL
+      GROUP BY root.id
       """)
     try select.forEachRow { dates[select.int64(0)] = select.int64(1) }
     return dates
@@ -70,13 +83,14 @@ extension CatalogReader {
   package func directories() throws -> [DirectoryRow] {
     var rows: [DirectoryRow] = []
     let select = try RawStatement(
-      database, "SELECT id, parent_id, root_id, name, volume_id, inode, birth_time FROM directory ORDER BY id")
+      database,
+      "SELECT id, parent_id, root_id, name, volume_id, inode, birth_time, is_available FROM directory ORDER BY id")
     try select.forEachRow {
       rows.append(
         DirectoryRow(
           id: select.int64(0), parentID: select.optionalInt64(1), rootID: select.optionalInt64(2),
           name: select.bytes(3), volumeID: select.int64(4), inode: UInt64(bitPattern: select.int64(5)),
-          birthTime: select.int64(6)))
+          birthTime: select.int64(6), isAvailable: select.bool(7)))
     }
     return rows
   }
@@ -94,6 +108,29 @@ extension CatalogWriter {
     let update = try RawStatement(database, "UPDATE root SET is_available = ? WHERE id = ?")
     update.bind(1, isAvailable)
     update.bind(2, id)
+    try update.run()
+  }
+
+  /// Of the top of a file system that is mounted in a folder; what is below it goes with it.
+  package func setDirectoryAvailable(_ id: Int64, _ isAvailable: Bool) throws {
+    let update = try RawStatement(database, "UPDATE directory SET is_available = ? WHERE id = ?")
+    update.bind(1, isAvailable)
+    update.bind(2, id)
+    try update.run()
+  }
+
+  /// The file system of a directory is known by another name, and with it what is below it on the same file system.
+  package func setVolume(ofDirectoriesBelow id: Int64, from old: Int64, to new: Int64) throws {
+    let update = try RawStatement(
+      database,
+      """
+      WITH RECURSIVE below(id) AS (
+        SELECT ?1 UNION ALL SELECT d.id FROM below b JOIN directory d ON d.parent_id = b.id)
+      UPDATE directory SET volume_id = ?3 WHERE volume_id = ?2 AND id IN (SELECT id FROM below)
+      """)
+    update.bind(1, id)
+    update.bind(2, old)
+    update.bind(3, new)
     try update.run()
   }
 

@@ -68,7 +68,7 @@ struct FetchSource: Sendable {
   /// Conditions read columns that no index of this list has. Then a pass over the rows as they lie, sorted afterwards, is
   /// several times faster than one in the order of an index, which finds each row somewhere else.
   var readsRows = false
-  /// Conditions speak of `offline`, the directories of roots that are not there.
+  /// Conditions speak of `offline`, the directories of roots, and of what was mounted in them, that are not there.
   var usesOffline = false
 
   var with: String {
@@ -102,8 +102,8 @@ struct FetchSource: Sendable {
 
   private static let offlineTable =
     "offline(id) AS (SELECT directory.id FROM root JOIN directory ON directory.root_id = root.id "
-    + "WHERE root.is_available = 0 "
-    + "UNION ALL SELECT directory.id FROM offline JOIN directory ON directory.parent_id = offline.id)"
+    + "WHERE root.is_available = 0 UNION SELECT id FROM directory WHERE is_available = 0 "
+    + "UNION SELECT directory.id FROM offline JOIN directory ON directory.parent_id = offline.id)"
 
   private static let placeTable =
     "place(id, path) AS MATERIALIZED (SELECT directory.id, CASE root.path WHEN '/' THEN '' ELSE root.path END "

@@ -28,7 +28,7 @@ package struct CommitRecord: Sendable {
     }
   }
 
-  /// A root that came or went.
+  /// A root, or what is mounted in a folder below it, that came or went.
   package struct Availability: Hashable, Sendable {
     package let rootID: Int64
     package let path: [UInt8]
@@ -75,6 +75,15 @@ package struct CommitRecord: Sendable {
   package mutating func delete(asset id: Int64) {
     updatedBeforeDeletion[id] = updatedAssets.removeValue(forKey: id)
     if insertedAssets.remove(id) == nil { deletedAssets.insert(id) }
+  }
+
+  /// A root that went and is back in one commit is not told.
+  package mutating func update(_ availability: Availability) {
+    let known = rootAvailability.firstIndex {
+      $0.rootID == availability.rootID && $0.directoryID == availability.directoryID
+    }
+    guard let known else { return rootAvailability.append(availability) }
+    if rootAvailability[known].isAvailable != availability.isAvailable { rootAvailability.remove(at: known) }
   }
 
   package mutating func insert(collection id: Int64) { insertedCollections.insert(id) }
@@ -124,11 +133,13 @@ extension CatalogWriter {
     }
     for root in record.rootAvailability {
       let insert = try RawStatement(
-        database, "INSERT INTO history_root (sequence, root_id, path, is_available) VALUES (?, ?, ?, ?)")
+        database,
+        "INSERT INTO history_root (sequence, root_id, path, is_available, directory_id) VALUES (?, ?, ?, ?, ?)")
       insert.bind(1, sequence)
       insert.bind(2, root.rootID)
       insert.bind(3, text: root.path)
       insert.bind(4, root.isAvailable)
+      insert.bind(5, root.directoryID)
       try insert.run()
     }
     return sequence

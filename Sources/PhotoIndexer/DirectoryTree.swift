@@ -171,10 +171,31 @@ struct DirectoryTree {
     }
   }
 
+  /// Forgets the number of one directory.
+  mutating func unbind(_ id: Int64) {
+    if let number = nodes[id]?.number { byNumber[number] = nil }
+    nodes[id]?.number = nil
+  }
+
   mutating func unbindAll() {
     byNumber = [:]
     for id in nodes.keys { nodes[id]!.number = nil }
   }
+
+  mutating func setAvailable(_ id: Int64, _ isAvailable: Bool) { nodes[id]?.row.isAvailable = isAvailable }
+
+  /// A directory below a root is there as far as what is mounted between them is. Complexity: O(depth).
+  func isMounted(_ id: Int64) -> Bool {
+    var current: Int64? = id
+    while let directory = current, let node = nodes[directory] {
+      if !node.row.isAvailable { return false }
+      current = node.row.parentID
+    }
+    return true
+  }
+
+  /// The tops of what was mounted in folders and is not now.
+  var away: [Int64] { nodes.values.filter { !$0.row.isAvailable }.map(\.row.id).sorted() }
 
   private mutating func link(_ row: DirectoryRow) {
     if let parent = row.parentID { nodes[parent]?.children[row.name] = row.id }

@@ -14,6 +14,8 @@ final class Reconciler {
   var tree: DirectoryTree
   /// The catalog's id of the volume with this device number, while it is mounted.
   var volumeIDs: [UInt64: Int64] = [:]
+  /// What each volume of the catalog is known by.
+  var volumeIdentities: [Int64: String]
 
   /// The catalog's id of photod-watch's roots.
   var rootIDs: [UInt16: Int64] = [:]
@@ -28,6 +30,11 @@ final class Reconciler {
   var foreignRoots: Set<Int64> = []
   /// Foreign roots that a person has said are the library's now.
   var adoptedRoots: Set<Int64> = []
+  /// The same of folders in which another file system was mounted.
+  var adoptedFolders: Set<Int64> = []
+  /// The tops of roots in whose place another folder of the same file system stands, as they were; the scan tells whether
+  /// that is the library's.
+  var replacedTops: [Int64: DirectoryRow] = [:]
   /// Roots that are configured no longer; their assets stay, unavailable, until a person says otherwise.
   var unconfiguredRoots: Set<Int64> = []
   /// Directories that were in the catalog and not on disk before: what they lack is coming back, or is not.
@@ -66,8 +73,8 @@ final class Reconciler {
     recentInsertions = RecentInsertions(isNew: try catalog.read { try $0.hasNoFiles() })
     let roots = try catalog.read { try $0.roots() }
     availability = Dictionary(uniqueKeysWithValues: roots.map { ($0.id, $0.isAvailable) })
-    (tree, smartAlbums) = try catalog.read {
-      (DirectoryTree(roots: roots, directories: try $0.directories()), try $0.smartAlbums())
+    (tree, smartAlbums, volumeIdentities) = try catalog.read {
+      (DirectoryTree(roots: roots, directories: try $0.directories()), try $0.smartAlbums(), try $0.volumes())
     }
   }
 

@@ -14,6 +14,9 @@ extension Reconciler {
     }
     guard let parentID = tree.directory(number: parent) else { return }
     let path = tree.path(of: parentID) + [UInt8(ascii: "/")] + name
+    let parentVolume = tree.row(parentID).volumeID
+    // What is mounted here may have a number that another had.
+    if volumeIDs[identity.device] != parentVolume { volumeIDs[identity.device] = nil }
     let volumeID = try volumeID(device: identity.device, path: path, in: batch)
     batch.evidence = scans.isEmpty ? .event : .scan
     let known = known(volumeID, identity, outside: parentID)
@@ -27,13 +30,15 @@ extension Reconciler {
       }
       tree.bind(known, to: number)
       returned.insert(known)
-    } else if let occupant, tree.number(of: occupant) == nil, tree.row(occupant).volumeID != volumeID,
-      tree.row(occupant).volumeID != tree.row(parentID).volumeID
-    {
-      // A drive was mounted here and is not, or another is: what was on it stays until a person says otherwise.
-      exempt(occupant)
+      try setAvailable(folder: known, true, in: &batch)
+    } else if let occupant, try isAnotherDrive(volumeID, identity, at: occupant, in: batch) {
+      // A drive was mounted here and is not, or one is over what was here: that stays until a person says otherwise.
+      try takeAway(folder: occupant, in: &batch)
     } else if let occupant, tree.number(of: occupant) == nil {
       // The same path with another identity: restored, or on a file system whose inodes change. Its files tell.
+      try setVolume(volumeID, below: occupant, in: batch)
+      try setAvailable(folder: occupant, true, in: &batch)
+      adoptedFolders.remove(occupant)
       var row = tree.row(occupant)
       row.volumeID = volumeID
       row.inode = identity.inode
@@ -60,8 +65,10 @@ extension Reconciler {
 
   private func volumeID(device: UInt64, path: [UInt8], in batch: Batch) throws -> Int64 {
     if let id = volumeIDs[device] { return id }
-    let id = try batch.writer.volume(identity: files.volumeIdentity(device: device, path: path))
+    let identity = files.volumeIdentity(device: device, path: path)
+    let id = try batch.writer.volume(identity: identity)
     volumeIDs[device] = id
+    volumeIdentities[id] = identity
     return id
   }
 
@@ -87,7 +94,7 @@ extension Reconciler {
     if let id = tree.top(ofRoot: rootID) {
       var row = tree.row(id)
       let isSame = row.inode == identity.inode && row.birthTime == identity.birthTime
-      if row.volumeID != volumeID && !isSame && !adoptedRoots.contains(rootID) {
+      if row.volumeID != volumeID, !adoptedRoots.contains(rootID), !(isSame && mayBeRenamed(id, to: volumeID)) {
         // The mount point without its drive, or with another.
         foreignRoots.insert(rootID)
         scans[root] = nil
@@ -96,7 +103,10 @@ extension Reconciler {
       }
       foreignRoots.remove(rootID)
       adoptedRoots.remove(rootID)
-      if row.volumeID != volumeID || !isSame {
+      let isReplaced = row.volumeID == volumeID && !isSame
+      if isReplaced { replacedTops[rootID] = replacedTops[rootID] ?? row }
+      try setVolume(volumeID, below: id, in: batch)
+      if !isSame {
         row.volumeID = volumeID
         row.inode = identity.inode
         row.birthTime = identity.birthTime
@@ -104,6 +114,8 @@ extension Reconciler {
         tree.update(row)
       }
       tree.bind(id, to: number)
+      // The scan tells whether that is the library's folder, or what a bind mount was mounted on.
+      if isReplaced { return }
     } else if let id = known(volumeID, identity, outside: nil),
       unconfiguredRoots.contains(tree.rootID(of: id))
     {
@@ -142,6 +154,11 @@ extension Reconciler {
 
   func directoryGone(_ number: DirectoryNumber, evidence: Evidence, in batch: inout Batch) throws {
     guard let id = tree.directory(number: number) else { return }
+    if isMountTop(id) {
+      // It was unmounted, and its mount point may be gone with it: what is on it is not.
+      try takeAway(folder: id, in: &batch)
+      return
+    }
     if evidence == .scan {
       // A scan's end decides, with the brake.
       requireScan(of: tree.rootID(of: id), in: &batch)
@@ -152,18 +169,25 @@ extension Reconciler {
     try removeTree(id, in: &batch)
   }
 
-  /// Removes a directory with everything below it.
-  func removeTree(_ id: Int64, in batch: inout Batch) throws {
+  /// Removes a directory with everything below it, but for what is on drives that were mounted in it.
+  ///
+  /// - Parameter withDrives: that as well.
+  func removeTree(_ id: Int64, withDrives: Bool = false, in batch: inout Batch) throws {
     let (place, before) = (eventPlace(id, []), batch.record.deletedAssets.count)
     defer {
       events.ring.append(.folderRemoved(place, assetCount: max(0, batch.record.deletedAssets.count - before)))
     }
-    for directory in tree.subtree(of: id) {
+    let kept = withDrives ? [:] : try keptDirectories(below: id, in: &batch)
+    for directory in tree.subtree(of: id) where kept[directory] != .whole {
       for row in try batch.writer.files(in: directory) {
         try remove(row, in: &batch)
       }
       batch.departing = batch.departing.filter { $0.key.directoryID != directory }
       if listing?.directoryID == directory { listing = nil }
+      if kept[directory] == .itself {
+        tree.unbind(directory)
+        continue
+      }
       if let album = try batch.writer.deleteDirectory(directory).album { batch.record.delete(collection: album) }
       albums[directory] = nil
       parkedPaths[directory] = nil
@@ -199,10 +223,12 @@ extension Reconciler {
 
   private func relocate(_ id: Int64, toTopOf rootID: Int64, in batch: inout Batch) throws {
     var row = tree.row(id)
+    let leftRoot = row.rootID
     row.parentID = nil
     row.rootID = rootID
     row.name = []
     try relocate(row, in: &batch)
+    if let leftRoot { try removeRoot(leftRoot, in: &batch) }
   }
 
   private func relocate(_ row: DirectoryRow, in batch: inout Batch) throws {
@@ -299,7 +325,7 @@ extension Reconciler {
   }
 
   /// What scans do not find at and below this directory stays.
-  private func exempt(_ id: Int64) {
+  func exempt(_ id: Int64) {
     for root in scans.keys { scans[root]!.exempt.insert(id) }
   }
 }

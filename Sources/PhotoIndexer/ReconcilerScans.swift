@@ -91,9 +91,13 @@ extension Reconciler {
       !scan.exempt.contains { tree.contains($0) && tree.isInside(directory, $0) }
     }
     var missingCount = scan.missing.count
-    for directory in directories { missingCount += try batch.writer.assetCount(below: directory) }
+    for directory in directories { missingCount += try assetCountWithoutDrives(below: directory, in: batch) }
 
     let isWhole = scan.partOf == nil
+    if isWhole {
+      if try isEmptyReplacement(scan, missing: missingCount, in: &batch) { return .incomplete }
+      try setAvailable(scan.rootID, true, in: &batch)
+    }
     if !confirmedRequests.contains(scan.request) {
       let suspect = suspects[scan.rootID]
       let isDoubtful = policy.brakes(missing: missingCount, of: try batch.writer.assetCount(below: base))
@@ -142,7 +146,6 @@ extension Reconciler {
     guard availability[rootID] != isAvailable else { return }
     availability[rootID] = isAvailable
     try batch.writer.setRootAvailable(rootID, isAvailable)
-    batch.record.rootAvailability.append(
-      .init(rootID: rootID, path: tree.rootPaths[rootID]!, isAvailable: isAvailable))
+    batch.record.update(.init(rootID: rootID, path: tree.rootPaths[rootID]!, isAvailable: isAvailable))
   }
 }

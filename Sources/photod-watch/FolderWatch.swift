@@ -34,7 +34,7 @@ final class FolderWatch {
   let socket: Int32
   let inotify: InotifyInstance
   let cookies: CookieDirectory
-  let mounts: MountTable
+  var mounts: MountTable
 
   var rules = NameRules()
   var roots: [UInt16: Root] = [:]
@@ -164,7 +164,10 @@ final class FolderWatch {
       if errno == EINTR { return true }
       throw Failure(message: "poll failed: \(describe(errno))", status: 1)
     }
-    if polled[2].revents != 0 { mustCheck = true }
+    if polled[2].revents != 0 {
+      mounts.hasChanged = true
+      mustCheck = true
+    }
     guard polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return true }
     return try readOrders()
   }

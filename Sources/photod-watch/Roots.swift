@@ -114,20 +114,9 @@ extension FolderWatch {
     lastCheck = now
     mustCheck = false
     currentStamp = eventCount
-    mounts.acknowledge()
     checkRoots()
+    checkMountPoints()
     pollUnwatched()
     sayBudgetIfChanged()
   }
-}
-
-/// /proc/self/mountinfo: poll(2) says POLLPRI when anything is mounted or unmounted, so that a root that comes back is
-/// noticed at once. Where it can't be opened roots are looked at every two seconds only.
-struct MountTable {
-  let descriptor: Int32
-
-  init() { descriptor = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) }
-
-  /// Nothing needs to be read: the kernel counts a poll as seen.
-  func acknowledge() {}
 }

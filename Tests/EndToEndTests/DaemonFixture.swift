@@ -21,6 +21,8 @@ final class DaemonFixture {
   /// What the processes that are started get beside the test's own variables.
   var environment: [String: String] = [:]
   private(set) var process: Process?
+  /// What photod's command is prefixed with.
+  var entry: [String] = []
   private let log: FileHandle
 
   private init() throws {
@@ -79,9 +81,9 @@ final class DaemonFixture {
 
   func spawn(grace: Int = 0, roots: [String]? = nil, arguments: [String] = []) throws {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: Self.products + "/photod")
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments =
-      (roots ?? [photos]).flatMap { ["--root", $0] }
+      entry + [Self.products + "/photod"] + (roots ?? [photos]).flatMap { ["--root", $0] }
       + ["--catalog", catalog, "--socket", socket, "--removal-grace", "\(grace)"] + arguments
     process.standardError = log
     process.standardOutput = log
@@ -134,6 +136,19 @@ final class DaemonFixture {
     struct Parameters: Encodable { let timeoutSeconds: Double }
     struct Reply: Decodable { let token: String }
     return try await call("Synchronize", Parameters(timeoutSeconds: timeout), returning: Reply.self).token
+  }
+
+  /// The first status of which this holds.
+  @discardableResult
+  func status(where holds: (LibraryStatus) -> Bool) async throws -> LibraryStatus {
+    struct Reply: Decodable { let status: LibraryStatus }
+    let client = try await connect()
+    for try await reply in client.stream("org.photod.library.Status", VarlinkEmpty(), of: Reply.self)
+    where holds(reply.status) {
+      await client.close()
+      return reply.status
+    }
+    throw POSIXError(.EPIPE)
   }
 
   func assets(_ options: FetchOptions = FetchOptions()) async throws -> [Asset] {

@@ -195,7 +195,8 @@ final class CatalogFixture {
         try row.run()
       }
       for (id, path, isAvailable) in roots {
-        let row = try RawStatement(writer.database, "INSERT INTO history_root VALUES (?, ?, ?, ?)")
+        let row = try RawStatement(
+          writer.database, "INSERT INTO history_root (sequence, root_id, path, is_available) VALUES (?, ?, ?, ?)")
         Self.bind([.integer(sequence), .integer(id), .text(path), .integer(isAvailable ? 1 : 0)], to: row)
         try row.run()
       }

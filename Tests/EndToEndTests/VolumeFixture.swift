@@ -1,0 +1,174 @@
+import Foundation
+import Glibc
+import PhotoModel
+import Testing
+import Varlink
+
+/// A file system on a medium of its own, which is mounted and unmounted in a namespace.
+struct Drive {
+  enum Kind: String, CaseIterable, CustomTestStringConvertible {
+    /// A tmpfs that is kept elsewhere: to mount it is a bind mount.
+    case tmpfs
+    /// A folder of the file system that the mount point is on: to mount it is a bind mount.
+    case folder
+    case ext4
+    /// Its inodes are those of the order in which its files are looked up, its times have two seconds, none is of birth.
+    case fat
+
+    var testDescription: String { rawValue }
+
+    static var possible: [Kind] {
+      allCases.filter { kind in
+        switch kind {
+        case .tmpfs, .folder: true
+        case .ext4: MountNamespace.hasLoopDevices
+        case .fat: MountNamespace.hasFAT
+        }
+      }
+    }
+  }
+
+  let kind: Kind
+  let namespace: MountNamespace
+  /// Its medium.
+  let path: String
+
+  fileprivate func make() throws {
+    switch kind {
+    case .tmpfs: try namespace.run("mkdir '\(path)'; mount -t tmpfs none '\(path)'")
+    case .folder: try namespace.run("mkdir '\(path)'")
+    case .ext4: try namespace.run("truncate -s 48M '\(path)'; mkfs.ext4 -q -F '\(path)'")
+    case .fat: try namespace.run("truncate -s 48M '\(path)'; mkfs.vfat '\(path)'")
+    }
+  }
+
+  private func mounting(_ place: String, _ options: String = "rw") -> String {
+    switch kind {
+    case .tmpfs, .folder: "mount --bind '\(path)' '\(place)'"
+    case .ext4: "mount -o loop,\(options) '\(path)' '\(place)'"
+    case .fat: "fusefat -o rw+ -o fsname='\(path)' '\(path)' '\(place)' >/dev/null 2>&1"
+    }
+  }
+
+  func mount(_ place: String, options: String = "rw") throws { try namespace.run(mounting(place, options)) }
+
+  func unmount(_ place: String, options: String = "") throws { try namespace.run("umount \(options) '\(place)'") }
+
+  /// Runs a script in its top while it is mounted where nobody looks.
+  func away(_ script: String) throws {
+    try namespace.run(
+      """
+      mkdir -p '\(path)-away'; \(mounting(path + "-away")); cd '\(path)-away'; \(script)
+      cd /; umount '\(path)-away'; rmdir '\(path)-away'
+      """)
+    // A FUSE file system is written when its program ends, which umount does not wait for.
+    if kind == .fat { try namespace.run("while pgrep -a -x fusefat | grep -q '\(path)-away'; do sleep 0.02; done") }
+  }
+}
+
+/// A photod in a mount namespace, with its photos on drives.
+final class VolumeFixture {
+  let daemon: DaemonFixture
+  let namespace: MountNamespace
+  var photos: String { daemon.photos }
+
+  private init(_ daemon: DaemonFixture) throws {
+    self.daemon = daemon
+    namespace = try MountNamespace(folder: daemon.directory)
+    daemon.entry = namespace.entry
+    try FileManager.default.createDirectory(atPath: samples, withIntermediateDirectories: true)
+    for number in 0..<40 {
+      try DaemonFixture.photo(number).write(to: URL(fileURLWithPath: samples + "/\(number).jpg"))
+    }
+  }
+
+  static func with(_ body: (VolumeFixture) async throws -> Void) async throws {
+    try await DaemonFixture.with { daemon in
+      let fixture = try VolumeFixture(daemon)
+      defer {
+        daemon.kill(SIGKILL)
+        fixture.namespace.end()
+      }
+      try await body(fixture)
+    }
+  }
+
+  /// 40 photos, of seven sizes.
+  var samples: String { daemon.directory + "/samples" }
+
+  /// A drive with so many photos at its top, and two in a folder.
+  func drive(_ kind: Drive.Kind, _ name: String = "drive", photos count: Int = 12) throws -> Drive {
+    let drive = Drive(kind: kind, namespace: namespace, path: daemon.directory + "/" + name)
+    try drive.make()
+    try drive.away(
+      """
+      for n in $(seq 1 \(count)); do cp '\(samples)'/$((n % 40)).jpg \(name)-$n.jpg; done
+      mkdir folder; cp '\(samples)'/3.jpg folder/\(name)-a.jpg; cp '\(samples)'/4.jpg folder/\(name)-b.jpg
+      """)
+    return drive
+  }
+
+  func start(grace: Int = 0, roots: [String]? = nil) async throws {
+    try await daemon.start(grace: grace, roots: roots)
+    try await daemon.status { $0.state == .live }
+    try await daemon.synchronize()
+  }
+
+  /// Waits until a root, or all, are in a state, and nothing is under way.
+  @discardableResult
+  func roots(_ state: LibraryStatus.Root.State, _ path: String? = nil) async throws -> LibraryStatus {
+    try await daemon.status { status in
+      let roots = status.roots.filter { path == nil || $0.path == path }
+      return status.state == .live && status.pendingCount == 0 && !roots.isEmpty
+        && roots.allSatisfy { $0.state == state }
+    }
+  }
+
+  /// By path below the photos.
+  func ids() async throws -> [String: Int64] {
+    Dictionary(
+      uniqueKeysWithValues: try await daemon.assets().map {
+        (String($0.resources[0].path.dropFirst(photos.utf8.count + 1)), $0.id)
+      })
+  }
+
+  func available() async throws -> Set<Int64> {
+    let assets = try await daemon.assets()
+    let available = Set(assets.filter(\.available).map(\.id))
+    // What is asked of the catalog in another way is the same.
+    #expect(Set(try await daemon.ids(FetchOptions(excludeUnavailable: true)).ids) == available)
+    #expect(Set(try await daemon.ids(FetchOptions(predicate: "available == true")).ids) == available)
+    return available
+  }
+
+  func counters() async throws -> LibraryStatus.Counters {
+    try await daemon.synchronize()
+    return try #require(try await daemon.status().counters)
+  }
+
+  func rescan(_ path: String? = nil, dryRun: Bool = false, confirm: Bool = false) async throws -> Rescanned {
+    struct Parameters: Encodable {
+      let path: String?
+      let dryRun: Bool
+      let confirm: Bool
+    }
+    return try await daemon.call(
+      "Rescan", Parameters(path: path, dryRun: dryRun, confirm: confirm), returning: Rescanned.self)
+  }
+
+  struct Rescanned: Decodable, Equatable {
+    var inserted: Int
+    var updated: Int
+    var removed: Int
+  }
+
+  func explain(_ path: String) async throws -> (state: String, reason: String) {
+    struct Parameters: Encodable { let path: String }
+    struct Reply: Decodable {
+      let state: String
+      let reason: String
+    }
+    let reply = try await daemon.call("Explain", Parameters(path: path), returning: Reply.self)
+    return (reply.state, reply.reason)
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import PhotoModel
+import Testing
+
+/// Drives that come and go, on real mounts: nothing is removed, inserted or read again for it.
+@Suite(
+  .timeLimit(.minutes(5)), .enabled(if: MountNamespace.isPermitted, "mounts in a namespace are not permitted here"))
+struct VolumeTests {
+  /// All that may not rise when a drive that is as it was comes back.
+  private func expectUntouched(
+    _ now: LibraryStatus.Counters, since before: LibraryStatus.Counters,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    var expected = before
+    (expected.scans, expected.watcherStarts) = (now.scans, now.watcherStarts)
+    #expect(now == expected, sourceLocation: sourceLocation)
+  }
+
+  @Test(arguments: Drive.Kind.possible)
+  func driveThatIsUnmountedAndMountedAgainChangesNothing(kind: Drive.Kind) async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(kind)
+      try drive.mount(fixture.photos)
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      #expect(ids.count == 14)
+      let favorites = Array(ids.values.sorted().prefix(3))
+      let token = try await fixture.daemon.setFavorite(favorites)
+      let before = try await fixture.counters()
+
+      try drive.unmount(fixture.photos)
+      // The empty mount point is there, and the brake is off.
+      let root = try #require(try await fixture.roots(.offline).roots.first)
+      #expect(root.since != nil && root.reason?.contains("available again") == true)
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.available().isEmpty)
+      #expect(Set(try await fixture.daemon.ids(FetchOptions(collection: "smart:favorites")).ids) == Set(favorites))
+      expectUntouched(try await fixture.counters(), since: before)
+
+      try drive.mount(fixture.photos)
+      let back = try #require(try await fixture.roots(.online).roots.first)
+      #expect(back.since == nil && back.reason == nil)
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.available() == Set(ids.values))
+      #expect(Set(try await fixture.daemon.ids(FetchOptions(collection: "smart:favorites")).ids) == Set(favorites))
+      expectUntouched(try await fixture.counters(), since: before)
+      let changes = try await fixture.daemon.changes(since: token)
+      #expect(changes.map { $0.rootAvailability.map(\.available) } == [[false], [true]])
+      #expect(changes.allSatisfy { $0.updatedAssets.isEmpty && $0.origin == "mount" })
+    }
+  }
+
+  @Test(arguments: Drive.Kind.possible)
+  func driveThatWentWhilePhotodWasDownIsWaitedFor(kind: Drive.Kind) async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(kind)
+      try drive.mount(fixture.photos)
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      fixture.daemon.kill(SIGTERM)
+      try drive.unmount(fixture.photos)
+
+      try await fixture.start()
+      #expect(try await fixture.roots(.offline).roots.first?.since != nil)
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.available().isEmpty)
+
+      try drive.mount(fixture.photos)
+      try await fixture.roots(.online)
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.available() == Set(ids.values))
+      expectUntouched(try await fixture.counters(), since: .init())
+    }
+  }
+
+  @Test(arguments: Drive.Kind.possible)
+  func whatChangedOnADriveWhileItWasAwayIsAllThatIsTold(kind: Drive.Kind) async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(kind)
+      try drive.mount(fixture.photos)
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      let before = try await fixture.counters()
+      try drive.unmount(fixture.photos)
+      let token = try await fixture.roots(.offline).token
+      try drive.away(
+        """
+        cp '\(fixture.samples)'/20.jpg new.jpg; cp '\(fixture.samples)'/22.jpg drive-1.jpg; rm drive-2.jpg
+        touch -d 2031-01-01 drive-1.jpg
+        """)
+      try drive.mount(fixture.photos)
+      try await fixture.roots(.online)
+      let counters = try await fixture.counters()
+      #expect(counters.assetsInserted == before.assetsInserted + 1)
+      #expect(counters.assetsUpdated == before.assetsUpdated + 1)
+      #expect(counters.assetsRemoved == before.assetsRemoved + 1)
+      #expect(counters.filesRead == before.filesRead + 2)
+      var expected = ids
+      expected["drive-2.jpg"] = nil
+      let now = try await fixture.ids()
+      expected["new.jpg"] = now["new.jpg"]
+      #expect(now == expected && now["new.jpg"] != nil)
+      let changes = try await fixture.daemon.changes(since: token)
+      #expect(Set(changes.flatMap(\.deletedAssets)) == [try #require(ids["drive-2.jpg"])])
+      #expect(Set(changes.flatMap(\.updatedAssets)) == [try #require(ids["drive-1.jpg"])])
+    }
+  }
+
+  @Test(arguments: Drive.Kind.possible.filter { $0 != .folder })
+  func anotherDriveInItsPlaceDeletesNothingUntilAPersonSaysSo(kind: Drive.Kind) async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(kind)
+      let other = try fixture.drive(kind, "other", photos: 3)
+      try drive.mount(fixture.photos)
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      try drive.unmount(fixture.photos)
+      try other.mount(fixture.photos)
+      let status = try await fixture.daemon.status { status in
+        status.state == .live && status.roots[0].state == .offline
+          && status.warnings.contains { $0.contains("--confirm") }
+      }
+      #expect(status.roots[0].reason?.contains("photoctl rescan '\(fixture.photos)' --confirm") == true)
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.available().isEmpty)
+
+      // The first one again: as if nothing had been.
+      try other.unmount(fixture.photos)
+      try drive.mount(fixture.photos)
+      #expect(try await fixture.roots(.online).warnings.isEmpty)
+      #expect(try await fixture.ids() == ids)
+
+      try drive.unmount(fixture.photos)
+      try other.mount(fixture.photos)
+      try await fixture.roots(.offline)
+      let result = try await fixture.rescan(fixture.photos, confirm: true)
+      #expect(result.inserted == 5 && result.removed == 14)
+      #expect(
+        Set(try await fixture.ids().keys) == [
+          "other-1.jpg", "other-2.jpg", "other-3.jpg", "folder/other-a.jpg", "folder/other-b.jpg",
+        ])
+      #expect(try await fixture.roots(.online).warnings.isEmpty)
+    }
+  }
+}
