@@ -20,9 +20,9 @@ final class DaemonFixture {
   var catalog: String { directory + "/catalog.sqlite" }
   /// What the processes that are started get beside the test's own variables.
   var environment: [String: String] = [:]
+  /// What starts photod: a program that becomes it, with its arguments.
+  var launcher: [String] = []
   private(set) var process: Process?
-  /// What photod's command is prefixed with.
-  var entry: [String] = []
   private let log: FileHandle
 
   private init() throws {
@@ -81,9 +81,10 @@ final class DaemonFixture {
 
   func spawn(grace: Int = 0, roots: [String]? = nil, arguments: [String] = []) throws {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    let program = Self.products + "/photod"
+    process.executableURL = URL(fileURLWithPath: launcher.isEmpty ? program : "/usr/bin/env")
     process.arguments =
-      entry + [Self.products + "/photod"] + (roots ?? [photos]).flatMap { ["--root", $0] }
+      (launcher.isEmpty ? [] : launcher + [program]) + (roots ?? [photos]).flatMap { ["--root", $0] }
       + ["--catalog", catalog, "--socket", socket, "--removal-grace", "\(grace)"] + arguments
     process.standardError = log
     process.standardOutput = log

@@ -48,4 +48,26 @@ struct StormTests {
       try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
     }
   }
+
+  private static let disasterSeeds =
+    effort("PHOTOD_STORM_SEED", 0) > 0 ? [effort("PHOTOD_STORM_SEED", 0)] : Array(seeds)
+
+  @Test(arguments: disasterSeeds)
+  func libraryIsRightAfterDisasters(seed: Int) async throws {
+    try await DaemonFixture.with { fixture in
+      try await DisasterStorm(fixture, space: nil, seed: seed).run(for: Self.time)
+      fixture.kill(SIGTERM)
+    }
+  }
+
+  @Test(
+    .enabled(if: MountSpace.isPermitted, "mounts in a user namespace are not permitted here"), arguments: disasterSeeds)
+  func libraryIsRightAfterDisastersWithADrive(seed: Int) async throws {
+    try await DaemonFixture.with { fixture in
+      let space = try MountSpace(directory: fixture.directory)
+      try await DisasterStorm(fixture, space: space, seed: seed).run(for: Self.time)
+      fixture.kill(SIGTERM)
+      space.end()
+    }
+  }
 }

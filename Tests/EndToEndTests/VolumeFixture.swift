@@ -75,7 +75,7 @@ final class VolumeFixture {
   private init(_ daemon: DaemonFixture) throws {
     self.daemon = daemon
     namespace = try MountNamespace(folder: daemon.directory)
-    daemon.entry = namespace.entry
+    daemon.launcher = namespace.entry
     try FileManager.default.createDirectory(atPath: samples, withIntermediateDirectories: true)
     for number in 0..<40 {
       try DaemonFixture.photo(number).write(to: URL(fileURLWithPath: samples + "/\(number).jpg"))

@@ -1,0 +1,299 @@
+import Foundation
+import Glibc
+import PhotoClient
+import PhotoModel
+import Synchronization
+import Testing
+import Varlink
+
+/// A storm in which photod and photod-watch are killed, the kernel's queue overflows and a drive comes and goes, while a
+/// client sets favorites and another follows the library.
+final class DisasterStorm {
+  private enum Disaster: CaseIterable { case daemonKilled, watcherKilled, overflow, driveUnmounted }
+
+  private let fixture: DaemonFixture
+  private let space: MountSpace?
+  private let seed: Int
+  private let roots: [KnownPhotos.Root]
+  private let known: KnownPhotos
+  private let drive = Drive()
+  /// What happened, for whoever reads a failure.
+  private var story: [String] = []
+
+  /// Held by who touches the drive's files: nothing is written where it is not mounted.
+  private final class Drive: Sendable {
+    let isMounted = Mutex(true)
+  }
+
+  /// - Parameter space: nil for a second root that is an ordinary folder.
+  init(_ fixture: DaemonFixture, space: MountSpace?, seed: Int) throws {
+    self.fixture = fixture
+    self.space = space
+    self.seed = seed
+    let second = space?.drive ?? fixture.directory + "/second"
+    mkdir(second, 0o755)
+    roots = [
+      .init(path: fixture.photos, reachedAt: fixture.photos),
+      .init(path: second, reachedAt: space?.outside(second) ?? second),
+    ]
+    known = try KnownPhotos(roots)
+    fixture.launcher = space?.launcher ?? []
+  }
+
+  private func start() async throws {
+    try await fixture.start(roots: roots.map(\.path))
+  }
+
+  func run(for time: Duration) async throws {
+    try await start()
+    try await fixture.synchronize()
+    try known.learnIDs(try await ids())
+    let end = ContinuousClock.now + time
+    let follower = ReplicaFollower(socket: fixture.socket)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      let (known, drive, roots, seed) = (known, drive, roots, seed)
+      for (number, root) in roots.enumerated() {
+        let storm = Storm(folder: root.reachedAt + "/wild", outside: root.reachedAt + "/.outside", seed: seed)
+        mkdir(storm.folder, 0o755)
+        group.addTask {
+          await onThread {
+            var random = SplitMix(seed &* 100 + number)
+            while ContinuousClock.now < end {
+              // A drive that is not there is left alone.
+              drive.isMounted.withLock { isMounted in
+                guard number == 0 || isMounted else { return }
+                for _ in 0..<20 { storm.step(&random) }
+                known.step(inRoot: number, &random)
+              }
+              usleep(500)
+            }
+          }
+        }
+      }
+      let socket = fixture.socket
+      group.addTask { await Self.chooseFavorites(known, socket, seed, until: end) }
+      group.addTask { await follower.run() }
+      var random = SplitMix(seed)
+      var disasters: [Disaster] = []
+      while ContinuousClock.now < end {
+        if disasters.isEmpty {
+          disasters = Disaster.allCases.filter { $0 != .driveUnmounted || space != nil }.shuffled(using: &random)
+        }
+        try await strike(disasters.removeLast(), &random)
+        try await Task.sleep(for: .milliseconds(Int.random(in: 100...1500, using: &random)))
+      }
+      try await expectTruth(follower)
+      group.cancelAll()
+    }
+  }
+
+  // MARK: Disasters
+
+  private func strike(_ disaster: Disaster, _ random: inout SplitMix) async throws {
+    story.append("\(Date.now.formatted(.iso8601.time(includingFractionalSeconds: true))) \(disaster)")
+    func pause(_ milliseconds: ClosedRange<Int>) async throws {
+      try await Task.sleep(for: .milliseconds(Int.random(in: milliseconds, using: &random)))
+    }
+    switch disaster {
+    case .daemonKilled:
+      fixture.kill(SIGKILL)
+      try await pause(0...800)
+      try await start()
+    case .watcherKilled:
+      // It may be between two of them.
+      do { Glibc.kill(try fixture.watchProcessID(), SIGKILL) } catch is POSIXError {}
+    case .overflow:
+      do {
+        let watch = try fixture.watchProcessID()
+        Glibc.kill(watch, SIGSTOP)
+        for index in 0..<9_000 { try fixture.write("wild/burst/\(index % 50).jpg", index) }
+        Glibc.kill(watch, SIGCONT)
+      } catch is POSIXError {}
+    case .driveUnmounted:
+      guard let space else { return }
+      try drive.isMounted.withLock { isMounted in
+        try space.unmount()
+        isMounted = false
+      }
+      try await pause(0...800)
+      if Bool.random(using: &random) {
+        story.append("and killed")
+        fixture.kill(SIGKILL)
+        try await pause(0...300)
+        if Bool.random(using: &random) {
+          try await start()
+          try await pause(0...500)
+        }
+      }
+      try drive.isMounted.withLock { isMounted in
+        try space.mount()
+        isMounted = true
+      }
+      if fixture.process?.isRunning != true { try await start() }
+    }
+  }
+
+  private static func chooseFavorites(
+    _ known: KnownPhotos, _ socket: String, _ seed: Int, until end: ContinuousClock.Instant
+  ) async {
+    let library = PhotoLibrary(socketPath: socket, clientName: "storm")
+    var random = SplitMix(seed + 7)
+    while ContinuousClock.now < end, !Task.isCancelled {
+      let choice = known.chooseFavorite(&random)
+      var wasDone: Bool?
+      do {
+        let request = ChangeRequest(editAsset: .init(ids: [choice.id], isFavorite: choice.isFavorite))
+        try await library.performChanges([request])
+        wasDone = true
+      } catch PhotoLibraryError.connectionClosed {
+        // Carried out or not: the daemon died.
+      } catch {
+        wasDone = false
+      }
+      known.noteFavorite(choice.index, choice.isFavorite, wasDone: wasDone)
+      do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+    }
+  }
+
+  // MARK: What must be true
+
+  private func ids() async throws -> [String: Int64] {
+    Dictionary(try await fixture.assets().map { ($0.resources[0].path, $0.id) }) { first, _ in first }
+  }
+
+  private func expectTruth(_ follower: ReplicaFollower) async throws {
+    try await fixture.synchronize()
+    let assets = try await fixture.assets()
+    var complaints = differencesToDisk(assets)
+    complaints += known.complaints(
+      ids: Dictionary(assets.map { ($0.resources[0].path, $0.id) }) { first, _ in first },
+      favorites: Set(assets.filter(\.isFavorite).map(\.id)))
+    complaints += try await differencesToFreshDaemon(assets)
+    for (path, what) in complaints.prefix(5) { Issue.record("\(path) \(what)\n\(try await events(of: path))") }
+    if !complaints.isEmpty {
+      Issue.record(
+        """
+        \(complaints.count) complaints; to replay it: PHOTOD_STORM_SEED=\(seed) swift test --filter RightAfterDisasters
+        \(story.joined(separator: "\n"))
+        \(try fixture.logText().suffix(6000))
+        """)
+    }
+    let fresh = try await fixture.ids().ids
+    #expect(try await follower.list(equalTo: fresh) == fresh, "seed \(seed): the replica")
+    let status = try await fixture.status()
+    #expect(status.state == .live && status.roots.allSatisfy { $0.state == .online }, "seed \(seed): \(status)")
+  }
+
+  private func differencesToDisk(_ assets: [Asset]) -> [(path: String, what: String)] {
+    var complaints: [(String, String)] = []
+    var library = Dictionary(grouping: assets, by: { $0.resources[0].path })
+    for root in roots {
+      let walk = FileManager.default.enumerator(atPath: root.reachedAt)
+      while let name = walk?.nextObject() as? String {
+        if name.hasPrefix(".") || name.contains("/.") || !name.hasSuffix(".jpg") { continue }
+        var status = stat()
+        guard lstat(root.reachedAt + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+          status.st_size > 0
+        else { continue }
+        let path = root.path + "/" + name
+        guard let found = library.removeValue(forKey: path) else {
+          complaints.append((path, "is missing"))
+          continue
+        }
+        let modified = Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
+        if found.count > 1 { complaints.append((path, "is there \(found.count) times")) }
+        if found[0].resources[0].byteCount != Int64(status.st_size) { complaints.append((path, "has another size")) }
+        if found[0].modificationDate.microseconds != modified { complaints.append((path, "has another date")) }
+        if !found[0].available { complaints.append((path, "is not available")) }
+      }
+    }
+    return complaints + library.keys.sorted().map { ($0, "is not on disk") }
+  }
+
+  /// A daemon that has never seen anything of all this finds the same photos with the same facts.
+  private func differencesToFreshDaemon(_ assets: [Asset]) async throws -> [(path: String, what: String)] {
+    var complaints: [(String, String)] = []
+    try await DaemonFixture.with { fresh in
+      fresh.launcher = fixture.launcher
+      try await fresh.start(roots: roots.map(\.path))
+      try await fresh.synchronize()
+      func facts(_ asset: Asset) -> Asset {
+        var asset = asset
+        asset.id = 0
+        asset.addedDate = asset.modificationDate
+        asset.isFavorite = false
+        return asset
+      }
+      let expected = Dictionary(try await fresh.assets().map { ($0.resources[0].path, facts($0)) }) { first, _ in first
+      }
+      for asset in assets where expected[asset.resources[0].path] != facts(asset) {
+        let other = expected[asset.resources[0].path].map { "\($0)" } ?? "nothing"
+        complaints.append((asset.resources[0].path, "says \(facts(asset)) instead of \(other)"))
+      }
+      fresh.kill(SIGTERM)
+    }
+    return complaints
+  }
+
+  private func events(of path: String) async throws -> String {
+    struct Event: Decodable {
+      let number: Int
+      let kind: String
+      let path: String?
+      let fromPath: String?
+      let detail: String
+    }
+    struct Reply: Decodable { let events: [Event] }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    return try await fixture.connect().call("org.photod.manage.Events", returning: Reply.self).events
+      .filter { ($0.path ?? "").hasSuffix(name) || ($0.fromPath ?? "").hasSuffix(name) }
+      .suffix(20).map { "  \($0.number) \($0.kind) \($0.fromPath ?? "") \($0.path ?? ""): \($0.detail)" }
+      .joined(separator: "\n")
+  }
+}
+
+/// Follows the whole library as a program does: whenever the daemon is gone it comes again with what it has.
+final class ReplicaFollower: Sendable {
+  private let library: PhotoLibrary
+  private let replica = Mutex(FetchResultReplica())
+  private let failure = Mutex<FetchResultReplica.OutOfStep?>(nil)
+
+  init(socket: String) { library = PhotoLibrary(socketPath: socket) }
+
+  func run() async {
+    while !Task.isCancelled {
+      do {
+        for try await observation in library.observe(resuming: replica.withLock { $0 }) {
+          _ = try replica.withLock { try $0.apply(observation) }
+        }
+      } catch let error as FetchResultReplica.OutOfStep {
+        failure.withLock { $0 = error }
+        return
+      } catch {
+        // The daemon is gone, and will come again.
+      }
+      do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+    }
+  }
+
+  /// The list, once it is this one, or after some seconds whatever it is.
+  func list(equalTo expected: [Int64]) async throws -> [Int64] {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while true {
+      if let error = failure.withLock({ $0 }) { throw error }
+      let ids = replica.withLock { $0.ids }
+      if ids == expected || ContinuousClock.now > deadline { return ids }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+}
+
+/// Runs what blocks on a thread of its own.
+private func onThread(_ body: @escaping @Sendable () -> Void) async {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread {
+      body()
+      continuation.resume()
+    }
+  }
+}
