@@ -129,8 +129,10 @@ extension Reconciler {
     for id in candidates where id > row.assetID {
       guard let copy = try batch.writer.file(ofAsset: id), copy.fingerprint == fingerprint,
         copy.byteCount == row.byteCount,
-        // Two that were there from the beginning are two. The kernel dates files by its last tick.
-        age(of: max(copy.changeTime, copy.birthTime), at: added * 1000) < Self.clockTick,
+        // Two that were there from the beginning are two, though one was saved or renamed since. The kernel dates files by
+        // its last tick; a rename changes the change time of one that is old.
+        let copied = try batch.writer.addedDate(of: id), copied > added,
+        age(of: copy.birthTime == 0 ? copy.changeTime : copy.birthTime, at: added * 1000) < Self.clockTick,
         batch.departing[Place(directoryID: copy.directoryID, name: copy.name)] == nil,
         try !batch.writer.hasUserData(id), isStillThere(copy, device: nil)
       else { continue }
