@@ -49,7 +49,9 @@ final class KnownPhotos: Sendable {
         for index in 0..<30 {
           let folder = folders[index % folders.count]
           let photo = Photo(root: number, path: folder + "/p\(index).jpg", isSaved: folder == "saved")
-          try DaemonFixture.photo(index).write(to: URL(fileURLWithPath: root.reachedAt + "/" + photo.path))
+          // Of its own: of two copies nobody could say which is which.
+          try (DaemonFixture.photo(index) + Data("known \(number) \(index)".utf8)).write(
+            to: URL(fileURLWithPath: root.reachedAt + "/" + photo.path))
           state.photos.append(photo)
         }
       }
@@ -109,7 +111,7 @@ final class KnownPhotos: Sendable {
   private func write(_ path: String, flags: Int32, _ variant: Int) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0o644)
     guard descriptor >= 0 else { return }
-    let data = flags == O_APPEND ? Data("edited \(variant)".utf8) : DaemonFixture.photo(variant)
+    let data = (flags == O_APPEND ? Data() : DaemonFixture.photo(variant)) + Data("edited \(variant)".utf8)
     data.withUnsafeBytes { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
     close(descriptor)
   }

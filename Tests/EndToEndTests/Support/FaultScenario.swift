@@ -48,9 +48,8 @@ final class FaultScenario {
   /// Makes the library's files: two folders, with real photos where there are some.
   init(_ fixture: DaemonFixture) throws {
     self.fixture = fixture
-    for name in ["a/edited.jpg", "a/saved.jpg", "a/moved-0.jpg", "a/gone-0.jpg", "b/kept.jpg", "b/d-0/x.jpg"] {
-      try fixture.write(name, 3)
-    }
+    let names = ["a/edited.jpg", "a/saved.jpg", "a/moved-0.jpg", "a/gone-0.jpg", "b/kept.jpg", "b/d-0/x.jpg"]
+    for (index, name) in names.enumerated() { try fixture.write(name, -index - 1) }
     for (index, photo) in Self.realPhotos.enumerated() {
       let data = try Data(contentsOf: photo)
       try data.write(to: URL(fileURLWithPath: fixture.path("b/real-\(index).\(photo.pathExtension)")))
@@ -76,16 +75,16 @@ final class FaultScenario {
   /// any more. Calls may fail; what they answer is remembered.
   func doSomething() async throws {
     round += 1
-    try fixture.write("a/new-\(round).jpg", round)
+    try fixture.write("a/new-\(round).jpg", 10 * round)
     try move("a/moved-\(round - 1).jpg", "a/moved-\(round).jpg")
-    try fixture.write("a/edited.jpg", round + 1)
-    try fixture.write("a/.saving", round + 2)
+    try fixture.write("a/edited.jpg", 10 * round + 1)
+    try fixture.write("a/.saving", 10 * round + 2)
     try fixture.move("a/.saving", "a/saved.jpg")
-    try fixture.write("b/c-\(round)/new.jpg", round)
+    try fixture.write("b/c-\(round)/new.jpg", 10 * round + 3)
     try move("b/d-\(round - 1)/x.jpg", "b/d-\(round - 1)/y.jpg")
     try move("b/d-\(round - 1)", "b/d-\(round)")
     try move("b/d-\(round)/y.jpg", "b/d-\(round)/x.jpg")
-    try fixture.write("a/gone-\(round).jpg", round)
+    try fixture.write("a/gone-\(round).jpg", 10 * round + 4)
     try remove("a/gone-\(round - 1).jpg")
     if round > 2 {
       try remove("b/c-\(round - 2)/new.jpg")
