@@ -83,20 +83,26 @@ struct CatalogOpening {
   /// A person decided for another catalog, and it is ready: it takes the name. What is done of it stays done if this ends
   /// in between.
   private func finishRestore() throws {
-    guard PrivateFile.exists(files.restored) else { return }
+    guard try PrivateFile.certainByteCount(files.restored) != nil else { return }
     try PrivateFile.remove(files.log)
     try PrivateFile.remove(files.index)
     try PrivateFile.rename(files.restored, to: files.catalog)
   }
 
   private mutating func openPool() throws -> DatabasePool {
-    let hasJournal = PrivateFile.exists(files.journal)
+    let hasJournal = try PrivateFile.certainByteCount(files.journal) != nil
+    let byteCount = try PrivateFile.certainByteCount(files.catalog)
     do {
       // SQLite takes an empty file for a new database; one beside a journal was cut off.
-      if PrivateFile.byteCount(files.catalog) == 0, hasJournal {
+      if byteCount == 0, hasJournal {
         throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "the file is empty")
       }
-      if PrivateFile.exists(files.catalog) { return try existingPool(hasJournal) }
+      if byteCount != nil {
+        // SQLite also says so of a page that a disk could not read for a moment: what is damaged is so twice.
+        do { return try existingPool(hasJournal) } catch  where Catalog.isDamage(error) {
+          return try existingPool(hasJournal)
+        }
+      }
     } catch  where Catalog.isDamage(error) && (hasJournal || files.catalog.hasSuffix(".sqlite")) {
       let aside = try files.moveCatalogAside(because: "damaged", date: date)
       notices.append(

@@ -113,6 +113,14 @@ enum PrivateFile {
     return lstat(path, &status) == 0 ? Int64(status.st_size) : nil
   }
 
+  /// Nil only where there certainly is no such file: what can't be looked at now must not be taken for gone.
+  static func certainByteCount(_ path: String) throws -> Int64? {
+    var status = stat()
+    if lstat(path, &status) == 0 { return Int64(status.st_size) }
+    if errno == ENOENT || errno == ENOTDIR { return nil }
+    throw failure(path, "looked at", errno)
+  }
+
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
