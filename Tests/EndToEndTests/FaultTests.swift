@@ -214,6 +214,7 @@ struct FaultTests {
         case .everything: ""
         }
       try await body(fixture, scenario, injector, below)
+      if ProcessInfo.processInfo.environment["PHOTOD_FAULTS_LOG"] != nil { print(try fixture.logText()) }
       injector.heal()
       // With photod-watch, whose directory is in this one.
       fixture.kill(SIGTERM)
