@@ -232,14 +232,18 @@ package actor Library {
       activeSuspects.insert(root)
     }
     lastBatchAt = clock.bootTime
-    for number in batch.synced { answerSync(number) }
+    for rootID in batch.rootsToWatchAnew.sorted() where reconciler.rootIDs.values.contains(rootID) {
+      if let top = reconciler.tree.top(ofRoot: rootID) { reconciler.tree.unbind(subtree: top) }
+      watchAnew(rootID)
+    }
+    for number in batch.synced { answerSync(number, isDoubtful: !batch.rootsToWatchAnew.isEmpty) }
     startOverDelay = Self.firstStartOverDelay
     updateState()
   }
 
   /// What a listing missed is decided by a scan; photod-watch says the new number only when that has ended.
-  private func answerSync(_ number: UInt64) {
-    guard !doubtfulRoots.isEmpty, let next = barrier.renumber(number) else {
+  private func answerSync(_ number: UInt64, isDoubtful: Bool) {
+    guard isDoubtful || !doubtfulRoots.isEmpty, let next = barrier.renumber(number) else {
       barrier.answer(number)
       return
     }

@@ -184,6 +184,8 @@ struct Batch {
   var endedScans: [EndedScan] = []
   /// Roots of which something is gone by the word of a listing alone: a scan must tell.
   var rootsToScan: Set<UInt16> = []
+  /// Roots of which photod-watch takes something for known that is not.
+  var rootsToWatchAnew: Set<Int64> = []
   /// By what the record that is being applied is known; what it changes is `sawEvent` or `sawScan`.
   var evidence = Evidence.event
   private var sawEvent = false

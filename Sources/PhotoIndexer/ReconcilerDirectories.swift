@@ -138,7 +138,11 @@ extension Reconciler {
   }
 
   func directoryMoved(_ number: DirectoryNumber, parent: DirectoryNumber, name: [UInt8], in batch: inout Batch) throws {
-    guard let id = tree.directory(number: number) else { return }
+    guard let id = tree.directory(number: number) else {
+      // It comes from where nothing is the library's: photod-watch takes it for known, and will not tell of what is below.
+      if let parentID = tree.directory(number: parent) { batch.rootsToWatchAnew.insert(tree.rootID(of: parentID)) }
+      return
+    }
     guard let parentID = tree.directory(number: parent) else {
       // It went to where nothing is the library's, as the folder that a drive is not mounted in.
       return try directoryGone(number, evidence: .event, in: &batch)

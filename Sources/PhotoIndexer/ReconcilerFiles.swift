@@ -88,10 +88,15 @@ extension Reconciler {
     }
     // And if it has left its new name too, what is there now is said later.
     if stat == nil, isStillThere(row, device: nil) { return }
+    var stat = stat
+    if let seen = stat, !hasIdentity(row, seen), try isAnother(seen, than: row, at: target, in: batch) {
+      // It has left its new name already, and another photo has that: what is there now is said later.
+      stat = nil
+    }
     batch.evidence = .event
     batch.departing[source] = nil
     forgetMissing(row.assetID)
-    try move(row, to: target, stat, reading: reading, in: &batch)
+    try move(row, to: target, stat, reading: stat == nil ? nil : reading, in: &batch)
   }
 
   /// Removes what left in this batch and did not turn up elsewhere.
@@ -145,8 +150,11 @@ extension Reconciler {
         continue
       }
       guard let stat = files.stat(path(of: row)), stat.identity.inode == row.inode else {
-        // What became of it is still to be said.
-        unread[assetID]?.at = batch.time + Self.firstRetry
+        // What became of it is still to be said. Where nothing is, it can't be reached: it is found when it can be.
+        guard let retry = unread[assetID], retry.at <= batch.time else { continue }
+        let delay = max(retry.delay * 2, Self.firstRetry)
+        unread[assetID] =
+          delay > Self.lastRetry ? nil : Retry(isPending: retry.isPending, at: batch.time + delay, delay: delay)
         continue
       }
       guard stat.byteCount > 0 else {

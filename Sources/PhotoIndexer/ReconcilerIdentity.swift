@@ -49,6 +49,15 @@ extension Reconciler {
     return nil
   }
 
+  /// Whether what was seen at a place is the file of another asset.
+  func isAnother(_ stat: FileStat, than row: FileRow, at place: Place, in batch: Batch) throws -> Bool {
+    guard knownInodes.mayContain(stat.identity.inode) else { return false }
+    let volumeID = tree.row(place.directoryID).volumeID
+    return try batch.writer.files(inode: stat.identity.inode).contains {
+      $0.assetID != row.assetID && hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
+    }
+  }
+
   /// Whether the disk has this file where the catalog has it.
   func isStillThere(_ row: FileRow, device: UInt64?) -> Bool {
     guard let there = files.stat(path(of: row)) else { return false }
