@@ -76,6 +76,8 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
   /// Volume by the path where it is mounted; "" is the root file system.
   private(set) var mounts: [String: Int] = [:]
   private var lastDevice: UInt64 = 100
+  /// By device number, also of what is not mounted any more.
+  private var identities: [UInt64: String] = [:]
   private var lastContent = 0
   private var lastPhoto = 0
   private var lastCookie: UInt64 = 0
@@ -111,6 +113,7 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
     mounts[path] = volume
     lastDevice += 1
     volumes[volume].device = lastDevice
+    identities[lastDevice] = volumes[volume].identity
     if volumes[volume].kind == .fat { renumber(volume) }
     mountsChanged = true
     return true
@@ -513,7 +516,7 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
   }
 
   func volumeIdentity(device: UInt64, path: [UInt8]) -> String {
-    volumes.first { $0.device == device }?.identity ?? "unknown"
+    identities[device] ?? "unknown"
   }
 
   func exists(_ path: [UInt8]) -> Bool { resolve(String(decoding: path, as: UTF8.self)) != nil }

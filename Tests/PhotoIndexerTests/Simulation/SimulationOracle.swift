@@ -116,12 +116,12 @@ struct SimulationOracle {
     let isCertain = !isLossy && !hasFolderChanges && !lossy.contains(photo)
     if isCertain { return true }
     if sharesPlace(photo) { return false }
+    if linked.contains(photo) { return false }
     guard isMoved else { return true }
     let isChanged = contents[photo, default: []].count > 1 && before.content != now.content
     if kind != .fat && before.key.inode != now.key.inode { return false }
     if kind != .ext4 && isChanged { return false }
-    if kind == .fat && remounted.contains(now.key.volume) { return false }
-    return !linked.contains(photo)
+    return kind != .fat || !(remounted.contains(now.key.volume) || lossy.contains(photo))
   }
 
   private func mayShare(_ old: Int, _ new: Int) -> Bool {
