@@ -21,7 +21,7 @@ import Testing
     let failed = try await SimulationRun.playAll(first..<first + count)
     print("\(count) seeds in \(ContinuousClock.now - begun), \(failed.count) failed: \(failed.map(\.seed).prefix(40))")
     for (seed, failure, _) in failed.prefix(40) { print("seed \(seed): \(failure)") }
-    for (seed, failure, steps) in failed.prefix(3) { try await SimulationRun.report(seed, failure, steps) }
+    for (seed, failure, steps) in failed.prefix(4) { try await SimulationRun.report(seed, failure, steps) }
   }
 
   @Test(arguments: [3, 17] as [UInt64]) func oneSeedIsOneStory(seed: UInt64) async throws {

@@ -1,0 +1,99 @@
+import Testing
+
+/// What the simulation has found, each as the few steps to which it was shrunk.
+@Suite struct SimulationRegressionTests {
+  @Test func emptyMountPointDeletesNothing() async throws {
+    try await expectPasses(
+      usb: .fat, [.makeDirectory("/usb/y"), .write("/usb/y/d.jpg"), .settle, .unmount("/usb"), .settle])
+  }
+
+  @Test func anotherStickIsNotTaken() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .write("/usb/c.jpg"), .settle, .unmount("/usb"), .mount(2, at: "/usb"), .settle, .unmount("/usb"),
+        .mount(1, at: "/usb"), .settle,
+      ])
+  }
+
+  @Test func exchangedPhotosAreBothThere() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/e.jpg"), .write("/pics/y/a.jpg"), .settle,
+      .exchange("/pics/y/a.jpg", with: "/pics/e.jpg"), .settle,
+    ])
+  }
+
+  @Test func exchangedPhotoStaysWhenTheOtherIsRemovedAtOnce() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .makeDirectory("/pics/z"), .write("/pics/y/c.jpg"), .write("/pics/z/c.jpg"), .settle,
+      .exchange("/pics/y/c.jpg", with: "/pics/z/c.jpg"), .remove("/pics/y/c.jpg"), .settle,
+    ])
+  }
+
+  @Test func photoThatMovesToAnEmptyMountPointLeaves() async throws {
+    try await expectPasses([
+      .write("/pics/d.jpg"), .settle, .unmount("/usb"), .settle, .rename("/pics/d.jpg", to: "/usb/c.jpg"), .settle,
+    ])
+  }
+
+  @Test func folderThatMovesToAnEmptyMountPointLeavesAndComesBack() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/x/y"), .write("/pics/x/d.jpg"), .write("/pics/x/y/e.jpg"),
+      .settle,
+      .unmount("/usb"), .settle, .rename("/pics/x", to: "/usb/y"), .settle, .rename("/usb/y", to: "/pics/z"), .sync,
+      .settle,
+    ])
+  }
+
+  @Test func emptyFileOverAPhotoRemovesIt() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/d.jpg"), .settle, .create("/pics/y/b.jpg"),
+      .rename("/pics/y/b.jpg", to: "/pics/d.jpg"), .settle,
+    ])
+  }
+
+  @Test func clockThatIsSetBackMakesNoSave() async throws {
+    try await expectPasses(
+      main: .old,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/a.jpg"), .write("/pics/x/d.jpg"), .settle,
+        .setClock(days: -400), .rename("/pics/x/d.jpg", to: "/pics/y/c.jpg"),
+        .rename("/pics/a.jpg", to: "/pics/y/c.jpg"),
+        .settle,
+      ])
+  }
+
+  @Test func damagedFileIsNotReadForYearsWhereTheClockIsSetBack() async throws {
+    try await expectPasses([.begin("/pics/a.jpg"), .setClock(days: -400), .settle])
+  }
+
+  @Test func unreadFileOfAnAbsentDriveWakesNobody() async throws {
+    try await expectPasses([
+      .settle, .write("/usb/b.jpg"), .watch(events: 4, listings: 1), .unmount("/usb"), .settle,
+    ])
+  }
+
+  @Test func unreadFileThatCannotBeReachedWakesNobody() async throws {
+    try await expectPasses([
+      .settle, .makeDirectory("/pics/x"), .write("/pics/x/d.jpg"), .watch(events: 2, listings: 2), .deny("/pics/x"),
+      .settle, .allow("/pics/x"), .settle,
+    ])
+  }
+
+  @Test func folderThatWaitsForItsPlaceIsToldOf() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/x/e.jpg"), .settle, .rename("/pics/x", to: "/inbox/y"),
+      .makeDirectory("/pics/x"), .settle,
+    ])
+  }
+
+  @Test func photoThatIsRenamedOverDoesNotTakeTheOthersContent() async throws {
+    try await expectPasses(
+      main: .old,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/a.jpg"), .write("/pics/x/d.jpg"), .settle,
+        .rename("/pics/x/d.jpg", to: "/pics/y/c.jpg"), .link("/pics/a.jpg", to: "/pics/y/a.jpg"),
+        .rename("/pics/a.jpg", to: "/pics/y/c.jpg"), .settle,
+      ])
+  }
+}
