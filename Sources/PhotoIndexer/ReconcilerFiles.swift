@@ -150,11 +150,10 @@ extension Reconciler {
         continue
       }
       guard let stat = files.stat(path(of: row)), stat.identity.inode == row.inode else {
-        // What became of it is still to be said. Where nothing is, it can't be reached: it is found when it can be.
+        // What became of it is still to be said, or it can't be reached.
         guard let retry = unread[assetID], retry.at <= batch.time else { continue }
-        let delay = max(retry.delay * 2, Self.firstRetry)
-        unread[assetID] =
-          delay > Self.lastRetry ? nil : Retry(isPending: retry.isPending, at: batch.time + delay, delay: delay)
+        let delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastRetry)
+        unread[assetID] = Retry(isPending: retry.isPending, at: batch.time + delay, delay: delay)
         continue
       }
       guard stat.byteCount > 0 else {

@@ -349,6 +349,11 @@ final class Simulation {
       try await drain()
       let state = try await library.simulatedState()
       if state.isQuiet, pendingSync == nil, watcher.inputs.isEmpty, watcher.isIdle {
+        if state.hasUnread {
+          clock.pass(61 * seconds)
+          try await due()
+          try await drain()
+        }
         try await compare(isFinal: true)
         return
       }
@@ -556,6 +561,8 @@ struct SimulatedState {
   var isWorking: Bool
   var isQuiet: Bool
   var hasSuspects: Bool
+  /// Files that can't be reached; each is tried once a minute.
+  var hasUnread: Bool
   var rootVolumes: [String: String]
 }
 
@@ -603,8 +610,10 @@ extension Library {
       rootVolumes[String(decoding: path, as: UTF8.self)] = volumes[reconciler.tree.row(top).volumeID]
     }
     return SimulatedState(
-      isWorking: startsOverAt == nil, isQuiet: !isTimeToCome && reconciler.scans.isEmpty,
-      hasSuspects: !reconciler.suspects.isEmpty,
+      isWorking: startsOverAt == nil,
+      isQuiet: startsOverAt == nil && doubtfulRoots.isEmpty && activeSuspects.isEmpty && reconciler.suspects.isEmpty
+        && reconciler.scans.isEmpty && reconciler.unread.values.allSatisfy { $0.delay >= 60 * seconds },
+      hasSuspects: !reconciler.suspects.isEmpty, hasUnread: !reconciler.unread.isEmpty,
       rootVolumes: rootVolumes)
   }
 }

@@ -73,7 +73,7 @@ import Testing
     ])
   }
 
-  @Test func unreadFileThatCannotBeReachedWakesNobody() async throws {
+  @Test func unreadFileThatCannotBeReachedIsReadOnceItCan() async throws {
     try await expectPasses([
       .settle, .makeDirectory("/pics/x"), .write("/pics/x/d.jpg"), .watch(events: 2, listings: 2), .deny("/pics/x"),
       .settle, .allow("/pics/x"), .settle,
