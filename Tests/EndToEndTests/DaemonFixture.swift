@@ -17,7 +17,9 @@ final class DaemonFixture {
   let directory: String
   var photos: String { directory + "/photos" }
   var socket: String { directory + "/s" }
-  var catalog: String { directory + "/catalog.sqlite" }
+  /// A folder of the fixture's, where the catalog is not beside the photos.
+  var catalogFolder: String?
+  var catalog: String { (catalogFolder ?? directory) + "/catalog.sqlite" }
   /// What the processes that are started get beside the test's own variables.
   var environment: [String: String] = [:]
   /// What starts photod: a program that becomes it, with its arguments.

@@ -1,0 +1,242 @@
+import Foundation
+import Glibc
+import PhotoModel
+import Testing
+import Varlink
+
+/// What a person typed lives on, whatever becomes of the catalog.
+@Suite(.serialized)
+struct DurabilityTests {
+  /// Photos `0.jpg`…, of which two are favorites.
+  private func fill(_ fixture: DaemonFixture, _ count: Int = 6) async throws -> (ids: [String: Int64], token: String) {
+    for index in 0..<count { try fixture.write("\(index).jpg", index) }
+    try await fixture.start()
+    try await fixture.synchronize()
+    let ids = Dictionary(
+      uniqueKeysWithValues: try await fixture.assets().map { ($0.resources[0].filename, $0.id) })
+    let token = try await fixture.setFavorite([try #require(ids["1.jpg"]), try #require(ids["4.jpg"])])
+    return (ids, token)
+  }
+
+  private func favorites(_ fixture: DaemonFixture) async throws -> [String: Int64] {
+    let assets = try await fixture.assets(FetchOptions(collection: "smart:favorites"))
+    return Dictionary(uniqueKeysWithValues: assets.map { ($0.resources[0].filename, $0.id) })
+  }
+
+  private func errorName(_ body: () async throws -> Void) async throws -> String? {
+    do { try await body() } catch let error as VarlinkError { return error.name }
+    return nil
+  }
+
+  /// Asks until it is so; the daemon may be about to open its library anew, and closes connections then.
+  private func until(
+    _ fixture: DaemonFixture, _ what: String, _ condition: () async throws -> Bool
+  ) async throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while true {
+      do { if try await condition() { return } } catch is VarlinkClientError {} catch is VarlinkError {}
+      guard ContinuousClock.now < deadline else {
+        Issue.record("not within a minute: \(what)")
+        throw POSIXError(.ETIMEDOUT)
+      }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  private func manage<Reply: Decodable>(
+    _ fixture: DaemonFixture, _ method: String, _ parameters: some Encodable = VarlinkEmpty(), returning: Reply.Type
+  ) async throws -> Reply {
+    let client = try await fixture.connect()
+    return try await client.call("org.photod.manage." + method, parameters, returning: Reply.self)
+  }
+
+  private static func fetch(_ socket: String) async throws {
+    struct Page: Decodable { let total: Int }
+    let client = try await VarlinkClient.connect(path: socket)
+    _ = try await client.call("org.photod.library.Fetch", VarlinkEmpty(), returning: Page.self)
+  }
+
+  @Test func favoritesAndTheirIDsComeBackWithADeletedCatalog() async throws {
+    try await DaemonFixture.with { fixture in
+      let (ids, token) = try await fill(fixture)
+      fixture.kill(SIGKILL)
+      for suffix in ["", "-wal", "-shm"] { unlink(fixture.catalog + suffix) }
+      // Meanwhile one moved and changed its name.
+      try FileManager.default.createDirectory(atPath: fixture.path("new"), withIntermediateDirectories: true)
+      #expect(rename(fixture.path("4.jpg"), fixture.path("new/four.jpg")) == 0)
+      try await fixture.start()
+      try await fixture.synchronize()
+      #expect(try await favorites(fixture) == ["1.jpg": ids["1.jpg"], "four.jpg": ids["4.jpg"]])
+      let others = try await fixture.assets().filter { !$0.isFavorite }
+      #expect(others.count == 4 && others.allSatisfy { $0.id > 10_000 }, "an id is used again")
+      #expect(try await fixture.status().warnings.contains { $0.contains("was gone and was made anew") })
+      #expect(
+        try await errorName { _ = try await fixture.changes(since: token) } == "org.photod.library.ChangeTokenExpired")
+      // A check without errors is the answer to the warning.
+      struct Report: Decodable { let findings: [[String: String]] }
+      #expect(try await manage(fixture, "Check", returning: Report.self).findings.isEmpty)
+      #expect(try await fixture.status().warnings.isEmpty)
+      fixture.kill(SIGTERM)
+    }
+  }
+
+  @Test(arguments: [0, 1]) func aCatalogOfGarbageIsMovedAside(kind: Int) async throws {
+    try await DaemonFixture.with { fixture in
+      let (ids, _) = try await fill(fixture)
+      fixture.kill(kind == 0 ? SIGKILL : SIGTERM)
+      for suffix in ["-wal", "-shm"] { unlink(fixture.catalog + suffix) }
+      try Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }).write(to: URL(fileURLWithPath: fixture.catalog))
+      try await fixture.start()
+      try await fixture.synchronize()
+      #expect(try await favorites(fixture) == ids.filter { ["1.jpg", "4.jpg"].contains($0.key) })
+      let warning = try #require(try await fixture.status().warnings.first)
+      let aside = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: fixture.directory).first { $0.hasSuffix(".damaged.sqlite") }
+      )
+      #expect(warning.contains("damaged") && warning.contains(aside))
+      fixture.kill(SIGTERM)
+    }
+  }
+
+  @Test func aCatalogThatIsOverwrittenWhileItRunsIsRebuilt() async throws {
+    try await DaemonFixture.with { fixture in
+      let (ids, _) = try await fill(fixture, 40)
+      let (before, socket) = (fixture.processID, fixture.socket)
+      // In place, as a stranger's write does it; the log is cut off.
+      let descriptor = open(fixture.catalog, O_WRONLY)
+      let garbage = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 7) }
+      #expect(pwrite(descriptor, garbage, garbage.count, 0) == garbage.count)
+      close(descriptor)
+      #expect(truncate(fixture.catalog + "-wal", 0) == 0)
+      try await until(fixture, "the catalog is rebuilt") {
+        // Fresh connections read the file itself.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<10 { group.addTask { try await Self.fetch(socket) } }
+          try await group.waitForAll()
+        }
+        return try await fixture.status().warnings.contains { $0.contains("was damaged") }
+      }
+      try await fixture.synchronize()
+      #expect(try await favorites(fixture) == ids.filter { ["1.jpg", "4.jpg"].contains($0.key) })
+      #expect(try await fixture.assets().count == 40)
+      #expect(fixture.processID == before)
+      fixture.kill(SIGTERM)
+    }
+  }
+
+  @Test func aCatalogThatIsDeletedWhileItRunsIsWrittenAnew() async throws {
+    try await DaemonFixture.with { fixture in
+      let (ids, token) = try await fill(fixture)
+      for suffix in ["", "-wal", "-shm"] { #expect(unlink(fixture.catalog + suffix) == 0) }
+      try await fixture.setFavorite([try #require(ids["2.jpg"])])
+      try await until(fixture, "the file is there again") {
+        let status = try await fixture.status()
+        return access(fixture.catalog, F_OK) == 0 && status.state == .live
+      }
+      #expect(try await favorites(fixture) == ids.filter { ["1.jpg", "2.jpg", "4.jpg"].contains($0.key) })
+      #expect(try await fixture.changes(since: token).flatMap(\.updatedAssets) == [try #require(ids["2.jpg"])])
+      fixture.kill(SIGKILL)
+      try await fixture.start()
+      try await fixture.synchronize()
+      #expect(try await favorites(fixture).count == 3)
+      #expect(try await fixture.assets().map(\.id).sorted() == ids.values.sorted())
+      fixture.kill(SIGTERM)
+    }
+  }
+
+  @Test func aRestoreBringsBackTheBackupAndNoOldTokenIsBelieved() async throws {
+    struct File: Decodable { let path: String }
+    struct Made: Decodable { let backup: File }
+    struct Restored: Decodable {
+      let assetCount: Int
+      let previous: File
+    }
+    struct Path: Encodable { let path: String }
+    try await DaemonFixture.with { fixture in
+      let (ids, _) = try await fill(fixture)
+      let backup = try await manage(fixture, "Backup", returning: Made.self).backup.path
+      try await fixture.setFavorite([try #require(ids["1.jpg"])], false)
+      try fixture.write("later.jpg", 99)
+      try await fixture.synchronize()
+      let later = try #require(try await fixture.assets().first { $0.resources[0].filename == "later.jpg" }).id
+      let token = try await fixture.setFavorite([later])
+      let reply = try await manage(fixture, "Restore", Path(path: backup), returning: Restored.self)
+      #expect(reply.assetCount == 6)
+      try await until(fixture, "the restored library is live") {
+        let status = try await fixture.status()
+        return status.state == .live && ChangeToken(status.token)?.epoch == 2
+      }
+      try await fixture.synchronize()
+      #expect(try await favorites(fixture) == ids.filter { ["1.jpg", "4.jpg"].contains($0.key) })
+      let found = try #require(try await fixture.assets().first { $0.resources[0].filename == "later.jpg" })
+      #expect(found.id > later, "an id is used again")
+      #expect(
+        try await errorName { _ = try await fixture.changes(since: token) } == "org.photod.library.ChangeTokenExpired")
+      #expect(access(reply.previous.path, F_OK) == 0)
+      fixture.kill(SIGTERM)
+    }
+  }
+
+  static let mountsArePermitted: Bool = {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", "unshare -Urm sh -c 'mount -t tmpfs none /mnt' 2>/dev/null"]
+    do { try process.run() } catch { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  /// The catalog is on a file system of four megabytes that only photod sees; the test fills it through /proc.
+  @Test(.enabled(if: mountsArePermitted, "mounts in a user namespace are not permitted here"))
+  func aFullDiskIsSaidAndGoesAwayWithoutARestart() async throws {
+    try await DaemonFixture.with { fixture in
+      let small = fixture.directory + "/small"
+      try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: true)
+      fixture.catalogFolder = small
+      fixture.launcher = [
+        "unshare", "-Urm", "sh", "-c", "mount -t tmpfs -o size=4m none \"$0\" && exec \"$@\"", small,
+      ]
+      let (ids, _) = try await fill(fixture)
+      let process = fixture.processID
+      let filler = "/proc/\(process)/root\(small)/filler"
+      let descriptor = open(filler, O_WRONLY | O_CREAT, 0o600)
+      #expect(descriptor >= 0, "\(errno)")
+      defer { close(descriptor) }
+      let zeros = [UInt8](repeating: 0, count: 4096)
+      func fillUp() { while write(descriptor, zeros, zeros.count) > 0 {} }
+      fillUp()
+
+      // What still fits into blocks that are there is done; then it is refused.
+      var acknowledged = false
+      var refusal: String?
+      for round in 0..<5_000 where refusal == nil {
+        refusal = try await errorName {
+          try await fixture.setFavorite([try #require(ids["0.jpg"])], round % 2 == 0)
+          acknowledged = round % 2 == 0
+        }
+        fillUp()
+      }
+      #expect(refusal == "org.photod.library.StorageFull")
+      #expect(try await favorites(fixture)["0.jpg"] == (acknowledged ? ids["0.jpg"] : nil), "half of it is visible")
+      #expect(try await fixture.assets().count == 6)
+      try fixture.write("new.jpg", 50)
+      try await until(fixture, "the warning is there") {
+        fillUp()
+        return try await fixture.status().warnings.contains { $0.contains("can't be written") }
+      }
+      #expect(try await fixture.assets().count == 6)
+
+      #expect(ftruncate(descriptor, 0) == 0)
+      try await until(fixture, "it has recovered") {
+        let status = try await fixture.status()
+        return status.warnings.isEmpty && status.assetCount == 7
+      }
+      try await fixture.setFavorite([try #require(ids["0.jpg"])])
+      #expect(try await favorites(fixture).count == 3)
+      #expect(fixture.processID == process && fixture.process?.isRunning == true)
+      struct Report: Decodable { let findings: [[String: String]] }
+      #expect(try await manage(fixture, "Check", returning: Report.self).findings.isEmpty)
+      fixture.kill(SIGTERM)
+    }
+  }
+}
