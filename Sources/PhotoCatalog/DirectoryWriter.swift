@@ -134,6 +134,22 @@ extension CatalogWriter {
     try update.run()
   }
 
+  /// On another file system the inodes of a directory and of all below it mean nothing.
+  package func forgetInodes(below id: Int64) throws {
+    for table in ["directory", "resource"] {
+      let key = table == "directory" ? "id" : "directory_id"
+      let update = try RawStatement(
+        database,
+        """
+        WITH RECURSIVE below(id) AS (
+          SELECT ?1 UNION ALL SELECT d.id FROM below b JOIN directory d ON d.parent_id = b.id)
+        UPDATE \(table) SET inode = 0, birth_time = 0 WHERE \(key) IN (SELECT id FROM below)
+        """)
+      update.bind(1, id)
+      try update.run()
+    }
+  }
+
   /// Its directories must be gone.
   package func deleteRoot(_ id: Int64) throws {
     let delete = try RawStatement(database, "DELETE FROM root WHERE id = ?")

@@ -76,6 +76,9 @@ package actor Library {
   private var scannedFiles = 0
   private var counters = LibraryStatus.Counters()
   var troubles = RootTroubles()
+  /// What there are warnings of: roots that are configured no longer, and folders whose drive is away.
+  var warnedRoots: Set<Int64> = []
+  var warnedFolders: Set<Int64> = []
 
   /// - Throws: `PhotoError` when the catalog can't be read.
   package init(
@@ -225,6 +228,7 @@ package actor Library {
     requests.formUnion(batch.endedScans.map(\.request))
     rescans.add(batch.record, to: requests)
     note(records)
+    if !batch.record.rootAvailability.isEmpty { warnDrives() }
     for ended in batch.endedScans { scanEnded(ended) }
     doubtfulRoots.formUnion(batch.rootsToScan)
     // Whatever happens in a root that is in doubt may be what was missed.

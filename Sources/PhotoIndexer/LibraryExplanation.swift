@@ -65,8 +65,18 @@ extension Library {
         state: "unreadable", reason: "It is in the library, but its content could not be read: \(failure).",
         assetID: row.assetID)
     }
-    if reconciler.availability[rootID] == false {
-      return Explanation(state: "offline", reason: "It is in the library; its folder is offline.", assetID: row.assetID)
+    if reconciler.availability[rootID] == false || !reconciler.tree.isMounted(row.directoryID) {
+      return Explanation(
+        state: "offline", reason: "It is in the library; its folder is offline, or its drive is not mounted.",
+        assetID: row.assetID)
+    }
+    if let suspect = reconciler.suspects[rootID], files.stat(reconciler.path(of: row)) == nil {
+      let (_, until) = troubles.suspect(rootID, suspect, grace: reconciler.policy.grace)
+      return Explanation(
+        state: "missing",
+        reason:
+          "It is in the library, but not on disk, as \(suspect.missing) photos of its folder at once. It is removed by the next scan after \(Self.minute(until)) if it is missing then, or at once by `photoctl rescan --confirm`.",
+        assetID: row.assetID)
     }
     return Explanation(
       state: "indexed", reason: "It is in the library as \(content?.contentType ?? "a file").", assetID: row.assetID)

@@ -14,6 +14,7 @@ extension Library {
   /// - Throws: ``LibraryError/notInLibrary(path:message:)`` for a path outside every root.
   package func rescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) async throws -> RescanResult {
     if let path, confirm, !dryRun, let rootID = rootID(of: path) { return try await confirmRoot(rootID) }
+    if let path, confirm, !dryRun, let folder = awayFolder(path) { return try await confirmFolder(folder) }
     let targets = try rescanTargets(path)
     if dryRun { return try await dryRunRescan(targets.map(\.directoryID)) }
     var total = RescanResult()
@@ -44,27 +45,68 @@ extension Library {
   /// A person's word for a root on another file system: it is the library's now. For one that is configured no longer: it
   /// leaves with its assets.
   private func confirmRoot(_ rootID: Int64) async throws -> RescanResult {
-    var result = RescanResult()
     if reconciler.unconfiguredRoots.contains(rootID) {
       let reconciler = reconciler
       do {
+        var result = RescanResult()
         result.removed = try commit { writer in
           var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
           batch.evidence = .scan
-          if let top = reconciler.tree.top(ofRoot: rootID) { try reconciler.removeTree(top, in: &batch) }
+          if let top = reconciler.tree.top(ofRoot: rootID) {
+            try reconciler.removeTree(top, withDrives: true, in: &batch)
+          }
           try reconciler.removeRoot(rootID, in: &batch)
           return (batch.record.deletedAssets.count, batch.record, batch.origin)
         }
+        board.warn("unconfigured \(rootID)", nil)
+        return result
       } catch {
         // The tree in memory is ahead of the catalog now.
         breakDown(error)
         throw error
       }
-      board.warn("unconfigured \(rootID)", nil)
-      return result
     }
-    let before = feed.sequence
     reconciler.adoptedRoots.insert(rootID)
+    return try await scanAnew(rootID)
+  }
+
+  /// A folder whose drive is away.
+  private func awayFolder(_ path: [UInt8]) -> Int64? {
+    guard let folder = reconciler.tree.directory(path: path), !reconciler.tree.row(folder).isAvailable else {
+      return nil
+    }
+    return folder
+  }
+
+  /// A person's word for a folder whose drive is away: what stands there is the library's, and if nothing does, what was
+  /// there leaves it.
+  private func confirmFolder(_ folder: Int64) async throws -> RescanResult {
+    guard !files.exists(reconciler.tree.path(of: folder)) else {
+      reconciler.adoptedFolders.insert(folder)
+      return try await scanAnew(reconciler.tree.rootID(of: folder))
+    }
+    let reconciler = reconciler
+    do {
+      let removed = try commit { writer in
+        var batch = Batch(writer: writer, time: now(), uptime: uptime())
+        batch.evidence = .scan
+        try reconciler.removeTree(folder, withDrives: true, in: &batch)
+        return (batch.record.deletedAssets.count, batch.record, batch.origin)
+      }
+      warnDrives()
+      var result = RescanResult()
+      result.removed = removed
+      return result
+    } catch {
+      // The tree in memory is ahead of the catalog now.
+      breakDown(error)
+      throw error
+    }
+  }
+
+  private func scanAnew(_ rootID: Int64) async throws -> RescanResult {
+    var result = RescanResult()
+    let before = feed.sequence
     watchAnew(rootID)
     _ = try await synchronize(timeout: .seconds(3600))
     let touched = try catalog.read { try $0.persistentChanges(after: before, limit: 10_000) }
@@ -93,6 +135,10 @@ extension Library {
         path: FilePath.text(path),
         message: "\(FilePath.text(path)) is in none of the library's folders. `photoctl status` lists them.")
     }
+    guard try files.exists(path) || isKnown(path) else {
+      throw LibraryError.notInLibrary(
+        path: FilePath.text(path), message: "There is no \(FilePath.text(path)), on disk or in the library.")
+    }
     var folder = path
     while true {
       if let directory = tree.directory(path: folder), tree.number(of: directory) != nil {
@@ -102,6 +148,12 @@ extension Library {
       guard let slash = folder.lastIndex(of: UInt8(ascii: "/")), slash > 0 else { throw Self.notScanned }
       folder.removeSubrange(slash...)
     }
+  }
+
+  /// The catalog has a folder, or a file, of this path.
+  private func isKnown(_ path: [UInt8]) throws -> Bool {
+    if reconciler.tree.directory(path: path) != nil { return true }
+    return try catalog.read { try $0.file(path: path) } != nil
   }
 
   func rootID(containing path: [UInt8]) -> Int64? {

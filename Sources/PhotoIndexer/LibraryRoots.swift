@@ -38,6 +38,7 @@ extension Library {
       return ((), batch.record, batch.origin)
     }
     for (rootID, path) in reconciler.tree.rootPaths { warnUnconfigured(rootID, path) }
+    warnDrives()
     forgetWatchState(ofAllBut: reconciler.rootIDs.keys)
     // Before the roots: what is ignored in a new one is never looked at.
     watcher.setIgnoredPatterns(configuration.ignore)
@@ -88,7 +89,26 @@ extension Library {
     }
   }
 
+  /// Of folders whose drive is away. Warnings of those that are back, or of roots whose photos are in another now, go.
+  func warnDrives() {
+    let away = reconciler.tree.away
+    for id in away {
+      let path = FilePath.text(reconciler.tree.path(of: id))
+      board.warn(
+        "drive \(id)",
+        "\(path) is on another file system than it was: the drive that was mounted there is not, or one is mounted over what was there. Its photos stay in the library, unavailable; they are available again when it is as it was. If they are gone for good, say `photoctl rescan '\(path)' --confirm`."
+      )
+    }
+    for id in warnedFolders.subtracting(away) { board.warn("drive \(id)", nil) }
+    warnedFolders = Set(away)
+    for rootID in warnedRoots where reconciler.tree.rootPaths[rootID] == nil {
+      board.warn("unconfigured \(rootID)", nil)
+      warnedRoots.remove(rootID)
+    }
+  }
+
   private func warnUnconfigured(_ rootID: Int64, _ path: [UInt8]) {
+    warnedRoots.insert(rootID)
     board.warn(
       "unconfigured \(rootID)",
       reconciler.unconfiguredRoots.contains(rootID)
@@ -115,7 +135,12 @@ extension Library {
   func noteUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
     guard let id = reconciler.tree.directory(number: directory) else { return }
     let path = reconciler.tree.path(of: id)
-    unreadable.insert(name.isEmpty ? path : path + [UInt8(ascii: "/")] + name, errorNumber: code)
+    unreadable.insert(name.isEmpty ? path : child(name, of: path), errorNumber: code)
+  }
+
+  /// The path of what has a name in a folder; the folder may be `/`.
+  private func child(_ name: [UInt8], of folder: [UInt8]) -> [UInt8] {
+    folder.last == UInt8(ascii: "/") ? folder + name : folder + [UInt8(ascii: "/")] + name
   }
 
   /// A folder is listed: what of it still can't be read is said once more.

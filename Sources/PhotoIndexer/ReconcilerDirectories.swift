@@ -36,7 +36,7 @@ extension Reconciler {
       try takeAway(folder: occupant, in: &batch)
     } else if let occupant, tree.number(of: occupant) == nil {
       // The same path with another identity: restored, or on a file system whose inodes change. Its files tell.
-      try setVolume(volumeID, below: occupant, in: batch)
+      try setVolume(volumeID, identity, below: occupant, in: batch)
       try setAvailable(folder: occupant, true, in: &batch)
       adoptedFolders.remove(occupant)
       var row = tree.row(occupant)
@@ -102,11 +102,11 @@ extension Reconciler {
         return
       }
       foreignRoots.remove(rootID)
-      adoptedRoots.remove(rootID)
-      let isReplaced = row.volumeID == volumeID && !isSame
+      let isReplaced = row.volumeID == volumeID && !isSame && !adoptedRoots.contains(rootID)
       if isReplaced { replacedTops[rootID] = replacedTops[rootID] ?? row }
-      try setVolume(volumeID, below: id, in: batch)
-      if !isSame {
+      try setVolume(volumeID, identity, below: id, in: batch)
+      row = tree.row(id)
+      if row.inode != identity.inode || row.birthTime != identity.birthTime {
         row.volumeID = volumeID
         row.inode = identity.inode
         row.birthTime = identity.birthTime
@@ -289,7 +289,8 @@ extension Reconciler {
     var unnamed: [[UInt8]: FileRow] = [:]
     for row in try batch.writer.files(in: id) { unnamed[row.name] = row }
     _ = try album(of: id, in: batch)
-    listing = Listing(directoryID: id, evidence: evidence, unnamed: unnamed)
+    // What is back, as on a drive, is as it was read unless its stat differs.
+    listing = Listing(directoryID: id, evidence: returned.contains(id) ? .scan : evidence, unnamed: unnamed)
   }
 
   func listingEnded(_ number: DirectoryNumber, complete: Bool, in batch: inout Batch) throws {

@@ -53,14 +53,19 @@ extension Reconciler {
       .init(rootID: tree.rootID(of: id), path: tree.path(of: id), isAvailable: isAvailable, directoryID: id))
   }
 
-  /// What is on the same file system as a directory is known to be on this one.
-  func setVolume(_ volumeID: Int64, below id: Int64, in batch: Batch) throws {
-    let old = tree.row(id).volumeID
-    guard old != volumeID else { return }
-    try batch.writer.setVolume(ofDirectoriesBelow: id, from: old, to: volumeID)
-    for directory in tree.subtree(of: id) where tree.row(directory).volumeID == old {
+  /// What is on the same file system as a directory is on this one: the same under another name, or another on which only
+  /// paths, sizes and times tell what is the same.
+  func setVolume(_ volumeID: Int64, _ identity: FileIdentity, below id: Int64, in batch: Batch) throws {
+    let top = tree.row(id)
+    guard top.volumeID != volumeID else { return }
+    let isRenamed =
+      top.inode == identity.inode && top.birthTime == identity.birthTime && mayBeRenamed(id, to: volumeID)
+    try batch.writer.setVolume(ofDirectoriesBelow: id, from: top.volumeID, to: volumeID)
+    if !isRenamed { try batch.writer.forgetInodes(below: id) }
+    for directory in tree.subtree(of: id) {
       var row = tree.row(directory)
-      row.volumeID = volumeID
+      if row.volumeID == top.volumeID { row.volumeID = volumeID }
+      if !isRenamed { (row.inode, row.birthTime) = (0, 0) }
       tree.update(row)
     }
   }

@@ -94,11 +94,13 @@ extension Reconciler {
     for directory in directories { missingCount += try assetCountWithoutDrives(below: directory, in: batch) }
 
     let isWhole = scan.partOf == nil
+    var isConfirmed = confirmedRequests.contains(scan.request)
     if isWhole {
+      if adoptedRoots.remove(scan.rootID) != nil { isConfirmed = true }
       if try isEmptyReplacement(scan, missing: missingCount, in: &batch) { return .incomplete }
       try setAvailable(scan.rootID, true, in: &batch)
     }
-    if !confirmedRequests.contains(scan.request) {
+    if !isConfirmed {
       let suspect = suspects[scan.rootID]
       let isDoubtful = policy.brakes(missing: missingCount, of: try batch.writer.assetCount(below: base))
       // What is left of a suspicion stays in doubt: the rest may be on its way back as well.

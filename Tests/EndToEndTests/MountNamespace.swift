@@ -54,19 +54,24 @@ final class MountNamespace {
   /// Runs a script of the shell to its end.
   @discardableResult
   func run(_ script: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = entry + ["sh", "-ec", "PATH=$PATH:/usr/sbin:/sbin\n" + script]
-    // A file: a pipe is open for as long as a daemon has it that another test starts meanwhile.
     let name = output + UUID().uuidString
-    _ = FileManager.default.createFile(atPath: name, contents: nil)
-    let file = try #require(FileHandle(forWritingAtPath: name))
-    process.standardOutput = file
-    process.standardError = file
-    try process.run()
-    process.waitUntilExit()
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 1, name, O_WRONLY | O_CREAT, 0o600)
+    posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    // Foundation's Process takes a program for running while a daemon that it started holds what it inherited.
+    for descriptor in 3..<Int32(256) { posix_spawn_file_actions_addclose(&actions, descriptor) }
+    let arguments = ["env"] + entry + ["sh", "-ec", "PATH=$PATH:/usr/sbin:/sbin\n" + script]
+    let pointers = arguments.map { strdup($0) }
+    defer { for pointer in pointers { free(pointer) } }
+    var child: pid_t = 0
+    let code = posix_spawn(&child, "/usr/bin/env", &actions, nil, pointers + [nil], environ)
+    try #require(code == 0, "\(String(cString: strerror(code)))")
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0 { try #require(errno == EINTR) }
     let text = try String(contentsOfFile: name, encoding: .utf8)
-    try #require(process.terminationStatus == 0, "\(script): \(text)", sourceLocation: sourceLocation)
+    try #require(status == 0, "\(script): \(text)", sourceLocation: sourceLocation)
     return text
   }
 }

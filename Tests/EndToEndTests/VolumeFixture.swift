@@ -146,6 +146,14 @@ final class VolumeFixture {
     return try #require(try await daemon.status().counters)
   }
 
+  /// The next change of availability, and what comes with it.
+  func nextChanges(since token: String) async throws -> [PersistentChange] {
+    let before = try await daemon.changes(since: token)
+    try await daemon.status { before.isEmpty ? $0.token != token && $0.state == .live : true }
+    try await daemon.synchronize()
+    return try await daemon.changes(since: token)
+  }
+
   func rescan(_ path: String? = nil, dryRun: Bool = false, confirm: Bool = false) async throws -> Rescanned {
     struct Parameters: Encodable {
       let path: String?

@@ -85,8 +85,7 @@ struct VolumeTests {
       let token = try await fixture.roots(.offline).token
       try drive.away(
         """
-        cp '\(fixture.samples)'/20.jpg new.jpg; cp '\(fixture.samples)'/22.jpg drive-1.jpg; rm drive-2.jpg
-        touch -d 2031-01-01 drive-1.jpg
+        cp '\(fixture.samples)'/20.jpg new.jpg; rm drive-1.jpg; cp '\(fixture.samples)'/22.jpg drive-1.jpg; rm drive-2.jpg
         """)
       try drive.mount(fixture.photos)
       try await fixture.roots(.online)
@@ -140,6 +139,125 @@ struct VolumeTests {
           "other-1.jpg", "other-2.jpg", "other-3.jpg", "folder/other-a.jpg", "folder/other-b.jpg",
         ])
       #expect(try await fixture.roots(.online).warnings.isEmpty)
+    }
+  }
+
+  @Test(arguments: Drive.Kind.possible.filter { $0 == .ext4 })
+  func driveThatIsReadOnlyIsAsGood(kind: Drive.Kind) async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(kind)
+      try drive.mount(fixture.photos, options: "ro")
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      let before = try await fixture.counters()
+      try drive.unmount(fixture.photos)
+      try await fixture.roots(.offline)
+      try drive.mount(fixture.photos)
+      try await fixture.roots(.online)
+      #expect(try await fixture.ids() == ids && ids.count == 14)
+      expectUntouched(try await fixture.counters(), since: before)
+    }
+  }
+
+  @Test func driveThatIsUnmountedLazilyIsAwayAtOnce() async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(.tmpfs)
+      try drive.mount(fixture.photos)
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      let before = try await fixture.counters()
+      // Something on it is in use: the file system itself lives on.
+      try drive.unmount(fixture.photos, options: "-l")
+      try await fixture.roots(.offline)
+      #expect(try await fixture.available().isEmpty)
+      try drive.mount(fixture.photos)
+      try await fixture.roots(.online)
+      #expect(try await fixture.ids() == ids)
+      expectUntouched(try await fixture.counters(), since: before)
+    }
+  }
+
+  @Test func driveThatGoesWhileItIsScannedLosesNothing() async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(.tmpfs)
+      try drive.away("for d in $(seq 1 40); do mkdir $d; cp '\(fixture.samples)'/*.jpg $d; done")
+      try drive.mount(fixture.photos)
+      try await fixture.daemon.start()
+      try await fixture.daemon.status { $0.assetCount > 0 }
+      try drive.unmount(fixture.photos, options: "-l")
+      let known = try await fixture.roots(.offline).assetCount
+      #expect(known > 0)
+      try drive.mount(fixture.photos)
+      try await fixture.roots(.online)
+      let counters = try await fixture.counters()
+      #expect(try await fixture.available().count == 1_614)
+      #expect(counters.assetsInserted == 1_614 && counters.assetsRemoved == 0)
+    }
+  }
+
+  @Test func folderAboveARootThatIsRenamedAndNamedBackChangesNothing() async throws {
+    try await VolumeFixture.with { fixture in
+      try fixture.namespace.run(
+        "mkdir -p '\(fixture.photos)/above/root'; cp '\(fixture.samples)'/*.jpg '\(fixture.photos)/above/root'")
+      try await fixture.start(roots: [fixture.photos + "/above/root"])
+      let ids = try await fixture.ids()
+      let before = try await fixture.counters()
+      try fixture.daemon.move("above", "elsewhere")
+      let root = try #require(try await fixture.roots(.offline).roots.first)
+      #expect(root.reason?.contains("no such folder") == true)
+      #expect(try await fixture.available().isEmpty)
+      #expect(try await fixture.ids() == ids)
+      // An empty folder in its place is not the library's, though on the same file system.
+      try fixture.namespace.run("mkdir -p '\(fixture.photos)/above/root'")
+      try await fixture.daemon.status { $0.state == .live && $0.warnings.contains { $0.contains("--confirm") } }
+      #expect(try await fixture.available().isEmpty)
+      #expect(try await fixture.ids() == ids)
+      try fixture.namespace.run("rm -r '\(fixture.photos)/above'")
+      try fixture.daemon.move("elsewhere", "above")
+      try await fixture.roots(.online)
+      #expect(try await fixture.ids() == ids && ids.count == 40)
+      expectUntouched(try await fixture.counters(), since: before)
+    }
+  }
+
+  @Test(arguments: Drive.Kind.possible)
+  func driveThatTheConfigurationMountsElsewhereKeepsItsIdentifiers(kind: Drive.Kind) async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(kind)
+      try fixture.namespace.run("mkdir '\(fixture.photos)/one' '\(fixture.photos)/two'")
+      try drive.mount(fixture.photos + "/one")
+      try await fixture.start(roots: [fixture.photos + "/one"])
+      let ids = try await fixture.ids()
+      fixture.daemon.kill(SIGTERM)
+      try drive.unmount(fixture.photos + "/one")
+      try drive.mount(fixture.photos + "/two")
+      try await fixture.start(roots: [fixture.photos + "/two"])
+      let now = try await fixture.ids()
+      #expect(now == Dictionary(uniqueKeysWithValues: ids.map { ($0.key.replacing("one/", with: "two/"), $0.value) }))
+      #expect(try await fixture.available() == Set(ids.values))
+      #expect(try await fixture.daemon.status().warnings == [])
+      let counters = try await fixture.counters()
+      #expect(counters.filesRead == 0 && counters.assetsInserted == 0 && counters.assetsRemoved == 0)
+    }
+  }
+
+  @Test(.enabled(if: MountNamespace.isRoot, "an overlay needs root"))
+  func overlayThatIsUnmountedAndMountedAgainChangesNothing() async throws {
+    try await VolumeFixture.with { fixture in
+      let base = fixture.daemon.directory + "/overlay"
+      try fixture.namespace.run("mkdir '\(base)'; mount -t tmpfs none '\(base)'; mkdir '\(base)/upper' '\(base)/work'")
+      let mount =
+        "mount -t overlay overlay -o 'lowerdir=\(fixture.samples),upperdir=\(base)/upper,workdir=\(base)/work' '\(fixture.photos)'"
+      try fixture.namespace.run(mount)
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      let before = try await fixture.counters()
+      try fixture.namespace.run("umount '\(fixture.photos)'")
+      try await fixture.roots(.offline)
+      try fixture.namespace.run(mount)
+      try await fixture.roots(.online)
+      #expect(try await fixture.ids() == ids && ids.count == 40)
+      expectUntouched(try await fixture.counters(), since: before)
     }
   }
 }

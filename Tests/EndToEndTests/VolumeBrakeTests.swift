@@ -1,0 +1,137 @@
+import Foundation
+import PhotoModel
+import Testing
+
+/// What is missing from a drive that is back, and drives within a root.
+@Suite(
+  .timeLimit(.minutes(5)), .enabled(if: MountNamespace.isPermitted, "mounts in a namespace are not permitted here"))
+struct VolumeBrakeTests {
+  @Test func mostOfADriveMissingIsHeldBackUntilAPersonSaysSo() async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(.tmpfs, photos: 148)
+      try drive.mount(fixture.photos)
+      try await fixture.start(grace: 600)
+      let ids = try await fixture.ids()
+      try drive.unmount(fixture.photos)
+      try await fixture.roots(.offline)
+      try drive.away("for n in $(seq 1 120); do rm drive-$n.jpg; done")
+      try drive.mount(fixture.photos)
+      let root = try #require(try await fixture.roots(.suspect).roots.first)
+      #expect(root.since != nil && root.reason?.contains("120 photos are missing at once") == true)
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.counters().assetsRemoved == 0)
+      let why = try await fixture.explain(fixture.photos + "/drive-7.jpg")
+      #expect(why.state == "missing" && why.reason.contains("--confirm") && why.reason.contains("UTC"))
+      #expect(try await fixture.explain(fixture.photos + "/drive-130.jpg").state == "indexed")
+
+      let result = try await fixture.rescan(confirm: true)
+      #expect(result == .init(inserted: 0, updated: 0, removed: 120))
+      #expect(try await fixture.roots(.online).assetCount == 30)
+    }
+  }
+
+  @Test func withoutABrakeWhatIsMissingFromADriveGoesAtOnce() async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(.tmpfs, photos: 148)
+      try drive.mount(fixture.photos)
+      try await fixture.start(grace: 0)
+      try drive.unmount(fixture.photos)
+      try await fixture.roots(.offline)
+      try drive.away("for n in $(seq 1 120); do rm drive-$n.jpg; done")
+      try drive.mount(fixture.photos)
+      try await fixture.roots(.online)
+      #expect(try await fixture.counters().assetsRemoved == 120)
+    }
+  }
+
+  @Test(arguments: Drive.Kind.possible.filter { $0 != .folder })
+  func driveWithinARootGoesAndComesBackWithItsPhotos(kind: Drive.Kind) async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(kind)
+      try fixture.daemon.write("kept.jpg")
+      try fixture.namespace.run("mkdir '\(fixture.photos)/usb'")
+      try drive.mount(fixture.photos + "/usb")
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      #expect(ids.count == 15)
+      let kept = try #require(ids["kept.jpg"])
+      let before = try await fixture.counters()
+      var token = try await fixture.daemon.status().token
+
+      try drive.unmount(fixture.photos + "/usb")
+      var changes = try await fixture.nextChanges(since: token)
+      #expect(changes.map(\.rootAvailability) == [[RootAvailability(path: fixture.photos + "/usb", available: false)]])
+      #expect(try await fixture.available() == [kept])
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.rescan() == .init(inserted: 0, updated: 0, removed: 0))
+      #expect(try await fixture.available() == [kept])
+      #expect(try await fixture.daemon.status().warnings.contains { $0.hasPrefix(fixture.photos + "/usb ") })
+
+      token = try await fixture.daemon.status().token
+      try drive.mount(fixture.photos + "/usb")
+      changes = try await fixture.nextChanges(since: token)
+      #expect(changes.map(\.rootAvailability) == [[RootAvailability(path: fixture.photos + "/usb", available: true)]])
+      #expect(try await fixture.available() == Set(ids.values))
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.daemon.status().warnings == [])
+      var counters = try await fixture.counters()
+      counters.scans = before.scans
+      #expect(counters == before)
+    }
+  }
+
+  /// As a desktop does: the folder under the name of the drive is removed when it is unmounted.
+  @Test func driveWhoseMountPointIsRemovedStaysAlsoWhenPhotodStartsWithoutIt() async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(.tmpfs)
+      let place = fixture.photos + "/CARD"
+      try fixture.namespace.run("mkdir '\(place)'")
+      try drive.mount(place)
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      let token = try await fixture.daemon.status().token
+      try fixture.namespace.run("umount '\(place)'; rmdir '\(place)'")
+      _ = try await fixture.nextChanges(since: token)
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.available().isEmpty)
+
+      fixture.daemon.kill(SIGTERM)
+      try await fixture.start()
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.available().isEmpty)
+      try fixture.namespace.run("mkdir '\(place)'")
+      try drive.mount(place)
+      try await fixture.daemon.status { $0.warnings.isEmpty && $0.state == .live }
+      #expect(try await fixture.available() == Set(ids.values))
+      #expect(try await fixture.counters().filesRead == 0)
+      #expect(try await fixture.ids() == ids)
+    }
+  }
+
+  @Test func photosUnderADriveThatIsMountedOverThemStay() async throws {
+    try await VolumeFixture.with { fixture in
+      try fixture.daemon.write("usb/under.jpg")
+      try fixture.daemon.write("kept.jpg")
+      let drive = try fixture.drive(.tmpfs)
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      var token = try await fixture.daemon.status().token
+      try drive.mount(fixture.photos + "/usb")
+      #expect(try await fixture.nextChanges(since: token).map { $0.rootAvailability.map(\.available) } == [[false]])
+      #expect(try await fixture.ids() == ids)
+      #expect(try await fixture.available() == [try #require(ids["kept.jpg"])])
+      token = try await fixture.daemon.status().token
+      try drive.unmount(fixture.photos + "/usb")
+      #expect(try await fixture.nextChanges(since: token).map { $0.rootAvailability.map(\.available) } == [[true]])
+      #expect(try await fixture.available() == Set(ids.values))
+
+      // A person's word takes the drive instead.
+      try drive.mount(fixture.photos + "/usb")
+      try await fixture.daemon.status { $0.warnings.contains { $0.contains("/usb' --confirm") } }
+      let result = try await fixture.rescan(fixture.photos + "/usb", confirm: true)
+      #expect(result.inserted == 14 && result.removed == 1)
+      #expect(try await fixture.ids().count == 15)
+      #expect(try await fixture.daemon.status().warnings == [])
+    }
+  }
+}
