@@ -232,6 +232,10 @@ extension Reconciler {
       try takeOver(copy, by: row, in: &batch)
       return false
     }
+    if try isNobody(row, in: batch) {
+      try erase(row.assetID, in: &batch)
+      return true
+    }
     try touchCollections(of: row.assetID, batch: &batch)
     var directory = eventPlace(row.directoryID, []).directory
     if directory.last != UInt8(ascii: "/") { directory.append(UInt8(ascii: "/")) }
@@ -240,6 +244,12 @@ extension Reconciler {
     }
     noteRemoval(of: row.assetID, in: &batch)
     return true
+  }
+
+  /// A young asset of which nothing was known but its place: a tombstone of it would only stand before that of who it is.
+  private func isNobody(_ row: FileRow, in batch: Batch) throws -> Bool {
+    guard row.fingerprint == nil, let added = try batch.writer.addedDate(of: row.assetID) else { return false }
+    return try age(of: added * 1000, at: batch.time) < Self.unsettledAge && !batch.writer.hasUserData(row.assetID)
   }
 
   /// An asset that is another from now on: nothing is kept of it.

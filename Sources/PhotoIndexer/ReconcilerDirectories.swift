@@ -98,6 +98,7 @@ extension Reconciler {
         // The mount point without its drive, or with another.
         foreignRoots.insert(rootID)
         scans[root] = nil
+        forgetEndedScans(of: root, in: &batch)
         try setAvailable(rootID, false, in: &batch)
         return
       }

@@ -82,7 +82,7 @@ extension Reconciler {
       return
     }
     // Of two that exchange their names the second leaves where the first has arrived.
-    if let stat, !hasIdentity(row, stat), !hasSizeAndTime(row, stat), isStillThere(row, device: stat.identity.device) {
+    if let stat, isAnother(row, stat) {
       try fileFound(target, stat, reading: reading, in: &batch)
       return
     }

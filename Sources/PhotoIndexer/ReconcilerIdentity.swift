@@ -14,6 +14,14 @@ extension Reconciler {
     row.inode == stat.identity.inode && row.birthTime == stat.identity.birthTime
   }
 
+  /// It can't be this row's file, also not on a file system whose inodes change: their files keep birth time, or size and
+  /// modification time.
+  func isAnother(_ row: FileRow, _ stat: FileStat) -> Bool {
+    if hasIdentity(row, stat) { return false }
+    if row.birthTime != 0 && stat.identity.birthTime != 0 { return row.birthTime != stat.identity.birthTime }
+    return !hasSizeAndTime(row, stat)
+  }
+
   /// By size and times the file is what it was when it was read.
   func isUnchanged(_ row: FileRow, _ stat: FileStat) -> Bool {
     hasTimes(row, stat) && row.readTime != 0

@@ -36,8 +36,26 @@ struct Scan {
 /// A root of which a scan missed too much.
 struct Suspect: Sendable {
   /// Nanoseconds of the clock that nobody sets.
-  let since: Int64
+  var since: Int64
   var missing: Int
+  /// What was missed: what a later scan misses beside it was missed once only.
+  var files: Set<Int64> = []
+  /// With all that is below them.
+  var directories: Set<Int64> = []
+}
+
+/// What a scan did not find.
+private struct Missed {
+  var files: [(assetID: Int64, place: Place)]
+  /// With how many assets each has, in it and below.
+  var directories: [(id: Int64, assetCount: Int)]
+
+  var count: Int { files.count + directories.reduce(0) { $0 + $1.assetCount } }
+
+  func suspect(since: Int64) -> Suspect {
+    Suspect(
+      since: since, missing: count, files: Set(files.map(\.assetID)), directories: Set(directories.map(\.id)))
+  }
 }
 
 struct EndedScan {
@@ -72,57 +90,89 @@ extension Reconciler {
       confirmedRequests.remove(request)
       batch.endedScans.append(EndedScan(root: root, request: request, verdict: .incomplete))
     }
-    // What left one root may turn up in another that is still being scanned.
+    try decideEndedScans(in: &batch)
+  }
+
+  /// Once no scan is under way: what left one root may turn up in another that is still being scanned.
+  private func decideEndedScans(in batch: inout Batch) throws {
     guard scans.isEmpty else { return }
     for ended in endedScans {
       let verdict = try decide(ended, in: &batch)
-      partialRequests[ended.request] = nil
-      confirmedRequests.remove(ended.request)
-      batch.endedScans.append(EndedScan(root: ended.root, request: ended.request, verdict: verdict))
+      end(ended, verdict, in: &batch)
     }
     endedScans = []
   }
 
+  private func end(_ scan: Scan, _ verdict: EndedScan.Verdict, in batch: inout Batch) {
+    partialRequests[scan.request] = nil
+    confirmedRequests.remove(scan.request)
+    batch.endedScans.append(EndedScan(root: scan.root, request: scan.request, verdict: verdict))
+  }
+
   private func decide(_ scan: Scan, in batch: inout Batch) throws -> EndedScan.Verdict {
-    guard let top = tree.top(ofRoot: scan.rootID) else { return .incomplete }
+    // The root may have been taken from the configuration since the scan saw it.
+    guard let top = tree.top(ofRoot: scan.rootID), rootIDs[scan.root] == scan.rootID else { return .incomplete }
     batch.evidence = .scan
     let base = scan.partOf.flatMap { tree.contains($0) ? $0 : nil } ?? top
     let directories = tree.unbound(below: base).filter { directory in
       !scan.exempt.contains { tree.contains($0) && tree.isInside(directory, $0) }
     }
-    var missingCount = scan.missing.count
-    for directory in directories { missingCount += try assetCountWithoutDrives(below: directory, in: batch) }
-
-    let isWhole = scan.partOf == nil
+    let missed = Missed(
+      files: scan.missing.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+      directories: try directories.map { ($0, try assetCountWithoutDrives(below: $0, in: batch)) })
     var isConfirmed = confirmedRequests.contains(scan.request)
-    if isWhole {
+    if scan.partOf == nil {
       if adoptedRoots.remove(scan.rootID) != nil { isConfirmed = true }
-      if try isEmptyReplacement(scan, missing: missingCount, in: &batch) { return .incomplete }
+      if try isEmptyReplacement(scan, missing: missed.count, in: &batch) { return .incomplete }
       try setAvailable(scan.rootID, true, in: &batch)
     }
-    if !isConfirmed {
-      let suspect = suspects[scan.rootID]
-      let isDoubtful = policy.brakes(missing: missingCount, of: try batch.writer.assetCount(below: base))
-      // What is left of a suspicion stays in doubt: the rest may be on its way back as well.
-      if policy.grace > 0 && (isDoubtful || (suspect != nil && missingCount > 0)) {
-        let isComingBack = suspect.map { missingCount < $0.missing } ?? true
-        let since = isComingBack ? batch.uptime : suspect!.since
-        if !isWhole || batch.uptime - since < policy.grace {
-          suspects[scan.rootID] = Suspect(since: since, missing: missingCount)
-          return .suspect(missing: missingCount)
-        }
-      }
+    if !isConfirmed, try isBraked(missed, of: base, scan, in: batch) {
+      return .suspect(missing: missed.count)
     }
-    if isWhole { suspects[scan.rootID] = nil }
+    if scan.partOf == nil { suspects[scan.rootID] = nil }
     let before = batch.record.deletedAssets.count
-    for (assetID, place) in scan.missing.sorted(by: { $0.key < $1.key }) {
+    for (assetID, place) in missed.files {
       guard let row = try batch.writer.file(place.directoryID, place.name), row.assetID == assetID else { continue }
       let isGone = try remove(row, in: &batch)
       // A few are told one by one.
-      if isGone && scan.missing.count <= 20 { events.ring.append(.removed(eventPlace(place), assetID: assetID)) }
+      if isGone && missed.files.count <= 20 { events.ring.append(.removed(eventPlace(place), assetID: assetID)) }
     }
     for directory in directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
-    return .decided(removed: batch.record.deletedAssets.count - before)
+    return .decided(removed: max(0, batch.record.deletedAssets.count - before))
+  }
+
+  /// Whether what a scan missed stays for now: nothing of it is removed before a second scan of the whole root misses the
+  /// same, the removal grace later.
+  ///
+  /// - Parameter base: the directory that was scanned.
+  private func isBraked(_ missed: Missed, of base: Int64, _ scan: Scan, in batch: Batch) throws -> Bool {
+    let suspect = suspects[scan.rootID]
+    let total = try batch.writer.assetCount(below: base)
+    let isDoubtful = policy.brakes(missing: missed.count, of: total)
+    // What is left of a suspicion stays in doubt: the rest may be on its way back as well.
+    guard policy.grace > 0, isDoubtful || (suspect != nil && missed.count > 0) else { return false }
+    let isWhole = scan.partOf == nil
+    guard let suspect else {
+      suspects[scan.rootID] = missed.suspect(since: batch.uptime)
+      return true
+    }
+    // Of the rest of the root a part says nothing: what it misses that was not missed before, the next scan will.
+    guard isWhole else { return true }
+    let isComingBack = missed.count < suspect.missing
+    // What was not missed then was missed once: a few go with the rest, many begin a suspicion of their own.
+    let isMore = policy.brakes(missing: newlyMissed(missed, since: suspect), of: total)
+    let since = isComingBack || isMore ? batch.uptime : suspect.since
+    guard batch.uptime - since < policy.grace else { return false }
+    suspects[scan.rootID] = missed.suspect(since: since)
+    return true
+  }
+
+  private func newlyMissed(_ missed: Missed, since suspect: Suspect) -> Int {
+    func wasMissed(_ directory: Int64) -> Bool {
+      suspect.directories.contains { tree.contains($0) && tree.isInside(directory, $0) }
+    }
+    let files = missed.files.count { !suspect.files.contains($0.assetID) && !wasMissed($0.place.directoryID) }
+    return missed.directories.reduce(files) { $0 + (wasMissed($1.id) ? 0 : $1.assetCount) }
   }
 
   /// It is there after all, or was removed for another reason.
@@ -134,7 +184,7 @@ extension Reconciler {
   func rootOffline(_ root: UInt16, in batch: inout Batch) throws {
     guard let rootID = rootIDs[root] else { return }
     scans[root] = nil
-    endedScans.removeAll { $0.root == root }
+    forgetEndedScans(of: root, in: &batch)
     // What a scan said of the drive before it went says nothing of it when it is back.
     suspects[rootID] = nil
     if let top = tree.top(ofRoot: rootID) {
@@ -142,6 +192,13 @@ extension Reconciler {
       tree.unbind(subtree: top)
     }
     try setAvailable(rootID, false, in: &batch)
+    try decideEndedScans(in: &batch)
+  }
+
+  /// What scans of a root saw is not so any more; who waits for them gets an end.
+  func forgetEndedScans(of root: UInt16, in batch: inout Batch) {
+    for scan in endedScans where scan.root == root { end(scan, .incomplete, in: &batch) }
+    endedScans.removeAll { $0.root == root }
   }
 
   func setAvailable(_ rootID: Int64, _ isAvailable: Bool, in batch: inout Batch) throws {

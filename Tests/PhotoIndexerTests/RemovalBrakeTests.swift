@@ -1,0 +1,146 @@
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// What only scans miss stays until two of them miss the same.
+@Suite struct RemovalBrakeTests {
+  /// 400 files in the top, and the brake at 600 seconds.
+  private func manyFiles() throws -> (ReconcilerFixture, files: [(String, FileStat)]) {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let files = (0..<400).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
+    try fixture.scan(files)
+    fixture.disk.pass(3_600)
+    return (fixture, files)
+  }
+
+  @Test func whatOnlyTheSecondScanMissesStays() throws {
+    let (fixture, files) = try manyFiles()
+    #expect(try fixture.scan(Array(files[150...])).isEmpty)
+    fixture.disk.pass(601)
+    // Nearly all of it is gone now: of these 230 nobody knew.
+    #expect(try fixture.scan(Array(files[380...])).isEmpty)
+    #expect(fixture.reconciler.suspects.values.map(\.missing) == [380])
+    fixture.disk.pass(500)
+    #expect(try fixture.scan(Array(files[380...])).isEmpty)
+    fixture.disk.pass(101)
+    #expect(try fixture.scan(Array(files[380...])).deletedAssets.count == 380)
+  }
+
+  @Test func aFewMoreGoWithTheRest() throws {
+    let (fixture, files) = try manyFiles()
+    #expect(try fixture.scan(Array(files[150...])).isEmpty)
+    fixture.disk.pass(601)
+    #expect(try fixture.scan(Array(files[155...])).deletedAssets.count == 155)
+  }
+
+  @Test func otherFilesThatAreMissedInsteadAreASuspicionOfTheirOwn() throws {
+    let (fixture, files) = try manyFiles()
+    #expect(try fixture.scan(Array(files[150...])).isEmpty)
+    fixture.disk.pass(601)
+    #expect(try fixture.scan(Array(files[..<250])).isEmpty)
+    fixture.disk.pass(300)
+    #expect(try fixture.scan(files).isEmpty)
+    #expect(fixture.reconciler.suspects.isEmpty)
+    #expect(try fixture.paths().count == 400)
+  }
+
+  @Test func rescanOfAFolderDoesNotPutOffWhatTheRootLacks() throws {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let stats = (0..<200).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
+    try fixture.scan(stats)
+    try fixture.apply(
+      Fixture.found(2, "x", inode: 20), Fixture.file("a.jpg", in: 2, fixture.disk.write("/p/x/a.jpg")))
+    fixture.disk.pass(3_600)
+    func whole() -> [WatchRecord] {
+      [
+        .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, .listingStarted(number: 1, evidence: .scan),
+        .listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: 0, complete: true),
+      ]
+    }
+    func run(_ records: [WatchRecord]) throws -> CommitRecord {
+      try fixture.catalog.write {
+        try fixture.reconciler.apply(
+          records, contents: [:], with: $0, time: fixture.disk.time, uptime: fixture.disk.time
+        ).record
+      }
+    }
+    #expect(try run(whole()).isEmpty)
+    fixture.disk.pass(599)
+    fixture.reconciler.partialRequests[7] = fixture.reconciler.tree.directory(number: 2)
+    #expect(
+      try run([
+        .scanStarted(root: 1, request: 7, reason: .rescan), .listingStarted(number: 2, evidence: .scan),
+        .listingEnded(number: 2, complete: true), .scanEnded(root: 1, request: 7, complete: true),
+      ]).isEmpty)
+    fixture.disk.pass(2)
+    #expect(try run(whole()).deletedAssets.count == 200)
+  }
+
+  @Test func whatTheBrakeHasLetGoComesBackWithAllThatItHad() throws {
+    let (fixture, files) = try manyFiles()
+    let before = try fixture.paths()
+    for id in before.values where id % 10 == 0 { try fixture.give(id) }
+    try fixture.scan([])
+    fixture.disk.pass(601)
+    #expect(try fixture.scan([]).deletedAssets.count == 400)
+    fixture.disk.pass(86_400)
+    #expect(try fixture.scan(files).insertedAssets.count == 400)
+    #expect(try fixture.paths() == before)
+    let favorites = try fixture.catalog.read { try $0.ids($0.plan(FetchOptions(collection: "smart:favorites"))) }
+    #expect(Set(favorites) == Set(before.values.filter { $0 % 10 == 0 }))
+  }
+
+  /// photod-watch may still say the end of a scan when the root is configured no longer.
+  @Test func scanOfARootThatIsConfiguredNoLongerRemovesNothing() throws {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    try fixture.apply(.scanStarted(root: 1, request: 0, reason: .overflow))
+    let root = try #require(fixture.reconciler.rootIDs[1])
+    fixture.reconciler.rootIDs[1] = nil
+    fixture.reconciler.tree.unbindAll()
+    fixture.reconciler.unconfiguredRoots = [root]
+    #expect(try fixture.apply(.scanEnded(root: 1, request: 0, complete: true)).isEmpty)
+    #expect(try fixture.paths().count == 1)
+  }
+
+  @Test func scanThatWaitsForAnotherRootIsDecidedWhenThatGoesOffline() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    try fixture.addSecondRoot()
+    func batch(_ records: WatchRecord...) throws -> Batch {
+      try fixture.catalog.write {
+        try fixture.reconciler.apply(
+          records, contents: [:], with: $0, time: fixture.disk.time, uptime: fixture.disk.time)
+      }
+    }
+    let waiting = try batch(
+      .scanStarted(root: 1, request: 1, reason: .rescan), .scanStarted(root: 2, request: 2, reason: .rescan),
+      .listingStarted(number: 1, evidence: .scan), .listingEnded(number: 1, complete: true),
+      .scanEnded(root: 1, request: 1, complete: true))
+    #expect(waiting.endedScans.isEmpty && waiting.record.isEmpty)
+    let decided = try batch(.rootOffline(root: 2, errorNumber: 2))
+    #expect(decided.endedScans.map(\.request) == [1] && decided.record.deletedAssets.count == 1)
+  }
+
+  @Test func scanOfARootThatGoesOfflineBeforeItIsDecidedHasAnEnd() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    try fixture.addSecondRoot()
+    let batch = try fixture.catalog.write {
+      try fixture.reconciler.apply(
+        [
+          .scanStarted(root: 1, request: 1, reason: .rescan), .scanStarted(root: 2, request: 2, reason: .rescan),
+          .listingStarted(number: 1, evidence: .scan), .listingEnded(number: 1, complete: true),
+          .scanEnded(root: 1, request: 1, complete: true), .rootOffline(root: 1, errorNumber: 2),
+          .scanEnded(root: 2, request: 2, complete: true),
+        ], contents: [:], with: $0, time: fixture.disk.time, uptime: fixture.disk.time)
+    }
+    #expect(batch.endedScans.map(\.request) == [1, 2] && batch.record.deletedAssets.isEmpty)
+    #expect(try fixture.paths().count == 1)
+  }
+}
