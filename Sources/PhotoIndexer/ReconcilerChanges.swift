@@ -44,8 +44,11 @@ extension Reconciler {
 
   /// A deleted asset is back, with all that it had.
   private func restore(
-    _ former: Tombstone, _ content: AssetContent, _ row: FileRow, in batch: inout Batch
+    _ former: Tombstone, _ content: AssetContent, _ file: FileRow, in batch: inout Batch
   ) throws {
+    var row = file
+    // Until it can be read, its content is what it was.
+    if row.readTime == 0 { row.fingerprint = former.fingerprint }
     try batch.writer.restore(former, content: content, file: row)
     var fields: ChangedFields = former.path == path(of: row) ? [] : .path
     if former.fingerprint == nil || former.fingerprint != row.fingerprint || former.byteCount != row.byteCount {

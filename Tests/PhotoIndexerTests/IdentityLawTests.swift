@@ -1,0 +1,245 @@
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// Whatever a person does with files, one photo has one identifier.
+@Suite struct IdentityLawTests {
+  /// SplitMix64 (https://prng.di.unimi.it/splitmix64.c)
+  private struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+      return mixed ^ (mixed >> 31)
+    }
+  }
+
+  /// Files as a person sees them: each photo has a number of its own for as long as there is a copy of it.
+  private struct Person {
+    private(set) var fixture: ReconcilerFixture
+    private var random: Seeded
+    /// Photos in the library's two roots, and those in the trash, by path.
+    private(set) var shown: [String: Int] = [:]
+    private var trash: [String: Int] = [:]
+    private var nextNumber = 0
+    private var session: DirectoryNumber = 60
+    /// The records that say what was done since the last delivery.
+    private var records: [WatchRecord] = []
+    /// Photos whose content photod can't know yet.
+    private var unread: Set<Int> = []
+    /// Photos of which photod can't know the file that they are now.
+    private var copied: Set<Int> = []
+    /// New ones: what is renamed over another as soon as photod hears of it is how programs save.
+    private var young: Set<Int> = []
+    /// Names that another file had: a new one in its place is how programs save, too.
+    private var freed: Set<String> = []
+    private(set) var diary: [String] = []
+
+    init(seed: UInt64) throws {
+      fixture = try ReconcilerFixture()
+      random = Seeded(state: seed)
+      try fixture.apply(Fixture.top)
+      try fixture.addSecondRoot()
+    }
+
+    private mutating func pick(_ paths: some Collection<String>) -> String? {
+      paths.sorted().randomElement(using: &random)
+    }
+
+    private func place(_ path: String) -> (directory: DirectoryNumber, name: [UInt8]) {
+      (path.hasPrefix("/p/") ? 1 : session, Array(path.utf8.dropFirst(3)))
+    }
+
+    private mutating func freePath(_ folder: String) -> String {
+      while true {
+        let path = "\(folder)/\(UInt8.random(in: 0..<60, using: &random)).jpg"
+        if shown[path] == nil && !freed.contains(path) { return path }
+      }
+    }
+
+    private func found(_ path: String) -> WatchRecord {
+      let (directory, name) = place(path)
+      return .fileFound(directory: directory, name: name, stat: fixture.disk.stat(Array(path.utf8))!)
+    }
+
+    private func gone(_ path: String) -> WatchRecord {
+      let (directory, name) = place(path)
+      return .fileGone(directory: directory, name: name)
+    }
+
+    private func moved(_ from: String, _ to: String) -> WatchRecord {
+      let (old, new) = (place(from), place(to))
+      return .fileMoved(
+        from: old.directory, fromName: old.name, to: new.directory, toName: new.name,
+        stat: fixture.disk.stat(Array(to.utf8)))
+    }
+
+    private static func device(_ path: String) -> UInt64 { path.hasPrefix("/q/") ? 2 : 1 }
+
+    /// One thing that a person does. `isWatched`: photod is told each, else it has to find out by a scan.
+    mutating func act(isWatched: Bool) {
+      let folder = ["/p", "/q"].randomElement(using: &random)!
+      // What photod isn't told it can't tell apart where a new file is in the name of an old one.
+      var choice = Int.random(in: 0..<9, using: &random)
+      if !isWatched && choice < 2 { choice = 2 }
+      switch choice {
+      case 0, 1:
+        let path = freePath(folder)
+        fixture.disk.write(path, device: Self.device(path))
+        shown[path] = nextNumber
+        unread.insert(nextNumber)
+        young.insert(nextNumber)
+        nextNumber += 1
+        note("new \(path)", [found(path)])
+      case 2:
+        // A copy that differs from what it was made of is a photo of its own.
+        let known = shown.filter { !copied.contains($0.value) }
+        guard let path = pick(known.keys) else { return }
+        fixture.disk.write(path, bytes: Int64.random(in: 100...200, using: &random))
+        if let number = shown[path] { unread.insert(number) }
+        note("edit \(path)", [found(path)])
+      case 3:
+        guard let path = pick(shown.keys) else { return }
+        let bin = "/trash\(Self.device(path))/\(nextNumber)-\(path.split(separator: "/").last!)"
+        nextNumber += 1
+        fixture.disk.move(path, bin)
+        freed.insert(path)
+        trash[bin] = shown.removeValue(forKey: path)
+        note("trash \(path)", [gone(path)])
+      case 4:
+        guard let bin = pick(trash.keys) else { return }
+        let path = freePath(bin.hasPrefix("/trash2") ? "/q" : "/p")
+        fixture.disk.move(bin, path)
+        shown[path] = trash.removeValue(forKey: bin)
+        note("restore \(path)", [found(path)])
+      case 5, 6:
+        guard let from = pick(shown.keys) else { return }
+        let to = freePath(String(from.prefix(2)))
+        fixture.disk.move(from, to)
+        freed.insert(from)
+        shown[to] = shown.removeValue(forKey: from)
+        note("rename \(from) \(to)", Bool.random(using: &random) ? [moved(from, to)] : [gone(from), found(to)])
+      case 7:
+        let old = shown.filter { !young.contains($0.value) && !copied.contains($0.value) }
+        guard let a = pick(old.keys), let b = pick(old.keys.filter { $0 != a && $0.prefix(2) == a.prefix(2) }) else {
+          return
+        }
+        fixture.disk.exchange(a, b)
+        (shown[a], shown[b]) = (shown[b], shown[a])
+        note("exchange \(a) \(b)", [moved(a, b), moved(b, a)])
+      default:
+        // To the other disk: a copy, and minutes later the end of the original.
+        // Of one that was never read nobody can tell that its copy is it.
+        let read = shown.filter { !unread.contains($0.value) }
+        guard let from = pick(read.keys) else { return }
+        let to = freePath(from.hasPrefix("/p/") ? "/q" : "/p")
+        fixture.disk.copy(from, to, device: Self.device(to))
+        let arrival = found(to)
+        fixture.disk.pass(Int64.random(in: 1...1_000, using: &random))
+        fixture.disk.remove(from)
+        freed.insert(from)
+        shown[to] = shown.removeValue(forKey: from)
+        if let number = shown[to] { copied.insert(number) }
+        note("move \(from) \(to)", Bool.random(using: &random) ? [arrival, gone(from)] : [gone(from), arrival])
+      }
+      fixture.disk.pass(10)
+    }
+
+    private mutating func note(_ text: String, _ said: [WatchRecord]) {
+      diary.append(text)
+      records += said
+    }
+
+    /// What was done is said, in one batch or in several.
+    mutating func tell() throws {
+      while !records.isEmpty {
+        let count = Int.random(in: 1...records.count, using: &random)
+        try apply(Array(records.prefix(count)))
+        records.removeFirst(count)
+      }
+      forget()
+    }
+
+    /// photod knows now what is there; what is in the trash it can't read.
+    private mutating func forget() {
+      young = []
+      freed = []
+      unread.formIntersection(trash.values)
+      copied.formIntersection(trash.values)
+    }
+
+    /// photod starts, and scans both roots in any order.
+    mutating func restart() throws {
+      records = []
+      diary.append("restart")
+      try fixture.restart()
+      session += 1
+      var listings: [[WatchRecord]] = []
+      for (root, folder) in [(UInt16(1), "/p"), (2, "/q")] {
+        let number: DirectoryNumber = root == 1 ? 1 : session
+        let top: WatchRecord =
+          root == 1
+          ? Fixture.top
+          : .directoryFound(
+            number: number, parent: 0, root: 2, name: Fixture.bytes("/q"),
+            identity: FileIdentity(device: 2, inode: 1, birthTime: 1))
+        let files = shown.keys.filter { $0.hasPrefix(folder + "/") }.sorted().shuffled(using: &random)
+        listings.append(
+          [top, .listingStarted(number: number, evidence: .scan)] + files.map(found)
+            + [.listingEnded(number: number, complete: true), .scanEnded(root: root, request: 0, complete: true)])
+      }
+      var said: [WatchRecord] = [1, 2].map { .scanStarted(root: $0, request: 0, reason: .start) }
+      for listing in listings.shuffled(using: &random) { said += listing }
+      while !said.isEmpty {
+        let count = Int.random(in: 1...said.count, using: &random)
+        try apply(Array(said.prefix(count)))
+        said.removeFirst(count)
+      }
+      forget()
+    }
+
+    private func apply(_ records: [WatchRecord]) throws {
+      try fixture.catalog.write { writer in
+        let batch = try fixture.reconciler.apply(
+          records, contents: [:], with: writer, time: fixture.disk.time, uptime: fixture.disk.time)
+        _ = try writer.append(batch.record, origin: batch.origin, date: fixture.disk.time / 1000)
+      }
+    }
+  }
+
+  @Test(arguments: 0..<40) func onePhotoHasOneIdentifier(seed: Int) throws {
+    var person = try Person(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
+    var known: [Int: Int64] = [:]
+    for _ in 0..<25 {
+      let isWatched = !person.shown.isEmpty && seed % 3 != 0 ? true : person.shown.isEmpty
+      for _ in 0..<4 { person.act(isWatched: isWatched) }
+      if isWatched { try person.tell() } else { try person.restart() }
+      let paths = try person.fixture.paths()
+      #expect(Set(paths.keys) == Set(person.shown.keys), "\(person.diary.suffix(8))")
+      for (path, number) in person.shown {
+        guard let id = paths[path] else { continue }
+        if let before = known[number] {
+          #expect(id == before, "\(path) after \(person.diary.suffix(8))")
+          guard id == before else { return }
+        } else {
+          known[number] = id
+          try person.fixture.give(id)
+        }
+      }
+      #expect(Set(known.values).count == known.count)
+      let favorites = try person.fixture.catalog.read {
+        try $0.ids($0.plan(FetchOptions(collection: "smart:favorites")))
+      }
+      #expect(Set(favorites) == Set(paths.values))
+      guard Set(paths.keys) == Set(person.shown.keys) else { return }
+    }
+  }
+}
