@@ -79,7 +79,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     switch self {
     case .invalidPredicate: "Mend the predicate at the place that is marked."
     case .unknownSortKey(_, let known): "Keys are \(known.joined(separator: ", "))."
-    case .noSuchAsset: "Ids are never used again: it may have been deleted. Fetch the list anew."
+    case .noSuchAsset: "Ids are never used for another: it may have been deleted. Fetch the list anew."
     case .noSuchCollection(_, let similar):
       similar.isEmpty
         ? "'smart:favorites', 'album:Title', 'folder:/path', 'id:42' and bare titles name an album."

@@ -72,7 +72,7 @@ public struct Resource: Codable, Hashable, Sendable {
 
 /// One photo or video of the library, as `org.photod.library` describes it.
 public struct Asset: Codable, Hashable, Sendable, Identifiable {
-  /// Unique in its library and never used again after deletion.
+  /// Unique in its library and never another's: after deletion it comes back only with its photo, within 30 days.
   public var id: Int64
   public var mediaType: MediaType
   /// livePhoto, panorama, hdr, screenshot, raw, animated, motionPhoto, burst, depth; more may come.

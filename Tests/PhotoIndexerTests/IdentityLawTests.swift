@@ -119,6 +119,8 @@ private typealias Fixture = ReconcilerFixture
         let path = freePath(bin.hasPrefix("/trash2") ? "/q" : "/p")
         fixture.disk.move(bin, path)
         shown[path] = trash.removeValue(forKey: bin)
+        // It may have been thrown away before photod heard of it.
+        if let number = shown[path], unread.contains(number) || copied.contains(number) { young.insert(number) }
         note("restore \(path)", [found(path)])
       case 5, 6:
         guard let from = pick(shown.keys) else { return }
