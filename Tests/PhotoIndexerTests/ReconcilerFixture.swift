@@ -11,16 +11,20 @@ final class ReconcilerFixture {
   let folder: String
   private(set) var catalog: Catalog
   let disk = MemoryDisk()
+  private let files: any PhotoFiles
   var reconciler: Reconciler
   private let grace: Duration
 
-  init(grace: Duration = .zero) throws {
+  /// - Parameter files: what photod reads; nil: those of `disk`.
+  init(grace: Duration = .zero, files: (any PhotoFiles)? = nil) throws {
+    self.files = files ?? disk
     folder = NSTemporaryDirectory() + "photod-reconciler-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     catalog = try Catalog(path: folder + "/catalog.sqlite")
     self.grace = grace
     reconciler = try Reconciler(
-      catalog: catalog, files: disk, knownInodes: KnownInodes(catalog: catalog), policy: RemovalPolicy(grace: grace))
+      catalog: catalog, files: self.files, knownInodes: KnownInodes(catalog: catalog),
+      policy: RemovalPolicy(grace: grace))
     let rootID = try catalog.write { try $0.insertRoot(path: Array("/p".utf8)) }
     reconciler.tree.addRoot(rootID, path: Array("/p".utf8))
     reconciler.availability[rootID] = true
@@ -34,7 +38,8 @@ final class ReconcilerFixture {
   /// A photod that starts again from its catalog.
   func restart() throws {
     reconciler = try Reconciler(
-      catalog: catalog, files: disk, knownInodes: KnownInodes(catalog: catalog), policy: RemovalPolicy(grace: grace))
+      catalog: catalog, files: self.files, knownInodes: KnownInodes(catalog: catalog),
+      policy: RemovalPolicy(grace: grace))
     for (id, path) in reconciler.tree.rootPaths { reconciler.rootIDs[path == Self.bytes("/q") ? 2 : 1] = id }
   }
 

@@ -1,0 +1,153 @@
+import Foundation
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// Real files on two file systems, /dev/shm and the temporary folder's. stat(2) tells no birth time: content decides, as it
+/// does where a file system keeps none.
+@Suite struct RealFileTests {
+  /// The folders of a test, which go with it.
+  private final class Folders {
+    let memory = "/dev/shm/photod-real-" + UUID().uuidString
+    let disk = NSTemporaryDirectory() + "photod-real-" + UUID().uuidString
+
+    init() throws {
+      for folder in [memory, disk] {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      }
+    }
+
+    deinit {
+      for folder in [memory, disk] {
+        do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
+      }
+    }
+  }
+
+  private let folders: Folders
+  private let fixture: ReconcilerFixture
+  private let photo: Data
+
+  init() throws {
+    folders = try Folders()
+    fixture = try ReconcilerFixture(files: DiskFiles())
+    let package = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    photo = try Data(
+      contentsOf: package.appendingPathComponent("Tests/Fixtures/made/gen/2011/01/DSC_0000110.JPG"))
+    for (number, folder) in [(UInt16(8), folders.memory), (9, folders.disk)] {
+      let path = Fixture.bytes(folder)
+      let id = try fixture.catalog.write { try $0.insertRoot(path: path) }
+      fixture.reconciler.tree.addRoot(id, path: path)
+      fixture.reconciler.availability[id] = true
+      fixture.reconciler.rootIDs[number] = id
+      var status = stat()
+      #expect(stat(folder, &status) == 0)
+      try apply(
+        .directoryFound(
+          number: DirectoryNumber(number), parent: 0, root: number, name: path,
+          identity: FileIdentity(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: 0)))
+    }
+  }
+
+  /// With the clock that the kernel dates files by.
+  @discardableResult
+  private func apply(_ records: WatchRecord..., later: Duration = .zero) throws -> CommitRecord {
+    let clock = SystemClock()
+    let time = clock.wallTime + later.components.seconds * 1_000_000_000
+    return try fixture.catalog.write { writer in
+      let batch = try fixture.reconciler.apply(
+        records, contents: [:], with: writer, time: time, uptime: clock.bootTime)
+      _ = try writer.append(batch.record, origin: batch.origin, date: time / 1000)
+      return batch.record
+    }
+  }
+
+  private func found(_ path: String, in directory: DirectoryNumber) throws -> WatchRecord {
+    let stat = try #require(DiskFiles().stat(Fixture.bytes(path)))
+    return .fileFound(directory: directory, name: Fixture.bytes((path as NSString).lastPathComponent), stat: stat)
+  }
+
+  private func write(_ path: String, _ marker: UInt8) throws {
+    // Behind the end of the picture, within what a fingerprint is of.
+    try (photo + Data([marker])).write(to: URL(fileURLWithPath: path))
+  }
+
+  private func move(_ from: String, _ to: String) throws {
+    let mv = Process()
+    mv.executableURL = URL(fileURLWithPath: "/bin/mv")
+    mv.arguments = [from, to]
+    try mv.run()
+    mv.waitUntilExit()
+    #expect(mv.terminationStatus == 0)
+  }
+
+  @Test(arguments: [false, true]) func fileMovedToAnotherFileSystemKeepsItsIdentifier(isToldLate: Bool) throws {
+    let (from, to) = (folders.memory + "/a.jpg", folders.disk + "/b.jpg")
+    try write(from, 1)
+    try apply(try found(from, in: 8))
+    let id = try #require(try fixture.paths()[from])
+    let album = try fixture.give(id)
+    let before = try #require(DiskFiles().stat(Fixture.bytes(from)))
+    try move(from, to)
+    let after = try #require(DiskFiles().stat(Fixture.bytes(to)))
+    #expect(before.identity.device != after.identity.device, "/dev/shm and the temporary folder are one file system")
+    let gone = WatchRecord.fileGone(directory: 8, name: Fixture.bytes("a.jpg"))
+    if isToldLate {
+      try apply(gone)
+      try apply(try found(to, in: 9))
+    } else {
+      try apply(try found(to, in: 9))
+      try apply(gone)
+    }
+    #expect(try fixture.paths() == [to: id])
+    #expect(try fixture.members(of: album) == [id])
+    #expect(try fixture.asset(to).isFavorite)
+  }
+
+  /// ext4 gives the inode that was freed last to the next file.
+  @Test func fileThatHasTheInodeOfADeletedOneIsANewPhoto() throws {
+    let old = folders.disk + "/a.jpg"
+    try write(old, 1)
+    try apply(try found(old, in: 9))
+    let id = try #require(try fixture.paths()[old])
+    let inode = try #require(DiskFiles().stat(Fixture.bytes(old))).identity.inode
+    try FileManager.default.removeItem(atPath: old)
+    try apply(.fileGone(directory: 9, name: Fixture.bytes("a.jpg")))
+    for number in 0..<200 {
+      let path = folders.disk + "/\(number).jpg"
+      // Written in place: a temporary file would take the inode.
+      #expect(FileManager.default.createFile(atPath: path, contents: photo + Data([2, UInt8(number)])))
+      guard try #require(DiskFiles().stat(Fixture.bytes(path))).identity.inode == inode else { continue }
+      let record = try apply(try found(path, in: 9))
+      #expect(record.insertedAssets.count == 1 && !record.insertedAssets.contains(id))
+      return
+    }
+    print("no inode was used again in 200 files: nothing was tried")
+  }
+
+  @Test func copyThatIsRestoredIsTheDeletedPhoto() throws {
+    let (path, copy) = (folders.disk + "/a.jpg", folders.memory + "/hidden")
+    try write(path, 3)
+    try apply(try found(path, in: 9))
+    let id = try #require(try fixture.paths()[path])
+    try fixture.give(id)
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    try FileManager.default.removeItem(atPath: path)
+    try apply(.fileGone(directory: 9, name: Fixture.bytes("a.jpg")))
+    try write(path, 4)
+    #expect(try apply(try found(path, in: 9), later: .seconds(60)).insertedAssets.contains(id) == false)
+    try FileManager.default.removeItem(atPath: path)
+    try apply(.fileGone(directory: 9, name: Fixture.bytes("a.jpg")), later: .seconds(70))
+    try FileManager.default.copyItem(atPath: copy, toPath: path)
+    try apply(try found(path, in: 9), later: .seconds(20 * 86_400))
+    #expect(try fixture.paths() == [path: id])
+    #expect(try fixture.asset(path).isFavorite)
+  }
+}
