@@ -195,21 +195,27 @@ extension CatalogWriter {
       FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
         CROSS JOIN directory d ON d.id = a.directory_id
       WHERE a.id = ?1
-      RETURNING inode, fingerprint
+      RETURNING inode, fingerprint, EXISTS (SELECT 1 FROM album_asset WHERE asset_id = ?1)
       """)
     insert.bind(1, id)
     insert.bind(2, date)
     insert.bind(3, text: directoryPath)
-    let keys = try insert.firstRow {
-      (UInt64(bitPattern: insert.int64(0)), insert.optionalInt64(1).map(UInt64.init(bitPattern:)))
+    let buried = try insert.firstRow {
+      (
+        inode: UInt64(bitPattern: insert.int64(0)),
+        fingerprint: insert.optionalInt64(1).map(UInt64.init(bitPattern:)), hasAlbums: insert.bool(2)
+      )
     }
-    let albums = try RawStatement(
-      database,
-      "INSERT INTO tombstone_album SELECT asset_id, collection_id, rank FROM album_asset WHERE asset_id = ?")
-    albums.bind(1, id)
-    try albums.run()
+    guard let buried else { return nil }
+    if buried.hasAlbums {
+      let albums = try RawStatement(
+        database,
+        "INSERT INTO tombstone_album SELECT asset_id, collection_id, rank FROM album_asset WHERE asset_id = ?")
+      albums.bind(1, id)
+      try albums.run()
+    }
     try deleteAsset(id)
-    return keys
+    return (buried.inode, buried.fingerprint)
   }
 
   /// Adds the asset of a tombstone again, with its id and all that a person gave it; the tombstone is gone then.
