@@ -37,7 +37,9 @@ public struct NameRules: Hashable, Sendable {
   /// A file that may be an asset, whatever the patterns say: not hidden, not the lock that an office program puts beside
   /// what it has open (`~$a.jpg`), and with a wanted extension (ASCII letters compare without case). So what programs are
   /// still writing is not wanted: `*.part`, `*.crdownload`, `*.tmp`, `.syncthing.*`, `.~*`.
-  public func wantsFile(_ name: some BidirectionalCollection<UInt8>) -> Bool {
+  ///
+  /// Of bytes as the kernel gave them: it is asked of every name on the disk, and most of them are not wanted.
+  public func wantsFile(_ name: UnsafeRawBufferPointer) -> Bool {
     guard let first = name.first, first != UInt8(ascii: "."), let dot = name.lastIndex(of: UInt8(ascii: ".")) else {
       return false
     }
@@ -46,6 +48,8 @@ public struct NameRules: Hashable, Sendable {
     guard ending.count <= longestExtension else { return false }
     return extensions.contains(ending.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 })
   }
+
+  public func wantsFile(_ name: [UInt8]) -> Bool { name.withUnsafeBytes { wantsFile($0) } }
 
   /// A directory that is entered, whatever the patterns say.
   public func wantsDirectory(_ name: [UInt8]) -> Bool {

@@ -92,7 +92,7 @@ extension FolderWatch {
       } else {
         listing.ignored.append(name)
       }
-    } else if rules.wantsFile(name) {
+    } else if rules.wantsFile(UnsafeRawBufferPointer(rebasing: name)) {
       guard type == Int32(DT_REG) else { return }
       let name = Array(name)
       if rules.pattern(ignoring: name, isDirectory: false, in: folder) == nil {

@@ -26,6 +26,14 @@ import WatchRecords
     return path
   }
 
+  /// photod-watch itself, by way of a shell that says this first.
+  private func wrapper(_ setting: String) throws -> String {
+    let path = disk.outside + "/wrapped"
+    Disk.write(path, "#!/bin/sh\n\(setting)\nexec \(try WatchSession.builtExecutable())\n")
+    chmod(path, 0o755)
+    return path
+  }
+
   private func deaths(_ session: WatchSession, _ count: Int) async throws -> [String] {
     while session.deaths.count < count { try await session.takeInput() }
     return session.deaths
@@ -73,6 +81,53 @@ import WatchRecords
     #expect(try await session.takeInput() == .started(session: 1))
     // The next after three seconds: it was not replaced, and `alive` was for the watcher alone.
     #expect(try await session.takeInput() == .batch([.synced(number: 77)]))
+    await session.watcher.stop()
+  }
+
+  /// At rest it wakes every ten seconds, and says so: time is what is tried here.
+  @Test func oneThatRestsIsLeftAlone() async throws {
+    disk.write("a.jpg")
+    let session = try await WatchSession(roots: [disk.root], longestSilence: .seconds(14))
+    let process = session.watcher.processID
+    try await Task.sleep(for: .seconds(16))
+    try await session.sync()
+    #expect(session.deaths.isEmpty && session.watcher.processID == process)
+    await session.watcher.stop()
+  }
+
+  /// A disk on which each look takes 20 ms: a listing of 150 files takes three seconds.
+  @Test func oneThatListsASlowDiskIsLeftAlone() async throws {
+    let source = disk.outside + "/slow.c"
+    Disk.write(
+      source,
+      """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <string.h>
+      #include <sys/stat.h>
+      #include <unistd.h>
+      int statx(int directory, const char *name, int flags, unsigned mask, struct statx *result) {
+        int (*real)(int, const char *, int, unsigned, struct statx *) = dlsym(RTLD_NEXT, "statx");
+        if (strstr(name, ".jpg")) usleep(20000);
+        return real(directory, name, flags, mask, result);
+      }
+
+      """)
+    let library = disk.outside + "/slow.so"
+    guard system("cc -shared -fPIC -o \(library) \(source) -ldl 2>/dev/null") == 0 else { return }
+    for index in 0..<150 { disk.write("\(index).jpg") }
+    let session = try await WatchSession(
+      roots: [disk.root],
+      executable: try wrapper("export LD_PRELOAD=\(library) PHOTOD_WATCH_SILENCE=200"), waiting: false,
+      longestSilence: .milliseconds(1500))
+    let start = ContinuousClock.now
+    var isScanned = false
+    while !isScanned, session.deaths.isEmpty {
+      guard case .batch(let records) = try await session.takeInput() else { continue }
+      isScanned = records.contains { if case .scanEnded(_, _, true) = $0 { true } else { false } }
+    }
+    #expect(ContinuousClock.now - start > .milliseconds(2500), "the disk was slow")
+    #expect(session.deaths.isEmpty)
     await session.watcher.stop()
   }
 
