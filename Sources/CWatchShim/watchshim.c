@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +46,13 @@ int watchshim_stat_at(int directory, const char *name, struct watchshim_stat *re
 
 int watchshim_stat_descriptor(int descriptor, struct watchshim_stat *result) {
   return look(descriptor, "", AT_EMPTY_PATH, result);
+}
+
+int watchshim_file_system_type(int descriptor, uint32_t *type) {
+  struct statfs s;
+  if (fstatfs(descriptor, &s) != 0) return errno;
+  *type = (uint32_t)s.f_type;
+  return 0;
 }
 
 long watchshim_read_directory(int directory, void *buffer, size_t byte_count) {

@@ -16,13 +16,16 @@ struct Missing {
 }
 
 extension FolderWatch {
-  func setWatch(_ index: NodeIndex, _ watch: Int32) {
+  /// - Parameter reason: of polling it where it has no watch; nil where a watch is all that is wanting.
+  func setWatch(_ index: NodeIndex, _ watch: Int32, reason: PollingReason? = nil) {
     tree[index].watch = watch
     if watch >= 0 {
       byWatch[watch] = index
-      unwatched.remove(index, identity: tree[index].identity)
+      polled.remove(index, identity: tree[index].identity)
     } else {
-      unwatched.insert(index, identity: tree[index].identity)
+      let reason = reason ?? (inotify.isOpen ? .watchLimit : .noInstance)
+      polled.insert(index, identity: tree[index].identity, reason: reason)
+      if reason == .watchLimit { mustRebalance = true }
     }
   }
 
@@ -32,7 +35,8 @@ extension FolderWatch {
     case .failure: doubt(parent)
     case .success(let descriptor):
       switch OpenDirectories.open(descriptor, name) {
-      case .success(let opened): adopt(opened, under: parent, name: name, evidence: .event, scan: nil, recursive: false)
+      case .success(let opened):
+        adopt(opened, under: parent, name: name, evidence: .event, scan: nil, recursive: false)
       case .failure(let error):
         if !saysAbsent(error.number) { cannotEnter(parent, name, error, scan: nil) }
       }
@@ -51,11 +55,12 @@ extension FolderWatch {
       close(descriptor)
       return cannotEnter(parent, name, error, scan: scan)
     }
+    let silent = silentFileSystem(descriptor, look)
     var watch: Int32 = -1
-    switch inotify.watch(descriptor, mask: InotifyInstance.contentMask) {
-    case .success(let given): watch = given
-    case .failure(let error):
-      guard UnwatchedDirectories.isExhausted(error) else {
+    if silent == nil {
+      switch tryWatch(descriptor, look.identity, mask: InotifyInstance.contentMask) {
+      case .success(let given): watch = given
+      case .failure(let error):
         close(descriptor)
         return cannotEnter(parent, name, error, scan: scan)
       }
@@ -71,17 +76,18 @@ extension FolderWatch {
       return settleKnown(
         known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
     }
-    if let known = unwatched.node(look.identity), tree[known].parent >= 0 {
-      if watch >= 0 {
-        setWatch(known, watch)
-        requestListing(known, evidence: .event)
-      }
+    if let known = polled.node(look.identity), tree[known].parent >= 0 {
+      // Its number on disk may be that of one that is gone: what is in it tells.
+      let isHere = tree[known].parent == parent && tree.name(known).elementsEqual(name)
+      if watch >= 0 { setWatch(known, watch) }
+      if watch >= 0 || !isHere { requestListing(known, evidence: .scan) }
       return settleKnown(
         known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
     }
     displaceOccupant(of: parent, name, evidence: evidence)
     let index = tree.insert(under: parent, name: name, identity: look.identity)
-    setWatch(index, watch)
+    tree[index].lastChange = UInt32(clamping: min(look.stat.modificationTime, realTime()) / 1_000_000_000)
+    setWatch(index, watch, reason: silent)
     say(
       .directoryFound(
         number: tree[index].number, parent: tree[parent].number, root: tree.root(index), name: name,
@@ -168,7 +174,7 @@ extension FolderWatch {
         byWatch[watch] = nil
         inotify.unwatch(watch)
       } else {
-        unwatched.remove(node, identity: tree[node].identity)
+        polled.remove(node, identity: tree[node].identity)
       }
       missing[node] = nil
       cancelListing(node)

@@ -36,8 +36,10 @@ struct Node {
   var firstChild: NodeIndex = -1
   var next: NodeIndex = -1
   var previous: NodeIndex = -1
-  /// inotify's watch descriptor, -1 when there is none.
+  /// inotify's watch descriptor, -1 when there is none: then the directory is polled.
   var watch: Int32 = -1
+  /// When something in it was last changed, as far as is known; seconds since 1970. It decides who has a watch.
+  var lastChange: UInt32 = 0
   var nameOffset: UInt32 = 0
   /// Of parent and name; kept so that the name index moves entries without reading names.
   var nameHash: UInt32 = 0

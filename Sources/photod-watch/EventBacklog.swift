@@ -37,6 +37,7 @@ struct EventBacklog {
   private var renames: [Int32: Int] = [:]
 
   var isEmpty: Bool { head == entries.count }
+  var count: Int { entries.count - head }
   var isFull: Bool { entries.count - head >= Self.maximumEvents }
 
   /// Whether an unhandled event says that something was renamed out of this watch's directory or into it.

@@ -11,22 +11,26 @@ extension FolderWatch {
     currentStamp = eventCount
     if event.has(IN_Q_OVERFLOW) {
       noteOverflow()
-    } else if event.watch == cookies.watch {
+    } else if event.watch == cookies?.watch {
       noteCookie(event)
     } else if let index = byWatch[event.watch] {
-      if event.name.isEmpty {
-        handleOwn(event, of: index)
-      } else if event.has(IN_ISDIR) {
-        handleDirectory(event, in: index)
-      } else {
-        handleFile(event, in: index)
-      }
+      tree[index].lastChange = clock
+      if event.name.isEmpty { handleOwn(event, of: index) } else { handleContent(event, in: index) }
+    } else if let node = retired[event.watch] {
+      handleRetired(event, of: node)
     }
+  }
+
+  /// An event about a name in a watched directory.
+  func handleContent(_ event: WatchEvent, in index: NodeIndex) {
+    if event.has(IN_ISDIR) { handleDirectory(event, in: index) } else { handleFile(event, in: index) }
   }
 
   private func noteOverflow() {
     say(.overflow)
     overflowed = true
+    // Maybe the end of these was dropped; all is listed again.
+    retired = [:]
     for id in scans.keys { scans[id]?.complete = false }
     for position in syncs.indices where !syncs[position].isCookieSeen { syncs[position].isCookieLost = true }
   }
@@ -76,7 +80,8 @@ extension FolderWatch {
     if event.has(IN_CREATE | IN_MOVED_TO) {
       enter(index, event.name)
     } else if event.has(IN_MOVED_FROM | IN_DELETE) {
-      if let child { markMissing(child, evidence: .event) }
+      // Where something is polled it may have moved there without a word: a scan tells.
+      if let child { markMissing(child, evidence: event.has(IN_MOVED_FROM) && polled.count > 0 ? .scan : .event) }
     } else if event.has(IN_ATTRIB) {
       // Permissions may have come that were missing.
       if let child {

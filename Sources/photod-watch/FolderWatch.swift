@@ -26,20 +26,27 @@ final class FolderWatch {
   static let longestWaitForQuiet: Int64 = 500_000_000
   /// How long one part of a turn may take before the others have theirs.
   static let slice: Int64 = 5_000_000
-  /// Roots and unwatched directories are looked at again so often.
+  /// Roots are looked at again so often, and polled directories have their share.
   static let checkInterval: Int64 = 2_000_000_000
   /// While every root is there and everything is watched, only a renamed directory above a root is not said by an event.
   static let restInterval: Int64 = 10_000_000_000
 
   let socket: Int32
-  let inotify: InotifyInstance
-  let cookies: CookieDirectory
-  var mounts: MountTable
+  /// Maybe not open: then everything is polled.
+  var inotify = InotifyInstance()
+  /// nil where it can't be made or watched: then a sync waits until the queue is empty.
+  var cookies: CookieDirectory?
+  var saidNoCookies = false
+  var mounts = MountTable()
 
   var rules = NameRules()
   var roots: [UInt16: Root] = [:]
   var tree = DirectoryTree()
   var byWatch: [Int32: NodeIndex] = [:]
+  /// Watches that were given up and may still have events in the queue.
+  var retired: [Int32: NodeReference] = [:]
+  /// CLOCK_REALTIME in seconds when the queue was read last.
+  var clock: UInt32 = 0
   var directories = OpenDirectories()
 
   var backlog = EventBacklog()
@@ -60,8 +67,18 @@ final class FolderWatch {
   var held = HeldMoves()
   var missing: [NodeIndex: Missing] = [:]
   var syncs: [SyncRequest] = []
-  var unwatched = UnwatchedDirectories()
-  var saidUnwatched = 0
+
+  var fileSystems = FileSystems()
+  var share = WatchShare()
+  var polled = PolledDirectories()
+  var polls = PollRounds()
+  /// `currentStamp` of what the running look at all polled directories finds.
+  var passStamp: UInt64 = 0
+  /// There are watches too many, or better uses of them.
+  var mustRebalance = false
+  /// A polled directory changed: at the next check it may get a watch.
+  var wantsExchange = false
+  var said = SaidPolling()
   var lastCheck: Int64 = 0
   /// Something happened that a check should see at once.
   var mustCheck = false
@@ -74,11 +91,11 @@ final class FolderWatch {
   var output = Output()
   var orders = FrameAssembler()
 
-  init(socket: Int32) throws(StartError) {
+  init(socket: Int32) {
     self.socket = socket
-    inotify = try InotifyInstance()
-    cookies = try CookieDirectory(inotify: inotify)
-    mounts = MountTable()
+    // First of all: libinotifytools keeps the descriptor where only small numbers fit.
+    openInotify()
+    _ = share.readLimit()
   }
 
   /// Works until photod closes its end or a signal ends it.
@@ -98,7 +115,7 @@ final class FolderWatch {
       complain(error.message)
       status = error.status
     }
-    cookies.remove()
+    cookies?.remove()
     inotify.close()
     return status
   }
@@ -106,7 +123,10 @@ final class FolderWatch {
   private func turn() {
     let drained = handleEvents()
     if drained || looks.isDue { flushLooks() }
+    noteSyncsWithoutCookie(drained: drained)
     listSome()
+    rebalance()
+    pollSome()
     let now = watchshim_now()
     if now >= nextCheck {
       let wasAsked = mustCheck
@@ -122,6 +142,7 @@ final class FolderWatch {
   /// - returns: whether the queue was empty at the end.
   private func handleEvents() -> Bool {
     let end = watchshim_now() + Self.slice
+    clock = UInt32(clamping: realTime() / 1_000_000_000)
     while true {
       let drained = inotify.read(into: &backlog)
       if drained, backlog.isEmpty {
@@ -155,25 +176,26 @@ final class FolderWatch {
     let paused = output.isPaused
     let timeout = paused ? -1 : millisecondsUntilDue()
     if timeout != 0 { directories.closeAll() }
-    var polled = [
+    var waited = [
       pollfd(fd: socket, events: Int16(POLLIN) | (output.wantsToWrite ? Int16(POLLOUT) : 0), revents: 0),
       pollfd(fd: paused ? -1 : inotify.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: paused ? -1 : mounts.descriptor, events: Int16(POLLPRI), revents: 0),
     ]
-    guard watchshim_poll(&polled, UInt32(polled.count), timeout) >= 0 else {
+    guard watchshim_poll(&waited, UInt32(waited.count), timeout) >= 0 else {
       if errno == EINTR { return true }
       throw Failure(message: "poll failed: \(describe(errno))", status: 1)
     }
-    if polled[2].revents != 0 {
+    if waited[2].revents != 0 {
       mounts.hasChanged = true
       mustCheck = true
     }
-    guard polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return true }
+    guard waited[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return true }
     return try readOrders()
   }
 
   private func millisecondsUntilDue() -> Int32 {
     guard walk.isIdle, backlog.isEmpty, !overflowed else { return 0 }
+    if scans.isEmpty, polls.hasWork || (mustRebalance && inotify.isOpen) { return 0 }
     let due = min(nextCheck, nextSettling(), aliveAt + Self.longestSilence)
     let now = watchshim_now()
     return due <= now ? 0 : Int32(min((due - now + 999_999) / 1_000_000, 60_000))

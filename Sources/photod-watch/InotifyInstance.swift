@@ -9,8 +9,8 @@ struct StartError: Error {
   var message: String
 }
 
-/// The kernel's one queue of events, owned and read by libinotifytools. One a process, for its life: the library keeps it
-/// in globals.
+/// The kernel's one queue of events, owned and read by libinotifytools. One a process, from when the kernel gives it to the
+/// process's end: the library keeps it in globals.
 struct InotifyInstance {
   /// What names a change of a directory's contents. Never MODIFY, OPEN or ACCESS: photod's own reading would flood the
   /// queue. IN_IGNORED, IN_UNMOUNT and IN_Q_OVERFLOW come unasked.
@@ -19,33 +19,37 @@ struct InotifyInstance {
   /// The top of a root also says what becomes of itself; any other directory's parent says that.
   static let topMask = contentMask | UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
 
-  /// For poll(2) and inotify_add_watch(2); reading is the library's.
-  let descriptor: Int32
+  /// For poll(2), which passes over -1, and inotify_add_watch(2); reading is the library's.
+  private(set) var descriptor: Int32 = -1
+  /// Why there is none (EMFILE: fs.inotify.max_user_instances, or the open files of this process).
+  private(set) var errorNumber: Int32 = 0
 
-  /// - throws: `StartError` when the kernel gives no instance (EMFILE: fs.inotify.max_user_instances).
-  init() throws(StartError) {
-    let before = try Self.instances()
+  var isOpen: Bool { descriptor >= 0 }
+
+  /// Asks the kernel for it; where there is none it may be asked again at any time.
+  mutating func open() {
+    guard !isOpen else { return }
     guard inotifytools_initialize() == 1 else {
-      let number = inotifytools_error()
-      throw StartError(
-        message: """
-          no inotify instance: \(describe(number)); \
-          the limits are fs.inotify.max_user_instances and the open files of this process
-          """)
+      errorNumber = inotifytools_error()
+      return
     }
-    let new = Set(try Self.instances()).subtracting(before)
-    guard new.count == 1, let descriptor = new.first else {
-      throw StartError(message: "libinotifytools opened \(new.count) inotify instances, not one")
+    // The library does not say which descriptor it has; what was inherited is closed, so there is one.
+    var descriptors: [Int32] = [-1, -1]
+    let count = watchshim_inotify_descriptors(&descriptors, 2)
+    guard count == 1, fcntl(descriptors[0], F_SETFD, FD_CLOEXEC) == 0, fcntl(descriptors[0], F_SETFL, O_NONBLOCK) == 0
+    else {
+      errorNumber = count < 0 ? -count : count == 1 ? errno : EBADF
+      inotifytools_cleanup()
+      return
     }
-    self.descriptor = descriptor
-    guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
-      throw StartError(message: "the inotify instance can't be made non-blocking: \(describe(errno))")
-    }
+    descriptor = descriptors[0]
+    errorNumber = 0
   }
 
   /// Watches the directory that `directory` is open on. The same directory always gives the same number, wherever it was
   /// moved: that is the test of its identity.
   func watch(_ directory: Int32, mask: UInt32) -> Result<Int32, SystemError> {
+    guard isOpen else { return .failure(SystemError(number: EMFILE)) }
     let watch = watchshim_watch_descriptor(descriptor, directory, mask)
     return watch < 0 ? .failure(SystemError(number: -watch)) : .success(watch)
   }
@@ -58,6 +62,7 @@ struct InotifyInstance {
   /// Copies what the kernel has queued to `backlog`.
   /// - returns: false when the backlog was full before the queue was empty.
   func read(into backlog: inout EventBacklog) -> Bool {
+    guard isOpen else { return true }
     while !backlog.isFull {
       guard let event = inotifytools_next_events(0, 1) else { return true }
       backlog.append(event)
@@ -65,13 +70,8 @@ struct InotifyInstance {
     return false
   }
 
-  func close() { inotifytools_cleanup() }
-
-  private static func instances() throws(StartError) -> [Int32] {
-    var descriptors = [Int32](repeating: -1, count: 64)
-    let count = watchshim_inotify_descriptors(&descriptors, 64)
-    guard count >= 0 else { throw StartError(message: "/proc/self/fd can't be read: \(describe(-count))") }
-    return Array(descriptors.prefix(Int(count)))
+  func close() {
+    if isOpen { inotifytools_cleanup() }
   }
 }
 
@@ -81,3 +81,24 @@ struct SystemError: Error {
 }
 
 func describe(_ errorNumber: Int32) -> String { String(cString: strerror(errorNumber)) }
+
+extension FolderWatch {
+  /// Gets the inotify instance, and the directory for sync cookies, where they are not there yet. When the instance comes
+  /// late, what was polled without it is watched, directory by directory, and listed.
+  func openInotify() {
+    if !inotify.isOpen {
+      directories.closeAll()
+      inotify.open()
+      guard inotify.isOpen else { return }
+      polled.instanceCame()
+      mustRebalance = true
+    }
+    guard cookies == nil else { return }
+    do throws(StartError) {
+      cookies = try CookieDirectory(inotify: inotify)
+    } catch {
+      if !saidNoCookies { complain("\(error.message); a sync waits for an empty queue instead") }
+      saidNoCookies = true
+    }
+  }
+}

@@ -16,6 +16,10 @@ struct Listing {
   var hasCacheTag = false
   /// nil when all could be read.
   var failure: (name: [UInt8], errorNumber: Int32)?
+  /// The directory's times before it was read; only of one that is polled.
+  var times: PolledDirectories.Times?
+  /// CLOCK_REALTIME before it was read, nanoseconds; only of one that is polled.
+  var beganAt: Int64 = 0
 }
 
 extension FolderWatch {
@@ -24,6 +28,10 @@ extension FolderWatch {
   func readListing(_ index: NodeIndex, _ descriptor: Int32, _ request: ListingRequest) -> Listing? {
     var listing = Listing()
     var names: [[UInt8]] = []
+    if tree[index].watch < 0 {
+      listing.beganAt = realTime()
+      if case .success(let look) = FileLook.of(descriptor) { listing.times = PolledDirectories.Times(look) }
+    }
     readEntries(descriptor, in: rules.needsFolder ? folder(index) : nil, into: &listing, files: &names)
     if listing.hasMarker {
       listing.directories = []
@@ -137,7 +145,7 @@ extension FolderWatch {
     } else {
       tree[index].flags.remove(.holdsCacheTag)
     }
-    if tree[index].watch < 0 { unwatched.noteListing(index, descriptor) }
+    polled.noteListing(index, listing)
 
     if listing.hasMarker {
       tree[index].flags.insert(.contentsIgnored)

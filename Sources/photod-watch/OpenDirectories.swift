@@ -55,6 +55,27 @@ struct OpenDirectories {
     }
   }
 
+  /// Looks at exactly the directory that the node stands for, in one system call where its path is short enough. Fails as
+  /// `descriptor(of:)`.
+  static func glance(
+    _ index: NodeIndex, in tree: DirectoryTree, rootPath: (UInt16) -> [UInt8]?
+  ) -> Result<FileLook, SystemError> {
+    guard var path = rootPath(tree.root(index)) else { return .failure(SystemError(number: ESTALE)) }
+    for component in tree.components(index) {
+      path.append(UInt8(ascii: "/"))
+      path.append(contentsOf: component)
+    }
+    guard path.count < PATH_MAX else {
+      return open(index, in: tree, rootPath: rootPath).flatMap { descriptor in
+        defer { close(descriptor) }
+        return FileLook.of(descriptor)
+      }
+    }
+    return FileLook.at(AT_FDCWD, path).flatMap { look in
+      look.identity == tree[index].identity ? .success(look) : .failure(SystemError(number: ESTALE))
+    }
+  }
+
   /// Opens the directory, in pieces where the path is longer than PATH_MAX.
   static func openPath(_ root: [UInt8], components: [ArraySlice<UInt8>] = []) -> Result<Int32, SystemError> {
     var base = AT_FDCWD

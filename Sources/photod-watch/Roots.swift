@@ -41,22 +41,26 @@ extension FolderWatch {
     case .success(let opened): descriptor = opened
     }
     defer { close(descriptor) }
-    let identity: FileIdentity
+    let look: FileLook
     switch FileLook.of(descriptor) {
     case .failure(let error): return rootStaysOffline(number, error.number)
-    case .success(let look): identity = look.identity
+    case .success(let seen): look = seen
     }
+    let identity = look.identity
+    let silent = silentFileSystem(descriptor, look)
+    // It is within another root: photod should not have ordered that, but a rename or a bind mount may bring it about.
+    guard polled.node(identity) == nil else { return rootStaysOffline(number, EEXIST) }
     var watch: Int32 = -1
-    switch inotify.watch(descriptor, mask: InotifyInstance.topMask) {
-    case .success(let given):
-      // It is within another root: photod should not have ordered that, but a rename or a bind mount may bring it about.
-      guard byWatch[given] == nil else { return rootStaysOffline(number, EEXIST) }
-      watch = given
-    case .failure(let error):
-      guard UnwatchedDirectories.isExhausted(error) else { return rootStaysOffline(number, error.number) }
+    if silent == nil {
+      switch tryWatch(descriptor, identity, mask: InotifyInstance.topMask) {
+      case .success(let given):
+        guard given < 0 || byWatch[given] == nil else { return rootStaysOffline(number, EEXIST) }
+        watch = given
+      case .failure(let error): return rootStaysOffline(number, error.number)
+      }
     }
     let top = tree.insertTop(root: number, identity: identity)
-    setWatch(top, watch)
+    setWatch(top, watch, reason: silent)
     roots[number]?.state = .online(top: top)
     say(.directoryFound(number: tree[top].number, parent: 0, root: number, name: root.path, identity: identity))
     startScan(ScanOrder(request: 0, reason: reason, directory: nil), of: number)
@@ -72,12 +76,14 @@ extension FolderWatch {
   func loseRoot(_ number: UInt16, _ errorNumber: Int32) {
     guard let top = roots[number]?.top else { return }
     forget(top)
+    said.forget(number)
     endAllScans(of: number)
     rootStaysOffline(number, errorNumber)
   }
 
   func removeRoot(_ number: UInt16) {
     if let top = roots[number]?.top { forget(top) }
+    said.forget(number)
     endAllScans(of: number)
     roots[number] = nil
   }
@@ -106,7 +112,9 @@ extension FolderWatch {
 
   var nextCheck: Int64 {
     if mustCheck { return 0 }
-    let isAtRest = unwatched.count == 0 && mounts.descriptor >= 0 && roots.values.allSatisfy { $0.top != nil }
+    let isAtRest =
+      polled.count == 0 && said.isEmpty && inotify.isOpen && cookies != nil && mounts.descriptor >= 0
+      && roots.values.allSatisfy { $0.top != nil }
     return lastCheck + (isAtRest ? Self.restInterval : Self.checkInterval)
   }
 
@@ -114,9 +122,13 @@ extension FolderWatch {
     lastCheck = now
     mustCheck = false
     currentStamp = eventCount
+    if mounts.hasChanged { fileSystems.forget() }
     checkRoots()
     checkMountPoints()
-    pollUnwatched()
-    sayBudgetIfChanged()
+    openInotify()
+    if share.readLimit() || (polled.watchlessCount > 0 && (hasRoomForWatch || wantsExchange)) { mustRebalance = true }
+    wantsExchange = false
+    if polled.count > 0 { polls.beginTick(now, polled, tree) }
+    sayPolling(now)
   }
 }

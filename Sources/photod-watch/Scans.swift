@@ -64,7 +64,7 @@ extension FolderWatch {
   private func end(_ id: UInt32, _ scan: Scan) {
     scans[id] = nil
     roots[scan.root]?.activeScan = nil
-    sayBudgetIfChanged()
+    sayPolling(nil)
     say(.scanEnded(root: scan.root, request: scan.request, complete: scan.complete))
     guard let order = roots[scan.root]?.waitingScans.first else { return }
     roots[scan.root]?.waitingScans.removeFirst()

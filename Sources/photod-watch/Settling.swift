@@ -22,7 +22,6 @@ extension FolderWatch {
     endScans()
     if checksInvariants { checkInvariants() }
     sayDueSyncs()
-    sayBudgetIfChanged()
   }
 
   /// When something that waits is to be looked at next.
@@ -65,7 +64,7 @@ extension FolderWatch {
     // A file's rename out of a directory that goes is said first.
     guard !missing.isEmpty, held.isEmpty else { return }
     // What a scan misses in one root it may find in another.
-    let isScanning = scans.values.contains { $0.remaining > 0 }
+    let isScanning = polls.isPassing || scans.values.contains { $0.remaining > 0 }
     for (index, entry) in missing.sorted(by: { $0.value.stamp < $1.value.stamp }) {
       guard missing[index] != nil else { continue }
       guard entry.retryAt <= now, now - entry.since >= grace(of: entry, at: index, forcedStamp) else { continue }

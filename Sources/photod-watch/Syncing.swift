@@ -11,6 +11,10 @@ struct SyncRequest {
   var isCookieSeen = false
   /// It may have been among what the kernel dropped.
   var isCookieLost = false
+  /// Without a cookie: when so many events were handled, or the queue was empty, all from before it were.
+  var eventsToHandle: UInt64?
+  /// The look at all polled directories that must be over; 0 where none are polled.
+  var pass: UInt64 = 0
   /// `FolderWatch.eventCount` at its event: what was put off with a smaller one is from before it.
   var stamp: UInt64 = 0
 }
@@ -39,6 +43,7 @@ struct CookieDirectory {
     switch inotify.watch(descriptor, mask: UInt32(IN_CREATE | IN_ONLYDIR)) {
     case .success(let given): watch = given
     case .failure(let error):
+      close(descriptor)
       _ = withCName(path) { rmdir($0) }
       throw StartError(message: "the directory for sync cookies can't be watched: \(describe(error.number))")
     }
@@ -91,7 +96,14 @@ struct CookieDirectory {
 
 extension FolderWatch {
   func beginSync(_ number: UInt64) throws(Failure) {
-    syncs.append(SyncRequest(number: number))
+    var sync = SyncRequest(number: number)
+    guard let cookies else {
+      let longestQueue = WatchShare.number(in: "/proc/sys/fs/inotify/max_queued_events") ?? 16384
+      sync.eventsToHandle = eventCount + UInt64(backlog.count) + UInt64(longestQueue)
+      syncs.append(sync)
+      return
+    }
+    syncs.append(sync)
     do throws(SystemError) {
       try cookies.write(number)
     } catch {
@@ -102,16 +114,33 @@ extension FolderWatch {
   func noteCookie(_ event: WatchEvent) {
     guard let number = UInt64(String(decoding: event.name, as: UTF8.self)) else { return }
     for position in syncs.indices where syncs[position].number == number && !syncs[position].isCookieSeen {
-      syncs[position].isCookieSeen = true
-      syncs[position].stamp = eventCount
-      flushLooks()
-      pollUnwatched()
+      noteReached(position)
     }
+  }
+
+  /// Without a cookie an empty queue proves as much, or as many events as can have been in it.
+  func noteSyncsWithoutCookie(drained: Bool) {
+    for position in syncs.indices where !syncs[position].isCookieSeen {
+      guard let needed = syncs[position].eventsToHandle, drained || eventCount >= needed else { continue }
+      // It stands for the cookie's event.
+      eventCount += 1
+      currentStamp = eventCount
+      noteReached(position)
+    }
+  }
+
+  /// All events from before the sync were handled; what has no events is looked at.
+  private func noteReached(_ position: Int) {
+    syncs[position].isCookieSeen = true
+    syncs[position].stamp = eventCount
+    flushLooks()
+    if polled.count > 0 { syncs[position].pass = polls.wantPass() }
   }
 
   func rewriteLostCookies() {
     for position in syncs.indices where syncs[position].isCookieLost && !syncs[position].isCookieSeen {
       syncs[position].isCookieLost = false
+      guard let cookies, syncs[position].eventsToHandle == nil else { continue }
       do throws(SystemError) {
         try cookies.write(syncs[position].number)
       } catch {
@@ -137,7 +166,8 @@ extension FolderWatch {
     for entry in fresh.entries.values { oldest = min(oldest, entry.stamp) }
     for request in walk.requests.values { oldest = min(oldest, request.stamp) }
     syncs.removeAll { sync in
-      guard sync.isCookieSeen, sync.stamp < oldest else { return false }
+      guard sync.isCookieSeen, sync.stamp < oldest, sync.pass <= polls.passesDone else { return false }
+      sayPolling(nil)
       say(.synced(number: sync.number))
       return true
     }

@@ -98,7 +98,8 @@ extension FolderWatch {
   func doubt(_ index: NodeIndex) {
     guard walk[index] == nil else { return }
     walk[index] = ListingRequest(
-      state: .doubtful(attempts: 0, retryAt: 0), evidence: .event, scan: nil, isRecursive: false, stamp: currentStamp)
+      state: .doubtful(attempts: 0, retryAt: 0), evidence: tree[index].watch < 0 ? .scan : .event, scan: nil,
+      isRecursive: false, stamp: currentStamp)
   }
 
   func cancelListing(_ index: NodeIndex) {
@@ -161,6 +162,7 @@ extension FolderWatch {
   /// A directory that can't be read says so, and keeps what is known of it.
   private func giveUp(_ index: NodeIndex, _ request: ListingRequest, _ error: SystemError) {
     tree[index].flags.insert(.incomplete)
+    polled.forgetListing(index)
     let parent = tree[index].parent
     if parent >= 0 {
       say(.unreadable(directory: tree[parent].number, name: Array(tree.name(index)), errorNumber: error.number))
@@ -216,7 +218,7 @@ extension FolderWatch {
     while ancestor >= 0 {
       if case .success(let descriptor) = OpenDirectories.open(ancestor, in: tree, rootPath: rootPath) {
         currentStamp = stamp
-        requestListing(ancestor, evidence: .event, descriptor: descriptor)
+        requestListing(ancestor, evidence: tree[ancestor].watch < 0 ? .scan : .event, descriptor: descriptor)
         currentStamp = eventCount
         return
       }

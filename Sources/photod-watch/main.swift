@@ -30,7 +30,7 @@ func work() -> Int32 {
     guard signalError == 0 else { throw StartError(message: "no signal handler: \(describe(signalError))") }
     let deathError = watchshim_die_with_parent()
     guard deathError == 0 else { throw StartError(message: "no signal at the parent's end: \(describe(deathError))") }
-    return try FolderWatch(socket: socket).run()
+    return FolderWatch(socket: socket).run()
   } catch {
     complain(error.message)
     return 1

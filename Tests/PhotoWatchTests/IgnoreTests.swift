@@ -117,7 +117,7 @@ import WatchRecords
   }
 
   /// Directories without a watch are looked at by their times, which a file that is written to does not change.
-  @Test(.enabled(if: LimitTests.isPermitted, "user namespaces are not permitted here"))
+  @Test(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
   func markersCountInPolledDirectoriesToo() async throws {
     for index in 0..<12 { disk.write("d\(index)/a.jpg") }
     let script = disk.outside + "/limited"

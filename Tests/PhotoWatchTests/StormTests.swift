@@ -26,6 +26,46 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// With watches for some, and then without an inotify instance at all. Moves between directories that are polled are
+  /// seen by listings only, so numbers may change; nothing is missing and nothing is there that is not.
+  @Test(
+    .enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"),
+    arguments: 1...seeds, [Namespace.Limit.watches, .instances])
+  func afterAStormWithoutEnoughWatchesTheModelEqualsTheDisk(seed: UInt64, limit: Namespace.Limit) async throws {
+    let disk = try Disk()
+    let storm = Storm(root: disk.root, outside: disk.outside)
+    await storm.run(seconds: 0.3, threads: 2, seed: seed + 5000)
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try Namespace.wrapper(disk, limit, limit == .watches ? 50 : 0))
+    let count = try await storm.run(seconds: Self.seconds, threads: 2, seed: seed) { try await session.sync() }
+    let clock = ContinuousClock.now
+    try await session.sync()
+    let settled = ContinuousClock.now - clock
+    session.expectTruth([disk.root], "seed \(seed)")
+    report("storm with few \(limit), seed \(seed): \(count) operations, \(session.summary), synced in \(settled)")
+    await session.watcher.stop()
+  }
+
+  /// The limit falls and rises all the time.
+  @Test(
+    .enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"), arguments: 1...seeds)
+  func afterAStormUnderAChangingLimitTheModelEqualsTheDisk(seed: UInt64) async throws {
+    let disk = try Disk()
+    let storm = Storm(root: disk.root, outside: disk.outside)
+    await storm.run(seconds: 0.3, threads: 2, seed: seed + 5000)
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try Namespace.wrapper(disk, .watches, 1000))
+    var random = SeededGenerator(seed: seed)
+    let count = try await storm.run(seconds: Self.seconds, threads: 2, seed: seed) {
+      try Namespace.set(.watches, Int.random(in: 4...300, using: &random), of: session.watcher.processID)
+      try await session.sync()
+    }
+    try await session.sync()
+    session.expectTruth([disk.root], "seed \(seed)")
+    report("storm under a changing limit, seed \(seed): \(count) operations, \(session.summary)")
+    await session.watcher.stop()
+  }
+
   @Test(arguments: 1...seeds) func afterAnOverflowTheModelEqualsTheDisk(seed: UInt64) async throws {
     let disk = try Disk()
     let storm = Storm(root: disk.root, outside: disk.outside)

@@ -25,6 +25,9 @@ int watchshim_stat_at(int directory, const char *name, struct watchshim_stat *re
 /// Looks at what `descriptor` is open on; 0 or an errno.
 int watchshim_stat_descriptor(int descriptor, struct watchshim_stat *result);
 
+/// statfs(2)'s type of the file system that `descriptor` is on; 0 or an errno.
+int watchshim_file_system_type(int descriptor, uint32_t *type);
+
 /// getdents64(2): bytes read, 0 at the end, or minus an errno.
 long watchshim_read_directory(int directory, void *buffer, size_t byte_count);
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PhotoWatch
+import Testing
+import WatchRecords
+
+/// No inotify instance at all: everything is polled.
+@Suite(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
+struct PollingTests {
+  let disk: Disk
+
+  init() throws { disk = try Disk() }
+
+  private func session() async throws -> WatchSession {
+    try await WatchSession(roots: [disk.root], executable: try Namespace.wrapper(disk, .instances, 0))
+  }
+
+  @Test func withoutAnInstanceItSaysSoAndASyncTellsAll() async throws {
+    for index in 0..<20 { disk.write("d\(index)/a.jpg") }
+    let session = try await session()
+    session.expectTruth([disk.root])
+    #expect(session.lastPolling == .polling(root: 1, reason: .noInstance, polled: 21, directories: 21))
+    #expect(session.lastBudget?.instanceError == EMFILE)
+    for index in 0..<20 { disk.write("d\(index)/b.jpg") }
+    disk.rename("d1", "d2/moved")
+    disk.rename("d3/a.jpg", "d4/moved.jpg")
+    Disk.removeTree(disk.path("d5"))
+    disk.write("new/deep/er/c.jpg")
+    try await session.sync()
+    session.expectTruth([disk.root])
+    // A directory that moved is the same.
+    #expect(!session.records.contains { if case .directoryGone(3, _) = $0 { true } else { false } })
+    #expect(session.deaths.isEmpty)
+    await session.watcher.stop()
+  }
+
+  @Test func whatChangesIsSeenWithoutASync() async throws {
+    disk.write("d/a.jpg")
+    let session = try await session()
+    disk.write("d/b.jpg")
+    try await session.take(until: isFile)
+    unlink(disk.path("d/a.jpg"))
+    try await session.take { if case .listingEnded = $0 { true } else { false } }
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  /// Its directory's times stay as they are.
+  @Test func anEditInPlaceIsSeenBySyncsAndInTime() async throws {
+    disk.write("d/a.jpg")
+    let session = try await session()
+    Disk.edit(disk.path("d/a.jpg"), "edited")
+    try await session.sync()
+    session.expectTruth([disk.root])
+    Disk.edit(disk.path("d/a.jpg"), "edited once more")
+    try await session.take(until: isFile)
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  /// An unmounted share looks like that: a scan of the root decides, with photod's brake, not the listing.
+  @Test func whatAPolledListingMissesIsGoneByScanOnly() async throws {
+    for index in 0..<10 { disk.write("d/\(index).jpg") }
+    disk.write("e/sub/a.jpg")
+    let session = try await session()
+    for index in 0..<10 { unlink(disk.path("d/\(index).jpg")) }
+    Disk.removeTree(disk.path("e"))
+    let said = try await session.sync()
+    for record in said {
+      switch record {
+      case .listingStarted(_, let evidence), .directoryGone(_, let evidence): #expect(evidence == .scan)
+      case .fileGone: Issue.record("\(record)")
+      default: break
+      }
+    }
+    #expect(said.contains { if case .directoryGone = $0 { true } else { false } })
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  /// What is edited twice within a grain of the file system's clock looks the same: it is said again when that has passed.
+  @Test func aYoungFileIsSaidOnceMore() async throws {
+    disk.write("d/a.jpg")
+    let session = try await session()
+    let directory = try #require(session.model.number(ofPath: Array(disk.path("d").utf8)))
+    let said = try await session.take(until: isFile)
+    guard case .fileFound(directory, _, _) = said.last(where: isFile) else {
+      Issue.record("\(said)")
+      return
+    }
+    // Not by a listing: that would be a scan's word, which says nothing of what was read too early.
+    #expect(!said.contains { if case .listingStarted = $0 { true } else { false } })
+    await session.watcher.stop()
+  }
+
+  @Test func anInstanceThatComesIsUsed() async throws {
+    for index in 0..<20 { disk.write("d\(index)/a.jpg") }
+    let session = try await session()
+    try Namespace.set(.instances, 10, of: session.watcher.processID)
+    try await session.take { $0 == .polling(root: 1, reason: .noInstance, polled: 0, directories: 21) }
+    // What is written while it goes over is not missed.
+    disk.write("d1/b.jpg")
+    disk.rename("d2", "d3/moved")
+    try await session.waitForWatches(disk.root, (0..<20).map { $0 == 2 ? "d3/moved" : "d\($0)" })
+    #expect(session.lastBudget?.instanceError == 0)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    disk.write("d7/c.jpg")
+    let said = try await session.take(until: isFile)
+    // An event said that, not a listing.
+    #expect(!said.contains { if case .listingStarted = $0 { true } else { false } })
+    #expect(session.deaths.isEmpty)
+    await session.watcher.stop()
+  }
+
+  /// A directory that can't be read is said once, not at every look; when it can be, it is read. The namespace's root has no
+  /// rights in what belongs to nobody there.
+  @Test(.enabled(if: geteuid() == 0, "files can't be given away")) func aDirectoryThatCanBeReadAtLastIsRead()
+    async throws
+  {
+    disk.write("d/a.jpg")
+    disk.write("d/e/b.jpg")
+    for path in ["d/e/b.jpg", "d/e"] { chown(disk.path(path), 12345, 12345) }
+    chmod(disk.path("d/e"), 0)
+    let session = try await session()
+    for _ in 0..<3 { try await session.sync() }
+    let refusals = session.records.count { if case .unreadable = $0 { true } else { false } }
+    #expect(refusals == 1)
+    chmod(disk.path("d/e"), 0o755)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    // One that was read before as well.
+    chmod(disk.path("d/e"), 0)
+    disk.write("d/e/c.jpg")
+    for _ in 0..<3 { try await session.sync() }
+    chmod(disk.path("d/e"), 0o755)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+}
