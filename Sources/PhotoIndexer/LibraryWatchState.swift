@@ -85,30 +85,30 @@ extension Library {
 
   private func warnWatchState() {
     let (unwatched, uninstanced) = (watchState.count(.watchLimit), watchState.count(.noInstance))
-    board.warn("watches", unwatched == 0 ? nil : "\(polled(unwatched)): \(watchLimitText()) \(Self.lateness)")
+    board.warn(
+      "watches",
+      unwatched == 0
+        ? nil : "\(unwatched) folders are only looked at every few seconds: \(watchLimitText()) \(Self.lateness)")
     board.warn(
       "instances",
       uninstanced == 0
         ? nil
         : """
-        \(polled(uninstanced)): the kernel gives photod no inotify instance \
+        \(uninstanced) folders are only looked at every few seconds: the kernel gives photod no inotify instance \
         (\(errorText(watchState.budget?.instanceError ?? 0))). Programs of this user have all of them; end some, or raise the \
         limit: sudo sysctl fs.inotify.max_user_instances=1024. photod tries again by itself. \(Self.lateness)
         """)
     let kinds = watchState.fileSystems
+    let count = kinds.reduce(0) { $0 + $1.count }
     board.warn(
       "filesystems",
       kinds.isEmpty
         ? nil
         : """
-        \(polled(kinds.reduce(0) { $0 + $1.count })): they are on \(kinds.map(\.name).joined(separator: ", ")), which does \
-        not tell what other machines or programs change in it. \(Self.lateness)
+        \(count) folders are only looked at every few seconds: they are on \
+        \(kinds.map(\.name).joined(separator: ", ")), which does not tell what other machines or programs change in it. \
+        \(Self.lateness)
         """)
-  }
-
-  private func polled(_ count: Int) -> String {
-    count == 1
-      ? "1 folder is only looked at every few seconds" : "\(count) folders are only looked at every few seconds"
   }
 
   private func watchLimitText() -> String {

@@ -97,7 +97,7 @@ extension FolderWatch {
     do throws(StartError) {
       cookies = try CookieDirectory(inotify: inotify)
     } catch {
-      if !saidNoCookies { complain("\(error.message); a sync waits for an empty queue instead") }
+      if !saidNoCookies { complain("no sync cookies: \(error.message)") }
       saidNoCookies = true
     }
   }
