@@ -71,7 +71,7 @@ extension Library {
         assetID: row.assetID)
     }
     if let suspect = reconciler.suspects[rootID], files.stat(reconciler.path(of: row)) == nil {
-      let (_, until) = troubles.suspect(rootID, suspect, grace: reconciler.policy.grace)
+      let (_, until) = troubles.suspect(rootID, suspect, grace: reconciler.policy.grace, clock: clock)
       return Explanation(
         state: "missing",
         reason:

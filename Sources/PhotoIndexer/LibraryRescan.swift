@@ -88,7 +88,7 @@ extension Library {
     let reconciler = reconciler
     do {
       let removed = try commit { writer in
-        var batch = Batch(writer: writer, time: now(), uptime: uptime())
+        var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
         batch.evidence = .scan
         try reconciler.removeTree(folder, withDrives: true, in: &batch)
         return (batch.record.deletedAssets.count, batch.record, batch.origin)
