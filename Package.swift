@@ -128,7 +128,7 @@ let package = Package(
     .testTarget(
       name: "PhotoDaemonTests",
       dependencies: [
-        "PhotoDaemon", "PhotoModel", "Varlink",
+        "PhotoDaemon", "PhotoCatalog", "PhotoIndexer", "PhotoModel", "Varlink",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),

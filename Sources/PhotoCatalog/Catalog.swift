@@ -24,8 +24,7 @@ package final class Catalog: Sendable {
   /// Another catalog is about to take the place of this one: what was written now would be lost.
   let frozen = Atomic(false)
   package var isFrozen: Bool { frozen.load(ordering: .acquiring) }
-  /// The file that is open.
-  private let identity: FileIdentity?
+  let file: HeldFile
 
   /// Opens the catalog, or makes it with its directory (0700); brings an older schema up to date. One that is damaged is
   /// moved aside and made anew from the journal of user data beside it (see ``CatalogOpening``).
@@ -57,7 +56,7 @@ package final class Catalog: Sendable {
         files: files, bootID: bootID, lastStep: lastStep, isSuspect: isSuspect, date: date, hook: hook)
       let opened = try opening.open()
       (pool, uuid, epoch, journal) = (opened.pool, opened.uuid, opened.epoch, opened.journal)
-      identity = FileIdentity(of: path)
+      file = try HeldFile(path)
     } catch let error as PhotoError {
       throw error
     } catch {
@@ -233,7 +232,7 @@ package final class Catalog: Sendable {
     "catalogReplaced", "The catalog is being replaced. Try again in a moment, when the library is open again.")
 
   /// Somebody removed the file that is open, or put another in its place.
-  package var isReplaced: Bool { !isFrozen && FileIdentity(of: files.catalog) != identity }
+  package var isReplaced: Bool { !isFrozen && !file.hasItsName }
 
   // MARK: - What SQLite says
 

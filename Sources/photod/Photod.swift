@@ -53,7 +53,9 @@ struct PhotodArguments: ParsableCommand {
       FILES
         $XDG_CONFIG_HOME/photod/config.toml    configuration (~/.config)
         $XDG_CONFIG_HOME/user-dirs.dirs        names your pictures folder, else ~/Pictures
-        $XDG_DATA_HOME/photod/catalog.sqlite   catalog (~/.local/share); beside it its lock
+        $XDG_DATA_HOME/photod/catalog.sqlite   catalog (~/.local/share); beside it its lock,
+                                               catalog.userdata (what you typed; a lost catalog is made anew from
+                                               it) and backups/
         $XDG_RUNTIME_DIR/photod/photod.sock    socket (/run/user/UID)
 
       SIGNALS

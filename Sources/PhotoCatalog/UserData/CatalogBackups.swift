@@ -65,6 +65,9 @@ extension Catalog {
   package func prepareRestore(from path: String, date: Int64 = CatalogFiles.now()) throws -> RestoreReport {
     let temporary = files.restored + ".new"
     return try keeping(temporary) {
+      guard !file.isAlso(path) else {
+        throw KeepingError.notABackup(path: path, message: "\(path) is the catalog itself. Name a backup of it.")
+      }
       try Self.copyFile(path, to: temporary)
       defer { _ = Result { try PrivateFile.remove(temporary) } }
       try Self.verifyBackup(temporary, named: path)

@@ -224,17 +224,15 @@ struct CatalogOpening {
       contents = nil
     }
     if contents?.isDamaged == true { try keepDamagedJournal() }
-    var isOlder = false
-    if let contents {
-      isOlder = try catchUp(contents, row, writer)
-    }
+    var (isOlder, lackedSome) = (false, false)
+    if let contents { (isOlder, lackedSome) = try catchUp(contents, row, writer) }
     let mayLackCommits = isOlder || row.mayLackCommits
     let epoch = mayLackCommits ? max(row.epoch, contents?.epoch ?? 0) + 1 : row.epoch
     if mayLackCommits, let contents {
       // Ids that the lost commits gave must not be given to others.
       try writer.reserve(assets: contents.reservedAssets, collections: contents.reservedCollections)
     }
-    if isOlder {
+    if isOlder, lackedSome {
       notices.append(
         (
           "The catalog was older than what was typed since: it was brought up to date from the journal. Clients load anew.",
@@ -255,9 +253,12 @@ struct CatalogOpening {
 
   /// Writes to the catalog what the journal has and it lacks.
   ///
-  /// - Returns: whether that is more than a process that was killed leaves: the catalog is a copy of another day.
-  private func catchUp(_ contents: UserDataContents, _ row: Row, _ writer: CatalogWriter) throws -> Bool {
-    guard contents.number > row.number else { return contents.epoch > row.epoch }
+  /// - Returns: whether the catalog is further behind than a process that was killed leaves it, so that it is a copy of
+  ///   another day; and whether it lacked anything.
+  private func catchUp(_ contents: UserDataContents, _ row: Row, _ writer: CatalogWriter) throws -> (
+    isOlder: Bool, lackedSome: Bool
+  ) {
+    guard contents.number > row.number else { return (contents.epoch > row.epoch, false) }
     var record = CommitRecord()
     let isMissingBase = contents.baseNumber > row.number
     var entries: [UserDataEntry] = []
@@ -283,7 +284,7 @@ struct CatalogOpening {
         case .library, .opened, .closed, .all, .other: false
         }
       }
-    return isMissingBase || !isOneRequest || contents.epoch > row.epoch
+    return (isMissingBase || !isOneRequest || contents.epoch > row.epoch, !entries.isEmpty)
   }
 
   /// A catalog without a library: a new one, with what the journal says.

@@ -127,15 +127,28 @@ enum PrivateFile {
   }
 }
 
-/// Which file has a name.
-struct FileIdentity: Hashable, Sendable {
-  private let device: UInt64
-  private let inode: UInt64
+/// A file that is in use, to know whether it still has its name.
+final class HeldFile: Sendable {
+  private let path: String
+  /// O_PATH: an ordinary one would, when it is closed, take SQLite's locks with it (https://www.sqlite.org/howtocorrupt.html,
+  /// 2.2), and without one the inode's number need not stay on every file system.
+  private let descriptor: Int32
 
-  /// - Returns: nil where there is none.
-  init?(of path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+  init(_ path: String) throws {
+    self.path = path
+    let pathOnly: Int32 = 0o10000000
+    descriptor = Glibc.open(path, pathOnly | O_CLOEXEC)
+    guard descriptor >= 0 else { throw PrivateFile.failure(path, "opened", errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  var hasItsName: Bool { isAlso(path) }
+
+  /// Whether this is a name of the same file.
+  func isAlso(_ name: String) -> Bool {
+    var (mine, named) = (stat(), stat())
+    guard fstat(descriptor, &mine) == 0, stat(name, &named) == 0 else { return false }
+    return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino
   }
 }
