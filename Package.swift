@@ -118,7 +118,11 @@ let package = Package(
       name: "VarlinkTests", dependencies: ["Varlink", .product(name: "NIOCore", package: "swift-nio")]),
     .testTarget(name: "PhotoCatalogTests", dependencies: ["PhotoCatalog", "PhotoModel"]),
     .testTarget(
-      name: "PhotoIndexerTests", dependencies: ["PhotoIndexer", "PhotoCatalog", "PhotoModel", "WatchRecords"]),
+      name: "PhotoIndexerTests",
+      dependencies: [
+        "PhotoIndexer", "PhotoCatalog", "PhotoModel", "PhotoWatch", "WatchRecords",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .testTarget(
       name: "PhotoServerTests",
       dependencies: [
@@ -140,7 +144,7 @@ let package = Package(
       ], exclude: ["Snapshots"]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["PhotoModel", "PhotoCatalog", "Varlink"]),
+      dependencies: ["PhotoModel", "PhotoCatalog", "PhotoClient", "Varlink"]),
     .testTarget(name: "DocumentationTests", dependencies: ["PhotoClient", "PhotoModel"]),
     .testTarget(name: "PackagingTests"),
     .testTarget(name: "ServiceTests"),
