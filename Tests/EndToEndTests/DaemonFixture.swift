@@ -38,6 +38,8 @@ final class DaemonFixture {
 
   /// Runs `body` with a fixture, ends what it started, and removes its directory. When `body` fails the log is printed.
   static func with(_ body: (DaemonFixture) async throws -> Void) async throws {
+    await DaemonPlaces.shared.enter()
+    defer { DaemonPlaces.shared.leave() }
     let fixture = try DaemonFixture()
     do {
       try await body(fixture)
@@ -61,7 +63,9 @@ final class DaemonFixture {
       .flatMap { argument in
         argument.range(of: "/[^/]*\\.xctest", options: .regularExpression).map { argument[..<$0.lowerBound] }
       }
-    return fromBundle.map(String.init) ?? ProcessInfo.processInfo.environment["PHOTOD_PRODUCTS"]
+    // Absolute: a program may be started from elsewhere.
+    return fromBundle.map { URL(fileURLWithPath: String($0)).path } ?? ProcessInfo.processInfo.environment[
+      "PHOTOD_PRODUCTS"]
       ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
   }()
 

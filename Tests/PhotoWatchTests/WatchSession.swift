@@ -30,9 +30,12 @@ final class WatchSession {
       logger: Logger(label: "test"))
     setenv("PHOTOD_WATCH_CHECKS", "1", 1)
     iterator = watcher.inputs.makeAsyncIterator()
+    await WatchPlaces.shared.enter()
     try watcher.start()
     if waiting { try await sync() }
   }
+
+  deinit { WatchPlaces.shared.leave() }
 
   /// photod-watch beside the running test bundle.
   static func builtExecutable() throws -> String {
