@@ -41,7 +41,8 @@ def changed(setting):
             path.unlink()
         folders = [path.parent for path in choice.sample(files, setting.options.changes)]
         for folder, (name, content) in zip(folders, setting.spares):
-            disk.write(folder / f"{number}-{name}", content)
+            # Each round's are photos of their own: a deleted one whose content comes again would have its id again.
+            disk.write(folder / f"{number}-{name}", content + f"round {number}".encode())
         with setting.photod() as photod:
             with photod.connect() as connection:
                 replica = Replica(connection, since=before.token, ids=before.ids)
