@@ -56,6 +56,14 @@ extension CatalogReader {
     return identities
   }
 
+  /// What the volume of a directory is known by.
+  package func volumeIdentity(ofDirectory id: Int64) throws -> String? {
+    let select = try RawStatement(
+      database, "SELECT volume.identity FROM directory JOIN volume ON volume.id = volume_id WHERE directory.id = ?")
+    select.bind(1, id)
+    return try select.firstRow { select.text(0) }
+  }
+
   /// When the roots that are not available went, in microseconds since 1970, as far as history reaches.
   package func offlineDates() throws -> [Int64: Int64] {
     var dates: [Int64: Int64] = [:]

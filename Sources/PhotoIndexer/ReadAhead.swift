@@ -81,25 +81,40 @@ actor ReadAhead {
 
   /// Files that the catalog has as they are need not be read.
   private func dropKnown(_ folders: inout [Folder]) throws {
-    func mayBeKnown(_ file: NamedStat) -> Bool { knownInodes.mayContain(file.stat.identity.inode) }
-    guard folders.contains(where: { $0.files.contains(where: mayBeKnown) }) else { return }
+    guard !folders.isEmpty else { return }
     folders = try catalog.read { reader in
-      try folders.map { folder in
+      let hasChangingInodes = try reader.volumes().values.contains { !VolumeIdentity.hasLastingInodes($0) }
+      return try folders.map { folder in
+        let isAskedByPlace = hasChangingInodes || folder.files.contains { $0.stat.identity.birthTime == 0 }
+        let place = isAskedByPlace ? try self.place(of: folder, reader) : nil
         var unknown = Folder(path: folder.path)
         for (file, index) in zip(folder.files, folder.indexes) {
-          if mayBeKnown(file),
-            try reader.isKnown(
-              inode: file.stat.identity.inode, byteCount: file.stat.byteCount,
-              modificationTime: file.stat.modificationTime)
-          {
-            continue
-          }
+          if try isKnown(file, in: place, reader) { continue }
           unknown.files.append(file)
           unknown.indexes.append(index)
         }
         return unknown
       }
     }
+  }
+
+  /// The catalog's directory of a folder, if that must be asked before inodes, as FAT's, which change with every mount.
+  private func place(of folder: Folder, _ reader: CatalogReader) throws -> Int64? {
+    let path = folder.path.count > 1 ? folder.path.dropLast() : folder.path[...]
+    guard let id = try reader.directoryID(path: Array(path)) else { return nil }
+    if folder.files.contains(where: { $0.stat.identity.birthTime == 0 }) { return id }
+    return try VolumeIdentity.hasLastingInodes(reader.volumeIdentity(ofDirectory: id) ?? "") ? nil : id
+  }
+
+  private func isKnown(_ file: NamedStat, in place: Int64?, _ reader: CatalogReader) throws -> Bool {
+    let stat = file.stat
+    if let place, let row = try reader.file(place, file.name) {
+      return row.readTime != 0 && row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
+        && row.changeTime == stat.changeTime
+    }
+    return try knownInodes.mayContain(stat.identity.inode)
+      && reader.isKnown(
+        inode: stat.identity.inode, byteCount: stat.byteCount, modificationTime: stat.modificationTime)
   }
 
   /// The path of a directory with a slash at its end.

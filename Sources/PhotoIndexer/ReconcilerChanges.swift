@@ -15,7 +15,9 @@ extension Reconciler {
     }
     let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time / 1000)
     if let fingerprint = row.fingerprint {
-      let made = max(row.changeTime, row.birthTime)
+      // Where inodes do not last, a new name is as good as a copy.
+      let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
+      let made = isLasting ? max(row.changeTime, row.birthTime) : batch.time
       recentInsertions.add(id, fingerprint: fingerprint, fileTime: made, time: batch.time)
     }
     batch.record.insert(asset: id)

@@ -19,8 +19,13 @@ extension Reconciler {
     if volumeIDs[identity.device] != parentVolume { volumeIDs[identity.device] = nil }
     let volumeID = try volumeID(device: identity.device, path: path, in: batch)
     batch.evidence = scans.isEmpty ? .event : .scan
-    let known = known(volumeID, identity, outside: parentID)
     let occupant = tree.child(of: parentID, name)
+    var known = known(volumeID, identity, outside: parentID)
+    if let other = known, other != occupant, !hasLastingInodes(volumeID),
+      try occupant != nil || !hasMoved(other, to: path, in: batch)
+    {
+      known = nil
+    }
 
     if let known {
       // The directory itself was known: here, or in another place that it has left.

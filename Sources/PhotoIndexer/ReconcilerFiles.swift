@@ -15,6 +15,7 @@ extension Reconciler {
 
   func fileFound(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
     batch.evidence = .event
+    var reading = reading
     var row: FileRow?
     var mustAsk = true
     if listing?.directoryID == place.directoryID {
@@ -45,7 +46,7 @@ extension Reconciler {
       return
     }
     guard let row else {
-      if let source = try sourceOfMove(stat, to: place, in: batch) {
+      if let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch) {
         try move(source, to: place, stat, reading: reading, in: &batch)
       } else {
         try insert(place, stat, reading: reading, in: &batch)
@@ -59,7 +60,9 @@ extension Reconciler {
       knownInodes.insert(stat.identity.inode)
       try batch.writer.updateStat(
         FileRow(place, stat, assetID: row.assetID, readTime: row.readTime, fingerprint: row.fingerprint))
-    } else if let source = try sourceOfMove(stat, to: place, in: batch), source.assetID != row.assetID {
+    } else if let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch),
+      source.assetID != row.assetID
+    {
       try move(source, to: place, stat, reading: reading, in: &batch)
     } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
       // Another file in its place, as programs save: the photo is the same.

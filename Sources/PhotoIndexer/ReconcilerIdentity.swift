@@ -39,30 +39,52 @@ extension Reconciler {
 
   /// The catalog's row of this very file if it was known in another place and has left it.
   ///
-  /// Inode and birth time name a file on its volume; where the file system keeps no birth time, size and modification
-  /// time must agree as well, and for a file so young that its birth time may be that of another which had its inode a
-  /// moment ago. A file that still stands in its old place has a second name (a hard link): that is an asset of its own.
-  func sourceOfMove(_ stat: FileStat, to place: Place, in batch: Batch) throws -> FileRow? {
+  /// Inode and birth time name a file on its volume; where they do not last, or there is no birth time, size and
+  /// modification time must agree as well, and for a file so young that its birth time may be that of another which had
+  /// its inode a moment ago. A file that still stands in its old place has a second name (a hard link): that is an asset of its own.
+  ///
+  /// - Parameter reading: of the file; where inodes do not last it is read to compare its content.
+  func sourceOfMove(
+    _ stat: FileStat, to place: Place, reading: inout ContentReading?, in batch: Batch
+  ) throws -> FileRow? {
     guard knownInodes.mayContain(stat.identity.inode) else { return nil }
     let volumeID = tree.row(place.directoryID).volumeID
     let isInDoubt =
-      stat.identity.birthTime == 0 || age(of: stat.identity.birthTime, at: batch.time) < Self.clockGrain
+      stat.identity.birthTime == 0 || !hasLastingInodes(volumeID)
+      || age(of: stat.identity.birthTime, at: batch.time) < Self.clockGrain
     for row in try batch.writer.files(inode: stat.identity.inode) {
       guard hasIdentity(row, stat), tree.row(row.directoryID).volumeID == volumeID else { continue }
       if row.directoryID == place.directoryID && row.name == place.name { continue }
       if isInDoubt && !hasSizeAndTime(row, stat) { continue }
       if isStillThere(row, device: stat.identity.device) { continue }
+      if !hasLastingInodes(volumeID) {
+        // After a mount it may have another inode, and this file that which it had.
+        if files.stat(path(of: row)).map({ hasSizeAndTime(row, $0) }) ?? false { continue }
+        if !hasContent(of: row, place, stat, reading: &reading) { continue }
+      }
       return row
     }
     return nil
+  }
+
+  private func hasContent(
+    of row: FileRow, _ place: Place, _ stat: FileStat, reading: inout ContentReading?
+  ) -> Bool {
+    guard let fingerprint = row.fingerprint else { return true }
+    let content = reading ?? files.read(path(of: place), expecting: stat)
+    reading = content
+    guard case .content(_, _, _, let found) = content else { return false }
+    return found == fingerprint
   }
 
   /// Whether what was seen at a place is the file of another asset.
   func isAnother(_ stat: FileStat, than row: FileRow, at place: Place, in batch: Batch) throws -> Bool {
     guard knownInodes.mayContain(stat.identity.inode) else { return false }
     let volumeID = tree.row(place.directoryID).volumeID
+    let isInDoubt = !hasLastingInodes(volumeID)
     return try batch.writer.files(inode: stat.identity.inode).contains {
       $0.assetID != row.assetID && hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
+        && (!isInDoubt || hasSizeAndTime($0, stat))
     }
   }
 
@@ -108,7 +130,7 @@ extension Reconciler {
     guard tombstones.mayContain(inode: row.inode) else { return nil }
     let volumeID = tree.row(row.directoryID).volumeID
     return try batch.writer.tombstones(inode: row.inode).first {
-      $0.volumeID == volumeID && isLive($0, at: batch.time) && isSameFile($0, row)
+      $0.volumeID == volumeID && isLive($0, at: batch.time) && isSameFile($0, row, on: volumeID)
     }
   }
 
@@ -122,10 +144,10 @@ extension Reconciler {
   }
 
   /// The inode was the deleted file's. It may be another's now.
-  private func isSameFile(_ tombstone: Tombstone, _ row: FileRow) -> Bool {
+  private func isSameFile(_ tombstone: Tombstone, _ row: FileRow, on volumeID: Int64) -> Bool {
     guard tombstone.birthTime == row.birthTime else { return false }
     if let known = tombstone.fingerprint, let fingerprint = row.fingerprint, known == fingerprint { return true }
-    if row.birthTime == 0 {
+    if row.birthTime == 0 || !hasLastingInodes(volumeID) {
       return tombstone.fingerprint == nil && tombstone.byteCount == row.byteCount
         && tombstone.modificationTime == row.modificationTime
     }
@@ -149,7 +171,8 @@ extension Reconciler {
         // Two that were there from the beginning are two, though one was saved or renamed since. The kernel dates files by
         // its last tick; a rename changes the change time of one that is old.
         let copied = try batch.writer.addedDate(of: id), copied > added,
-        age(of: copy.birthTime == 0 ? copy.changeTime : copy.birthTime, at: added * 1000) < Self.clockTick,
+        isRenamedAway(row, as: copy)
+          || age(of: copy.birthTime == 0 ? copy.changeTime : copy.birthTime, at: added * 1000) < Self.clockTick,
         batch.departing[Place(directoryID: copy.directoryID, name: copy.name)] == nil,
         try !batch.writer.hasUserData(id), isStillThere(copy, device: nil)
       else { continue }
@@ -157,5 +180,13 @@ extension Reconciler {
       if best.map({ likeness > $0.likeness }) ?? true { best = (likeness, copy) }
     }
     return best?.row
+  }
+
+  /// A file that is gone and one that has come since on the same file system may be one that was renamed while nobody
+  /// looked, where no inode says so.
+  private func isRenamedAway(_ row: FileRow, as copy: FileRow) -> Bool {
+    let volumeID = tree.row(copy.directoryID).volumeID
+    return tree.row(row.directoryID).volumeID == volumeID && copy.modificationTime == row.modificationTime
+      && !hasLastingInodes(volumeID)
   }
 }

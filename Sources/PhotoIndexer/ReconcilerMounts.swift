@@ -12,6 +12,33 @@ extension Reconciler {
     return !isSameFileSystem(row.volumeID, tree.row(parent).volumeID)
   }
 
+  /// Whether inodes name files and directories: where they do not, the path comes first, and after that size and
+  /// modification time must agree.
+  func hasLastingInodes(_ volumeID: Int64) -> Bool {
+    volumeIdentities[volumeID].map(VolumeIdentity.hasLastingInodes) ?? true
+  }
+
+  /// A directory of the catalog stands in another place, whose inode alone does not say so: it has left the old one, and
+  /// files that are known of it are in the new one.
+  func hasMoved(_ id: Int64, to path: [UInt8], in batch: Batch) throws -> Bool {
+    guard parkedPaths[id] != nil || !files.exists(tree.path(of: id)) else { return false }
+    let prefix = tree.path(of: id).count
+    var stack = [id]
+    while let directory = stack.popLast() {
+      let rows = try batch.writer.files(in: directory)
+      if !rows.isEmpty {
+        return rows.prefix(Self.sampleSize).contains { row in
+          files.stat(path + self.path(of: row).dropFirst(prefix)).map { hasSizeAndTime(row, $0) } ?? false
+        }
+      }
+      stack += tree.children(of: directory)
+    }
+    return false
+  }
+
+  /// Of the files of a folder.
+  private static let sampleSize = 16
+
   /// Its file system may be this one, under the name by which it was known before.
   func mayBeRenamed(_ id: Int64, to volumeID: Int64) -> Bool {
     let row = tree.row(id)

@@ -44,6 +44,15 @@ enum VolumeIdentity {
     return hasBirthTime
   }
 
+  /// Whether inodes say what is what from one mount to the next. Those of FAT and exFAT are made up when a file is looked up
+  /// (iunique() in linux/fs/inode.c), and birth times are the same for all that was copied within two seconds: their names
+  /// are the only ones of the form 1A2B-3C4D. Those of FUSE are the kernel's own where its program says none.
+  static func hasLastingInodes(_ identity: String) -> Bool {
+    guard identity.hasPrefix("uuid:") else { return !identity.hasPrefix("fuse") }
+    let name = identity.utf8.dropFirst(5)
+    return name.count != 9 || name.dropFirst(4).first != UInt8(ascii: "-")
+  }
+
   private static func isLasting(_ identity: String) -> Bool {
     !identity.hasPrefix("fsid:") && !identity.hasPrefix("device:")
   }

@@ -21,6 +21,7 @@ final class MemoryDisk: PhotoFiles {
     var nextInode: UInt64 = 1000
     var nextContent: UInt64 = 1
     var reused: UInt64?
+    var volumes: [UInt64: String] = [:]
     /// Nanoseconds.
     var clock: Int64 = 1_700_000_000_000_000_000
     var readCount = 0
@@ -83,6 +84,32 @@ final class MemoryDisk: PhotoFiles {
     move(a + ".exchanged", b)
   }
 
+  /// What a device is known by from now on.
+  func setVolume(_ identity: String, of device: UInt64) { state.withLock { $0.volumes[device] = identity } }
+
+  /// Gives files each other's inodes, in a circle, as FAT does at a mount.
+  func permute(_ paths: [String]) {
+    state.withLock { state in
+      let keys = paths.map { Array($0.utf8) }
+      let inodes = keys.map { state.files[$0]!.stat.identity.inode }
+      for (index, key) in keys.enumerated() {
+        state.files[key]!.stat.identity.inode = inodes[(index + 1) % inodes.count]
+      }
+    }
+  }
+
+  /// Makes files differ in nothing but content and name: a burst on a card whose clock has two seconds.
+  func setTimes(_ time: Int64, of paths: [String]) {
+    state.withLock { state in
+      for path in paths {
+        let key = Array(path.utf8)
+        state.files[key]!.stat.modificationTime = time
+        state.files[key]!.stat.changeTime = time
+        if state.files[key]!.stat.identity.birthTime != 0 { state.files[key]!.stat.identity.birthTime = time }
+      }
+    }
+  }
+
   /// The next file gets this inode, which is free.
   func reuse(inode: UInt64) { state.withLock { $0.reused = inode } }
 
@@ -129,15 +156,32 @@ final class MemoryDisk: PhotoFiles {
     state.withLock { $0.files[Array(path.utf8)]?.keywords = keywords }
   }
 
+  /// The files directly in a folder, by name.
+  func files(in folder: String) -> [(name: String, stat: FileStat)] {
+    let prefix = Array((folder + "/").utf8)
+    return state.withLock { state in
+      state.files.filter { $0.key.starts(with: prefix) && !$0.key.dropFirst(prefix.count).contains(UInt8(ascii: "/")) }
+        .map { (String(decoding: $0.key.dropFirst(prefix.count), as: UTF8.self), $0.value.stat) }
+        .sorted { $0.0 < $1.0 }
+    }
+  }
+
   func remove(_ path: String) { state.withLock { $0.files[Array(path.utf8)] = nil } }
 
   // MARK: PhotoFiles
 
   func stat(_ path: [UInt8]) -> FileStat? { state.withLock { $0.files[path]?.stat } }
 
-  func volumeIdentity(device: UInt64, path: [UInt8]) -> String { "volume \(device)" }
+  func volumeIdentity(device: UInt64, path: [UInt8]) -> String {
+    state.withLock { $0.volumes[device] } ?? "volume \(device)"
+  }
 
-  func exists(_ path: [UInt8]) -> Bool { stat(path) != nil }
+  /// A folder does as long as a file is in it.
+  func exists(_ path: [UInt8]) -> Bool {
+    state.withLock { state in
+      state.files[path] != nil || state.files.keys.contains { $0.starts(with: path + [UInt8(ascii: "/")]) }
+    }
+  }
 
   func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {
     state.withLock { state in

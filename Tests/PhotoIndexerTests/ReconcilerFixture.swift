@@ -76,7 +76,10 @@ final class ReconcilerFixture {
 
   /// Applies one batch as the library does.
   @discardableResult
-  func apply(_ records: WatchRecord...) throws -> CommitRecord {
+  func apply(_ records: WatchRecord...) throws -> CommitRecord { try apply(all: records) }
+
+  @discardableResult
+  func apply(all records: [WatchRecord]) throws -> CommitRecord {
     try catalog.write { writer in
       let batch = try reconciler.apply(
         records, contents: [:], with: writer, time: disk.time, uptime: disk.time)
@@ -176,14 +179,6 @@ final class ReconcilerFixture {
 
   @discardableResult
   func scan(_ files: [(String, FileStat)], request: UInt32 = 0) throws -> CommitRecord {
-    let records = Self.scan(files, request: request)
-    return try catalog.write { writer in
-      let batch = try reconciler.apply(
-        records, contents: [:], with: writer, time: disk.time, uptime: disk.time)
-      if !batch.record.isEmpty {
-        _ = try writer.append(batch.record, origin: batch.origin, date: disk.time / 1000)
-      }
-      return batch.record
-    }
+    try apply(all: Self.scan(files, request: request))
   }
 }
