@@ -96,7 +96,8 @@ final class VolumeFixture {
   /// 40 photos, of seven sizes.
   var samples: String { daemon.directory + "/samples" }
 
-  /// A drive with so many photos at its top, and two in a folder.
+  /// A drive with so many photos at its top, and two in a folder. Those of the one by the name of drive are an hour old, of others
+  /// two.
   func drive(_ kind: Drive.Kind, _ name: String = "drive", photos count: Int = 12) throws -> Drive {
     let drive = Drive(kind: kind, namespace: namespace, path: daemon.directory + "/" + name)
     try drive.make()
@@ -104,6 +105,7 @@ final class VolumeFixture {
       """
       for n in $(seq 1 \(count)); do cp '\(samples)'/$((n % 40)).jpg \(name)-$n.jpg; done
       mkdir folder; cp '\(samples)'/3.jpg folder/\(name)-a.jpg; cp '\(samples)'/4.jpg folder/\(name)-b.jpg
+      touch -d '\(name == "drive" ? 1 : 2) hours ago' *.jpg folder/*.jpg
       """)
     return drive
   }
@@ -152,6 +154,12 @@ final class VolumeFixture {
     try await daemon.status { before.isEmpty ? $0.token != token && $0.state == .live : true }
     try await daemon.synchronize()
     return try await daemon.changes(since: token)
+  }
+
+  /// But for the one that a file system in user space is polled.
+  func expectNoWarnings(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let warnings = try await daemon.status().warnings.filter { !$0.contains("only looked at every few seconds") }
+    #expect(warnings == [], sourceLocation: sourceLocation)
   }
 
   func rescan(_ path: String? = nil, dryRun: Bool = false, confirm: Bool = false) async throws -> Rescanned {
