@@ -71,19 +71,31 @@ extension Library {
     guard let rootID = reconciler.rootIDs[root], let path = reconciler.tree.rootPaths[rootID] else { return }
     let why = Self.offlineReason(code)
     logger.notice("root offline", metadata: ["root": "\(FilePath.text(path))", "why": "\(why)"])
-    let reason =
-      "can't be opened (\(why)). Its photos stay in the library; they are available again when it is."
-    troubles.setReason("It \(reason)", ofOffline: rootID)
-    board.warn("offline \(rootID)", "\(FilePath.text(path)) \(reason)")
+    board.warn(
+      "offline \(rootID)",
+      reason(
+        ofOffline: rootID, path,
+        "\(FilePath.text(path)) can't be opened (\(why)). Its photos stay in the library; they are available again when it is."
+      ))
+  }
+
+  /// Makes a warning of a root the reason of its state as well, without the path.
+  ///
+  /// - Returns: the warning.
+  private func reason(ofOffline rootID: Int64, _ path: [UInt8], _ warning: String) -> String {
+    troubles.setReason("It" + warning.dropFirst(FilePath.text(path).count), ofOffline: rootID)
+    return warning
   }
 
   func warnAvailability(_ rootID: Int64) {
     guard let path = reconciler.tree.rootPaths[rootID] else { return }
     if reconciler.foreignRoots.contains(rootID) {
-      let reason =
-        "is on another file system than it was: its drive is not mounted, or another is. Its photos stay in the library, unavailable; they are available again when it is mounted here. If you moved them here, say `photoctl rescan '\(FilePath.text(path))' --confirm`."
-      troubles.setReason("It \(reason)", ofOffline: rootID)
-      board.warn("offline \(rootID)", "\(FilePath.text(path)) \(reason)")
+      board.warn(
+        "offline \(rootID)",
+        reason(
+          ofOffline: rootID, path,
+          "\(FilePath.text(path)) is on another file system than it was: its drive is not mounted, or another is. Its photos stay in the library, unavailable; they are available again when it is mounted here. If you moved them here, say `photoctl rescan '\(FilePath.text(path))' --confirm`."
+        ))
     } else if reconciler.availability[rootID] == true {
       board.warn("offline \(rootID)", nil)
     }
