@@ -168,8 +168,14 @@ struct Mount: Equatable {
     guard let information = FileText.lines("/proc/self/fdinfo/\(descriptor)"),
       let identifier = information.first(where: { $0.hasPrefix("mnt_id:") })?.dropFirst(7)
         .drop(while: { $0 == "\t" || $0 == " " }),
-      let line = FileText.lines("/proc/self/mountinfo")?.first(where: { $0.hasPrefix(identifier + " ") })
+      let lines = FileText.lines("/proc/self/mountinfo")
     else { return nil }
+    self.init(number: identifier, in: lines)
+  }
+
+  /// Of several on one mount point, only the number says which.
+  init?(number: some StringProtocol, in lines: [String]) {
+    guard let line = lines.first(where: { $0.hasPrefix(number + " ") }) else { return nil }
     self.init(line: line[...])
   }
 

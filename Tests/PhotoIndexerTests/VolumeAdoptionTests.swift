@@ -1,0 +1,123 @@
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// A file system that photod knows by another name than before.
+@Suite struct VolumeAdoptionTests {
+  private static let lasting = "uuid:0f1e2d3c-4b5a-6978-8796-a5b4c3d2e100"
+
+  /// A root known by `name`, with a folder in a folder, and a drive of its own in one of them.
+  private func library(knownBy name: String) throws -> ReconcilerFixture {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.setVolume(name, of: 1)
+    for path in ["/p/a.jpg", "/p/x/b.jpg", "/p/x/y/c.jpg"] { fixture.disk.write(path) }
+    fixture.disk.write("/p/usb/d.jpg", device: 2)
+    try scan(fixture)
+    fixture.disk.pass(100)
+    return fixture
+  }
+
+  private static func found(
+    _ number: DirectoryNumber, _ name: String, in parent: DirectoryNumber, inode: UInt64, device: UInt64
+  ) -> WatchRecord {
+    .directoryFound(
+      number: number, parent: parent, root: 1, name: Fixture.bytes(name),
+      identity: FileIdentity(device: device, inode: inode, birthTime: Int64(inode)))
+  }
+
+  @discardableResult
+  private func scan(_ fixture: ReconcilerFixture, topInode: UInt64 = 1) throws -> CommitRecord {
+    var records: [WatchRecord] = [.scanStarted(root: 1, request: 0, reason: .start)]
+    records.append(
+      .directoryFound(
+        number: 1, parent: 0, root: 1, name: Fixture.bytes("/p"),
+        identity: FileIdentity(device: 1, inode: topInode, birthTime: Int64(topInode))))
+    records += [
+      Self.found(2, "x", in: 1, inode: 20, device: 1), Self.found(3, "y", in: 2, inode: 21, device: 1),
+      Self.found(4, "usb", in: 1, inode: 1, device: 2),
+    ]
+    for (number, folder) in [(1, "/p"), (2, "/p/x"), (3, "/p/x/y"), (4, "/p/usb")] as [(DirectoryNumber, String)] {
+      records.append(.listingStarted(number: number, evidence: .scan))
+      for (name, stat) in fixture.disk.files(in: folder) { records.append(Fixture.file(name, in: number, stat)) }
+      records.append(.listingEnded(number: number, complete: true))
+    }
+    return try fixture.apply(all: records + [.scanEnded(root: 1, request: 0, complete: true)])
+  }
+
+  /// By path, what each folder's file system is known by.
+  private func volumes(_ fixture: ReconcilerFixture) throws -> [String: String] {
+    let (directories, names) = try fixture.catalog.read { (try $0.directories(), try $0.volumes()) }
+    let tree = fixture.reconciler.tree
+    return Dictionary(
+      uniqueKeysWithValues: directories.map {
+        (String(decoding: tree.path(of: $0.id), as: UTF8.self), names[$0.volumeID] ?? "none")
+      })
+  }
+
+  @Test(arguments: ["fsid:1f", "device:40@boot"])
+  func rootThatIsTheSameTakesTheNewNameWithAllBelowIt(old: String) throws {
+    let fixture = try library(knownBy: old)
+    let (ids, reads) = (try fixture.paths(), fixture.disk.readCount)
+    #expect(
+      try volumes(fixture) == ["/p": old, "/p/x": old, "/p/x/y": old, "/p/usb": "volume 2"])
+    try fixture.restart()
+    fixture.disk.setVolume(Self.lasting, of: 1)
+    let record = try scan(fixture)
+    #expect(record.isEmpty)
+    #expect(try fixture.paths() == ids && ids.count == 4)
+    #expect(fixture.disk.readCount == reads)
+    #expect(fixture.reconciler.foreignRoots.isEmpty && fixture.reconciler.availability.values.allSatisfy { $0 })
+    let expected = ["/p": Self.lasting, "/p/x": Self.lasting, "/p/x/y": Self.lasting, "/p/usb": "volume 2"]
+    #expect(try volumes(fixture) == expected)
+    // Inodes are those of the new name: a rename while photod is away is one.
+    try fixture.restart()
+    fixture.disk.move("/p/x/b.jpg", "/p/b.jpg")
+    let moved = try scan(fixture)
+    #expect(moved.insertedAssets.isEmpty && moved.deletedAssets.isEmpty)
+    #expect(try fixture.paths()["/p/b.jpg"] == ids["/p/x/b.jpg"])
+    #expect(try volumes(fixture) == expected)
+  }
+
+  @Test func rootWithAnotherInodeIsAnotherDrive() throws {
+    let fixture = try library(knownBy: "fsid:1f")
+    let ids = try fixture.paths()
+    try fixture.restart()
+    fixture.disk.setVolume(Self.lasting, of: 1)
+    let record = try scan(fixture, topInode: 2)
+    #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty)
+    #expect(record.rootAvailability.map(\.isAvailable) == [false])
+    #expect(try fixture.paths() == ids)
+    #expect(try volumes(fixture)["/p/x"] == "fsid:1f")
+  }
+
+  @Test func rootThatIsKnownByALastingNameTakesNoOther() throws {
+    let fixture = try library(knownBy: Self.lasting)
+    try fixture.restart()
+    fixture.disk.setVolume("uuid:1f1e2d3c-4b5a-6978-8796-a5b4c3d2e100", of: 1)
+    #expect(try scan(fixture).rootAvailability.map(\.isAvailable) == [false])
+    #expect(try volumes(fixture)["/p"] == Self.lasting)
+  }
+
+  /// The drive below the root is known by a new name, the root by the same.
+  @Test func driveWithinARootTakesTheNewNameAlone() throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.setVolume(Self.lasting, of: 1)
+    fixture.disk.setVolume("fsid:2f", of: 2)
+    fixture.disk.write("/p/a.jpg")
+    fixture.disk.write("/p/usb/d.jpg", device: 2)
+    try scan(fixture)
+    let (ids, reads) = (try fixture.paths(), fixture.disk.readCount)
+    fixture.disk.pass(100)
+    try fixture.restart()
+    fixture.disk.setVolume("uuid:ab", of: 2)
+    #expect(try scan(fixture).isEmpty)
+    #expect(try fixture.paths() == ids && fixture.disk.readCount == reads)
+    #expect(try volumes(fixture)["/p/usb"] == "uuid:ab")
+    #expect(try volumes(fixture)["/p"] == Self.lasting)
+  }
+}
