@@ -145,6 +145,13 @@ struct VolumeTests {
     }
   }
 
+  /// The kinds that can't be had here are shown as left out.
+  @Test(.enabled(if: MountNamespace.hasLoopDevices, "ext4 needs root, loop devices and mkfs.ext4"))
+  func drivesOfExt4AreTriedAsWell() { #expect(Drive.Kind.possible.contains(.ext4)) }
+
+  @Test(.enabled(if: MountNamespace.hasFAT, "FAT needs root, /dev/fuse, fusefat and mkfs.vfat"))
+  func drivesOfFATAreTriedAsWell() { #expect(Drive.Kind.possible.contains(.fat)) }
+
   @Test(arguments: Drive.Kind.possible.filter { $0 == .ext4 })
   func driveThatIsReadOnlyIsAsGood(kind: Drive.Kind) async throws {
     try await VolumeFixture.with { fixture in
