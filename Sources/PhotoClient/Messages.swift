@@ -49,6 +49,15 @@ public struct RescanResult: Codable, Hashable, Sendable {
   public let inserted: Int
   public let updated: Int
   public let removed: Int
+  /// Of a dry run: as many of ``removed`` would stay for now, because so many are missing at once; nil: none.
+  public let heldBack: Int?
+
+  public init(inserted: Int, updated: Int, removed: Int, heldBack: Int? = nil) {
+    self.inserted = inserted
+    self.updated = updated
+    self.removed = removed
+    self.heldBack = heldBack
+  }
 }
 
 /// Why a path is, or is not, in the library.

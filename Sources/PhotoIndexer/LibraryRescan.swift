@@ -169,22 +169,41 @@ extension Library {
     let tree = reconciler.tree
     let (catalog, files) = (catalog, files)
     let rules = WatchRules.nameRules(ignoring: configuration.ignore)
+    let (policy, suspects) = (reconciler.policy, Set(reconciler.suspects.keys))
     return try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "photod.dry-run").async {
-        continuation.resume(with: Result { try Self.compare(directoryIDs, tree, catalog, rules, files) })
+        continuation.resume(
+          with: Result {
+            var (result, counts) = try Self.compare(directoryIDs, tree, catalog, rules, files)
+            for (top, count) in counts where policy.grace > 0 && count.missing > 0 {
+              let isSuspect = suspects.contains(tree.rootID(of: top))
+              if isSuspect || policy.brakes(missing: count.missing, of: count.total) {
+                result.heldBack += count.missing
+              }
+            }
+            return result
+          })
       }
     }
   }
 
+  /// - Returns: also what the catalog has below each of the directories, and how much of it is missing.
   private nonisolated static func compare(
     _ directoryIDs: [Int64], _ tree: DirectoryTree, _ catalog: Catalog, _ rules: NameRules,
     _ files: any PhotoFiles
-  ) throws -> RescanResult {
+  ) throws -> (result: RescanResult, counts: [Int64: (missing: Int, total: Int)]) {
     var unseen: [[UInt8]: FileRow] = [:]
+    var tops: [Int64: Int64] = [:]
+    var counts: [Int64: (missing: Int, total: Int)] = [:]
     try catalog.read { reader in
-      for directory in directoryIDs.flatMap({ tree.subtree(of: $0) }) {
-        let folder = tree.path(of: directory) + [UInt8(ascii: "/")]
-        for row in try reader.files(in: directory) { unseen[folder + row.name] = row }
+      for top in directoryIDs {
+        for directory in tree.subtree(of: top) {
+          tops[directory] = top
+          let folder = tree.path(of: directory) + [UInt8(ascii: "/")]
+          let rows = try reader.files(in: directory)
+          counts[top, default: (0, 0)].total += rows.count
+          for row in rows { unseen[folder + row.name] = row }
+        }
       }
     }
     var result = RescanResult()
@@ -203,16 +222,14 @@ extension Library {
         }
       }
     }
-    var missing = Dictionary(unseen.values.map { ($0.inode, 1) }, uniquingKeysWith: +)
+    var missing = Dictionary(grouping: unseen.values, by: \.inode)
     for inode in new {
-      if let count = missing[inode], count > 0 {
-        missing[inode] = count - 1
-        result.updated += 1
-      } else {
-        result.inserted += 1
-      }
+      if missing[inode]?.popLast() != nil { result.updated += 1 } else { result.inserted += 1 }
     }
-    result.removed = missing.values.reduce(0, +)
-    return result
+    for row in missing.values.joined() {
+      result.removed += 1
+      if let top = tops[row.directoryID] { counts[top]?.missing += 1 }
+    }
+    return (result, counts)
   }
 }

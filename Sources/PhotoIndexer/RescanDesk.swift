@@ -6,6 +6,8 @@ package struct RescanResult: Sendable, Equatable {
   package var inserted = 0
   package var updated = 0
   package var removed = 0
+  /// Of a dry run: as many of those that are missing would stay for now, until a second scan misses them as well.
+  package var heldBack = 0
 
   package init() {}
 }

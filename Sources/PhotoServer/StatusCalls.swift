@@ -86,12 +86,16 @@ extension LibraryService {
       let inserted: Int
       let updated: Int
       let removed: Int
+      let heldBack: Int?
     }
     let parameters = try call.parameters(Parameters.self)
     let result = try await library.rescan(
       path: try parameters.path.map(absolutePath), dryRun: parameters.dryRun ?? false,
       confirm: parameters.confirm ?? false)
-    try await call.reply(Reply(inserted: result.inserted, updated: result.updated, removed: result.removed))
+    try await call.reply(
+      Reply(
+        inserted: result.inserted, updated: result.updated, removed: result.removed,
+        heldBack: result.heldBack > 0 ? result.heldBack : nil))
   }
 
   private func absolutePath(_ text: String) throws -> [UInt8] {

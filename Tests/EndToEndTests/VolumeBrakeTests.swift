@@ -24,6 +24,8 @@ struct VolumeBrakeTests {
       #expect(why.state == "missing" && why.reason.contains("--confirm") && why.reason.contains("UTC"))
       #expect(try await fixture.explain(fixture.photos + "/drive-130.jpg").state == "indexed")
 
+      let wouldBe = try await fixture.rescan(dryRun: true)
+      #expect(wouldBe == .init(inserted: 0, updated: 0, removed: 120, heldBack: 120))
       let result = try await fixture.rescan(confirm: true)
       #expect(result == .init(inserted: 0, updated: 0, removed: 120))
       #expect(try await fixture.roots(.online).assetCount == 30)

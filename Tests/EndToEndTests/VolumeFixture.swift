@@ -176,6 +176,7 @@ final class VolumeFixture {
     var inserted: Int
     var updated: Int
     var removed: Int
+    var heldBack: Int?
   }
 
   func explain(_ path: String) async throws -> (state: String, reason: String) {

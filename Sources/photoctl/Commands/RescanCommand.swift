@@ -34,9 +34,17 @@ struct RescanCommand: AsyncParsableCommand {
   func run() async throws {
     let result = try await connection.library.rescan(
       path: path.map { AbsolutePath.text($0) }, dryRun: dryRun, confirm: confirm)
+    try Output.put(Self.text(result, isDryRun: dryRun))
+  }
+
+  static func text(_ result: RescanResult, isDryRun: Bool) -> String {
     let counts =
       "\(Text.grouped(result.inserted)) inserted, \(Text.grouped(result.updated)) updated, "
       + "\(Text.grouped(result.removed)) removed"
-    try Output.put(dryRun ? "would be: \(counts)\n" : "\(counts)\n")
+    guard isDryRun else { return "\(counts)\n" }
+    guard let heldBack = result.heldBack, heldBack > 0 else { return "would be: \(counts)\n" }
+    return "would be: \(counts)\n"
+      + "Of these, \(Text.grouped(heldBack)) are missing at once: a rescan would keep them for now, and call the folder "
+      + "suspect. `photoctl rescan --confirm` removes them.\n"
   }
 }

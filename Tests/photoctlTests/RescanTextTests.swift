@@ -1,0 +1,24 @@
+import PhotoClient
+import Testing
+
+@testable import photoctl
+
+@Suite struct RescanTextTests {
+  @Test func dryRunSaysWhatWouldBeHeldBack() {
+    let result = RescanResult(inserted: 0, updated: 1, removed: 1200, heldBack: 1200)
+    #expect(
+      RescanCommand.text(result, isDryRun: true)
+        == """
+        would be: 0 inserted, 1 updated, \(Text.grouped(1200)) removed
+        Of these, \(Text.grouped(1200)) are missing at once: a rescan would keep them for now, and call the folder \
+        suspect. `photoctl rescan --confirm` removes them.
+
+        """)
+  }
+
+  @Test func countsAloneWhereNothingIsHeldBack() {
+    let result = RescanResult(inserted: 2, updated: 1, removed: 0)
+    #expect(RescanCommand.text(result, isDryRun: true) == "would be: 2 inserted, 1 updated, 0 removed\n")
+    #expect(RescanCommand.text(result, isDryRun: false) == "2 inserted, 1 updated, 0 removed\n")
+  }
+}
