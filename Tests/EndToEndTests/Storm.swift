@@ -44,6 +44,13 @@ struct Storm: Sendable {
     }
   }
 
+  /// More events than the kernel queues (16,384), within a second: so long may photod-watch be stopped, and is not taken for
+  /// one that hangs.
+  func burst() {
+    makeDirectories(folder + "/burst")
+    for index in 0..<20_000 { write(folder + "/burst/\(index % 50).jpg", index % 7) }
+  }
+
   /// One operation; most that can't be done are just not done.
   func step(_ random: inout SplitMix) {
     func directory(_ random: inout SplitMix) -> String {

@@ -106,7 +106,7 @@ final class DisasterStorm {
       do {
         let watch = try fixture.watchProcessID()
         Glibc.kill(watch, SIGSTOP)
-        for index in 0..<9_000 { try fixture.write("wild/burst/\(index % 50).jpg", index) }
+        Storm(folder: fixture.path("wild"), outside: fixture.path(".outside"), seed: seed).burst()
         Glibc.kill(watch, SIGCONT)
       } catch is POSIXError {}
     case .driveUnmounted:
