@@ -109,6 +109,22 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/b.jpg": try #require(ids["/p/b.jpg"])])
   }
 
+  /// A rename makes the change time of an old copy new, and its name may be the first's: that makes no copy of it.
+  @Test(arguments: [true, false]) func oldCopyThatWasRenamedKeepsItsOwnIdentifier(keepsBirth: Bool) throws {
+    let fixture = try ReconcilerFixture()
+    let a = fixture.disk.write("/p/a.jpg", content: 77, keepsBirth: keepsBirth)
+    let b = fixture.disk.write("/p/b.jpg", content: 77, keepsBirth: keepsBirth)
+    fixture.disk.pass(100)
+    try fixture.scan([("a.jpg", a), ("b.jpg", b)])
+    let ids = try fixture.paths()
+    fixture.disk.pass(60)
+    try fixture.apply(Fixture.moved("b.jpg", to: "c.jpg", fixture.disk.move("/p/b.jpg", "/p/c.jpg")))
+    fixture.disk.remove("/p/a.jpg")
+    let record = try fixture.apply(Fixture.gone("a.jpg"))
+    #expect(record.deletedAssets == [try #require(ids["/p/a.jpg"])] && record.updatedAssets.isEmpty)
+    #expect(try fixture.paths() == ["/p/c.jpg": try #require(ids["/p/b.jpg"])])
+  }
+
   @Test func copyThatIsItselfGoneIsNoSuccessor() throws {
     let (fixture, ids) = try twoDisks("a.jpg")
     try copy("a.jpg", to: "a.jpg", fixture)
