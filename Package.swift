@@ -31,7 +31,7 @@ let package = Package(
       name: "Migrations", path: "Migrations",
       resources: [
         .embedInCode("v001-catalog.sql"), .embedInCode("v002-keywords.sql"), .embedInCode("v003-identity.sql"),
-        .embedInCode("v004-user-data.sql"), .embedInCode("v005-volumes.sql"),
+        .embedInCode("v004-user-data.sql"), .embedInCode("v005-volumes.sql"), .embedInCode("v006-seen.sql"),
       ]),
     .target(
       name: "Varlink",

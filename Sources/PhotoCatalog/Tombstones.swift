@@ -19,6 +19,8 @@ package struct Tombstone: Hashable, Sendable {
   /// Nanoseconds since 1970.
   package var modificationTime: Int64
   package var fingerprint: UInt64?
+  /// Until when its file was certainly there (nanoseconds since 1970); 0: not known.
+  package var seenTime: Int64
   /// Microseconds since 1970.
   package var addedDate: Int64
   package var isFavorite: Bool
@@ -39,7 +41,7 @@ package struct Tombstone: Hashable, Sendable {
   package init(
     assetID: Int64, deletedDate: Int64?, path: [UInt8], volumeID: Int64? = nil, inode: UInt64 = 0,
     birthTime: Int64 = 0, byteCount: Int64? = nil, modificationTime: Int64 = 0, fingerprint: UInt64? = nil,
-    addedDate: Int64, isFavorite: Bool = false, isHidden: Bool = false, albums: [Membership] = []
+    seenTime: Int64 = 0, addedDate: Int64, isFavorite: Bool = false, isHidden: Bool = false, albums: [Membership] = []
   ) {
     self.assetID = assetID
     self.deletedDate = deletedDate
@@ -50,6 +52,7 @@ package struct Tombstone: Hashable, Sendable {
     self.byteCount = byteCount
     self.modificationTime = modificationTime
     self.fingerprint = fingerprint
+    self.seenTime = seenTime
     self.addedDate = addedDate
     self.isFavorite = isFavorite
     self.isHidden = isHidden
@@ -60,7 +63,7 @@ package struct Tombstone: Hashable, Sendable {
 extension FileLookups {
   private static var tombstoneColumns: String {
     "asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count, modification_time, fingerprint, "
-      + "added_date, is_favorite, is_hidden"
+      + "added_date, is_favorite, is_hidden, seen_time"
   }
 
   /// How many there are.
@@ -126,8 +129,8 @@ extension FileLookups {
           assetID: select.int64(0), deletedDate: select.optionalInt64(1), path: select.bytes(2),
           volumeID: select.optionalInt64(3), inode: UInt64(bitPattern: select.int64(4)), birthTime: select.int64(5),
           byteCount: byteCount < 0 ? nil : byteCount, modificationTime: select.int64(7),
-          fingerprint: select.optionalInt64(8).map(UInt64.init(bitPattern:)), addedDate: select.int64(9),
-          isFavorite: select.bool(10), isHidden: select.bool(11)))
+          fingerprint: select.optionalInt64(8).map(UInt64.init(bitPattern:)), seenTime: select.int64(12),
+          addedDate: select.int64(9), isFavorite: select.bool(10), isHidden: select.bool(11)))
     }
     guard !tombstones.isEmpty else { return [] }
     let albums = try RawStatement(
@@ -151,7 +154,7 @@ extension CatalogWriter {
       database,
       """
       INSERT INTO tombstone (asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count, modification_time,
-        fingerprint, added_date, is_favorite, is_hidden) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        fingerprint, added_date, is_favorite, is_hidden, seen_time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     insert.bind(1, tombstone.assetID)
     insert.bind(2, tombstone.deletedDate)
@@ -165,6 +168,7 @@ extension CatalogWriter {
     insert.bind(10, tombstone.addedDate)
     insert.bind(11, tombstone.isFavorite)
     insert.bind(12, tombstone.isHidden)
+    insert.bind(13, tombstone.seenTime)
     try insert.run()
     let album = try RawStatement(
       database, "INSERT INTO tombstone_album (asset_id, collection_id, rank) VALUES (?, ?, ?)")
@@ -189,9 +193,9 @@ extension CatalogWriter {
       database,
       """
       INSERT OR REPLACE INTO tombstone (asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count,
-        modification_time, fingerprint, added_date, is_favorite, is_hidden)
+        modification_time, fingerprint, added_date, is_favorite, is_hidden, seen_time)
       SELECT a.id, ?2, ?3 || a.name, d.volume_id, r.inode, r.birth_time, r.byte_count, r.modification_time, r.fingerprint,
-        a.added_date, a.is_favorite, a.is_hidden
+        a.added_date, a.is_favorite, a.is_hidden, max(r.read_time, r.change_time)
       FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
         CROSS JOIN directory d ON d.id = a.directory_id
       WHERE a.id = ?1

@@ -41,7 +41,8 @@ extension Reconciler {
   ///
   /// Inode and birth time name a file on its volume; where they do not last, or there is no birth time, size and
   /// modification time must agree as well, and for a file so young that its birth time may be that of another which had
-  /// its inode a moment ago. A file that still stands in its old place has a second name (a hard link): that is an asset of its own.
+  /// its inode a moment ago, unless that was seen after its birth. A file that still stands in its old place has a second
+  /// name (a hard link): that is an asset of its own.
   ///
   /// - Parameter reading: of the file; where inodes do not last it is read to compare its content.
   func sourceOfMove(
@@ -55,7 +56,9 @@ extension Reconciler {
     for row in try batch.writer.files(inode: stat.identity.inode) {
       guard hasIdentity(row, stat), tree.row(row.directoryID).volumeID == volumeID else { continue }
       if row.directoryID == place.directoryID && row.name == place.name { continue }
-      if isInDoubt && !hasSizeAndTime(row, stat) { continue }
+      if isInDoubt, !hasSizeAndTime(row, stat), !outlivedItsBirth(row.birthTime, max(row.readTime, row.changeTime)) {
+        continue
+      }
       if isStillThere(row, device: stat.identity.device) { continue }
       if !hasLastingInodes(volumeID) {
         // After a mount it may have another inode, and this file that which it had.
@@ -152,7 +155,19 @@ extension Reconciler {
         && tombstone.modificationTime == row.modificationTime
     }
     // One that was gone as soon as it was made may have left inode and birth time to the next.
-    return tombstone.deletedDate.map { age(of: row.birthTime, at: $0 * 1000) >= Self.clockGrain } ?? true
+    return outlivedItsBirth(row.birthTime, tombstone.seenTime)
+      || tombstone.deletedDate.map { age(of: row.birthTime, at: $0 * 1000) >= Self.clockGrain } ?? true
+  }
+
+  /// Whether a file was there when the clock by which its file system dates files had ticked since its birth: then no other
+  /// has its inode and its birth time too.
+  ///
+  /// - Parameter seenTime: when it was there, nanoseconds since 1970; 0: not known.
+  private func outlivedItsBirth(_ birthTime: Int64, _ seenTime: Int64) -> Bool {
+    guard birthTime != 0, seenTime != 0 else { return false }
+    // Whole seconds are of a clock that has no more, or two of them a tick.
+    let tick = birthTime % 1_000_000_000 == 0 ? Self.clockGrain : 10 * Self.clockTick
+    return age(of: birthTime, at: seenTime) >= tick
   }
 
   // MARK: Moves to another disk

@@ -35,8 +35,8 @@ import Testing
       tombstone
         == Tombstone(
           assetID: id, deletedDate: 999, path: Array("/p/a.jpg".utf8), volumeID: 1, inode: 7, birthTime: 4,
-          byteCount: 10, modificationTime: 2, fingerprint: .max, addedDate: 111, isFavorite: true, isHidden: true,
-          albums: [.init(albumID: album, rank: 0), .init(albumID: gone, rank: 0)]))
+          byteCount: 10, modificationTime: 2, fingerprint: .max, seenTime: 5, addedDate: 111, isFavorite: true,
+          isHidden: true, albums: [.init(albumID: album, rank: 0), .init(albumID: gone, rank: 0)]))
     let reader = try fixture.catalog.snapshot()
     #expect(try reader.read { try $0.assets([id]).assets }.isEmpty)
     #expect(try reader.read { try $0.tombstones(inode: 7) } == [tombstone])

@@ -61,7 +61,7 @@ final class ReconcilerFixture {
     fileprivate var undoing: [String] {
       let identity = [
         "DROP TABLE tombstone", "DROP TABLE tombstone_album", "ALTER TABLE resource DROP COLUMN fingerprint",
-        "DELETE FROM grdb_migrations WHERE identifier = 'v003-identity'",
+        "DELETE FROM grdb_migrations WHERE identifier IN ('v003-identity', 'v006-seen')",
       ]
       switch self {
       case .identity: return identity

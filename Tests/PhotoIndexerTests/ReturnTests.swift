@@ -178,6 +178,27 @@ private typealias Fixture = ReconcilerFixture
     #expect(last.insertedAssets.count == 1 && last.insertedAssets.isDisjoint(with: [id, b]))
   }
 
+  /// A file of which something was seen after the tick in which it was made has its inode and birth time to itself, however
+  /// young it is.
+  @Test(arguments: [true, false]) func youngPhotoThatWasEditedWhereNobodySawIsTheSamePhoto(isBuried: Bool) throws {
+    let fixture = try ReconcilerFixture()
+    // The clock of this disk has more than seconds.
+    fixture.disk.write("/elsewhere/first.jpg")
+    fixture.disk.write("/p/a.jpg")
+    fixture.disk.pass(1)
+    let seen = try #require(fixture.disk.stat(Fixture.bytes("/p/a.jpg")))
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", seen))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    let album = try fixture.give(id)
+    fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    if isBuried { #expect(try fixture.apply(Fixture.gone("a.jpg")).deletedAssets == [id]) }
+    let edited = fixture.disk.write("/p/b.jpg", camera: "X200", bytes: 300)
+    #expect(fixture.disk.time - edited.identity.birthTime < 2_000_000_000)
+    try fixture.apply(Fixture.file("b.jpg", edited))
+    try expectItsOwn(fixture, id, at: "/p/b.jpg", album: album)
+    #expect(try fixture.asset("/p/b.jpg").camera?.model == "X200")
+  }
+
   @Test func fileThatIsTheSameByInodeAndContentOnAnotherVolumeIsFoundByContent() throws {
     let (fixture, id, album) = try favorite()
     try fixture.addSecondRoot()
