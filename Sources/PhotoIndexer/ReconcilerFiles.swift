@@ -85,7 +85,7 @@ extension Reconciler {
       return
     }
     // Of two that exchange their names the second leaves where the first has arrived.
-    if let stat, isAnother(row, stat) {
+    if let stat, isAnother(row, stat), try isStillThere(row, device: nil) || wasDeleted(stat, at: target, in: batch) {
       try fileFound(target, stat, reading: reading, in: &batch)
       return
     }

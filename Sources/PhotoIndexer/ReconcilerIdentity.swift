@@ -137,6 +137,17 @@ extension Reconciler {
     }
   }
 
+  /// Whether a file that was seen at a place is a deleted asset's. What is at the place of one that was renamed there is
+  /// else what was saved over it, or another's.
+  func wasDeleted(_ stat: FileStat, at place: Place, in batch: Batch) throws -> Bool {
+    guard tombstones.mayContain(inode: stat.identity.inode) else { return false }
+    let volumeID = tree.row(place.directoryID).volumeID
+    return try batch.writer.tombstones(inode: stat.identity.inode).contains {
+      $0.volumeID == volumeID && $0.birthTime == stat.identity.birthTime && isLive($0, at: batch.time)
+        && ($0.birthTime != 0 || ($0.byteCount == stat.byteCount && $0.modificationTime == stat.modificationTime))
+    }
+  }
+
   private func isLive(_ tombstone: Tombstone, at time: Int64) -> Bool {
     tombstone.deletedDate.map { age(of: $0 * 1000, at: time) < Self.tombstoneLifetime } ?? true
   }

@@ -96,4 +96,28 @@ import Testing
         .rename("/pics/a.jpg", to: "/pics/y/c.jpg"), .settle,
       ])
   }
+
+  @Test func photoThatIsMovedAndSavedIsOne() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/e.jpg"), .settle, .rename("/pics/e.jpg", to: "/pics/y/a.jpg"),
+      .save("/pics/y/a.jpg", beside: ".new"), .settle,
+    ])
+  }
+
+  @Test func photoThatIsMovedTwiceAndSavedIsOne() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/usb/x"), .makeDirectory("/usb/y"), .write("/usb/x/e.jpg"), .settle,
+        .rename("/usb/x/e.jpg", to: "/usb/y/c.jpg"), .rename("/usb/y/c.jpg", to: "/usb/y/e.jpg"),
+        .save("/usb/y/e.jpg", beside: ".new"), .settle,
+      ])
+  }
+
+  @Test func photoThatIsSavedAndExchangedKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/e.jpg"), .write("/pics/y/a.jpg"), .settle,
+      .save("/pics/y/a.jpg", beside: ".new"), .exchange("/pics/y/a.jpg", with: "/pics/e.jpg"), .settle,
+    ])
+  }
 }
