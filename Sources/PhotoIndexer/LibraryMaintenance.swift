@@ -60,11 +60,11 @@ extension Library {
   }
 
   private func readAgain() throws {
-    let time = clock.wallTime
-    let due = reconciler.unread.filter { $0.value.at <= time }.keys.sorted()
+    let uptime = clock.bootTime
+    let due = reconciler.unread.filter { $0.value.at <= uptime }.keys.sorted()
     guard !due.isEmpty else { return }
     _ = try commit { writer in
-      var batch = Batch(writer: writer, time: time, uptime: clock.bootTime)
+      var batch = Batch(writer: writer, time: clock.wallTime, uptime: uptime)
       try reconciler.readAgain(due, in: &batch)
       return ((), batch.record, batch.origin)
     }

@@ -128,7 +128,12 @@ final class Reconciler {
       let source = tree.directory(number: from).map { Place(directoryID: $0, name: fromName) }
       guard let target = tree.directory(number: to) else {
         // It went to where nothing is the library's, as the folder that a drive is not mounted in.
-        if let source { try fileGone(source, in: &batch) }
+        // Of two that exchange their names the first may stand there already.
+        if let source, let row = try batch.writer.file(source.directoryID, source.name),
+          !isStillThere(row, device: nil)
+        {
+          try fileGone(source, in: &batch)
+        }
         return
       }
       try fileMoved(
@@ -246,7 +251,7 @@ struct Listing {
 struct Retry {
   /// It was found but not read; unlike a file that was read and is damaged, it counts as pending.
   var isPending: Bool
-  /// Nanoseconds since 1970.
+  /// Nanoseconds of the clock that nobody sets.
   var at: Int64
   /// Nanoseconds.
   var delay: Int64

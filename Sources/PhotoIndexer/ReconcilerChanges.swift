@@ -23,7 +23,7 @@ extension Reconciler {
     batch.record.insert(asset: id)
     note(.inserted(eventPlace(place), assetID: id), as: .inserted)
     touchCollections(ofNew: content, in: place.directoryID, batch: &batch)
-    scheduleRetry(id, content, row, time: batch.time)
+    scheduleRetry(id, content, row, in: batch)
   }
 
   /// A deleted asset's very file (the content alone is not enough) stands where another's was: of names that were
@@ -53,7 +53,7 @@ extension Reconciler {
     if row.readTime == 0 { row.fingerprint = former.fingerprint }
     try batch.writer.restore(former, content: content, file: row)
     var fields: ChangedFields = former.path == path(of: row) ? [] : .path
-    if former.fingerprint == nil || former.fingerprint != row.fingerprint || former.byteCount != row.byteCount {
+    if file.readTime == 0 || former.fingerprint == nil || former.fingerprint != row.fingerprint || former.byteCount != row.byteCount {
       fields.formUnion([.content, .metadata, .keywords])
     } else if former.modificationTime != row.modificationTime {
       fields.insert(.content)
@@ -61,7 +61,7 @@ extension Reconciler {
     batch.record.insert(asset: former.assetID, orUpdate: fields)
     note(.inserted(eventPlace(row), assetID: former.assetID), as: .inserted)
     try touchCollections(of: former.assetID, batch: &batch)
-    scheduleRetry(former.assetID, content, row, time: batch.time)
+    scheduleRetry(former.assetID, content, row, in: batch)
   }
 
   /// A known file stands in another place now.
@@ -94,7 +94,7 @@ extension Reconciler {
           // Size and time stay those of the old content: by them it is told that the new one differs.
           row.readTime = 0
           try writer.updateStat(row)
-          unread[row.assetID] = Retry(isPending: true, at: batch.time, delay: 0)
+          unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
         }
         return
       }
@@ -119,11 +119,11 @@ extension Reconciler {
         row.readTime = 0
         try writer.updateStat(row)
       }
-      if row.readTime == 0 { unread[row.assetID] = Retry(isPending: true, at: batch.time, delay: 0) }
+      if row.readTime == 0 { unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0) }
       return
     }
     guard stat.byteCount > 0 else {
-      unread[row.assetID] = Retry(isPending: true, at: batch.time + Self.firstRetry, delay: 0)
+      unread[row.assetID] = Retry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
       return
     }
     if hasIdentity(row, stat) && row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
@@ -157,7 +157,7 @@ extension Reconciler {
     let (content, row) = read(place, stat, assetID: old.assetID, reading: reading)
     if row.readTime == 0 {
       // It is elsewhere or changing just now. What the catalog holds stays until it can be read.
-      unread[row.assetID] = Retry(isPending: true, at: batch.time, delay: 0)
+      unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
       // It is the file that stands there now that is read again.
       var pending = old
       pending.readTime = 0
@@ -188,7 +188,7 @@ extension Reconciler {
       batch.noteChange()
       note(.updated(eventPlace(row), assetID: row.assetID, fields), as: .updated)
     }
-    scheduleRetry(row.assetID, content, row, time: batch.time)
+    scheduleRetry(row.assetID, content, row, in: batch)
     if fields.contains(.content) { try refreshOtherNames(of: row, stat, in: &batch) }
   }
 

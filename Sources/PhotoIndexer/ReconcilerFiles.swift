@@ -38,7 +38,7 @@ extension Reconciler {
           knownInodes.insert(empty.inode)
           try batch.writer.updateStat(empty)
         }
-        unread[row.assetID] = Retry(isPending: true, at: batch.time + Self.firstRetry, delay: 0)
+        unread[row.assetID] = Retry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
         note(.deferred(eventPlace(place), assetID: row.assetID, .empty), as: .deferred)
       } else {
         note(.ignored(eventPlace(place), assetID: nil, .empty), as: .same)
@@ -120,16 +120,16 @@ extension Reconciler {
   private static let lastRetry: Int64 = 60_000_000_000
 
   /// A file that can't be parsed and is young may still be in the making.
-  func scheduleRetry(_ assetID: Int64, _ content: AssetContent, _ row: FileRow, time: Int64) {
+  func scheduleRetry(_ assetID: Int64, _ content: AssetContent, _ row: FileRow, in batch: Batch) {
     if let failure = content.failure, row.readTime != 0 {
       note(.damaged(eventPlace(row), assetID: assetID, failure: failure), as: .damaged)
     }
     if row.readTime == 0 {
-      unread[assetID] = Retry(isPending: true, at: time, delay: 0)
-    } else if content.failure != nil && isYoung(row.changeTime, at: time) {
+      unread[assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
+    } else if content.failure != nil && isYoung(row.changeTime, at: batch.time) {
       let delay = min((unread[assetID]?.delay ?? 0) * 2, Self.lastRetry)
       let next = max(delay, Self.firstRetry)
-      unread[assetID] = Retry(isPending: false, at: time + next, delay: next)
+      unread[assetID] = Retry(isPending: false, at: batch.uptime + next, delay: next)
     } else {
       unread[assetID] = nil
     }
@@ -154,9 +154,9 @@ extension Reconciler {
       }
       guard let stat = files.stat(path(of: row)), stat.identity.inode == row.inode else {
         // What became of it is still to be said, or it can't be reached.
-        guard let retry = unread[assetID], retry.at <= batch.time else { continue }
+        guard let retry = unread[assetID], retry.at <= batch.uptime else { continue }
         let delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastRetry)
-        unread[assetID] = Retry(isPending: retry.isPending, at: batch.time + delay, delay: delay)
+        unread[assetID] = Retry(isPending: retry.isPending, at: batch.uptime + delay, delay: delay)
         continue
       }
       guard stat.byteCount > 0 else {
@@ -168,7 +168,7 @@ extension Reconciler {
       current.identity = FileIdentity(device: stat.identity.device, inode: row.inode, birthTime: row.birthTime)
       batch.evidence = .event
       try refresh(row, current, reading: nil, in: &batch)
-      if unread[assetID]?.isPending == true { unread[assetID]!.at = batch.time + Self.clockGrain }
+      if unread[assetID]?.isPending == true { unread[assetID]!.at = batch.uptime + Self.clockGrain }
     }
   }
 

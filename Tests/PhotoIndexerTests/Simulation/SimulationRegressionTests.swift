@@ -120,4 +120,28 @@ import Testing
       .save("/pics/y/a.jpg", beside: ".new"), .exchange("/pics/y/a.jpg", with: "/pics/e.jpg"), .settle,
     ])
   }
+
+  @Test func clockThatIsSetBackDelaysNoSecondReading() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .settle, .begin("/pics/x/c.jpg"), .watch(events: 1000, listings: 1000),
+      .pass(milliseconds: 6000), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+      .setClock(days: -400), .settle,
+    ])
+  }
+
+  @Test func photoThatComesBackUnreadIsSaidToDiffer() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/x/c.jpg"), .write("/pics/d.jpg"), .settle,
+      .exchange("/pics/x/c.jpg", with: "/pics/d.jpg"), .watch(events: 6, listings: 0),
+      .save("/pics/x/c.jpg", beside: "new.jpg"), .take(2, records: 6),
+    ])
+  }
+
+  @Test func photoThatIsExchangedWithOneOfAnEmptyMountPointIsThere() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/z"), .write("/pics/c.jpg"), .write("/pics/z/d.jpg"), .settle, .unmount("/usb"),
+      .watch(events: 2, listings: 0), .rename("/pics/c.jpg", to: "/pics/z/a.jpg"),
+      .rename("/pics/z/a.jpg", to: "/usb/c.jpg"), .exchange("/usb/c.jpg", with: "/pics/z/d.jpg"), .settle,
+    ])
+  }
 }
