@@ -53,7 +53,9 @@ extension Reconciler {
     if row.readTime == 0 { row.fingerprint = former.fingerprint }
     try batch.writer.restore(former, content: content, file: row)
     var fields: ChangedFields = former.path == path(of: row) ? [] : .path
-    if file.readTime == 0 || former.fingerprint == nil || former.fingerprint != row.fingerprint || former.byteCount != row.byteCount {
+    if file.readTime == 0 || former.fingerprint == nil || former.fingerprint != row.fingerprint
+      || former.byteCount != row.byteCount
+    {
       fields.formUnion([.content, .metadata, .keywords])
     } else if former.modificationTime != row.modificationTime {
       fields.insert(.content)

@@ -120,11 +120,48 @@ struct SimulatedChance {
 
   mutating func next(_ disk: SimulatedDisk) -> [SimulatedStep] {
     let dice = random.below(1000)
+    if dice < 40 { return story(disk) }
     if dice < 480 { return person(disk) + (random.chance(70) ? [] : progress()) }
     if dice < 850 { return progress() }
     if dice < 950 { return disturbance() }
     if dice < 985 { return [.sync] }
     return [.settle]
+  }
+
+  /// What chance alone brings together too seldom.
+  private mutating func story(_ disk: SimulatedDisk) -> [SimulatedStep] {
+    let (files, _) = disk.everything()
+    let root = random.chance(60) ? "/pics" : "/usb"
+    let inRoot = files.filter { $0.hasPrefix(root + "/") }
+    guard !inRoot.isEmpty else { return [.sync] }
+    let file = random.pick(inRoot)
+    let all: SimulatedStep = .watch(events: 1000, listings: 1000)
+    switch random.below(4) {
+    case 0:
+      // A scan looks while a photo is away.
+      return [
+        .rescan(root, confirm: false), .watch(events: 1000, listings: random.below(3)), .remove(file),
+        .watch(events: 0, listings: 1 + random.below(4)), .write(file), .watch(events: 1000, listings: 0),
+      ]
+    case 1:
+      // Much is gone and nobody saw it.
+      let gone = inRoot.filter { _ in random.chance(80) }.map { SimulatedStep.remove($0) }
+      return gone + [.overflow, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
+    case 2:
+      // A suspicion, and more that is missing when the second scan looks.
+      let some = inRoot.shuffled(using: &random)
+      func gone(_ paths: some Sequence<String>) -> [SimulatedStep] {
+        paths.map { .remove($0) } + [.overflow, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
+      }
+      return gone(some.prefix(4 + random.below(3))) + gone(some.dropFirst(5)).dropLast(4)
+        + [.pass(milliseconds: 601_000), .due, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
+    default:
+      // The catalog can't be written while somebody waits.
+      return [
+        .failWrites(1), .sync, .write(file), all, .pass(milliseconds: 30), all, .take(1000, records: 1000),
+        .makeRoom, .pass(milliseconds: 61_000), .due,
+      ]
+    }
   }
 
   private mutating func progress() -> [SimulatedStep] {

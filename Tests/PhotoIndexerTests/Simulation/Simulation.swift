@@ -18,6 +18,7 @@ final class Simulation {
   private var boot = 1
   private var roots = ["/pics", "/usb"]
   private var oracle = SimulationOracle()
+  private var removals = RemovalOracle()
   /// Photos that are half written, with a program that has them open.
   private var openPhotos: Set<Int> = []
   /// Which drive each root is on; only a person's word changes that.
@@ -28,8 +29,11 @@ final class Simulation {
   private var sequence: Int64 = 0
   private var epoch: Int64 = 0
   private var replicas: [Replica] = []
-  private var pendingSync: (number: UInt64, task: Task<Void, any Error>, diskVersion: Int)?
-  private var diskVersion = 0
+  private var pendingSync: (number: UInt64, task: Task<Void, any Error>)?
+  /// Where something was done since the sync was asked, and whether drives or roots came or went.
+  private var touchedPlaces: Set<String> = []
+  private var isOtherDisk = false
+  private var placements: [Int: SimulationOracle.Placement] = [:]
   /// Writing to the catalog fails now and then.
   private var isFull = false
   private(set) var trace: [String] = []
@@ -151,17 +155,27 @@ final class Simulation {
     case .unmount(let path):
       if let volume = disk.mounts[path] { oracle.remounted.insert(volume) }
       isDone = disk.unmount(path)
+      isOtherDisk = true
       oracle.isLossy = true
     case .mount(let volume, let path):
       isDone = disk.mount(volume, at: path)
+      isOtherDisk = true
       oracle.remounted.insert(volume)
       oracle.isLossy = true
     default: return
     }
     guard isDone else { return note("  (not done)") }
-    diskVersion += 1
     if isFolder { oracle.hasFolderChanges = true }
-    oracle.note(disk.placements())
+    notePlacements()
+  }
+
+  private func notePlacements() {
+    let now = disk.placements(roots: roots)
+    for photo in Set(now.keys).union(placements.keys) where now[photo] != placements[photo] {
+      for placement in [placements[photo], now[photo]] { if let placement { touchedPlaces.insert(placement.place) } }
+    }
+    placements = now
+    oracle.note(now)
   }
 
   private func reboot() {
@@ -171,7 +185,8 @@ final class Simulation {
       _ = disk.mount(volume, at: path)
       oracle.remounted.insert(volume)
     }
-    oracle.note(disk.placements())
+    isOtherDisk = true
+    notePlacements()
   }
 
   // MARK: photod
@@ -211,6 +226,7 @@ final class Simulation {
   private func setRoots(_ paths: [String]) async throws {
     let before = roots
     roots = paths
+    isOtherDisk = true
     for path in ["/pics", "/usb", "/inbox"] where before.contains(path) != paths.contains(path) {
       let volume = path == "/usb" ? 1 : 0
       oracle.isLossy = true
@@ -225,8 +241,15 @@ final class Simulation {
     for _ in 0..<count {
       guard let input = watcher.take(records) else { return }
       note("  \(input)")
+      var isScanAlone = false
+      if case .batch(let records) = input {
+        isScanAlone = removals.isScanAlone(records)
+      } else {
+        removals.beginSession()
+      }
       await library.simulateTake(await library.read(ahead: input))
-      try await check()
+      try await check(isScanAlone: isScanAlone)
+      removals.note(suspected: await library.suspectedAssets(), at: clock.bootTime)
       try await noteSync(input)
     }
   }
@@ -279,6 +302,8 @@ final class Simulation {
   private func rescan(_ path: String, confirm: Bool) async throws {
     guard let library else { return }
     if confirm {
+      removals.confirm(path)
+      isOtherDisk = true
       oracle.isLossy = true
       oracle.disturb(volume: path == "/usb" ? 1 : 0)
       if path == "/usb" { oracle.disturb(volume: 2) }
@@ -310,7 +335,9 @@ final class Simulation {
     let task = Task { try await library.barrier.wait { continuation.yield($0) } }
     for await number in numbers {
       watcher.sync(number: number)
-      pendingSync = (number, task, diskVersion)
+      pendingSync = (number, task)
+      touchedPlaces = []
+      isOtherDisk = false
       break
     }
   }
@@ -326,7 +353,7 @@ final class Simulation {
     try await sync.task.value
     pendingSync = nil
     note("  synced")
-    if sync.diskVersion == diskVersion, disk.watchLimit > 100 { try await compare(isFinal: false) }
+    if !isOtherDisk, disk.watchLimit > 100 { try await compare(isFinal: false) }
   }
 
   // MARK: Settling
@@ -379,26 +406,31 @@ final class Simulation {
   // MARK: Checks
 
   /// After every transaction.
-  private func check() async throws {
+  private func check(isScanAlone: Bool = false) async throws {
     guard let library, let catalog else { return }
     let newest = library.feed.sequence
     guard newest != sequence || assets.isEmpty else { return }
-    let (now, touched) = try catalog.read { reader in
+    let (now, touched, deleted) = try catalog.read { reader in
       let ids = try reader.ids(try reader.plan(FetchOptions(includeHidden: true, includeTrashed: true)))
       let found = try reader.assets(ids).assets
       return (
         Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0) }),
-        try reader.touched(after: sequence, through: newest)
+        try reader.touched(after: sequence, through: newest),
+        Set(try reader.persistentChanges(after: sequence, limit: 1000).flatMap(\.deletedAssets))
       )
     }
     try compareStates(now, touched)
+    let state = try await library.simulatedState()
+    try removals.check(
+      before: assets, after: now, isScanAlone: isScanAlone, roots: ["/pics", "/usb", "/inbox"], time: clock.bootTime,
+      isAvailable: state.availableRoots.contains)
     assets = now
     sequence = newest
     note("  commit \(newest): \(now.keys.sorted())")
-    for (photo, known) in oracle.untouchable where now[known.id] == nil {
+    for (photo, known) in oracle.untouchable where now[known.id] == nil || deleted.contains(known.id) {
       throw SimulationFailure("\(known.place) (photo \(photo), id \(known.id)) left the library, and nobody touched it")
     }
-    for (root, volume) in try await library.simulatedState().rootVolumes {
+    for (root, volume) in state.rootVolumes {
       if let known = rootVolumes[root], known != volume {
         throw SimulationFailure("\(root) was on \(known) and is taken for the library's on \(volume)")
       }
@@ -409,6 +441,9 @@ final class Simulation {
   }
 
   private func compareStates(_ now: [Int64: Asset], _ touched: TouchedAssets) throws {
+    if let id = touched.deleted.first(where: { now[$0] != nil }) {
+      throw SimulationFailure("asset \(id) is there and history says that it left")
+    }
     for id in Set(assets.keys).union(now.keys).sorted() {
       let (before, after) = (assets[id], now[id])
       if before == after { continue }
@@ -471,13 +506,14 @@ final class Simulation {
     }
   }
 
-  /// The catalog is what is on the disk. Before it is final, what is under suspicion may still be there.
+  /// The catalog is what is on the disk. Before it is final, what is under suspicion may still be there, and of places in
+  /// which something was done since the sync was asked nothing is said.
   private func compare(isFinal: Bool) async throws {
     guard let library else { return }
     let state = try await library.simulatedState()
     var table: [String: Asset] = [:]
     for asset in assets.values { table[asset.resources[0].path] = asset }
-    let placements = disk.placements()
+    let placements = disk.placements(roots: roots)
     var visible: [(photo: Int, path: String, id: Int64)] = []
     for root in roots {
       guard case .success(let key) = disk.open(root) else {
@@ -491,7 +527,10 @@ final class Simulation {
       try expectAvailable(root, table, true)
       var denied: [String] = []
       let files = disk.visibleFiles(root, denied: &denied)
-      for (path, entry, key) in files {
+      func isTouched(_ path: String) -> Bool {
+        !isFinal && touchedPlaces.contains("\(key.volume):" + path.dropFirst(root == "/usb" ? root.count : 0))
+      }
+      for (path, entry, key) in files where !isTouched(path) {
         guard let asset = table[path] else { throw SimulationFailure("\(path) is on the disk, not in the library") }
         visible.append((entry.photo, path, asset.id))
         let node = disk.node(key)
@@ -504,7 +543,8 @@ final class Simulation {
       if !isFinal && (state.hasSuspects || !state.isQuiet) { continue }
       let there = Set(files.map(\.path))
       for path in table.keys.sorted()
-      where path.hasPrefix(root + "/") && !there.contains(path) && !denied.contains(where: { path.hasPrefix($0 + "/") })
+      where path.hasPrefix(root + "/") && !there.contains(path) && !isTouched(path)
+        && !denied.contains(where: { path.hasPrefix($0 + "/") })
       {
         throw SimulationFailure("\(path) is in the library, not on the disk")
       }
@@ -518,6 +558,7 @@ final class Simulation {
       }
     }
     try oracle.settle(visible: visible, placements: placements, kinds: disk.volumes.map(\.kind))
+    removals.settle()
     note("  settled: \(visible.sorted { $0.path < $1.path }.map { "\($0.path)=\($0.id)" })")
   }
 
@@ -564,11 +605,26 @@ struct SimulatedState {
   /// Files that can't be reached; each is tried once a minute.
   var hasUnread: Bool
   var rootVolumes: [String: String]
+  var availableRoots: Set<String>
 }
 
 extension Library {
   /// The brake holds from four missing photos on.
-  private func lowerBrake() { reconciler.policy.count = 3 }
+  private func lowerBrake() { reconciler.policy.count = RemovalOracle.count }
+
+  /// All that a scan missed and that stays for the time being.
+  func suspectedAssets() -> Set<Int64> {
+    var found: Set<Int64> = []
+    for suspect in reconciler.suspects.values {
+      found.formUnion(suspect.files)
+      for directory in suspect.directories where reconciler.tree.contains(directory) {
+        for inner in reconciler.tree.subtree(of: directory) {
+          do { found.formUnion(try catalog.read { try $0.files(in: inner).map(\.assetID) }) } catch { continue }
+        }
+      }
+    }
+    return found
+  }
 
   func simulateTake(_ input: ReadAhead.Input) {
     lowerBrake()
@@ -614,6 +670,10 @@ extension Library {
       isQuiet: startsOverAt == nil && doubtfulRoots.isEmpty && activeSuspects.isEmpty && reconciler.suspects.isEmpty
         && reconciler.scans.isEmpty && reconciler.unread.values.allSatisfy { $0.delay >= 60 * seconds },
       hasSuspects: !reconciler.suspects.isEmpty, hasUnread: !reconciler.unread.isEmpty,
-      rootVolumes: rootVolumes)
+      rootVolumes: rootVolumes,
+      availableRoots: Set(
+        reconciler.tree.rootPaths.filter { reconciler.availability[$0.key] == true }.map {
+          String(decoding: $0.value, as: UTF8.self)
+        }))
   }
 }

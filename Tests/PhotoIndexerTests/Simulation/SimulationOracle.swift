@@ -28,7 +28,7 @@ struct SimulationOracle {
     let content: Int
   }
 
-  struct Placement {
+  struct Placement: Equatable {
     let key: SimulatedDisk.NodeKey
     /// Volume and path on it.
     let place: String
@@ -43,6 +43,8 @@ struct SimulationOracle {
   /// The paths in the library that each photo has had.
   private var paths: [Int: Set<String>] = [:]
   private var contents: [Int: Set<Int>] = [:]
+  /// All places that each photo ever had: what happened on an absent drive is found out epochs later.
+  private var allPlaces: [Int: Set<String>] = [:]
 
   /// What photos showed that have left: a copy may have been taken for them.
   private var departedContents: Set<Int> = []
@@ -64,6 +66,7 @@ struct SimulationOracle {
     for (photo, placement) in placements {
       occupants[placement.place, default: []].insert(photo)
       places[photo, default: []].insert(placement.place)
+      allPlaces[photo, default: []].insert(placement.place)
       contents[photo, default: []].insert(placement.content)
       if placement.hasLinks { linked.insert(photo) }
       guard let before = known[photo] else { continue }
@@ -125,7 +128,7 @@ struct SimulationOracle {
   }
 
   private func mayShare(_ old: Int, _ new: Int) -> Bool {
-    if !places[old, default: []].isDisjoint(with: places[new, default: []]) { return true }
+    if !allPlaces[old, default: []].isDisjoint(with: allPlaces[new, default: []]) { return true }
     if !paths[old, default: []].isDisjoint(with: paths[new, default: []]) { return true }
     return !contents[old, default: []].isDisjoint(with: contents[new, default: []])
   }
@@ -175,8 +178,9 @@ struct SimulationFailure: Error, CustomStringConvertible {
 
 extension SimulatedDisk {
   /// Where each photo is, on all volumes, mounted or not.
-  func placements() -> [Int: SimulationOracle.Placement] {
+  func placements(roots: [String]) -> [Int: SimulationOracle.Placement] {
     var placements: [Int: SimulationOracle.Placement] = [:]
+    let outside = ["/pics", "/inbox", "/outside"].filter { !roots.contains($0) }
     func walk(_ volume: Int, _ inode: UInt64, _ path: String, isHidden: Bool, isDenied: Bool) {
       let folder = node(NodeKey(volume: volume, inode: inode))
       let isHidden = isHidden || folder.entries[".nomedia"] != nil
@@ -190,7 +194,8 @@ extension SimulatedDisk {
           let file = node(key)
           placements[entry.photo] = SimulationOracle.Placement(
             key: key, place: "\(volume):\(path)/\(name)", content: file.content,
-            isHidden: isHidden || !SimulatedWatcher.wants(name) || (volume == 0 && path.hasPrefix("/outside")),
+            isHidden: isHidden || !SimulatedWatcher.wants(name)
+              || (volume == 0 && outside.contains { path.hasPrefix($0) }),
             isDenied: isDenied, hasLinks: file.linkCount > 1)
         }
       }

@@ -6,7 +6,8 @@ import Testing
 
 /// The library against disks, watchers and misfortunes that a seed makes up.
 ///
-/// `PHOTOD_SIMULATION_SEEDS=10000` runs so many seeds, `PHOTOD_SIMULATION_SEED=7` that one, and prints what it does.
+/// `PHOTOD_SIMULATION_SEEDS=10000` runs so many seeds and prints how far it is, beginning with
+/// `PHOTOD_SIMULATION_FIRST=1`; `PHOTOD_SIMULATION_SEED=7` runs that one, and prints what it does.
 @Suite struct SimulationTests {
   @Test func libraryEqualsTheDiskWhateverHappens() async throws {
     let environment = ProcessInfo.processInfo.environment
@@ -114,7 +115,10 @@ enum SimulationRun {
       }
       for _ in 0..<max(2, ProcessInfo.processInfo.activeProcessorCount) { add() }
       var failed: [(seed: UInt64, failure: String, steps: [SimulatedStep])] = []
+      var count = 0
       for try await (seed, outcome) in group {
+        count += 1
+        if seeds.count > 500, count.isMultiple(of: 500) { print("\(count) seeds, \(failed.count) failed") }
         if let failure = outcome.failure { failed.append((seed, failure, outcome.steps)) }
         add()
       }
