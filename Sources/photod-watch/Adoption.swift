@@ -13,6 +13,10 @@ struct Missing {
   var stamp: UInt64
   /// The kernel has removed its watch: it can turn up nowhere.
   var isDead = false
+  /// Of the rename that took it away; 0 where none is known.
+  var moveCookie: UInt32 = 0
+  /// How often its parent could not be read: nobody waits for it any more.
+  var attempts = 0
 }
 
 extension FolderWatch {
@@ -30,15 +34,18 @@ extension FolderWatch {
   }
 
   /// An event says that a directory is at this name: look, watch, list.
-  func enter(_ parent: NodeIndex, _ name: [UInt8]) {
+  func enter(_ parent: NodeIndex, _ name: [UInt8], moveCookie: UInt32 = 0) {
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
-    case .failure: doubt(parent)
+    case .failure(let error):
+      if mayPass(error.number) { _ = relinkUnseen(parent, name, moveCookie: moveCookie, error) }
+      doubt(parent)
     case .success(let descriptor):
       switch OpenDirectories.open(descriptor, name) {
       case .success(let opened):
-        adopt(opened, under: parent, name: name, evidence: .event, scan: nil, recursive: false)
+        adopt(
+          opened, under: parent, name: name, evidence: .event, scan: nil, recursive: false, moveCookie: moveCookie)
       case .failure(let error):
-        if !saysAbsent(error.number) { cannotEnter(parent, name, error, scan: nil) }
+        if !saysAbsent(error.number) { cannotEnter(parent, name, error, moveCookie: moveCookie) }
       }
     }
   }
@@ -46,14 +53,16 @@ extension FolderWatch {
   /// `descriptor` (taken) is open on what stands at `name` in the directory `parent`. It is watched; a directory that is
   /// known is relinked in O(1), whatever it holds, a new one is to be listed.
   func adopt(
-    _ descriptor: Int32, under parent: NodeIndex, name: [UInt8], evidence: Evidence, scan: UInt32?, recursive: Bool
+    _ descriptor: Int32, under parent: NodeIndex, name: [UInt8], evidence: Evidence, scan: UInt32?, recursive: Bool,
+    belated: Bool = false, moveCookie: UInt32 = 0
   ) {
     let look: FileLook
     switch FileLook.of(descriptor) {
     case .success(let seen): look = seen
     case .failure(let error):
       close(descriptor)
-      return cannotEnter(parent, name, error, scan: scan)
+      return cannotEnter(
+        parent, name, error, moveCookie: moveCookie, recursive: recursive, belated: belated || scan != nil)
     }
     let silent = silentFileSystem(descriptor, look)
     var watch: Int32 = -1
@@ -62,7 +71,8 @@ extension FolderWatch {
       case .success(let given): watch = given
       case .failure(let error):
         close(descriptor)
-        return cannotEnter(parent, name, error, scan: scan)
+        return cannotEnter(
+          parent, name, error, moveCookie: moveCookie, recursive: recursive, belated: belated || scan != nil)
       }
     }
     if watch >= 0, let known = byWatch[watch] {
@@ -71,7 +81,9 @@ extension FolderWatch {
         let root = tree[known].root
         guard !tree.isWithin(parent, known) else { return refuseLoop(descriptor, parent, name, scan) }
         loseRoot(root, ENOENT)
-        return adopt(descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
+        return adopt(
+          descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive, belated: belated,
+          moveCookie: moveCookie)
       }
       return settleKnown(
         known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
@@ -93,8 +105,8 @@ extension FolderWatch {
         number: tree[index].number, parent: tree[parent].number, root: tree.root(index), name: name,
         identity: look.identity))
     requestListing(
-      index, evidence: scan == nil ? .event : evidence, scan: scan ?? activeScan(of: index), recursive: recursive,
-      descriptor: descriptor)
+      index, evidence: scan == nil && !belated ? .event : evidence, scan: scan ?? activeScan(of: index),
+      recursive: recursive, belated: belated, descriptor: descriptor)
   }
 
   private func settleKnown(
@@ -109,6 +121,8 @@ extension FolderWatch {
       guard !tree.isWithin(parent, known) else { return refuseLoop(descriptor, parent, name, scan) }
       let scanBefore = activeScan(of: known)
       displaceOccupant(of: parent, name, evidence: evidence)
+      // Its old name can't be read no longer.
+      if retries[known] != nil || tree[known].flags.contains(.incomplete) { doubt(tree[known].parent) }
       tree.move(known, under: parent, name: name)
       say(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
       if let running = scan ?? scanBefore ?? activeScan(of: known) {
@@ -135,10 +149,10 @@ extension FolderWatch {
     let reference = tree.reference(parent)
     let count = walk.refusals[reference, default: 0] + 1
     walk.refusals[reference] = count
-    if count <= 5 { doubt(parent) } else { cannotEnter(parent, name, SystemError(number: ELOOP), scan: nil) }
+    if count <= 5 { doubt(parent) } else { cannotEnter(parent, name, SystemError(number: ELOOP)) }
   }
 
-  private func displaceOccupant(of parent: NodeIndex, _ name: [UInt8], evidence: Evidence) {
+  func displaceOccupant(of parent: NodeIndex, _ name: [UInt8], evidence: Evidence) {
     guard let occupant = tree.child(of: parent, named: name) else { return }
     tree.displace(occupant)
     markMissing(occupant, evidence: evidence)
@@ -161,7 +175,11 @@ extension FolderWatch {
   /// The directory is gone with all below it.
   func drop(_ index: NodeIndex, evidence: Evidence) {
     let number = tree[index].number
+    let parent = tree[index].parent
+    // What stands in its place, or stood, could not be read: its parent is asked.
+    let wasUnreadable = retries[index] != nil || tree[index].flags.contains(.incomplete)
     forget(index)
+    if wasUnreadable, parent >= 0 { doubt(parent) }
     say(.directoryGone(number: number, evidence: evidence))
   }
 
@@ -177,6 +195,7 @@ extension FolderWatch {
         polled.remove(node, identity: tree[node].identity)
       }
       missing[node] = nil
+      retries[node] = nil
       cancelListing(node)
       walk.refusals[tree.reference(node)] = nil
     }

@@ -78,10 +78,13 @@ extension FolderWatch {
     guard !tree[index].flags.contains(.contentsIgnored), wantsDirectory(event.name, in: index) else { return }
     let child = tree.child(of: index, named: event.name)
     if event.has(IN_CREATE | IN_MOVED_TO) {
-      enter(index, event.name)
+      enter(index, event.name, moveCookie: event.has(IN_MOVED_TO) ? event.moveCookie : 0)
     } else if event.has(IN_MOVED_FROM | IN_DELETE) {
       // Where something is polled it may have moved there without a word: a scan tells.
-      if let child { markMissing(child, evidence: event.has(IN_MOVED_FROM) && polled.count > 0 ? .scan : .event) }
+      guard let child else { return }
+      let wasRenamed = event.has(IN_MOVED_FROM)
+      markMissing(child, evidence: wasRenamed && polled.count > 0 ? .scan : .event)
+      missing[child]?.moveCookie = wasRenamed ? event.moveCookie : 0
     } else if event.has(IN_ATTRIB) {
       // Permissions may have come that were missing.
       if let child {

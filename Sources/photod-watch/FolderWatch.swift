@@ -66,6 +66,8 @@ final class FolderWatch {
   var fresh = FreshFiles()
   var held = HeldMoves()
   var missing: [NodeIndex: Missing] = [:]
+  /// What could not be read; there are few.
+  var retries: [NodeIndex: Retry] = [:]
   var syncs: [SyncRequest] = []
 
   var fileSystems = FileSystems()

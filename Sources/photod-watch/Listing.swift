@@ -12,6 +12,8 @@ struct Listing {
   var hasMarker = false
   /// Names of files and directories that would be wanted, were it not for a pattern of the configuration.
   var ignored: [[UInt8]] = []
+  /// It can't be told whether what is there is a marker: then nothing else is said.
+  var unknownMarker: (name: [UInt8], errorNumber: Int32)?
   /// CACHEDIR.TAG is there, with its signature or without.
   var hasCacheTag = false
   /// nil when all could be read.
@@ -33,7 +35,8 @@ extension FolderWatch {
       if case .success(let look) = FileLook.of(descriptor) { listing.times = PolledDirectories.Times(look) }
     }
     readEntries(descriptor, in: rules.needsFolder ? folder(index) : nil, into: &listing, files: &names)
-    if listing.hasMarker {
+    if !listing.hasMarker, let unknown = listing.unknownMarker { listing.failure = unknown }
+    if listing.hasMarker || listing.unknownMarker != nil {
       listing.directories = []
       listing.ignored = []
       names = []
@@ -89,8 +92,11 @@ extension FolderWatch {
   ) {
     guard !name.isEmpty else { return }
     var type = type
-    if type == Int32(DT_UNKNOWN), case .success(let look) = FileLook.at(descriptor, Array(name)) {
-      type = look.isDirectory ? Int32(DT_DIR) : look.isRegularFile ? Int32(DT_REG) : type
+    if type == Int32(DT_UNKNOWN) {
+      switch FileLook.at(descriptor, Array(name)) {
+      case .success(let look): type = look.isDirectory ? Int32(DT_DIR) : look.isRegularFile ? Int32(DT_REG) : type
+      case .failure(let error): if !saysAbsent(error.number) { listing.failure = (Array(name), error.number) }
+      }
     }
     if type == Int32(DT_DIR) {
       let name = Array(name)
@@ -111,24 +117,34 @@ extension FolderWatch {
     } else if name.first == UInt8(ascii: ".") || name.first == UInt8(ascii: "C") {
       let name = Array(name)
       if name == NameRules.cacheTag { listing.hasCacheTag = true }
-      if NameRules.isMarker(name), isValidMarker(name, descriptor) { listing.hasMarker = true }
+      guard NameRules.isMarker(name) else { return }
+      switch isValidMarker(name, descriptor) {
+      case .success(let isValid): if isValid { listing.hasMarker = true }
+      case .failure(let error): listing.unknownMarker = (name, error.number)
+      }
     }
   }
 
   /// CACHEDIR.TAG counts only with its signature; the others by being there.
-  private func isValidMarker(_ name: [UInt8], _ directory: Int32) -> Bool {
-    guard name == NameRules.cacheTag else { return true }
+  /// Fails where an error hides that, and may pass.
+  private func isValidMarker(_ name: [UInt8], _ directory: Int32) -> Result<Bool, SystemError> {
+    guard name == NameRules.cacheTag else { return .success(true) }
     let descriptor = withCName(name) { openat(directory, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
-    guard descriptor >= 0 else { return false }
+    guard descriptor >= 0 else {
+      return mayPass(errno) ? .failure(SystemError(number: errno)) : .success(false)
+    }
     defer { close(descriptor) }
     let signature = NameRules.cacheTagSignature
     var start = [UInt8](repeating: 0, count: signature.count)
-    return read(descriptor, &start, start.count) == signature.count && start == signature
+    let count = read(descriptor, &start, start.count)
+    if count < 0, mayPass(errno) { return .failure(SystemError(number: errno)) }
+    return .success(count == signature.count && start == signature)
   }
 
   /// Says what a listing found and goes on below.
   func apply(_ listing: Listing, to index: NodeIndex, _ descriptor: Int32, _ request: ListingRequest) {
     let number = tree[index].number
+    let isBelated = request.isBelated || request.scan != nil
     say(.listingStarted(number: number, evidence: request.evidence))
     if listing.hasMarker { say(.ignored(directory: number, name: [])) }
     for name in listing.ignored { say(.ignored(directory: number, name: name)) }
@@ -136,6 +152,8 @@ extension FolderWatch {
     if let failure = listing.failure {
       say(.unreadable(directory: number, name: failure.name, errorNumber: failure.errorNumber))
       tree[index].flags.insert(.incomplete)
+      tryAgain(
+        index, after: SystemError(number: failure.errorNumber), recursive: request.isRecursive, belated: isBelated)
     } else {
       tree[index].flags.remove(.incomplete)
     }
@@ -147,6 +165,7 @@ extension FolderWatch {
     }
     polled.noteListing(index, listing)
 
+    if listing.unknownMarker != nil, !listing.hasMarker { return }
     if listing.hasMarker {
       tree[index].flags.insert(.contentsIgnored)
       for child in tree.children(index) { drop(child, evidence: .event) }
@@ -177,14 +196,26 @@ extension FolderWatch {
       case .success(let opened):
         adopt(
           opened, under: index, name: directory.name, evidence: request.evidence, scan: request.scan,
-          recursive: request.isRecursive)
+          recursive: request.isRecursive, belated: isBelated)
       case .failure(let error):
-        if !saysAbsent(error.number) { cannotEnter(index, directory.name, error, scan: request.scan) }
+        if !saysAbsent(error.number) {
+          cannotEnter(index, directory.name, error, recursive: request.isRecursive, belated: isBelated)
+        }
       }
     }
   }
 
-  func cannotEnter(_ parent: NodeIndex, _ name: [UInt8], _ error: SystemError, scan: UInt32?) {
+  /// What stands at this name can't be opened or looked at: it is tried again, where that may help.
+  func cannotEnter(
+    _ parent: NodeIndex, _ name: [UInt8], _ error: SystemError, moveCookie: UInt32 = 0, recursive: Bool = false,
+    belated: Bool = false
+  ) {
+    if relinkUnseen(parent, name, moveCookie: moveCookie, error) { return }
+    if let child = tree.child(of: parent, named: name) {
+      tryAgain(child, after: error, recursive: recursive, belated: belated)
+    } else {
+      tryAgain(parent, after: error, belated: belated)
+    }
     say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
   }
 }

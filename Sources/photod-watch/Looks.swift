@@ -119,6 +119,13 @@ extension FolderWatch {
     tree.isAlive(place.directory) && !tree[place.directory.index].flags.contains(.contentsIgnored)
   }
 
+  /// The file can't be looked at; its directory is listed again, where that may help.
+  func cannotLook(_ place: FilePlace, _ error: SystemError) {
+    say(.unreadable(directory: place.directory.number, name: place.name, errorNumber: error.number))
+    tree[place.directory.index].flags.insert(.incomplete)
+    tryAgain(place.directory.index, after: error)
+  }
+
   private func sayTruth(of place: FilePlace, onlyCreated: Bool) {
     guard isWatched(place), let look = look(place) else { return }
     let number = place.directory.number
@@ -134,8 +141,7 @@ extension FolderWatch {
     case .success: if !onlyCreated { say(.fileGone(directory: number, name: place.name)) }
     case .failure(let error) where saysAbsent(error.number):
       if !onlyCreated { say(.fileGone(directory: number, name: place.name)) }
-    case .failure(let error):
-      say(.unreadable(directory: number, name: place.name, errorNumber: error.number))
+    case .failure(let error): cannotLook(place, error)
     }
   }
 
@@ -144,9 +150,12 @@ extension FolderWatch {
   func checkFresh(_ now: Int64, forcedStamp: UInt64) {
     for (place, entry) in fresh.entries where entry.checkAt <= now || entry.stamp <= forcedStamp {
       fresh[place] = nil
-      guard isWatched(place), case .success(let seen) = look(place), seen.isRegularFile, seen.stat.byteCount > 0 else {
+      guard isWatched(place), let look = look(place) else { continue }
+      if case .failure(let error) = look, !saysAbsent(error.number) {
+        cannotLook(place, error)
         continue
       }
+      guard case .success(let seen) = look, seen.isRegularFile, seen.stat.byteCount > 0 else { continue }
       let rests = seen.stat.byteCount == entry.byteCount && seen.stat.modificationTime == entry.modificationTime
       if rests || entry.stamp <= forcedStamp {
         say(.fileFound(directory: place.directory.number, name: place.name, stat: seen.stat))

@@ -67,11 +67,13 @@ extension FolderWatch {
     guard isWatched(departure.place) else { return note(place, onlyCreated: false) }
     cancelLooks(place)
     var stat: FileStat?
-    if case .success(let seen) = look(place), seen.isRegularFile { stat = seen.stat }
+    let look = look(place)
+    if case .success(let seen) = look, seen.isRegularFile { stat = seen.stat }
     say(
       .fileMoved(
         from: departure.place.directory.number, fromName: departure.place.name, to: place.directory.number,
         toName: place.name, stat: stat))
+    if case .failure(let error) = look, !saysAbsent(error.number) { cannotLook(place, error) }
     // Another rename from the new name may still wait for its second half: the name is looked at after it.
     _ = held.touch(place)
     if departure.isTouched { note(departure.place, onlyCreated: false) }

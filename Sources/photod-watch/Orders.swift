@@ -44,7 +44,7 @@ extension FolderWatch {
       openRoot(number, reason: .start)
     case .removeRoot(let number): removeRoot(number)
     case .rescan(let root, let directory, let request): rescan(root, directory: directory, request: request)
-    case .sync(let number): try beginSync(number)
+    case .sync(let number): beginSync(number)
     }
   }
 }

@@ -99,15 +99,25 @@ extension FolderWatch {
   private func checkRoot(_ number: UInt16, _ top: NodeIndex) {
     guard let path = rootPath(number) else { return }
     switch OpenDirectories.openPath(path) {
-    case .failure(let error): loseRoot(number, error.number)
+    case .failure(let error): doubtRoot(number, top, error)
     case .success(let descriptor):
       defer { close(descriptor) }
       switch FileLook.of(descriptor) {
-      case .failure(let error): loseRoot(number, error.number)
+      case .failure(let error): doubtRoot(number, top, error)
       case .success(let look):
         if look.identity != tree[top].identity { loseRoot(number, ESTALE) }
       }
     }
+  }
+
+  /// The root can't be opened or looked at. What is wanting here says nothing of the root; what its disk fails in, if it
+  /// goes on, does.
+  private func doubtRoot(_ number: UInt16, _ top: NodeIndex, _ error: SystemError) {
+    let isOurs = error.number == EMFILE || error.number == ENFILE || error.number == ENOMEM
+    guard mayPass(error.number), isOurs || (retries[top]?.attempts ?? 0) < Retry.trustedAttempts else {
+      return loseRoot(number, error.number)
+    }
+    tryAgain(top, after: error)
   }
 
   var nextCheck: Int64 {

@@ -55,7 +55,7 @@ extension FolderWatch {
   /// Ends what is done; what only a scan missed is settled before.
   func endScans() {
     guard !scans.isEmpty else { return }
-    let waiting = Set(missing.filter { $0.value.evidence == .scan }.map { tree.root($0.key) })
+    let waiting = Set(missing.filter { $0.value.evidence == .scan && $0.value.attempts == 0 }.map { tree.root($0.key) })
     for (id, scan) in scans.sorted(by: { $0.key < $1.key }) where scan.remaining == 0 && !waiting.contains(scan.root) {
       end(id, scan)
     }

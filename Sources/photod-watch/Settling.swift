@@ -15,6 +15,7 @@ extension FolderWatch {
     checkFresh(now, forcedStamp: forcedStamp)
     settleMissing(now, forcedStamp: forcedStamp)
     retryDoubtful(now)
+    retryUnreadable(now)
     if overflowed {
       rewriteLostCookies()
       scanAfterOverflow()
@@ -32,13 +33,15 @@ extension FolderWatch {
       next = min(next, departure.since + (departure.stamp <= forcedStamp ? Self.forcedGrace : Self.moveGrace))
     }
     if let check = fresh.nextCheck { next = min(next, check) }
+    let (isHidden, retry) = (mayHideDirectories, nextRetry)
     for (index, entry) in missing where !hasMissingAbove(index) {
-      next = min(next, max(entry.retryAt, entry.since + grace(of: entry, at: index, forcedStamp)))
+      let due = max(entry.retryAt, entry.since + grace(of: entry, at: index, forcedStamp))
+      next = min(next, isHidden && !entry.isDead ? max(due, retry) : due)
     }
     for (index, request) in walk.requests {
       if case .doubtful(_, let retryAt) = request.state, !hasMissing(at: index) { next = min(next, retryAt) }
     }
-    return next
+    return min(next, retry)
   }
 
   private func checkInvariants() {
@@ -47,6 +50,7 @@ extension FolderWatch {
     for index in missing.keys {
       precondition(tree[index].flags.contains([.alive, .missing]), "missing, but not marked")
     }
+    for index in retries.keys { precondition(tree[index].flags.contains(.alive), "a retry of nothing") }
     for index in walk.requests.keys { precondition(tree[index].flags.contains(.alive), "a listing of nothing") }
     for scan in scans { precondition(scan.value.remaining >= 0, "a scan that ended twice") }
   }
@@ -63,12 +67,15 @@ extension FolderWatch {
   private func settleMissing(_ now: Int64, forcedStamp: UInt64) {
     // A file's rename out of a directory that goes is said first.
     guard !missing.isEmpty, held.isEmpty else { return }
+    // What can't be read may be where it is.
+    let isHidden = mayHideDirectories
     // What a scan misses in one root it may find in another.
     let isScanning = polls.isPassing || scans.values.contains { $0.remaining > 0 }
     for (index, entry) in missing.sorted(by: { $0.value.stamp < $1.value.stamp }) {
       guard missing[index] != nil else { continue }
       guard entry.retryAt <= now, now - entry.since >= grace(of: entry, at: index, forcedStamp) else { continue }
       if entry.evidence == .scan, isScanning, !entry.isDead { continue }
+      if isHidden, !entry.isDead { continue }
       guard !hasMissingAbove(index) else { continue }
       currentStamp = entry.stamp
       decide(index, entry, now)
@@ -86,9 +93,11 @@ extension FolderWatch {
     if entry.isDead || tree[index].flags.contains(.displaced) { return drop(index, evidence: entry.evidence) }
     let parent = tree[index].parent
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
-    case .failure:
+    case .failure(let error):
       doubt(parent)
-      missing[index]?.retryAt = now + 50_000_000
+      let attempts = entry.attempts
+      missing[index]?.retryAt = now + min(50_000_000 << Int64(min(attempts, 20)), Retry.longestWait)
+      if error.number != ESTALE, !saysAbsent(error.number) { missing[index]?.attempts = attempts + 1 }
     case .success(let descriptor):
       let name = Array(tree.name(index))
       switch OpenDirectories.open(descriptor, name) {
@@ -96,7 +105,7 @@ extension FolderWatch {
       case .failure(let error):
         missing[index] = nil
         tree[index].flags.remove(.missing)
-        cannotEnter(parent, name, error, scan: nil)
+        cannotEnter(parent, name, error)
       case .success(let opened):
         // Back in its place, or another directory in it: watching it tells.
         missing[index] = nil

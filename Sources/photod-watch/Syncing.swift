@@ -56,7 +56,8 @@ struct CookieDirectory {
       let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
       guard file >= 0 else { return errno }
       close(file)
-      return unlinkat(descriptor, name, 0) == 0 ? 0 : errno
+      // What fails once need not twice; a file that stays would keep the directory.
+      return unlinkat(descriptor, name, 0) == 0 || unlinkat(descriptor, name, 0) == 0 ? 0 : errno
     }
     guard errorNumber == 0 else { throw SystemError(number: errorNumber) }
   }
@@ -95,20 +96,32 @@ struct CookieDirectory {
 }
 
 extension FolderWatch {
-  func beginSync(_ number: UInt64) throws(Failure) {
-    var sync = SyncRequest(number: number)
-    guard let cookies else {
-      let longestQueue = WatchShare.number(in: "/proc/sys/fs/inotify/max_queued_events") ?? 16384
-      sync.eventsToHandle = eventCount + UInt64(backlog.count) + UInt64(longestQueue)
-      syncs.append(sync)
-      return
-    }
-    syncs.append(sync)
+  func beginSync(_ number: UInt64) {
+    syncs.append(SyncRequest(number: number))
+    guard let cookies else { return doWithoutCookie(syncs.count - 1) }
     do throws(SystemError) {
       try cookies.write(number)
     } catch {
-      throw Failure(message: "a sync cookie can't be written: \(describe(error.number))", status: 1)
+      loseCookies(error)
+      doWithoutCookie(syncs.count - 1)
     }
+  }
+
+  /// The directory was removed, or can't be written to just now: the next check makes another. No sync waits for it.
+  private func loseCookies(_ error: SystemError) {
+    complain("a sync cookie can't be written: \(describe(error.number))")
+    if let cookies { inotify.unwatch(cookies.watch) }
+    cookies?.remove()
+    cookies = nil
+    mustCheck = true
+    for position in syncs.indices where !syncs[position].isCookieSeen && syncs[position].eventsToHandle == nil {
+      doWithoutCookie(position)
+    }
+  }
+
+  private func doWithoutCookie(_ position: Int) {
+    let longestQueue = WatchShare.number(in: "/proc/sys/fs/inotify/max_queued_events") ?? 16384
+    syncs[position].eventsToHandle = eventCount + UInt64(backlog.count) + UInt64(longestQueue)
   }
 
   func noteCookie(_ event: WatchEvent) {
@@ -144,7 +157,7 @@ extension FolderWatch {
       do throws(SystemError) {
         try cookies.write(syncs[position].number)
       } catch {
-        complain("a sync cookie can't be written again: \(describe(error.number))")
+        return loseCookies(error)
       }
     }
   }
@@ -162,8 +175,9 @@ extension FolderWatch {
     flushLooks()
     var oldest = UInt64.max
     for departure in held.departures.values { oldest = min(oldest, departure.stamp) }
-    for entry in missing.values { oldest = min(oldest, entry.stamp) }
+    for entry in missing.values where entry.attempts == 0 { oldest = min(oldest, entry.stamp) }
     for entry in fresh.entries.values { oldest = min(oldest, entry.stamp) }
+    for retry in retries.values where retry.attempts < Retry.awaitedAttempts { oldest = min(oldest, retry.stamp) }
     for request in walk.requests.values { oldest = min(oldest, request.stamp) }
     syncs.removeAll { sync in
       guard sync.isCookieSeen, sync.stamp < oldest, sync.pass <= polls.passesDone else { return false }

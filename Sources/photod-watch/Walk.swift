@@ -20,6 +20,8 @@ struct ListingRequest {
   var scan: UInt32?
   /// Known directories below are listed too.
   var isRecursive: Bool
+  /// It is done for a scan that could not: new directories below are listed as by that.
+  var isBelated = false
   var stamp: UInt64
   /// How often it was put off because of a rename that was not handled yet.
   var postponements = 0
@@ -69,12 +71,14 @@ extension FolderWatch {
   /// Asks for a listing; `descriptor`, open on the directory, is taken. A request that is there already takes over what
   /// this one adds.
   func requestListing(
-    _ index: NodeIndex, evidence: Evidence, scan: UInt32? = nil, recursive: Bool = false, descriptor: Int32 = -1
+    _ index: NodeIndex, evidence: Evidence, scan: UInt32? = nil, recursive: Bool = false, belated: Bool = false,
+    descriptor: Int32 = -1
   ) {
     let reference = tree.reference(index)
     guard var request = walk[index] else {
       walk[index] = ListingRequest(
-        state: .ready, evidence: evidence, scan: scan, isRecursive: recursive, stamp: currentStamp)
+        state: .ready, evidence: evidence, scan: scan, isRecursive: recursive, isBelated: belated,
+        stamp: currentStamp)
       if let scan { scans[scan]?.remaining += 1 }
       walk.push(reference, descriptor: descriptor)
       return
@@ -85,6 +89,7 @@ extension FolderWatch {
     }
     if evidence == .scan { request.evidence = .scan }
     request.isRecursive = request.isRecursive || recursive
+    request.isBelated = request.isBelated || belated
     if case .doubtful = request.state, descriptor >= 0 {
       request.state = .ready
       walk.push(reference, descriptor: descriptor)
@@ -132,6 +137,7 @@ extension FolderWatch {
       }
     }
     currentStamp = request.stamp
+    beginRetry(node.index, &request)
     guard let listing = readListing(node.index, descriptor, request) else {
       // Something is renamed just now: that is said first, so that a rename is never taken for a removal.
       close(descriptor)
@@ -143,6 +149,7 @@ extension FolderWatch {
     // Removed first: doubts that come up meanwhile are new ones. The scan is counted down last: children count up.
     walk[node.index] = nil
     apply(listing, to: node.index, descriptor, request)
+    endRetry(node.index)
     close(descriptor)
     if let scan = request.scan { scans[scan]?.remaining -= 1 }
     currentStamp = eventCount
@@ -163,6 +170,12 @@ extension FolderWatch {
   private func giveUp(_ index: NodeIndex, _ request: ListingRequest, _ error: SystemError) {
     tree[index].flags.insert(.incomplete)
     polled.forgetListing(index)
+    currentStamp = request.stamp
+    retries[index]?.isUnderWay = true
+    tryAgain(
+      index, after: error, recursive: request.isRecursive, belated: request.isBelated || request.scan != nil)
+    endRetry(index)
+    currentStamp = eventCount
     let parent = tree[index].parent
     if parent >= 0 {
       say(.unreadable(directory: tree[parent].number, name: Array(tree.name(index)), errorNumber: error.number))

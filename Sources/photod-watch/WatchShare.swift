@@ -16,6 +16,8 @@ struct WatchShare {
   /// 0 when it can't be read: then the kernel's refusal is all that is known.
   private(set) var limit: UInt32 = 0
   private(set) var isNamespaceLimit = false
+  private var whole: UInt32?
+  private var own: UInt32?
   /// The kernel refused a watch at this time, by which there are fewer than our share.
   var refusedAt: Int64?
 
@@ -30,8 +32,9 @@ struct WatchShare {
   /// - returns: whether the limit is another than before.
   mutating func readLimit() -> Bool {
     let before = limit
-    let whole = Self.number(in: "/proc/sys/fs/inotify/max_user_watches")
-    let own = Self.number(in: "/proc/sys/user/max_inotify_watches")
+    // Where one can't be read just now (EMFILE) it is what it was.
+    whole = Self.number(in: "/proc/sys/fs/inotify/max_user_watches") ?? whole
+    own = Self.number(in: "/proc/sys/user/max_inotify_watches") ?? own
     limit = min(whole ?? .max, own ?? .max)
     if whole == nil, own == nil { limit = 0 }
     isNamespaceLimit = (own ?? .max) < (whole ?? .max)

@@ -97,6 +97,11 @@ final class FaultScenario {
 
   private func move(_ from: String, _ to: String) throws {
     try fixture.move(from, to)
+    noteMove(from, to)
+  }
+
+  /// A file, or a folder with all that is in it, was renamed.
+  func noteMove(_ from: String, _ to: String) {
     let (old, new) = (fixture.path(from), fixture.path(to))
     for (path, id) in known where path == old || path.hasPrefix(old + "/") {
       known[path] = nil
