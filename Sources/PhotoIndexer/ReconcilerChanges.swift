@@ -163,6 +163,8 @@ extension Reconciler {
       // It is the file that stands there now that is read again.
       var pending = old
       pending.readTime = 0
+      // What was read is forgotten; that this very file was there after its birth is not.
+      if hasIdentity(old, stat) { pending.changeTime = max(old.readTime, old.changeTime, stat.changeTime) }
       pending.inode = row.inode
       pending.birthTime = row.birthTime
       try writer.updateStat(pending)

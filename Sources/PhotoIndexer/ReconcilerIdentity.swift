@@ -177,7 +177,7 @@ extension Reconciler {
   private func outlivedItsBirth(_ birthTime: Int64, _ seenTime: Int64) -> Bool {
     guard birthTime != 0, seenTime != 0 else { return false }
     // Whole seconds are of a clock that has no more, or two of them a tick.
-    let tick = birthTime % 1_000_000_000 == 0 ? Self.clockGrain : 10 * Self.clockTick
+    let tick = birthTime % 1_000_000_000 == 0 ? Self.clockGrain : 2 * Self.clockTick
     return age(of: birthTime, at: seenTime) >= tick
   }
 

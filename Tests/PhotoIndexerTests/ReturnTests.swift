@@ -199,6 +199,25 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/b.jpg").camera?.model == "X200")
   }
 
+  @Test func youngPhotoThatLeftBeforeItsEditCouldBeReadIsTheSamePhoto() throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.write("/elsewhere/first.jpg")
+    fixture.disk.write("/p/a.jpg")
+    fixture.disk.pass(1)
+    let seen = try #require(fixture.disk.stat(Fixture.bytes("/p/a.jpg")))
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", seen))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    let album = try fixture.give(id)
+    let edited = fixture.disk.write("/p/a.jpg", bytes: 200)
+    fixture.disk.move("/p/a.jpg", "/p/hidden")
+    try fixture.apply(Fixture.file("a.jpg", edited))
+    #expect(fixture.reconciler.unread[id] != nil)
+    #expect(try fixture.apply(Fixture.gone("a.jpg")).deletedAssets == [id])
+    fixture.disk.write("/p/hidden", bytes: 300)
+    try fixture.apply(Fixture.file("b.jpg", fixture.disk.move("/p/hidden", "/p/b.jpg")))
+    try expectItsOwn(fixture, id, at: "/p/b.jpg", album: album)
+  }
+
   @Test func fileThatIsTheSameByInodeAndContentOnAnotherVolumeIsFoundByContent() throws {
     let (fixture, id, album) = try favorite()
     try fixture.addSecondRoot()
