@@ -287,6 +287,14 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
     }
   }
 
+  /// The rest of what is half written; it stays open, and no event tells.
+  func finish(_ path: String) -> Bool {
+    let (folder, name) = Self.split(path)
+    guard let parent = resolve(folder), let entry = node(parent).entries[name], entry.photo != 0 else { return false }
+    fill(NodeKey(volume: parent.volume, inode: entry.inode), isDone: true)
+    return true
+  }
+
   /// An empty file without its bytes yet.
   func create(_ path: String) -> Bool {
     let (folder, name) = Self.split(path)

@@ -8,6 +8,8 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
   case create(String)
   /// Half of it; it stays open.
   case begin(String)
+  /// The rest of one that was made half, soon after, by a program that does not close it: nothing is told.
+  case finish(String)
   /// All of it, and closed.
   case write(String)
   case touch(String)
@@ -55,6 +57,7 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
     case .makeDirectory(let path): ".makeDirectory(\"\(path)\")"
     case .create(let path): ".create(\"\(path)\")"
     case .begin(let path): ".begin(\"\(path)\")"
+    case .finish(let path): ".finish(\"\(path)\")"
     case .write(let path): ".write(\"\(path)\")"
     case .touch(let path): ".touch(\"\(path)\")"
     case .save(let path, let beside): ".save(\"\(path)\", beside: \"\(beside)\")"
@@ -136,7 +139,14 @@ struct SimulatedChance {
     guard !inRoot.isEmpty else { return [.sync] }
     let file = random.pick(inRoot)
     let all: SimulatedStep = .watch(events: 1000, listings: 1000)
-    switch random.below(4) {
+    switch random.below(5) {
+    case 4:
+      // Half a photo is read, and the rest comes unsaid.
+      let new = root + "/" + random.pick(names)
+      return [
+        .begin(new), all, .pass(milliseconds: 600), all, .take(1000, records: 1000),
+        .pass(milliseconds: random.pick([10, 4000])), .finish(new),
+      ]
     case 0:
       // A scan looks while a photo is away.
       return [

@@ -365,7 +365,11 @@ final class SimulatedWatcher: WatchSource, @unchecked Sendable {
     let child = child(of: number, event.name)
     switch event.kind {
     case .create, .movedTo: enter(number, event.name)
-    case .movedFrom, .delete: if let child { markMissing(child, .event) }
+    case .movedFrom:
+      // Where folders are polled it may be in one of them.
+      let isPolling = nodes.values.contains { $0.watch == nil }
+      if let child { markMissing(child, isPolling ? .scan : .event) }
+    case .delete: if let child { markMissing(child, .event) }
     case .attributes:
       if let child {
         if nodes[child]!.isIncomplete { doubt(child) }

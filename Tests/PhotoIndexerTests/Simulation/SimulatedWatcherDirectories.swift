@@ -87,7 +87,7 @@ extension SimulatedWatcher {
       if let watch {
         nodes[known]!.watch = watch
         byWatch[watch] = known
-        requestListing(known, .event)
+        requestListing(known, .scan)
       }
       return settleKnown(known, under: parent, name, evidence, scan: scan, isRecursive: isRecursive)
     }
@@ -367,7 +367,7 @@ extension SimulatedWatcher {
     while ancestor != 0 {
       if case .success = open(ancestor) {
         stamp = cause
-        requestListing(ancestor, .event)
+        requestListing(ancestor, nodes[ancestor]!.watch == nil ? .scan : .event)
         stamp = eventCount
         return
       }
@@ -385,12 +385,12 @@ extension SimulatedWatcher {
         if let watch = disk.addWatch(key), byWatch[watch] == nil {
           nodes[number]!.watch = watch
           byWatch[watch] = number
-          requestListing(number, .event)
+          requestListing(number, .scan)
           continue
         }
         let node = disk.node(key)
         if nodes[number]!.wasRecent || nodes[number]!.listedTimes != [node.modificationTime, node.changeTime] {
-          requestListing(number, .event)
+          requestListing(number, .scan)
         }
       }
     }

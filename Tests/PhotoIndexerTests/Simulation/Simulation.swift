@@ -21,6 +21,10 @@ final class Simulation {
   private var removals = RemovalOracle()
   /// Photos that are half written, with a program that has them open.
   private var openPhotos: Set<Int> = []
+  /// Of those, which were made so and when: photod reads them again while they are young, unless it has forgotten.
+  private var bornOpen: [Int: Int64] = [:]
+  /// Of which no event told that they are whole: time brings it, not a sync.
+  private var unsaidPhotos: Set<Int> = []
   /// Which drive each root is on; only a person's word changes that.
   private var rootVolumes: [String: String] = [:]
   private var favorites: [Int64: Bool] = [:]
@@ -125,8 +129,21 @@ final class Simulation {
     case .create(let path):
       isDone = disk.create(path)
     case .begin(let path):
+      let isNew = disk.entry(path) == nil
       isDone = disk.write(path, isDone: false)
-      if isDone, let entry = disk.entry(path) { openPhotos.insert(entry.photo) }
+      if isDone, let entry = disk.entry(path) {
+        openPhotos.insert(entry.photo)
+        bornOpen[entry.photo] = isNew ? clock.bootTime : nil
+      }
+    case .finish(let path):
+      let photo = disk.entry(path)?.photo ?? 0
+      let isYoung = bornOpen[photo].map { clock.bootTime - $0 < 20 * seconds } ?? false
+      isDone = isYoung && disk.finish(path)
+      if isDone {
+        openPhotos.remove(photo)
+        unsaidPhotos.insert(photo)
+      }
+      bornOpen[photo] = nil
     case .write(let path):
       isDone = disk.write(path, isDone: true)
       if isDone, let entry = disk.entry(path) { openPhotos.remove(entry.photo) }
@@ -213,6 +230,7 @@ final class Simulation {
   private func end(orderly: Bool) async throws {
     guard let library else { return }
     oracle.isLossy = true
+    bornOpen = [:]
     library.stopWaiting()
     if let sync = pendingSync { _ = await sync.task.result }
     pendingSync = nil
@@ -272,6 +290,7 @@ final class Simulation {
     guard let catalog, library != nil, !isFull else { return }
     oracle.isLossy = true
     isFull = true
+    bornOpen = [:]
     try catalog.write { writer in
       try RawStatement(writer.database, uncached: "CREATE TEMP TABLE fault AS SELECT 0 AS written").run()
       for (table, verb) in Self.faults {
@@ -535,6 +554,7 @@ final class Simulation {
         visible.append((entry.photo, path, asset.id))
         let node = disk.node(key)
         if openPhotos.contains(entry.photo) || node.linkCount > 1 { continue }
+        if !isFinal && unsaidPhotos.contains(entry.photo) { continue }
         let facts = SimulatedDisk.facts(node)
         guard asset.resources[0].byteCount == node.byteCount, asset.camera == facts.camera,
           asset.keywords == facts.keywords
@@ -559,6 +579,7 @@ final class Simulation {
     }
     try oracle.settle(visible: visible, placements: placements, kinds: disk.volumes.map(\.kind))
     removals.settle()
+    unsaidPhotos = []
     note("  settled: \(visible.sorted { $0.path < $1.path }.map { "\($0.path)=\($0.id)" })")
   }
 
