@@ -51,6 +51,9 @@ final class MountNamespace {
     ["nsenter", "-t", "\(holder.processIdentifier)", "-m"] + (Self.isRoot ? [] : ["-U", "--preserve-credentials"])
   }
 
+  /// A path of the namespace as who is not in it can open it.
+  func outside(_ path: String) -> String { "/proc/\(holder.processIdentifier)/root" + path }
+
   /// Runs a script of the shell to its end.
   @discardableResult
   func run(_ script: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
