@@ -1,6 +1,7 @@
 import Foundation
 import PhotoModel
 import Testing
+import Varlink
 
 /// What is missing from a drive that is back, and drives within a root.
 @Suite(
@@ -84,6 +85,34 @@ struct VolumeBrakeTests {
     }
   }
 
+  @Test func driveWithinARootThatGoesChangesItsPhotosForWhoObserves() async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(.tmpfs)
+      try fixture.daemon.write("kept.jpg")
+      try fixture.namespace.run("mkdir '\(fixture.photos)/usb'")
+      try drive.mount(fixture.photos + "/usb")
+      try await fixture.start()
+      var all = try await ObservedList(fixture.daemon, FetchOptions())
+      var available = try await ObservedList(fixture.daemon, FetchOptions(excludeUnavailable: true))
+      #expect(all.ids.count == 15 && available.ids.count == 15)
+      let before = all.ids
+
+      try drive.unmount(fixture.photos + "/usb")
+      var details = try await all.next()
+      #expect(details.changedAfter.reduce(0) { $0 + $1.count } == 14 && details.changedFields == ["availability"])
+      #expect(details.removedBefore.isEmpty && details.insertedAfter.isEmpty && all.ids == before)
+      details = try await available.next()
+      #expect(details.removedBefore.reduce(0) { $0 + $1.count } == 14 && details.deletedBefore.isEmpty)
+      #expect(available.ids == [try #require(try await fixture.ids()["kept.jpg"])])
+
+      try drive.mount(fixture.photos + "/usb")
+      details = try await all.next()
+      #expect(details.changedAfter.reduce(0) { $0 + $1.count } == 14 && details.changedFields == ["availability"])
+      details = try await available.next()
+      #expect(details.insertedAfter.reduce(0) { $0 + $1.count } == 14 && available.ids == before)
+    }
+  }
+
   /// As a desktop does: the folder under the name of the drive is removed when it is unmounted.
   @Test func driveWhoseMountPointIsRemovedStaysAlsoWhenPhotodStartsWithoutIt() async throws {
     try await VolumeFixture.with { fixture in
@@ -137,5 +166,31 @@ struct VolumeBrakeTests {
       #expect(try await fixture.ids().count == 15)
       try await fixture.expectNoWarnings()
     }
+  }
+}
+
+/// A list kept from what Observe sends.
+private struct ObservedList {
+  struct Parameters: Encodable { let options: FetchOptions }
+  struct Reply: Decodable { let observation: Observation }
+
+  private var replies: VarlinkReplies<Reply>.AsyncIterator
+  private(set) var ids: [Int64] = []
+
+  init(_ daemon: DaemonFixture, _ options: FetchOptions) async throws {
+    let client = try await daemon.connect()
+    replies = client.stream("org.photod.library.Observe", Parameters(options: options), of: Reply.self)
+      .makeAsyncIterator()
+    while let observation = try await replies.next()?.observation {
+      ids += observation.ids ?? []
+      if observation.complete == true { break }
+    }
+  }
+
+  /// What the next difference is.
+  mutating func next() async throws -> FetchResultChangeDetails {
+    let details = try #require(try await replies.next()?.observation.details)
+    ids = try details.applied(to: ids)
+    return details
   }
 }
