@@ -6,12 +6,22 @@ import PhotoModel
 extension CatalogWriter {
   /// Gathers what this commit changes of what the journal holds: new words, and the places of files that have some.
   ///
-  /// - Complexity: a lookup in memory for every asset that the commit touches, a few in the catalog for those with words.
+  /// - Complexity: a lookup in memory for every asset that the commit touches, a few in the catalog for those with words;
+  ///   for all that have some, where folders took each other's places.
   func noteUserData(_ record: CommitRecord) throws {
     guard let journal else { return }
     let typed: ChangedFields = [.favorite, .hidden]
-    var ids = record.updatedAssets.filter { !$0.value.isDisjoint(with: typed) || journal.holds($0.key) }.map(\.key)
-    ids += record.insertedAssets.filter(journal.holds) + record.deletedAssets.filter(journal.holds)
+    var ids = Set(record.updatedAssets.filter { !$0.value.isDisjoint(with: typed) || journal.holds($0.key) }.map(\.key))
+    ids.formUnion(record.insertedAssets.filter(journal.holds))
+    ids.formUnion(record.deletedAssets.filter(journal.holds))
+    if !journal.heldIDs.isEmpty {
+      if record.hasIndependentRenames {
+        // Before the entries: those have the paths that are right after it.
+        journalRecords += record.renamedDirectories.map { .moved(from: $0.fromPath, to: $0.toPath) }
+      } else {
+        ids.formUnion(journal.heldIDs)
+      }
+    }
     if !ids.isEmpty {
       var reading = try UserDataReading(database)
       for id in ids.sorted() {
@@ -21,8 +31,6 @@ extension CatalogWriter {
         journalRecords.append(.asset(entry))
       }
     }
-    guard !journal.heldIDs.isEmpty else { return }
-    journalRecords += record.renamedDirectories.map { .moved(from: $0.fromPath, to: $0.toPath) }
   }
 
   /// Reserves ids before the catalog gives more than there are.
@@ -105,6 +113,28 @@ extension CatalogWriter {
       guard var entry = try reading.entry(of: id) else { return nil }
       entry.others = others(id)
       return entry.isEmpty ? nil : entry
+    }
+  }
+}
+
+extension CommitRecord {
+  /// No renamed folder has, or had, a place that is another's, above it or below: then they can be told one after the other.
+  /// Those of two folders that exchanged their names can't.
+  ///
+  /// - Complexity: O(the components of all their paths).
+  fileprivate var hasIndependentRenames: Bool {
+    guard renamedDirectories.count > 1 else { return true }
+    var places: Set<ArraySlice<UInt8>> = []
+    for path in renamedDirectories.flatMap({ [$0.fromPath, $0.toPath] }) {
+      guard places.insert(path[...]).inserted else { return false }
+    }
+    return places.allSatisfy { place in
+      var above = place
+      while let slash = above.lastIndex(of: UInt8(ascii: "/")) {
+        above = above[..<slash]
+        if places.contains(above) { return false }
+      }
+      return true
     }
   }
 }

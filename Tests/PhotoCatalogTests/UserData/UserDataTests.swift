@@ -120,6 +120,59 @@ import Testing
     try rebuilt.close()
   }
 
+  /// What one commit says of folders is all that happened in a moment, each with its first and its last path.
+  @Test func placesFollowFoldersThatExchangeTheirNames() throws {
+    let catalog = try fixture.open()
+    let ids = try catalog.addPhotos(3)
+    try catalog.set(ids, favorite: true)
+    func name(_ directory: Int64, _ name: String, _ writer: CatalogWriter) throws {
+      try writer.database.execute(
+        sql: "UPDATE directory SET name = ? WHERE id = ?", arguments: [name, directory])
+    }
+    try catalog.write { writer in
+      var record = CommitRecord()
+      for (index, id) in ids.prefix(2).enumerated() {
+        let folder = try writer.insertDirectory(
+          parentID: 1, rootID: nil, name: [UInt8(ascii: "a") + UInt8(index)], volumeID: 1, inode: UInt64(50 + index),
+          birthTime: 1
+        ).directory
+        let name = Array("\(index + 1).jpg".utf8)
+        try writer.moveFile(try #require(try writer.file(1, name)), to: folder, name: name)
+        record.update(asset: id, .path)
+      }
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    try catalog.write { writer in
+      var record = CommitRecord()
+      for (directory, to) in [(Int64(2), "t"), (3, "a"), (2, "b")] { try name(directory, to, writer) }
+      for (directory, from, to) in [(Int64(3), "/p/b", "/p/a"), (2, "/p/a", "/p/b")] {
+        record.renamedDirectories.append(
+          .init(directoryID: directory, fromPath: Array(from.utf8), toPath: Array(to.utf8)))
+      }
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    func paths() throws -> [String] {
+      let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+      return ids.map { String(decoding: contents.entries[$0]?.file.path ?? [], as: UTF8.self) }
+    }
+    #expect(try paths() == ["/p/b/1.jpg", "/p/a/2.jpg", "/p/3.jpg"])
+    // A folder goes, and another is made in its place at once, with a photo in it.
+    try catalog.write { writer in
+      var record = CommitRecord()
+      try name(3, "c", writer)
+      record.renamedDirectories.append(.init(directoryID: 3, fromPath: Array("/p/a".utf8), toPath: Array("/p/c".utf8)))
+      let folder = try writer.insertDirectory(
+        parentID: 1, rootID: nil, name: Array("a".utf8), volumeID: 1, inode: 60, birthTime: 1
+      ).directory
+      let name = Array("3.jpg".utf8)
+      try writer.moveFile(try #require(try writer.file(1, name)), to: folder, name: name)
+      record.update(asset: ids[2], .path)
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    #expect(try paths() == ["/p/b/1.jpg", "/p/c/2.jpg", "/p/a/3.jpg"])
+    try catalog.close()
+  }
+
   @Test func compactionKeepsTheLatestAndWhatLaterVersionsWrote() throws {
     let catalog = try fixture.open()
     let ids = try catalog.addPhotos(3)
