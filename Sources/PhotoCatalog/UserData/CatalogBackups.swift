@@ -69,7 +69,7 @@ extension Catalog {
         throw KeepingError.notABackup(path: path, message: "\(path) is the catalog itself. Name a backup of it.")
       }
       try Self.copyFile(path, to: temporary)
-      defer { _ = Result { try PrivateFile.remove(temporary) } }
+      defer { _ = Result { try Self.removeDatabase(temporary) } }
       try Self.verifyBackup(temporary, named: path)
       let number = try freeze()
       do {
@@ -91,7 +91,7 @@ extension Catalog {
     try keeping(temporary) {
       let number = try freeze()
       do {
-        try copy(to: temporary)
+        try copy(to: temporary, onlyFromWhatIsOpen: true)
         _ = try prepare(temporary, epochsMore: 0, number: number)
         try files.keepStranger(date: CatalogFiles.now())
         try PrivateFile.rename(temporary, to: files.restored)
@@ -155,13 +155,20 @@ extension Catalog {
   // MARK: - Copies
 
   /// A whole file of its own, verified, on disk, and then under its name.
-  private func copy(to path: String) throws {
+  ///
+  /// - Parameter onlyFromWhatIsOpen: by the writer's connection, which nobody can use meanwhile. Readers are connections
+  ///   that may be opened just now, and then are of the file that has the name now.
+  private func copy(to path: String, onlyFromWhatIsOpen: Bool = false) throws {
     let temporary = path + ".new"
-    try PrivateFile.remove(temporary)
+    try Self.removeDatabase(temporary)
     Glibc.close(try PrivateFile.open(temporary, O_CREAT | O_EXCL))
     do {
       try Self.withQueue(temporary) { queue in
-        try pool.backup(to: queue)
+        if onlyFromWhatIsOpen {
+          try pool.writeWithoutTransaction { source in try queue.writeWithoutTransaction { try source.backup(to: $0) } }
+        } else {
+          try pool.backup(to: queue)
+        }
         let report = try queue.write { database in
           // Put back by hand, it is known for what it is: commits came after it.
           try database.execute(sql: "UPDATE library SET boot_id = 'backup', is_clean = 0")
@@ -172,7 +179,7 @@ extension Catalog {
       try PrivateFile.sync(temporary)
       try PrivateFile.rename(temporary, to: path)
     } catch {
-      _ = Result { try PrivateFile.remove(temporary) }
+      _ = Result { try Self.removeDatabase(temporary) }
       throw error
     }
   }
@@ -188,9 +195,14 @@ extension Catalog {
     return value
   }
 
+  /// With what SQLite left beside it where it was killed: that would be taken for the next one's.
+  private static func removeDatabase(_ path: String) throws {
+    for suffix in ["-journal", "-wal", "-shm", ""] { try PrivateFile.remove(path + suffix) }
+  }
+
   private static func copyFile(_ path: String, to target: String) throws {
+    try removeDatabase(target)
     for suffix in ["", "-wal"] {
-      try PrivateFile.remove(target + suffix)
       guard let bytes = try PrivateFile.read(path + suffix) else {
         if suffix.isEmpty { throw PrivateFile.failure(path, "opened", ENOENT) }
         continue

@@ -140,6 +140,76 @@ import Testing
     try reopened.close()
   }
 
+  /// A connection that is opened now opens the file that has the name now.
+  @Test(arguments: [true, false])
+  func aCatalogIsWrittenAnewFromWhatIsOpenAlsoWhileAllReadersAreBusy(hasStranger: Bool) async throws {
+    let other = try UserDataFixture()
+    let stranger = try other.open()
+    try stranger.addPhotos(2)
+    let backup = try stranger.backup(to: other.folder + "/b.sqlite")
+    try stranger.close()
+    let catalog = try fixture.open()
+    try catalog.addPhotos(5)
+    try catalog.set([1], favorite: true)
+    let (isReading, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let reading = Thread {
+      // Its reader is the only one that there is.
+      _ = Result {
+        try catalog.read { _ in
+          isReading.signal()
+          mayEnd.wait()
+        }
+      }
+    }
+    reading.start()
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        isReading.wait()
+        continuation.resume()
+      }
+    }
+    defer { mayEnd.signal() }
+    try fixture.remove("", "-wal", "-shm")
+    if hasStranger { try FileManager.default.moveItem(atPath: backup.path, toPath: fixture.path) }
+    try catalog.rescue()
+    mayEnd.signal()
+    try catalog.close()
+    let reopened = try fixture.open()
+    #expect(reopened.uuid == catalog.uuid)
+    #expect(try reopened.typed() == [1: "favorite"])
+    #expect(try reopened.check(deep: true).counts["assets"] == 5)
+    try reopened.close()
+  }
+
+  /// What SQLite left beside a copy when photod was killed in the middle of a restore.
+  @Test func aRestoreThatWasKilledLeavesNothingToTheNext() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(5)
+    let backup = try catalog.backup(to: fixture.folder + "/b.sqlite")
+    let hot = try UserDataFixture()
+    let temporary = fixture.folder + "/catalog.restored.new"
+    // A transaction in rollback mode, caught when its pages were written and its journal was not yet removed.
+    try FileManager.default.copyItem(atPath: backup.path, toPath: hot.path)
+    let queue = try DatabaseQueue(path: hot.path)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA cache_size = 1; PRAGMA cache_spill = 1")
+      try database.execute(sql: "UPDATE library SET uuid = 'of the restore before'")
+      try database.execute(sql: "BEGIN; UPDATE library SET uuid = 'x'; CREATE TABLE big (value)")
+      try database.execute(
+        sql: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) "
+          + "INSERT INTO big SELECT randomblob(2000) FROM n")
+      try FileManager.default.copyItem(atPath: hot.path + "-journal", toPath: temporary + "-journal")
+      try database.execute(sql: "ROLLBACK")
+    }
+    try queue.close()
+    _ = try catalog.prepareRestore(from: backup.path)
+    try catalog.close()
+    let restored = try fixture.open()
+    #expect(restored.uuid == catalog.uuid)
+    #expect(try fixture.names().filter { $0.contains("restored") }.isEmpty)
+    try restored.close()
+  }
+
   @Test func theCheckFindsWhatBreaksARule() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(5)
