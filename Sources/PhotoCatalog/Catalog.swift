@@ -82,12 +82,15 @@ package final class Catalog: Sendable {
     return try DatabasePool(path: path, configuration: configuration)
   }
 
+  /// Of a boot that can't be told from another.
+  static let unknownBootID = "unknown"
+
   /// The kernel's name of the running boot (random(4)).
   package static func currentBootID() -> String {
-    guard let file = fopen("/proc/sys/kernel/random/boot_id", "re") else { return "unknown" }
+    guard let file = fopen("/proc/sys/kernel/random/boot_id", "re") else { return unknownBootID }
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 64)
-    guard fgets(&line, 64, file) != nil else { return "unknown" }
+    guard fgets(&line, 64, file) != nil else { return unknownBootID }
     return String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 

@@ -34,12 +34,14 @@ struct CatalogOpening {
     var uuid: String
     var epoch: Int64
     var number: Int64
-    /// It was not closed, and the machine went down meanwhile: the last commits may be lost.
+    /// It was not closed, and the machine went down meanwhile, or may have: the last commits may be lost.
     var mayLackCommits: Bool
   }
 
   /// What a person is told.
   private var notices: [(message: String, file: String?)] = []
+  /// Second names of the journal that this opening made.
+  private var keptJournals: [String] = []
 
   init(
     files: CatalogFiles, bootID: String, lastStep: String?, isSuspect: Bool, date: Int64,
@@ -62,7 +64,19 @@ struct CatalogOpening {
       return Opened(pool: pool, uuid: uuid, epoch: epoch, journal: nil)
     }
     let contents = try UserDataJournal.read(files.journal, after: row?.number ?? .max)
-    return try Catalog.durably(pool) { database in
+    let found = contents == nil ? nil : try HeldFile(files.journal)
+    do {
+      return try agree(pool, row, contents)
+    } catch {
+      // It is tried again and again while a disk is full. Where the journal is still the one that was found, nothing else
+      // is needed of it.
+      if found?.hasItsName == true { _ = Result { for kept in keptJournals { try PrivateFile.remove(kept) } } }
+      throw error
+    }
+  }
+
+  private mutating func agree(_ pool: DatabasePool, _ row: Row?, _ contents: UserDataContents?) throws -> Opened {
+    try Catalog.durably(pool) { database in
       let writer = CatalogWriter(connection: database)
       let opened =
         if let row { try agree(pool, row, contents, writer) } else { try rebuild(pool, contents, writer) }
@@ -196,7 +210,8 @@ struct CatalogOpening {
   private func read(_ database: Database) throws -> Row? {
     let number = lastStep == nil ? "journal_number" : "0"
     return try GRDB.Row.fetchOne(
-      database, sql: "SELECT uuid, epoch, \(number), is_clean = 0 AND boot_id <> ? FROM library", arguments: [bootID]
+      database, sql: "SELECT uuid, epoch, \(number), is_clean = 0 AND (boot_id <> ? OR boot_id = ?) FROM library",
+      arguments: [bootID, Catalog.unknownBootID]
     ).map { Row(uuid: $0[0], epoch: $0[1], number: $0[2], mayLackCommits: $0[3]) }
   }
 
@@ -219,6 +234,7 @@ struct CatalogOpening {
     var contents = contents
     if let other = contents, let library = other.library, library != row.uuid {
       let aside = try files.keepJournal(because: "other", date: date)
+      keptJournals.append(aside)
       notices.append(
         ("The journal of user data beside the catalog was another library's. It is kept as \(aside).", aside))
       contents = nil
@@ -328,6 +344,7 @@ struct CatalogOpening {
 
   private mutating func keepDamagedJournal() throws {
     let aside = try files.keepJournal(because: "damaged", date: date)
+    keptJournals.append(aside)
     notices.append(
       (
         "The journal of user data was damaged; what could be read of it was used. The damaged one is \(aside).", aside

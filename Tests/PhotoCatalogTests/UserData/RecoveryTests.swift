@@ -273,6 +273,37 @@ import Testing
     try clean.close()
   }
 
+  /// In a sandbox that hides it, nobody can say that the machine did not go down.
+  @Test func anUnknownBootIsTakenForAnother() throws {
+    let catalog = try fixture.open(bootID: "unknown")
+    try catalog.addPhotos(3)
+    let killed = try UserDataFixture()
+    try fixture.copy(to: killed)
+    try catalog.close()
+    let reopened = try killed.open(bootID: "unknown")
+    #expect(reopened.epoch == catalog.epoch + 1)
+    try reopened.close()
+    let closed = try fixture.open(bootID: "unknown")
+    #expect(closed.epoch == catalog.epoch)
+    try closed.close()
+  }
+
+  /// A daemon that can't open its catalog tries again every few seconds, for as long as the disk is full.
+  @Test func anOpeningThatFailsKeepsNoCopyOfADamagedJournal() throws {
+    _ = try make()
+    var bytes = try fixture.bytes(fixture.journal)
+    bytes[bytes.count / 2] ^= 1
+    try fixture.write(bytes, to: fixture.journal)
+    let failing = Failing()
+    failing.at = .rewrite
+    for _ in 0..<3 { #expect(throws: (any Error).self) { try fixture.open(hook: failing.hook) } }
+    #expect(try fixture.names().filter { $0.contains("damaged") } == [])
+    #expect(try fixture.bytes(fixture.journal) == bytes)
+    let reopened = try fixture.open()
+    #expect(try fixture.names().filter { $0.contains("damaged") }.count == 1)
+    try reopened.close()
+  }
+
   @Test func idsAreReservedBeforeTheyAreGiven() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(20)
