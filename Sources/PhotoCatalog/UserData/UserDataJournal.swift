@@ -50,6 +50,9 @@ final class UserDataJournal {
   private(set) var reservedCollections: Int64
   /// It must be written anew before anything is appended: what is on disk is not known, or not to be believed.
   var mustRewrite = false
+  /// Since it was opened a folder was away from its place for longer than a commit: what commits say of renamed folders
+  /// can't be replayed then, and entries are written instead.
+  var hasParkedFolders = false
 
   private var descriptor: Int32
   private let hook: @Sendable (Step) throws -> Void

@@ -15,7 +15,8 @@ extension CatalogWriter {
     ids.formUnion(record.insertedAssets.filter(journal.holds))
     ids.formUnion(record.deletedAssets.filter(journal.holds))
     if !journal.heldIDs.isEmpty {
-      if record.hasIndependentRenames {
+      if record.parksFolders { journal.hasParkedFolders = true }
+      if record.hasIndependentRenames, !journal.hasParkedFolders {
         // Before the entries: those have the paths that are right after it.
         journalRecords += record.renamedDirectories.map { .moved(from: $0.fromPath, to: $0.toPath) }
       } else {
@@ -118,6 +119,17 @@ extension CatalogWriter {
 }
 
 extension CommitRecord {
+  /// A folder whose place another took waits under a name that no file has (`Reconciler` gives it), until it is known where
+  /// it is; the commit that says so tells its path before that, where another is now.
+  fileprivate var parksFolders: Bool {
+    renamedDirectories.contains { renamed in
+      renamed.toPath.lastIndex(of: UInt8(ascii: "/")).map {
+        renamed.toPath[($0 + 1)...].starts(with: "\u{1}parked-".utf8)
+      }
+        ?? false
+    }
+  }
+
   /// No renamed folder has, or had, a place that is another's, above it or below: then they can be told one after the other.
   /// Those of two folders that exchanged their names can't.
   ///

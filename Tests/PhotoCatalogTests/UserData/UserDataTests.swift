@@ -170,6 +170,20 @@ import Testing
       _ = try writer.append(record, origin: "watcher", date: 1)
     }
     #expect(try paths() == ["/p/b/1.jpg", "/p/c/2.jpg", "/p/a/3.jpg"])
+    // The same exchange, of which the end is seen only a moment later.
+    func rename(_ directory: Int64, _ from: String, _ to: String, as now: String) throws {
+      try catalog.write { writer in
+        var record = CommitRecord()
+        try name(directory, now, writer)
+        record.renamedDirectories.append(
+          .init(directoryID: directory, fromPath: Array("/p/\(from)".utf8), toPath: Array("/p/\(to)".utf8)))
+        _ = try writer.append(record, origin: "watcher", date: 1)
+      }
+    }
+    try rename(2, "b", "\u{1}parked-2", as: "\u{1}parked-2")
+    try rename(3, "c", "b", as: "b")
+    try rename(2, "b", "c", as: "c")
+    #expect(try paths() == ["/p/c/1.jpg", "/p/b/2.jpg", "/p/a/3.jpg"])
     try catalog.close()
   }
 
