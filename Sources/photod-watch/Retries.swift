@@ -99,7 +99,8 @@ extension FolderWatch {
   /// is taken at its word, and the directory is looked at later.
   /// - returns: false where the event is no such rename.
   func relinkUnseen(_ parent: NodeIndex, _ name: [UInt8], moveCookie: UInt32, _ error: SystemError) -> Bool {
-    guard moveCookie != 0, let known = missing.first(where: { $0.value.moveCookie == moveCookie })?.key,
+    guard moveCookie != 0, !saysAbsent(error.number),
+      let known = missing.first(where: { $0.value.moveCookie == moveCookie })?.key,
       missing[known]?.isDead == false, !tree.isWithin(parent, known)
     else { return false }
     let scan = activeScan(of: known) ?? activeScan(of: parent)
