@@ -7,6 +7,7 @@ import PhotoDaemon
 enum Photod {
   // Off the main actor: its callbacks would trap on any other thread.
   nonisolated static func main() async {
+    raiseFileLimit()
     let environment = ProcessEnvironment.take()
     let arguments: PhotodArguments
     do {
@@ -19,6 +20,18 @@ enum Photod {
     let status = await Daemon.run(options: arguments.options, environment: environment, parts: .library)
     exit(status.rawValue)
   }
+}
+
+/// Lets this process have as many open files as it may: libdispatch ends a process that can't open its own /proc/self/task.
+/// photod-watch, which is started later, inherits it.
+private func raiseFileLimit() {
+  var limit = rlimit()
+  guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else {
+    return
+  }
+  limit.rlim_cur = limit.rlim_max
+  // Where that is refused, it goes on with what it has.
+  _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
 }
 
 struct PhotodArguments: ParsableCommand {
