@@ -83,6 +83,9 @@ struct PollingTests {
   @Test func aYoungFileIsSaidOnceMore() async throws {
     disk.write("d/a.jpg")
     let session = try await session()
+    // Whatever it waited for before it began: only now is it young.
+    disk.write("d/a.jpg", "young")
+    try await session.sync()
     let directory = try #require(session.model.number(ofPath: Array(disk.path("d").utf8)))
     let said = try await session.take(until: isFile)
     guard case .fileFound(directory, _, _) = said.last(where: isFile) else {
