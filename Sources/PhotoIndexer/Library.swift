@@ -295,9 +295,11 @@ package actor Library {
 
   /// Takes from the records what concerns the state and not the catalog, in their order.
   private func note(_ records: [WatchRecord]) {
+    var foldersWent = false
     for record in records {
       switch record {
       case .fileFound: scannedFiles += 1
+      case .directoryGone, .directoryMoved: foldersWent = true
       case .overflow:
         logger.notice("event queue overflow")
         counters.overflows += 1
@@ -323,6 +325,9 @@ package actor Library {
         if let rootID = reconciler.rootIDs[root] { warnAvailability(rootID) }
       default: break
       }
+    }
+    if foldersWent, !unreadable.isEmpty {
+      unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
     }
     warnUnreadable()
   }
@@ -357,6 +362,7 @@ package actor Library {
       scannedFiles = 0
     }
     let pending = reconciler.unread.values.count { $0.isPending }
+    warnUnread()
     let roots = rootStatuses()
     counters.filesRead = files.readCount
     board.update { status in

@@ -56,6 +56,12 @@ extension Library {
 
   private func explain(_ row: FileRow, rootID: Int64) throws -> Explanation {
     let content = try catalog.read { try $0.content(of: row.assetID) }
+    if row.readTime == 0, let trouble = reconciler.unread[row.assetID]?.trouble {
+      return Explanation(
+        state: "unreadable",
+        reason: "It is in the library, but its content can't be read just now: \(trouble.reason). It is tried again.",
+        assetID: row.assetID)
+    }
     if row.readTime == 0 {
       return Explanation(
         state: "pending", reason: "It is in the library; its content is still to be read.", assetID: row.assetID)

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import PhotoCatalog
 import PhotoModel
@@ -161,6 +162,23 @@ extension Library {
     unreadable.remove(in: reconciler.tree.path(of: id))
   }
 
+  private static func remedy(_ code: Int32) -> String {
+    code == EACCES || code == EPERM
+      ? "Mend their permissions, then say `photoctl rescan`."
+      : "They are tried again by themselves; if it lasts, look at the disk, and at `ulimit -n`."
+  }
+
+  /// Tells of files whose content the disk does not give; they are tried again.
+  func warnUnread() {
+    let troubles = reconciler.unread.values.compactMap(\.trouble)
+    let first = troubles.min { $0.path.lexicographicallyPrecedes($1.path) }
+    board.warn(
+      "unread",
+      first.map { path, reason in
+        "\(troubles.count) files can't be read, the first is \(FilePath.text(path)): \(reason). They are tried again by themselves; if it lasts, look at the disk."
+      })
+  }
+
   /// Tells of what can't be read, once no scan is about to say more of it.
   func warnUnreadable() {
     guard unreadable.hasChanged, reconciler.scans.isEmpty else { return }
@@ -171,7 +189,7 @@ extension Library {
     board.warn(
       "unreadable",
       unreadable.first.map { path, code in
-        "\(unreadable.count) folders or files can't be read, the first is \(FilePath.text(path)) (\(errorText(code))). What is in the library of them stays. Mend their permissions, then say `photoctl rescan`."
+        "\(unreadable.count) folders or files can't be read, the first is \(FilePath.text(path)) (\(errorText(code))). What is in the library of them stays. \(Self.remedy(code))"
       })
   }
 }

@@ -13,6 +13,8 @@ enum ContentReading: Sendable {
   indirect case content(AssetContent, FileStat, readTime: Int64, fingerprint: UInt64? = nil)
   /// It was not there, was another file, or changed meanwhile: something is still to be said of it.
   case raced
+  /// The disk, or a lack of memory or descriptors, kept it from being read: that may pass. Why, for a person.
+  case unreadable(String)
 }
 
 /// The file system as the library asks it directly, beside what photod-watch says. Tests put their own in its place.
@@ -130,6 +132,7 @@ final class DiskFiles: PhotoFiles {
     let readTime = clock.wallTime
     reads.add(1, ordering: .relaxed)
     let facts = readers.withReader { $0.facts(descriptor: descriptor, byteCount: before.byteCount, name: name) }
+    if let failure = facts.failure, facts.readError != nil { return .unreadable(failure) }
     guard let after = FileStat(descriptor: descriptor), after.byteCount == before.byteCount,
       after.modificationTime == before.modificationTime
     else { return .raced }
@@ -142,6 +145,8 @@ final class DiskFiles: PhotoFiles {
     _ what: String, _ code: Int32, _ name: ArraySlice<UInt8>, _ expected: FileStat
   ) -> ContentReading {
     let why = "\(what): \(String(cString: strerror(code)))"
+    // What is forbidden stays so until its permissions change, which changes its stat.
+    guard code == EACCES || code == EPERM else { return .unreadable(why) }
     return .content(promisedContent(name: Array(name), failure: why), expected, readTime: clock.wallTime)
   }
 }

@@ -255,4 +255,6 @@ struct Retry {
   var at: Int64
   /// Nanoseconds.
   var delay: Int64
+  /// The disk keeps it from being read: which file, and why.
+  var trouble: (path: [UInt8], reason: String)?
 }

@@ -159,7 +159,11 @@ extension Reconciler {
     let (content, row) = read(place, stat, assetID: old.assetID, reading: reading)
     if row.readTime == 0 {
       // It is elsewhere or changing just now. What the catalog holds stays until it can be read.
-      unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
+      if let failure = content.failure {
+        deferReading(row.assetID, row, failure, uptime: batch.uptime)
+      } else {
+        unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
+      }
       // It is the file that stands there now that is read again.
       var pending = old
       pending.readTime = 0
@@ -311,6 +315,8 @@ extension Reconciler {
       return (
         content, FileRow(place, read, assetID: assetID, readTime: readTime, fingerprint: fingerprint)
       )
+    case .unreadable(let why):
+      return (promisedContent(name: place.name, failure: why), FileRow(place, stat, assetID: assetID, readTime: 0))
     case .raced:
       return (promisedContent(name: place.name), FileRow(place, stat, assetID: assetID, readTime: 0))
     }

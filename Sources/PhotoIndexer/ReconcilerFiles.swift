@@ -118,13 +118,17 @@ extension Reconciler {
 
   static let firstRetry: Int64 = 5_000_000_000
   private static let lastRetry: Int64 = 60_000_000_000
+  /// Of what the disk fails in.
+  private static let lastDiskRetry: Int64 = 3_600_000_000_000
 
   /// A file that can't be parsed and is young may still be in the making.
   func scheduleRetry(_ assetID: Int64, _ content: AssetContent, _ row: FileRow, in batch: Batch) {
     if let failure = content.failure, row.readTime != 0 {
       note(.damaged(eventPlace(row), assetID: assetID, failure: failure), as: .damaged)
     }
-    if row.readTime == 0 {
+    if row.readTime == 0, let failure = content.failure {
+      deferReading(assetID, row, failure, uptime: batch.uptime)
+    } else if row.readTime == 0 {
       unread[assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
     } else if content.failure != nil && isYoung(row.changeTime, at: batch.time) {
       let delay = min((unread[assetID]?.delay ?? 0) * 2, Self.lastRetry)
@@ -133,6 +137,19 @@ extension Reconciler {
     } else {
       unread[assetID] = nil
     }
+  }
+
+  /// The disk failed in it: read again in 5 s, and twice as late each time, to an hour; by each sync, too. As it counts
+  /// as not read, the first scan of the next photod reads it as well.
+  func deferReading(_ assetID: Int64, _ row: FileRow, _ failure: String, uptime: Int64) {
+    let before = unread[assetID].flatMap { $0.trouble == nil ? nil : $0 }
+    var retry = before ?? Retry(isPending: true, at: uptime, delay: 0)
+    if retry.at <= uptime {
+      retry.delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastDiskRetry)
+      retry.at = uptime + retry.delay
+    }
+    retry.trouble = (path(of: row), failure)
+    unread[assetID] = retry
   }
 
   /// Not where the clock was set by more than that, either way: such a file would be young for years.
@@ -168,7 +185,9 @@ extension Reconciler {
       current.identity = FileIdentity(device: stat.identity.device, inode: row.inode, birthTime: row.birthTime)
       batch.evidence = .event
       try refresh(row, current, reading: nil, in: &batch)
-      if unread[assetID]?.isPending == true { unread[assetID]!.at = batch.uptime + Self.clockGrain }
+      if let retry = unread[assetID], retry.isPending, retry.trouble == nil {
+        unread[assetID]!.at = batch.uptime + Self.clockGrain
+      }
     }
   }
 

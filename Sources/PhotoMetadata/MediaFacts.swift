@@ -23,6 +23,8 @@ package struct MediaFacts: Hashable, Sendable {
   package var rating: Int?
   /// Why the file could not be read, for a person; the other fields then hold what could be.
   package var failure: String?
+  /// The errno of a read that failed: the disk is to blame, and not what is in the file.
+  package var readError: Int32?
   /// See ``ContentFingerprint``; nil where its beginning could not be read, or there is none.
   package var fingerprint: UInt64?
 

@@ -56,6 +56,7 @@ package struct MediaReader {
     }
     if content?.contentType == "image/x-canon-cr3" { facts.mediaSubtypes = ["raw"] }
     if facts.mediaType == .image, Screenshot.names(name) { facts.addSubtype("screenshot") }
+    facts.readError = window.readError
     if let error = window.readError {
       facts.failure = "reading it failed: \(String(cString: strerror(error))); check the disk or the connection"
     } else if window.isExhausted, facts.failure == nil {

@@ -1,3 +1,4 @@
+import PhotoCatalog
 import PhotoModel
 import Testing
 import WatchRecords
@@ -375,6 +376,63 @@ private typealias Fixture = ReconcilerFixture
     }
     #expect(record.updatedAssets[id]?.contains(.metadata) == true)
     #expect(fixture.reconciler.unread[id] == nil)
+  }
+
+  /// However old it is, and whatever it was: the disk failed, not the file.
+  @Test func fileThatTheDiskFailsInIsTriedAgainUntilItCanBeRead() throws {
+    let fixture = try ReconcilerFixture()
+    let known = fixture.disk.write("/p/a.jpg", camera: "X100")
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", known))
+    let changed = fixture.disk.write("/p/a.jpg", camera: "X200")
+    let new = fixture.disk.write("/p/b.jpg", camera: "X300")
+    fixture.disk.pass(1000)
+    fixture.disk.trouble = "can't be opened: Input/output error"
+    try fixture.apply(Fixture.file("a.jpg", changed), Fixture.file("b.jpg", new))
+    let ids = try fixture.paths()
+    let (a, b) = (try #require(ids["/p/a.jpg"]), try #require(ids["/p/b.jpg"]))
+    func content(_ id: Int64) throws -> AssetContent? { try fixture.catalog.read { try $0.content(of: id) } }
+    // What was known of it stays meanwhile.
+    #expect(try content(a)?.camera?.model == "X100")
+    #expect(try content(b)?.failure == "can't be opened: Input/output error")
+    for id in [a, b] {
+      #expect(fixture.reconciler.unread[id]?.trouble?.reason == "can't be opened: Input/output error")
+      #expect(fixture.reconciler.unread[id]?.isPending == true)
+    }
+    var waits: [Int64] = []
+    for _ in 0..<12 {
+      let due = try #require(fixture.reconciler.unread[a]).at
+      fixture.disk.pass((due - fixture.disk.time) / 1_000_000_000 + 1)
+      try readAgain([a, b], fixture)
+      waits.append(try #require(fixture.reconciler.unread[a]).delay / 1_000_000_000)
+    }
+    #expect(waits == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600])
+    fixture.disk.trouble = nil
+    try readAgain([a, b], fixture)
+    #expect(try content(a)?.camera?.model == "X200")
+    #expect(try content(b)?.camera?.model == "X300" && content(b)?.failure == nil)
+    #expect(fixture.reconciler.unread.isEmpty)
+  }
+
+  /// Who comes after a restart knows nothing of it, but that it was not read.
+  @Test func fileThatTheDiskFailedInIsReadByTheNextScan() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg", camera: "X100")
+    fixture.disk.pass(1000)
+    fixture.disk.trouble = "reading it failed: Input/output error"
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    fixture.disk.trouble = nil
+    fixture.reconciler.unread = [:]
+    _ = try fixture.scan([("a.jpg", stat)])
+    #expect(try fixture.catalog.read { try $0.content(of: id) }?.camera?.model == "X100")
+  }
+
+  private func readAgain(_ ids: [Int64], _ fixture: ReconcilerFixture) throws {
+    _ = try fixture.catalog.write { writer in
+      var batch = Batch(writer: writer, time: fixture.disk.time, uptime: fixture.disk.time)
+      try fixture.reconciler.readAgain(ids, in: &batch)
+      return batch.record
+    }
   }
 
   @Test func fileThatMovedWhileItWasReadIsReadAtTheBarrier() throws {

@@ -25,6 +25,7 @@ final class MemoryDisk: PhotoFiles {
     /// Nanoseconds.
     var clock: Int64 = 1_700_000_000_000_000_000
     var readCount = 0
+    var trouble: String?
   }
 
   private let state = Mutex(State())
@@ -33,6 +34,12 @@ final class MemoryDisk: PhotoFiles {
   func pass(_ seconds: Int64) { state.withLock { $0.clock += seconds * 1_000_000_000 } }
 
   var time: Int64 { state.withLock { $0.clock } }
+  /// While there is one no file can be read, for this reason.
+  var trouble: String? {
+    get { state.withLock { $0.trouble } }
+    set { state.withLock { $0.trouble = newValue } }
+  }
+
   var readCount: Int { state.withLock { $0.readCount } }
 
   /// Writes a file of its own inode; over an existing name only the content is new.
@@ -186,6 +193,7 @@ final class MemoryDisk: PhotoFiles {
   func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {
     state.withLock { state in
       guard let file = state.files[path], file.stat.identity.inode == expected.identity.inode else { return .raced }
+      if let trouble = state.trouble { return .unreadable(trouble) }
       state.readCount += 1
       return .content(
         AssetContent(
