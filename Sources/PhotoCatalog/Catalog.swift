@@ -147,9 +147,11 @@ package final class Catalog: Sendable {
     try pool.read { try String.fetchAll($0, sql: "PRAGMA integrity_check").joined(separator: "\n") }
   }
 
-  /// Marks the catalog as closed in order and closes it.
+  /// Marks the catalog as closed in order and closes it. All of it is in its one file then, so that it can be copied.
   package func close() throws {
     let marked = Result { try markClosed() }
+    // Where somebody still reads, or the disk is full, the log stays: the next opening has both.
+    _ = Result { try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
     try pool.close()
     try marked.get()
   }

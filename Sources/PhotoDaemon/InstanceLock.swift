@@ -4,16 +4,21 @@ import Glibc
 /// locked.
 ///
 /// The lock is flock(2)'s, so it ends with the process, however that ends. The file stays: to remove it would let two
-/// processes lock two files of one name.
+/// processes lock two files of one name. A person may remove it all the same (`rm catalog.sqlite*`), so the catalog's
+/// place is also claimed by a name that is no file: that of a socket in the abstract namespace (unix(7)), which ends with
+/// the process, too.
 package final class InstanceLock: Sendable {
   package let path: String
   private let descriptor: Int32
+  /// Listens at the name; -1 where there are no such names, and the file alone has to do.
+  private let claim: Int32
 
   /// - Throws: `alreadyRunning` with who holds it; `cannotCreate` or `system`.
   package init(besideCatalog catalog: String) throws(StartError) {
     let directory = PrivateDirectory.parent(of: catalog)
     try PrivateDirectory.make(directory)
     path = Self.resolved(catalog) + ".lock"
+    claim = try Self.claimPlace(ofCatalog: catalog, lock: path)
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw StartError(
@@ -41,8 +46,52 @@ package final class InstanceLock: Sendable {
 
   /// Also of one whose init throws once it has a descriptor. A second close would be that of somebody else's file.
   deinit {
-    let isClosed = descriptor < 0 || close(descriptor) == 0
-    assert(isClosed || errno != EBADF)
+    for descriptor in [descriptor, claim] where descriptor >= 0 {
+      let isClosed = close(descriptor) == 0
+      assert(isClosed || errno != EBADF)
+    }
+  }
+
+  /// Listens at the name of the catalog's place: its directory's device and inode, and its own name.
+  ///
+  /// - Returns: -1 where the system gives none, or where another user sits there: anybody may take such a name.
+  /// - Throws: `alreadyRunning` where a process of this user listens.
+  private static func claimPlace(ofCatalog catalog: String, lock: String) throws(StartError) -> Int32 {
+    var status = stat()
+    guard stat(PrivateDirectory.parent(of: resolved(catalog)), &status) == 0 else { return -1 }
+    // FNV-1a: a name may be longer than a socket's.
+    let hash = (resolved(catalog).split(separator: "/").last ?? "").utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+    }
+    let name = "@photod-catalog/\(geteuid())/\(status.st_dev)/\(status.st_ino)/\(String(hash, radix: 16))"
+    guard let address = UnixSocketAddress(name) else { return -1 }
+    let socket = UnixSocketAddress.makeSocket(SOCK_STREAM)
+    guard socket >= 0 else { return -1 }
+    if address.withPointer({ bind(socket, $0, $1) }) == 0, listen(socket, 1) == 0 { return socket }
+    let isTaken = errno == EADDRINUSE
+    defer { close(socket) }
+    guard isTaken, let process = listener(at: address) else { return -1 }
+    // Whom the file names, while it is there: the queue of who asks at the name is short, and nobody takes from it.
+    let file = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    defer { if file >= 0 { close(file) } }
+    let who = file >= 0 ? owner(file) : process > 0 ? describe(process) : "another process"
+    throw StartError(
+      .alreadyRunning, "\(who) already keeps the catalog \(catalog)",
+      remedy: "Ask that one ('photoctl status'), stop it first, or give another --catalog and --socket.")
+  }
+
+  /// The process of this user that listens there; nil for another's.
+  private static func listener(at address: UnixSocketAddress) -> pid_t? {
+    let socket = UnixSocketAddress.makeSocket(SOCK_STREAM, flags: SOCK_NONBLOCK)
+    guard socket >= 0 else { return nil }
+    defer { close(socket) }
+    // struct ucred: process, user, group (socket(7)); Swift does not import it.
+    var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+    var size = socklen_t(MemoryLayout.size(ofValue: peer))
+    // A queue that is full of others who asked says EAGAIN: somebody is there.
+    guard address.withPointer({ connect(socket, $0, $1) }) == 0 else { return errno == EAGAIN ? 0 : nil }
+    guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer.user == geteuid() else { return nil }
+    return peer.process
   }
 
   /// The catalog's own path, so that two names of it are one lock.

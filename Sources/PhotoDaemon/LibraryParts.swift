@@ -80,7 +80,7 @@ final class ServingLibrary: RunningLibrary {
     }
     do {
       try catalog.close()
-    } catch  where Catalog.isDamage(error) || catalog.isFrozen {
+    } catch  where Catalog.isDamage(error) || Catalog.isFull(error) || catalog.isFrozen {
       // Another takes its place; that it was not closed in order is known to the next opening.
       logger.notice("catalog not closed", metadata: ["error": "\(error)"])
     }

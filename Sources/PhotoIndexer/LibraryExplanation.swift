@@ -33,6 +33,11 @@ extension Library {
         state: "indexed",
         reason: isTop ? "It is a folder of the library." : "It is a folder in \(FilePath.text(rootPath)).")
     }
+    if reconciler.unconfiguredRoots.contains(rootID) {
+      return Explanation(
+        state: "offline",
+        reason: "\(FilePath.text(rootPath)) is configured no longer: what it had stays, and nothing new comes in.")
+    }
     if reconciler.availability[rootID] == false {
       return Explanation(state: "offline", reason: "\(FilePath.text(rootPath)) is offline: it can't be opened.")
     }

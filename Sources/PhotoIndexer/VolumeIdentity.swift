@@ -15,8 +15,10 @@ import Glibc
 ///
 /// A tmpfs gets another UUID at each mount: what was in the one before is gone.
 enum VolumeIdentity {
-  /// - Parameter path: of a directory on that device.
+  /// - Parameter path: of a directory that was on that device when it was seen. It may have been renamed since: then the
+  ///   nearest one above it that is on the device tells, so that a folder that moves is never taken for another drive.
   static func of(device: UInt64, path: [UInt8]) -> String {
+    let path = nearest(path, on: device)
     let descriptor = withCPath(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK) }
     defer { if descriptor >= 0 { close(descriptor) } }
     let mount = descriptor >= 0 ? Mount(of: descriptor) : nil
@@ -29,6 +31,17 @@ enum VolumeIdentity {
     // xfs, FAT and others make it of the device number (u64_to_fsid(huge_encode_dev()), linux/fs/xfs/xfs_super.c).
     if fsid != 0, fsid != encoded(device) { return "fsid:\(hexadecimal(fsid))" }
     return "device:\(device)@\(bootID)"
+  }
+
+  private static func nearest(_ path: [UInt8], on device: UInt64) -> [UInt8] {
+    var folder = path[...]
+    while !folder.isEmpty {
+      var status = stat()
+      if withCPath(Array(folder), { stat($0, &status) }) == 0, UInt64(status.st_dev) == device { return Array(folder) }
+      guard let slash = folder.lastIndex(of: UInt8(ascii: "/")) else { break }
+      folder = slash == folder.startIndex && folder.count > 1 ? folder[...slash] : folder[..<slash]
+    }
+    return path
   }
 
   /// Both are one file system, though perhaps two subvolumes of it.

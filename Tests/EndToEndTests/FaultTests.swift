@@ -19,6 +19,8 @@ struct FaultTests {
     var remedy = FaultScenario.Recovery.byItself
     /// While it lasts somebody is told.
     var isSaid = true
+    /// Also where all calls fail for a while, without a restart.
+    var isLastingOutlived = true
     var testDescription: String { "\(program) \(call) \(part)" }
   }
 
@@ -42,9 +44,10 @@ struct FaultTests {
       .init(call: .open, part: .photos, errors: [EMFILE, EIO, ENOMEM]),
       .init(call: .open, part: .catalog, errors: [EMFILE, EIO, ENOMEM]),
       .init(call: .read, part: .photos, errors: [EIO, 0, ENOMEM]),
-      .init(call: .read, part: .catalog, errors: [EIO, 0]),
+      // Started by hand, photod says that it can't open its catalog anew, and waits for a person; as a service it retries.
+      .init(call: .read, part: .catalog, errors: [EIO, 0], isLastingOutlived: false),
       .init(call: .stat, part: .photos, errors: [EIO, ENOMEM]),
-      .init(call: .stat, part: .catalog, errors: [EIO, ENOMEM]),
+      .init(call: .stat, part: .catalog, errors: [EIO, ENOMEM], isLastingOutlived: false),
       // The client hears that its connection ended.
       .init(call: .socket, errors: [EPIPE, 0, ENOMEM], isSaid: false),
       .init(call: .pair, errors: [ENOMEM, 0]),
@@ -79,7 +82,7 @@ struct FaultTests {
   }
 
   /// From one call on all fail, for a while: a full disk, a drive that goes, a limit that is spent.
-  @Test(arguments: chosen(targets.filter { $0.remedy <= .byItself }))
+  @Test(arguments: chosen(targets.filter { $0.remedy <= .byItself && $0.isLastingOutlived }))
   func lastingFailureIsSaidAndOutlived(target: Target) async throws {
     try await Self.withLibrary(target) { fixture, scenario, injector, below in
       let count = try await Self.count(target, scenario, injector, below)

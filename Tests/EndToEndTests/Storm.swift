@@ -47,8 +47,8 @@ struct Storm: Sendable {
   /// More events than the kernel queues (16,384), within a second: so long may photod-watch be stopped, and is not taken for
   /// one that hangs.
   func burst() {
-    makeDirectories(folder + "/burst")
-    for index in 0..<20_000 { write(folder + "/burst/\(index % 50).jpg", index % 7) }
+    // In a folder that is watched: nothing is queued of one that is made meanwhile.
+    for index in 0..<20_000 { write(folder + "/burst-\(index % 50).jpg", index % 7) }
   }
 
   /// One operation; most that can't be done are just not done.

@@ -19,6 +19,20 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
+  @Test func theLockHoldsAlsoWhereItsFileIsRemoved() throws {
+    let scratch = try Scratch()
+    let catalog = "\(scratch.path)/catalog.sqlite"
+    let lock = try InstanceLock(besideCatalog: catalog)
+    try #require(unlink(lock.path) == 0)
+    for _ in 0..<5 {
+      let error = #expect(throws: StartError.self) { try InstanceLock(besideCatalog: catalog) }
+      #expect(error?.status == .alreadyRunning)
+    }
+    // Another catalog in the same folder is another's.
+    _ = try InstanceLock(besideCatalog: "\(scratch.path)/other.sqlite")
+    withExtendedLifetime(lock) {}
+  }
+
   @Test func theLockEndsWithItsOwner() throws {
     let scratch = try Scratch()
     let catalog = "\(scratch.path)/catalog.sqlite"

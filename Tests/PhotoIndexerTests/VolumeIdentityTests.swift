@@ -108,4 +108,20 @@ import Testing
     #expect(name.contains(":"))
     #expect(VolumeIdentity.of(device: UInt64(status.st_dev), path: path) == name)
   }
+
+  @Test func folderThatHasMovedOnIsOnTheFileSystemThatItWasSeenOn() throws {
+    let path = Array(NSTemporaryDirectory().utf8)
+    var status = stat()
+    try #require(withCPath(path) { stat($0, &status) } == 0)
+    let device = UInt64(status.st_dev)
+    let gone = path + Array("/photod-no-such/folder/of-photos".utf8)
+    #expect(VolumeIdentity.of(device: device, path: gone) == VolumeIdentity.of(device: device, path: path))
+    // Another file system is mounted where it was seen.
+    let elsewhere = Array("/proc/self".utf8)
+    let root = VolumeIdentity.of(device: device, path: Array("/".utf8))
+    var top = stat()
+    if stat("/", &top) == 0, UInt64(top.st_dev) == device {
+      #expect(VolumeIdentity.of(device: device, path: elsewhere) == root)
+    }
+  }
 }

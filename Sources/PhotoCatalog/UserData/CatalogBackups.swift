@@ -68,7 +68,10 @@ extension Catalog {
       guard !file.isAlso(path) else {
         throw KeepingError.notABackup(path: path, message: "\(path) is the catalog itself. Name a backup of it.")
       }
-      try Self.copyFile(path, to: temporary)
+      do { try Self.copyFile(path, to: temporary) } catch let error as PrivateFileError where error.path == path {
+        throw KeepingError.notABackup(
+          path: path, message: "\(error). `photoctl backup --list` names the backups that there are.")
+      }
       defer { _ = Result { try Self.removeDatabase(temporary) } }
       try Self.verifyBackup(temporary, named: path)
       let number = try freeze()

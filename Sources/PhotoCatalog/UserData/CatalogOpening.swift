@@ -122,7 +122,8 @@ struct CatalogOpening {
       notices.append(
         (
           "The catalog was damaged (\(Self.short(error))) and was made anew; what you typed comes back from the journal as "
-            + "the files are found. The damaged one is \(aside ?? "gone").", aside
+            + "the files are found. The damaged one is \(aside ?? "gone"). `photoctl check` takes this warning away.",
+          aside
         ))
     }
     // A log without its database would be taken for the new one's.
@@ -321,7 +322,7 @@ struct CatalogOpening {
         notices.append(
           (
             "The catalog was gone and was made anew; what you typed for \(contents.entries.count) photos comes back from the "
-              + "journal as their files are found.", nil
+              + "journal as their files are found. `photoctl check` takes this warning away.", nil
           ))
       }
     }

@@ -29,8 +29,8 @@ struct CheckCommand: AsyncParsableCommand {
     try Output.put(json ? JSONText.indented(check) : Array(CheckText.text(check, style: connection.style).utf8))
     guard check.isOK else {
       throw Failure(
-        .data, "the catalog breaks its rules",
-        remedy: "'photoctl backup --list' lists what it can be restored from, 'photoctl restore' does it.",
+        .data, "the catalog, or what is kept beside it, breaks its rules",
+        remedy: "Do what stands below each error.",
         command: "check")
     }
   }
