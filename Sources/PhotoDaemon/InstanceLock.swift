@@ -67,7 +67,15 @@ package final class InstanceLock: Sendable {
     guard let address = UnixSocketAddress(name) else { return -1 }
     let socket = UnixSocketAddress.makeSocket(SOCK_STREAM)
     guard socket >= 0 else { return -1 }
-    if address.withPointer({ bind(socket, $0, $1) }) == 0, listen(socket, 1) == 0 { return socket }
+    // A process that its owner is just starting holds a copy until it executes.
+    for attempt in 0..<20 {
+      if attempt > 0 { usleep(10_000) }
+      if address.withPointer({ bind(socket, $0, $1) }) == 0 {
+        if listen(socket, 1) == 0 { return socket }
+        break
+      }
+      guard errno == EADDRINUSE else { break }
+    }
     let isTaken = errno == EADDRINUSE
     defer { close(socket) }
     guard isTaken, let process = listener(at: address) else { return -1 }
