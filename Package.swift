@@ -106,12 +106,13 @@ let package = Package(
     .target(name: "CWatchShim"),
 
     // Tests
+    .target(name: "TestPlaces", path: "Tests/TestPlaces"),
     .testTarget(name: "PhotoModelTests", dependencies: ["PhotoModel"], exclude: ["Snapshots"]),
     .testTarget(name: "WatchRecordsTests", dependencies: ["WatchRecords"]),
     .testTarget(
       name: "PhotoWatchTests",
       dependencies: [
-        "PhotoWatch", "WatchRecords", .product(name: "Logging", package: "swift-log"),
+        "TestPlaces", "PhotoWatch", "WatchRecords", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "PhotoMetadataTests", dependencies: ["PhotoMetadata", "PhotoModel"]),
     .testTarget(
@@ -144,7 +145,7 @@ let package = Package(
       ], exclude: ["Snapshots"]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["PhotoModel", "PhotoCatalog", "PhotoClient", "Varlink"]),
+      dependencies: ["TestPlaces", "PhotoModel", "PhotoCatalog", "PhotoClient", "Varlink"]),
     .testTarget(name: "DocumentationTests", dependencies: ["PhotoClient", "PhotoModel"]),
     .testTarget(name: "PackagingTests"),
     .testTarget(name: "ServiceTests"),

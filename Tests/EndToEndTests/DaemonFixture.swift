@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoModel
+import TestPlaces
 import Testing
 import Varlink
 
@@ -38,8 +39,8 @@ final class DaemonFixture {
 
   /// Runs `body` with a fixture, ends what it started, and removes its directory. When `body` fails the log is printed.
   static func with(_ body: (DaemonFixture) async throws -> Void) async throws {
-    await DaemonPlaces.shared.enter()
-    defer { DaemonPlaces.shared.leave() }
+    await InotifyPlaces.shared.enter()
+    defer { InotifyPlaces.shared.leave() }
     let fixture = try DaemonFixture()
     do {
       try await body(fixture)

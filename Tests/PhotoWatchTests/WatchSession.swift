@@ -3,6 +3,7 @@
 import Glibc
 import Logging
 import PhotoWatch
+import TestPlaces
 import Testing
 import WatchRecords
 
@@ -30,12 +31,12 @@ final class WatchSession {
       logger: Logger(label: "test"))
     setenv("PHOTOD_WATCH_CHECKS", "1", 1)
     iterator = watcher.inputs.makeAsyncIterator()
-    await WatchPlaces.shared.enter()
+    await InotifyPlaces.shared.enter()
     try watcher.start()
     if waiting { try await sync() }
   }
 
-  deinit { WatchPlaces.shared.leave() }
+  deinit { InotifyPlaces.shared.leave() }
 
   /// photod-watch beside the running test bundle.
   static func builtExecutable() throws -> String {

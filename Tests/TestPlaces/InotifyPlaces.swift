@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Places for tests that have a photod: a user has 128 inotify instances by default, tests all start at once, and
-/// some need to see what happens within some milliseconds.
-final class DaemonPlaces: Sendable {
-  static let shared = DaemonPlaces(count: 16)
+/// Places for tests that have a photod or a photod-watch: a user has 128 inotify instances by default, tests all start at
+/// once, and some need to see what happens within some milliseconds.
+package final class InotifyPlaces: Sendable {
+  package static let shared = InotifyPlaces(count: 16)
 
   private struct State {
     var free: Int
@@ -14,7 +14,8 @@ final class DaemonPlaces: Sendable {
 
   private init(count: Int) { state = Mutex(State(free: count)) }
 
-  func enter() async {
+  /// Waits for a place; each call needs one of ``leave()``.
+  package func enter() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
         if state.free > 0 {
@@ -28,7 +29,7 @@ final class DaemonPlaces: Sendable {
     }
   }
 
-  func leave() {
+  package func leave() {
     let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
       if state.waiting.isEmpty {
         state.free += 1
