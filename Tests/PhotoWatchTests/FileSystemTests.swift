@@ -53,6 +53,10 @@ struct FileSystemTests {
     Set(session.model.files.keys.map { String(decoding: $0.dropFirst(disk.root.utf8.count + 1), as: UTF8.self) })
   }
 
+  private func isFile(_ record: WatchRecord, _ wanted: String) -> Bool {
+    if case .fileFound(_, let name, _) = record { name == Array(wanted.utf8) } else { false }
+  }
+
   private func isPolling(_ record: WatchRecord, _ polled: UInt32, of directories: UInt32) -> Bool {
     guard case .polling(1, .fileSystem(let name), polled, directories) = record else { return false }
     return String(decoding: name, as: UTF8.self).hasPrefix("fuse")
@@ -66,7 +70,7 @@ struct FileSystemTests {
     #expect(try Namespace.watchCount(of: session.watcher.processID) == 1)
     // No event tells of these.
     Disk.write(behind + "/d/b.jpg", "x")
-    try await session.take(until: isFile)
+    try await session.take { isFile($0, "b.jpg") }
     rename(behind + "/d", behind + "/e")
     Disk.edit(behind + "/e/a.jpg", "edited")
     try await session.sync()
@@ -88,11 +92,12 @@ struct FileSystemTests {
     Disk.write(disk.outside + "/mount", "")
     try await session.take { isPolling($0, 2, of: 4) }
     #expect(paths(session) == ["local/a.jpg", "share/d/b.jpg"])
+    // What is young may be said again meanwhile.
     Disk.write(behind + "/d/c.jpg", "x")
-    try await session.take(until: isFile)
+    try await session.take { isFile($0, "c.jpg") }
     #expect(paths(session) == ["local/a.jpg", "share/d/b.jpg", "share/d/c.jpg"])
     disk.write("local/d.jpg")
-    let said = try await session.take(until: isFile)
+    let said = try await session.take { isFile($0, "d.jpg") }
     #expect(!said.contains { if case .listingStarted = $0 { true } else { false } })
     // Gone, but by the word of a look only.
     Disk.write(disk.outside + "/unmount", "")
