@@ -27,7 +27,9 @@ extension Library {
     {
       return try explain(row, rootID: rootID)
     }
+    let rule = ignoringRule(path, below: rootPath)
     if let directory = reconciler.tree.directory(path: path) {
+      if let rule { return Explanation(state: "ignored", reason: rule) }
       let isTop = reconciler.tree.row(directory).parentID == nil
       return Explanation(
         state: "indexed",
@@ -41,7 +43,7 @@ extension Library {
     if reconciler.availability[rootID] == false {
       return Explanation(state: "offline", reason: "\(FilePath.text(rootPath)) is offline: it can't be opened.")
     }
-    if let rule = ignoringRule(path, below: rootPath) { return Explanation(state: "ignored", reason: rule) }
+    if let rule { return Explanation(state: "ignored", reason: rule) }
     guard let stat = files.stat(path) else {
       return Explanation(state: "missing", reason: "There is no regular file \(text). Links are not followed.")
     }
@@ -100,9 +102,7 @@ extension Library {
     let parts = path[root.count...].split(separator: UInt8(ascii: "/"))
     for part in parts {
       let name = Array(part)
-      for marker in NameRules.markers where files.isMarker(folder + [UInt8(ascii: "/")] + marker) {
-        return "\(FilePath.text(folder)) holds a \(FilePath.nameText(marker)), which keeps media programs out."
-      }
+      if let rule = markerRule(folder) { return rule }
       if name.first == UInt8(ascii: ".") { return "\(FilePath.nameText(name)) is hidden: its name begins with a dot." }
       let isFolder = components.count + 1 < parts.count || files.isFolder(folder + [UInt8(ascii: "/")] + name)
       if isFolder, !rules.wantsDirectory(name) {
@@ -115,6 +115,13 @@ extension Library {
       folder += [UInt8(ascii: "/")] + name
       components.append(part)
     }
-    return nil
+    // Of a folder, what it holds itself; a file holds nothing.
+    return markerRule(folder)
+  }
+
+  private func markerRule(_ folder: [UInt8]) -> String? {
+    NameRules.markers.first { files.isMarker(folder + [UInt8(ascii: "/")] + $0) }.map {
+      "\(FilePath.text(folder)) holds a \(FilePath.nameText($0)), which keeps media programs out."
+    }
   }
 }

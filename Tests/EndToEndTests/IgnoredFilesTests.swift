@@ -85,6 +85,14 @@ import Testing
       #expect(try await ids(fixture).count == 11)
       #expect(try await fixture.status().warnings.isEmpty)
       #expect(try why(fixture, "private/3.jpg").contains(".nomedia"))
+      #expect(try why(fixture, "private").hasPrefix("ignored: \(fixture.path("private")) holds a .nomedia"))
+      #expect(try why(fixture, "Exports").hasPrefix("ignored: It is ignored by the pattern Exports"))
+      #expect(try why(fixture, "trip").hasPrefix("indexed: It is a folder in "))
+      #expect(try why(fixture, "").hasPrefix("indexed: It is a folder of the library"))
+      try Data("Signature: 8a477f597d28d172789f06886806bc55\n".utf8).write(
+        to: URL(fileURLWithPath: fixture.path("CACHEDIR.TAG")))
+      try await fixture.synchronize()
+      #expect(try why(fixture, "").hasPrefix("ignored: \(fixture.photos) holds a CACHEDIR.TAG"))
     }
   }
 
