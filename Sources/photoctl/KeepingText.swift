@@ -5,12 +5,13 @@ import PhotoModel
 enum BackupText {
   private static let columns = [
     Column(title: "MADE"), Column(title: "ASSETS", isNumber: true), Column(title: "SIZE", isNumber: true),
-    Column(title: "KEPT"), Column(title: "PATH", isPath: true),
+    Column(title: "KEPT"), Column(title: "PATH"),
   ]
 
-  static func table(_ backups: [BackupFile], terminalColumns: Int?, now: Int64 = WatchText.now) -> String {
+  /// Never cut, however narrow the terminal is: the path is there to be copied into `photoctl restore`.
+  static func table(_ backups: [BackupFile], now: Int64 = WatchText.now) -> String {
     guard !backups.isEmpty else { return "No backups yet: photod makes one a day.\n" }
-    var table = TableLayout(columns: columns, terminalColumns: terminalColumns)
+    var table = TableLayout(columns: columns, terminalColumns: nil)
     return table.text(
       rows: backups.map { backup in
         [

@@ -62,13 +62,13 @@ struct ManageTextTests {
       BackupFile(path: "/b/b\u{1B}.sqlite", date: date, byteCount: 12, assetCount: nil, isKept: false),
     ]
     #expect(
-      BackupText.table(backups, terminalColumns: nil, now: now).replacing(clock, with: "10:15:02") == """
+      BackupText.table(backups, now: now).replacing(clock, with: "10:15:02") == """
         MADE          ASSETS      SIZE  KEPT         PATH
         10:15:02       1,204    2.1 MB  always       /b/a.sqlite
         10:15:02  unreadable  12 bytes  for a while  /b/b?.sqlite
 
         """)
-    #expect(BackupText.table([], terminalColumns: nil).hasPrefix("No backups yet"))
+    #expect(BackupText.table([]).hasPrefix("No backups yet"))
   }
 
   @Test func aCheckSaysErrorsWithTheirRemedyAndWhatWasLookedAt() {

@@ -41,7 +41,7 @@ struct BackupCommand: AsyncParsableCommand {
     }
     let backups = try await library.backups()
     if Output.isTerminal {
-      try Output.put(BackupText.table(backups, terminalColumns: Output.terminalColumns))
+      try Output.put(BackupText.table(backups))
     } else {
       for backup in backups { try Output.put(try JSONText.line(backup) + [UInt8(ascii: "\n")]) }
     }
