@@ -28,13 +28,20 @@ enum StatusText {
       }
       if let since = root.since { text += ", since \(Text.minute(since)) UTC" }
       text += "\n"
-      if let reason = root.reason { text += "    \(Printable.text(reason))\n" }
+      if let reason = root.reason, !isWarned(reason, of: root, in: status) {
+        text += "    \(Printable.text(reason))\n"
+      }
     }
     if !status.warnings.isEmpty { text += "\n" + warnings(status, style: style) }
     if let counters = status.counters { text += "\n" + since(counters) }
     text += "\nphotod \(status.version), \(Text.count(status.connectionCount, "connection", "connections"))"
     text += ", \(Text.count(status.observerCount, "observer", "observers"))\n"
     return text + "token \(status.token)\n"
+  }
+
+  /// A warning says the same with the folder's path in the place of "It": once is enough.
+  private static func isWarned(_ reason: String, of root: LibraryStatus.Root, in status: LibraryStatus) -> Bool {
+    reason.hasPrefix("It ") && status.warnings.contains(root.path + reason.dropFirst(2))
   }
 
   private static func since(_ counters: LibraryStatus.Counters) -> String {

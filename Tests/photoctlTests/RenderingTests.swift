@@ -253,6 +253,17 @@ struct RenderingTests {
         """)
   }
 
+  @Test func aReasonThatAWarningGivesIsSaidOnce() {
+    var status = LibraryStatus(state: .live, library: "l", token: "l.1.2", version: "0.1.0", assetCount: 9)
+    status.roots = [.init(path: "/card", state: .offline, assetCount: 9, reason: "It can't be opened (why). Wait.")]
+    #expect(StatusText.text(status).contains("\n    It can't be opened (why). Wait.\n"))
+    status.warnings = ["/card/2 can't be opened (why). Wait."]
+    #expect(StatusText.text(status).contains("\n    It can't be opened (why). Wait.\n"))
+    status.warnings = ["/card can't be opened (why). Wait."]
+    #expect(StatusText.text(status).components(separatedBy: "can't be opened").count == 2)
+    #expect(StatusText.text(status).contains("\n  warning: /card can't be opened (why). Wait.\n"))
+  }
+
   @Test func numbersAreWrittenForPeople() {
     #expect(Text.grouped(1_234_567) == "1,234,567")
     #expect(Text.grouped(999) == "999")
