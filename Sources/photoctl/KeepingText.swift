@@ -45,7 +45,10 @@ enum CheckText {
       text += "\(severity) \(Printable.text("\(finding.what) (\(finding.place))"))\n"
       text += "  \(Printable.text(finding.remedy))\n"
     }
-    let counts = check.counts.sorted { $0.key < $1.key }.map { "\(Text.grouped($0.value)) \($0.key)" }
+    let counts = check.counts.sorted { $0.key < $1.key }.map { Text.count($0.value, singular($0.key), $0.key) }
     return text + (check.findings.isEmpty ? "sound: " : "looked at ") + counts.joined(separator: ", ") + "\n"
   }
+
+  /// Of what photod names in the plural: `commits`, and also `user data`.
+  private static func singular(_ name: String) -> String { name.hasSuffix("s") ? String(name.dropLast()) : name }
 }

@@ -15,7 +15,20 @@ struct EventTests {
     let (events, missed) = ring.events(after: 0, limit: 10)
     #expect(events.map(\.number) == [3, 4, 5])
     #expect(missed == 2)
-    #expect(events.map(\.detail).last == "photod-watch runs, for the 5. time")
+    #expect(
+      events.map(\.detail) == ["3rd", "4th", "5th"].map { "photod-watch runs, for the \($0) time" })
+  }
+
+  @Test func whatIsOneIsInTheSingular() {
+    let ring = EventRing(capacity: 9)
+    for session in [1, 11, 21, 112] { ring.append(.watcherStarted(session: session)) }
+    ring.append(
+      .committed(
+        sequence: 1, origin: "mount", .init(inserted: 0, updated: 0, deleted: 0, folders: 1, roots: 1)))
+    #expect(
+      ring.events(after: 0, limit: 10).events.map(\.detail)
+        == ["1st", "11th", "21st", "112th"].map { "photod-watch runs, for the \($0) time" }
+        + ["1 by mount: 1 folder renamed, 1 root online or offline"])
   }
 
   @Test func aReaderGoesOnWhereItWas() {

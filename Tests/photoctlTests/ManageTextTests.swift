@@ -71,10 +71,25 @@ struct ManageTextTests {
     #expect(BackupText.table([]).hasPrefix("No backups yet"))
   }
 
+  @Test func aBackupIsFoundByItsNameAlone() {
+    let date = PhotoDate(microseconds: now)
+    let known = ["/b/photod-1.sqlite", "/b/1.sqlite"].map {
+      BackupFile(path: $0, date: date, byteCount: 1, assetCount: 1, isKept: true)
+    }
+    #expect(RestoreCommand.backup("1.sqlite", among: known) == "/b/1.sqlite")
+    #expect(RestoreCommand.backup("photod-1.sqlite", among: known) == "/b/photod-1.sqlite")
+    #expect(RestoreCommand.backup("2.sqlite", among: known) == AbsolutePath.text("2.sqlite"))
+    #expect(RestoreCommand.backup("sqlite", among: known) == AbsolutePath.text("sqlite"))
+  }
+
   @Test func aCheckSaysErrorsWithTheirRemedyAndWhatWasLookedAt() {
     let style = Style(.never, isTerminal: false)
     let counts = ["assets": 1_204, "folders": 3]
     #expect(CheckText.text(.init(findings: [], counts: counts), style: style) == "sound: 1,204 assets, 3 folders\n")
+    #expect(
+      CheckText.text(
+        .init(findings: [], counts: ["commits": 1, "user data": 1, "folders": 1, "lines": 0]), style: style)
+        == "sound: 1 commit, 1 folder, 0 lines, 1 user data\n")
     let finding = CatalogCheck.Finding(
       severity: "error", what: "2 files belong to no asset", place: "resource 7", remedy: "Restore a backup.")
     #expect(

@@ -109,7 +109,8 @@ extension Catalog {
       if lines != ["ok"] {
         report.findings.append(
           .init(
-            .error, "SQLite finds \(lines.count) faults: \(lines[0])", place: files.catalog, remedy: Self.remedy))
+            .error, "SQLite finds \(lines.count) \(lines.count == 1 ? "fault" : "faults"): \(lines[0])",
+            place: files.catalog, remedy: Self.remedy))
       }
       for rule in Self.rules {
         guard let row = try Row.fetchOne(database, sql: rule.sql), let count = row[0] as Int?, count > 0 else {
@@ -148,7 +149,9 @@ extension Catalog {
     }
     guard count > 0 else { return }
     report.findings.append(
-      .init(.error, "\(count) commits can't be read", place: "history \(first)", remedy: Self.remedy))
+      .init(
+        .error, "\(count) \(count == 1 ? "commit" : "commits") can't be read", place: "history \(first)",
+        remedy: Self.remedy))
   }
 
   private func checkJournal(_ report: inout CheckReport) throws {
@@ -168,7 +171,11 @@ extension Catalog {
         }
         var findings: [CheckReport.Finding] = []
         if contents.isDamaged {
-          findings.append(finding("\(max(contents.damagedLineCount, 1)) lines of the journal of user data are damaged"))
+          let count = max(contents.damagedLineCount, 1)
+          findings.append(
+            finding(
+              "\(count) \(count == 1 ? "line" : "lines") of the journal of user data \(count == 1 ? "is" : "are") damaged"
+            ))
         }
         if contents.library != uuid || contents.epoch != epoch || contents.number != journal.number {
           findings.append(finding("the journal of user data is of another library, or another time"))
@@ -188,7 +195,9 @@ extension Catalog {
         let ids = (differing + extra).sorted()
         if let first = ids.first {
           findings.append(
-            finding("catalog and journal differ in what you typed for \(ids.count) photos", "asset \(first)"))
+            finding(
+              "catalog and journal differ in what you typed for \(ids.count) \(ids.count == 1 ? "photo" : "photos")",
+              "asset \(first)"))
         }
         return findings
       }

@@ -91,10 +91,10 @@ extension LibraryEvent {
   /// One line for a person, without the path and the asset.
   package var detail: String {
     switch fact {
-    case .watcherStarted(let session): "photod-watch runs, for the \(session). time"
+    case .watcherStarted(let session): "photod-watch runs, for the \(Self.ordinal(session)) time"
     case .watcherDied(let reason): "photod-watch died: \(reason)"
     case .scanStarted(_, let reason): Self.text(reason)
-    case .fileSeen(_, let byteCount): "created or written, \(byteCount) bytes"
+    case .fileSeen(_, let byteCount): "created or written, \(Self.count(byteCount, "byte", "bytes"))"
     case .fileMoved(let from, _): from == nil ? "moved in from an unknown folder" : "moved"
     case .fileGone: "gone, or no file any more"
     case .folderSeen: "a folder that was not known"
@@ -113,7 +113,7 @@ extension LibraryEvent {
     case .renamed: "the same photo in another place"
     case .folderRenamed: "the same folder in another place"
     case .removed: "left the library"
-    case .folderRemoved(_, let count): "left the library with \(count) assets"
+    case .folderRemoved(_, let count): "left the library with \(Self.count(count, "asset", "assets"))"
     case .ignored(_, _, let reason): "nothing to do: \(Self.text(reason))"
     case .deferred(_, _, let reason): "looked at again soon: \(Self.text(reason))"
     case .damaged(_, _, let failure): "its content can't be read: \(failure)"
@@ -124,6 +124,23 @@ extension LibraryEvent {
     case .committed(let sequence, let origin, let counts): "\(sequence) by \(origin): \(Self.text(counts))"
     case .startedOver(let error): "the catalog can't be written, all begins anew: \(error)"
     }
+  }
+
+  private static func count<N: BinaryInteger>(_ number: N, _ one: String, _ many: String) -> String {
+    "\(number) \(number == 1 ? one : many)"
+  }
+
+  /// `1st`, `2nd`, `3rd`, `11th`
+  private static func ordinal(_ number: Int) -> String {
+    let ending =
+      switch (number % 100, number % 10) {
+      case (11...13, _): "th"
+      case (_, 1): "st"
+      case (_, 2): "nd"
+      case (_, 3): "rd"
+      default: "th"
+      }
+    return "\(number)\(ending)"
   }
 
   private static func text(_ reason: ScanReason) -> String {
@@ -158,14 +175,15 @@ extension LibraryEvent {
       (counts.inserted, "new"), (counts.updated, "changed"), (counts.renamed, "moved here"),
       (counts.deferred, "put off"), (counts.damaged, "damaged"), (counts.missing, "missing"),
     ]
-    let found = counts.found == 1 ? "1 file" : "\(counts.found) files"
-    return ([found] + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: ", ")
+    return ([count(counts.found, "file", "files")] + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(
+      separator: ", ")
   }
 
   private static func text(_ counts: CommitCounts) -> String {
     let parts = [
       (counts.inserted, "inserted"), (counts.updated, "updated"), (counts.deleted, "deleted"),
-      (counts.folders, "folders renamed"), (counts.roots, "roots online or offline"),
+      (counts.folders, counts.folders == 1 ? "folder renamed" : "folders renamed"),
+      (counts.roots, counts.roots == 1 ? "root online or offline" : "roots online or offline"),
     ].filter { $0.0 > 0 }
     return parts.isEmpty ? "albums only" : parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
   }

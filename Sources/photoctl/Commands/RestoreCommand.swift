@@ -1,5 +1,12 @@
 import ArgumentParser
 import PhotoClient
+import PhotoModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 struct RestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -10,8 +17,11 @@ struct RestoreCommand: AsyncParsableCommand {
       verified and takes the catalog's place, with the favorites and albums of its day. photod then scans your folders \
       and takes in what has changed since. Your photos are not touched.
 
+      A name alone is a file of the current folder, or else one of 'photoctl backup --list'.
+
       EXAMPLES
         photoctl backup --list
+        photoctl restore photod-2026-11-20.sqlite
         photoctl restore ~/.local/share/photod/backups/photod-2026-11-20.sqlite
       """)
 
@@ -21,7 +31,23 @@ struct RestoreCommand: AsyncParsableCommand {
   var path: String
 
   func run() async throws {
-    let restored = try await connection.library.restore(from: AbsolutePath.text(path))
+    let library = connection.library
+    let known = Self.isName(path) && !Self.exists(path) ? try await library.backups() : []
+    let restored = try await library.restore(from: Self.backup(path, among: known))
     try Output.put(BackupText.restored(restored))
+  }
+
+  private static func isName(_ argument: String) -> Bool { !FilePath.bytes(argument).contains(UInt8(ascii: "/")) }
+
+  private static func exists(_ argument: String) -> Bool {
+    var status = stat()
+    return lstat(FilePath.bytes(argument).map { CChar(bitPattern: $0) } + [0], &status) == 0
+  }
+
+  /// The backup of this name as text of the wire; where there is none, the path from the current folder.
+  static func backup(_ argument: String, among known: [BackupFile]) -> String {
+    let ending = [UInt8(ascii: "/")] + FilePath.bytes(argument)
+    return known.first { FilePath.bytes($0.path).suffix(ending.count).elementsEqual(ending) }?.path
+      ?? AbsolutePath.text(argument)
   }
 }

@@ -230,7 +230,7 @@ import Testing
     for what in [
       "2 photos have no first file in their place", "1 files belong to no photo",
       "2 photos have ids that are yet to be given", "2 commits can't be read", "1 keywords have no photo",
-      "catalog and journal differ in what you typed for 1 photos",
+      "catalog and journal differ in what you typed for 1 photo",
     ] {
       #expect(found.contains(what), "\(what) in \(found)")
     }
