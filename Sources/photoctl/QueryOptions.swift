@@ -60,6 +60,9 @@ struct QueryOptions: ParsableArguments {
     for camera in camera where camera.allSatisfy(\.isWhitespace) {
       throw ValidationError("--camera is '\(camera)', which is in every make and model.")
     }
+    if let predicate, predicate.allSatisfy(\.isWhitespace) {
+      throw ValidationError("--where is '\(predicate)', which asks for nothing.")
+    }
     if let rating, !(1...5).contains(rating) { throw ValidationError("--rating is \(rating); it is 1 to 5.") }
     if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it is 1 or more.") }
   }

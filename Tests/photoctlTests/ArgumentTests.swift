@@ -66,7 +66,8 @@ struct ArgumentTests {
     ["sync", "--timeout", "nan"], ["rescan", "--dry-run", "--confirm"],
     ["favorite"], ["show"], ["why"], ["query", "--format", "xml"], ["frobnicate"], ["query", "--limit", "-1"],
     ["query", "--rating", "6"], ["query", "--rating", "-1"], ["query", "--taken", "yesterday"],
-    ["query", "--camera", " "], ["query", "--fields", "nope"], ["query", "--fields", "id,,path"],
+    ["query", "--camera", " "], ["query", "--where", ""], ["watch", "--where", " "], ["query", "--fields", "nope"],
+    ["query", "--fields", "id,,path"],
     ["query", "--fields", "id", "--format", "paths0"], ["albums", "--fields", "camera.model"], ["favorite", "-0", "1"],
     ["status", "--color", "red"],
   ])
