@@ -41,6 +41,7 @@ struct QueryCommand: AsyncParsableCommand {
       SORT KEYS
         creationDate modificationDate addedDate filename byteCount pixelWidth
         pixelHeight durationSeconds rating title mediaType isFavorite albumOrder id
+        creationDate sorts by addedDate where it is absent.
 
       EXAMPLES
         photoctl query --taken 2024-07 --camera 'X-T5'
