@@ -229,6 +229,10 @@ package actor Library {
     rescans.add(batch.record, to: requests)
     note(records)
     if !batch.record.rootAvailability.isEmpty { warnDrives() }
+    for change in batch.record.rootAvailability where change.directoryID == nil && change.isAvailable {
+      let root = FilePath.text(reconciler.tree.rootPaths[change.rootID] ?? [])
+      logger.notice("root online", metadata: ["root": "\(root)"])
+    }
     for ended in batch.endedScans { scanEnded(ended) }
     doubtfulRoots.formUnion(batch.rootsToScan)
     // Whatever happens in a root that is in doubt may be what was missed.

@@ -45,30 +45,37 @@ struct PhotodArguments: ParsableCommand {
       An option comes before the configuration file, the file before the default.
 
       CONFIGURATION
-        roots = ["~/Pictures"]         # folders to keep; default: your pictures folder
+        roots = ["~/Pictures"]         # folders to keep; default: your pictures
         ignore = ["Exports", "*.gif"]  # what is not wanted in them, see below
         removal-grace-seconds = 600    # 0 turns the brake off
-        log-level = "info"             # trace debug info notice warning error critical
+        log-level = "info"             # trace debug info notice warning error
+                                       # critical
         catalog = "/path/catalog.sqlite"
         socket = "/path/photod.sock"
         An unknown key or a wrong type is an error.
 
       IGNORED FILES AND FOLDERS
-        Patterns are as in a .gitignore file, of bytes, and case counts. * stands for any bytes but /, ? for one, \
-        [a-z] for one of these, [!a-z] for one of the others, \\ takes the next as it is.
+        Patterns are as in a .gitignore file, of bytes, and case counts. * stands
+        for any bytes but /, ? for one, [a-z] for one of these, [!a-z] for one of
+        the others, \\ takes the next as it is.
         "Exports", "*.gif"        a name, at any depth
-        "Raw/old", "Cache/**"     a path below a folder that is kept; ** stands for any folders between
+        "Raw/old", "Cache/**"     a path below a folder that is kept; ** stands
+                                  for any folders between
         "/mnt/photos/old/*.tif"   a whole path, without links
         "Scans/"                  only a folder
-        A folder that matches is not entered. Also passed over: hidden names, folders that hold .nomedia, \
-        .trackerignore or a signed CACHEDIR.TAG, and what NAS and desktops keep beside photos (@eaDir, lost+found).
+        A folder that matches is not entered. Also passed over: hidden names,
+        folders that hold .nomedia, .trackerignore or a signed CACHEDIR.TAG, and
+        what NAS and desktops keep beside photos (@eaDir, lost+found).
 
       FILES
         $XDG_CONFIG_HOME/photod/config.toml    configuration (~/.config)
-        $XDG_CONFIG_HOME/user-dirs.dirs        names your pictures folder, else ~/Pictures
-        $XDG_DATA_HOME/photod/catalog.sqlite   catalog (~/.local/share); beside it its lock,
-                                               catalog.userdata (what you typed; a lost catalog is made anew from
-                                               it) and backups/
+        $XDG_CONFIG_HOME/user-dirs.dirs        names your pictures folder, else
+                                               ~/Pictures
+        $XDG_DATA_HOME/photod/catalog.sqlite   catalog (~/.local/share); beside it
+                                               its lock, backups/, and
+                                               catalog.userdata: what you typed,
+                                               of which a lost catalog is made
+                                               anew
         $XDG_RUNTIME_DIR/photod/photod.sock    socket (/run/user/UID)
 
       SIGNALS
@@ -80,9 +87,15 @@ struct PhotodArguments: ParsableCommand {
         LISTEN_FDS, NOTIFY_SOCKET, WATCHDOG_USEC, JOURNAL_STREAM   set by systemd
 
       EXIT CODES
-        0 ended as asked    64 wrong options    70 a bug, or a stop that took too long    71 system error
-        73 can't make a file or the socket    74 catalog unreadable    75 another photod is running
-        78 wrong configuration (as a service it stays up, and 'photoctl status' says what is wrong)
+        0   ended as asked
+        64  wrong options
+        70  a bug, or a stop that took too long
+        71  system error
+        73  can't make a file or the socket
+        74  catalog unreadable
+        75  another photod is running
+        78  wrong configuration (as a service it stays up, and 'photoctl status'
+            says what is wrong)
 
       EXAMPLES
         photod                                       keep your pictures folder

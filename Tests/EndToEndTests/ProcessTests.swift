@@ -54,6 +54,38 @@ import Testing
     }
   }
 
+  @Test func helpIsNotBrokenAt80Columns() throws {
+    func sections(columns: Int) throws -> Substring {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photod")
+      process.arguments = ["--help"]
+      process.environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": "\(columns)"]) { $1 }
+      let pipe = Pipe()
+      process.standardOutput = pipe
+      try process.run()
+      let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      let start = try #require(text.range(of: "CONFIGURATION\n")).lowerBound
+      return text[start..<(try #require(text.range(of: "USAGE:"))).lowerBound]
+    }
+    #expect(try sections(columns: 80) == sections(columns: 300))
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aRootThatIsBackIsSaidInTheLog() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      try FileManager.default.moveItem(atPath: fixture.photos, toPath: fixture.photos + "-away")
+      try await fixture.status { $0.roots.first?.state == .offline }
+      #expect(try !fixture.logText().contains("root online"))
+      try FileManager.default.moveItem(atPath: fixture.photos + "-away", toPath: fixture.photos)
+      try await fixture.status { $0.roots.first?.state == .online }
+      let lines = try fixture.logText().split(separator: "\n").filter { $0.contains("root online") }
+      #expect(lines.count == 1 && lines[0].hasSuffix("root=\(fixture.photos)"), "\(lines)")
+    }
+  }
+
   @Test func watcherEndsWhenDaemonIsKilled() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
