@@ -254,7 +254,11 @@ actor DaemonLife: Service {
       if case .serving = state { state = .serving(library, wanted) }
       guard isRead else { return }
       logger.notice(
-        "reloaded", metadata: ["roots": "\(wanted.roots.joined(separator: " "))", "log-level": "\(wanted.logLevel)"])
+        "reloaded",
+        metadata: [
+          "roots": "\(wanted.roots.joined(separator: " "))", "ignore": "\(wanted.ignore.joined(separator: " "))",
+          "log-level": "\(wanted.logLevel)",
+        ])
     } catch {
       logger.error("reload failed", metadata: ["problem": "\(error)"])
     }

@@ -38,7 +38,9 @@ extension Library {
       }
       return ((), batch.record, batch.origin)
     }
-    for (rootID, path) in reconciler.tree.rootPaths { warnUnconfigured(rootID, path) }
+    let counts = reconciler.unconfiguredRoots.isEmpty ? [] : try catalog.read { try $0.rootCounts() }
+    let empty = Set(counts.filter { $0.assets == 0 }.map(\.rootID))
+    for (rootID, path) in reconciler.tree.rootPaths { warnUnconfigured(rootID, path, isEmpty: empty.contains(rootID)) }
     warnDrives()
     forgetWatchState(ofAllBut: reconciler.rootIDs.keys)
     // Before the roots: what is ignored in a new one is never looked at.
@@ -120,13 +122,19 @@ extension Library {
     }
   }
 
-  private func warnUnconfigured(_ rootID: Int64, _ path: [UInt8]) {
+  private func warnUnconfigured(_ rootID: Int64, _ path: [UInt8], isEmpty: Bool) {
     warnedRoots.insert(rootID)
+    guard reconciler.unconfiguredRoots.contains(rootID) else {
+      board.warn("unconfigured \(rootID)", nil)
+      return
+    }
+    let path = FilePath.text(path)
     board.warn(
       "unconfigured \(rootID)",
-      reconciler.unconfiguredRoots.contains(rootID)
-        ? "\(FilePath.text(path)) is configured no longer. Its photos stay in the library, unavailable, until you say `photoctl rescan '\(FilePath.text(path))' --confirm`."
-        : nil)
+      isEmpty
+        ? "\(path) is configured no longer. It has no photos in the library; `photoctl rescan '\(path)' --confirm` forgets it."
+        : "\(path) is configured no longer. Its photos stay in the library, unavailable, until you say `photoctl rescan '\(path)' --confirm`."
+    )
   }
 
   func warnSuspect(_ rootID: Int64) {

@@ -56,6 +56,12 @@ import Testing
       #expect(try why(fixture, "trip/small.JPG").contains("ignored by the pattern trip/*.JPG of the configuration"))
       try fixture.write("Exports/new.jpg", 1)
       #expect(try await ids(fixture).count == 10)
+      // It is said once all is done, a little later than the photos have left.
+      let said = ContinuousClock.now + .seconds(10)
+      while try !fixture.logText().contains("ignore=\"Exports trip/*.JPG\"") {
+        try #require(ContinuousClock.now < said)
+        _ = try await fixture.status()
+      }
 
       // A pattern that is none changes nothing but a warning.
       try configure(fixture, "'a//b'")
@@ -93,6 +99,26 @@ import Testing
         to: URL(fileURLWithPath: fixture.path("CACHEDIR.TAG")))
       try await fixture.synchronize()
       #expect(try why(fixture, "").hasPrefix("ignored: \(fixture.photos) holds a CACHEDIR.TAG"))
+    }
+  }
+
+  @Test func aRootThatIsConfiguredNoLongerIsSaidToKeepPhotosOnlyIfItHasSome() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      let places = ["full", "empty"].map { fixture.directory + "/" + $0 }
+      for place in places { try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true) }
+      try FileManager.default.copyItem(atPath: fixture.path("a.jpg"), toPath: places[0] + "/b.jpg")
+      let file = fixture.directory + "/config.toml"
+      let roots = ([fixture.photos] + places).map { "'\($0)'" }.joined(separator: ", ")
+      try "roots = [\(roots)]\n".write(toFile: file, atomically: true, encoding: .utf8)
+      try await start(fixture)
+      try "roots = ['\(fixture.photos)']\n".write(toFile: file, atomically: true, encoding: .utf8)
+      fixture.kill(SIGHUP)
+      let warnings = try await fixture.status { $0.warnings.count == 2 }.warnings
+      #expect(warnings.contains { $0.hasPrefix("\(places[0]) is configured no longer. Its photos stay") })
+      #expect(warnings.contains { $0.hasPrefix("\(places[1]) is configured no longer. It has no photos") })
+      #expect(try fixture.photoctl("rescan", "--confirm", places[1]).status == 0)
+      #expect(try await fixture.status().warnings.count == 1)
     }
   }
 
