@@ -13,11 +13,20 @@ extension PhotoLibraryError {
     }
   }
 
+  private static let noSocket = "no socket is there"
+  private static let noListener = "nobody listens"
+
+  /// photod does not run, as far as its socket shows: a little later it may.
+  package var isWithoutDaemon: Bool {
+    guard case .unreachable(_, let reason) = self else { return false }
+    return reason == Self.noSocket || reason == Self.noListener
+  }
+
   init(_ error: VarlinkClientError) {
     self =
       switch error {
-      case .noSuchSocket(let path): .unreachable(socketPath: path, reason: "no socket is there")
-      case .connectionRefused(let path): .unreachable(socketPath: path, reason: "nobody listens")
+      case .noSuchSocket(let path): .unreachable(socketPath: path, reason: Self.noSocket)
+      case .connectionRefused(let path): .unreachable(socketPath: path, reason: Self.noListener)
       case .connectionFailed(let path, let reason): .unreachable(socketPath: path, reason: reason)
       case .timedOut(let path): .unreachable(socketPath: path, reason: "it does not take connections")
       case .permissionDenied(let path): .permissionDenied(socketPath: path)

@@ -55,6 +55,26 @@ import Varlink
     try await fixture.ids(FetchOptions(predicate: "isFavorite == true")).ids.count
   }
 
+  @Test(.timeLimit(.minutes(1))) func statusWaitsForPhotodToStart() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      let (directory, socket) = (fixture.directory, fixture.socket)
+      let began = ContinuousClock.now
+      let inVain = try await Self.photoctl(in: directory, socket, ["status", "--wait", "--timeout", "0.5"])
+      #expect(inVain.status == 69 && inVain.errors.contains("no socket is there"), "\(inVain.errors)")
+      #expect(ContinuousClock.now - began >= .milliseconds(500))
+      async let waiting = Self.photoctl(in: directory, socket, ["status", "--wait"])
+      try fixture.spawn()
+      let status = try await waiting
+      #expect(status.status == 0 && status.text.hasPrefix("live: 1 asset\n"), "\(status.text + status.errors)")
+      // A photod that takes connections and does not answer.
+      fixture.kill(SIGSTOP)
+      defer { fixture.kill(SIGCONT) }
+      let late = try await Self.photoctl(in: directory, socket, ["status", "--wait", "--timeout", "0.2"])
+      #expect(late.status == 75, "\(late.errors)")
+    }
+  }
+
   @Test func syncedQueryWaitsForWhatHappenedBefore() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg", 1)

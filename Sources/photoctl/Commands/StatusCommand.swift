@@ -1,6 +1,7 @@
 import ArgumentParser
 import PhotoClient
 import PhotoModel
+import Synchronization
 
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -10,6 +11,9 @@ struct StatusCommand: AsyncParsableCommand {
       The state is one of: opening; scanning (what was found so far is there); live (everything that happened is in, or \
       will be at once); recovering (events were lost, a scan finds out which); degraded (the warnings say why). \
       Pending is work that was seen and is not in the library yet; unreadable are files whose content can't be read.
+
+      --wait also waits for photod to start. With --timeout it ends with 75 in time, or with 69 where there is no photod \
+      yet.
 
       EXAMPLES
         photoctl status
@@ -25,17 +29,65 @@ struct StatusCommand: AsyncParsableCommand {
   @Flag(help: "Wait until the library is live and nothing is pending. On a terminal a bar shows how far it is.")
   var wait = false
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How long --wait waits at most (default: 30 for photod to start, then as long as it takes).",
+      valueName: "seconds"))
+  var timeout: Double?
+
+  func validate() throws {
+    guard let timeout else { return }
+    if !wait { throw ValidationError("--timeout is for --wait.") }
+    guard (0...86_400).contains(timeout) else {
+      throw ValidationError("--timeout is \(Text.rounded(timeout)), outside 0...86400 seconds.")
+    }
+  }
+
   func run() async throws {
     let library = connection.library
-    let status = wait ? try await settled(library) : try await library.status()
+    let status = wait ? try await Self.settled(library, within: timeout) : try await library.status()
     try Output.put(json ? JSONText.indented(status) : Array(StatusText.text(status, style: connection.style).utf8))
   }
 
-  /// The first status in which everything is done.
-  private func settled(_ library: PhotoLibrary) async throws -> LibraryStatus {
+  /// The first status in which everything is done; of a photod, too, that starts only now.
+  private static func settled(_ library: PhotoLibrary, within timeout: Double?) async throws -> LibraryStatus {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(timeout ?? 30)
+    let absence = Absence()
+    return try await withThrowingTaskGroup(of: LibraryStatus?.self) { group in
+      group.addTask {
+        while true {
+          do {
+            return try await settled(library) { absence.error.withLock { $0 = nil } }
+          } catch let error as PhotoLibraryError where error.isWithoutDaemon && clock.now < end {
+            absence.error.withLock { $0 = error }
+            // Nothing tells of a socket that appears in a folder that may not be there either.
+            try await clock.sleep(for: .milliseconds(100))
+          }
+        }
+      }
+      if timeout != nil {
+        group.addTask {
+          try await clock.sleep(until: end)
+          return nil
+        }
+      }
+      defer { group.cancelAll() }
+      if let status = try await group.next() ?? nil { return status }
+      throw absence.error.withLock { $0 as (any Error)? }
+        ?? Failure(
+          .tryAgain, "the library was not live, with nothing pending, within \(Text.rounded(timeout ?? 0)) s",
+          remedy: "'photoctl status' shows what it is doing; a longer --timeout waits for it.")
+    }
+  }
+
+  /// - Parameter heard: called for each status, before it is looked at.
+  private static func settled(_ library: PhotoLibrary, heard: () -> Void) async throws -> LibraryStatus {
     var bar = ProgressBar()
     defer { bar.clear() }
     for try await status in library.statusUpdates() {
+      heard()
       if status.state == .live && status.pendingCount == 0 { return status }
       if status.state == .degraded {
         bar.clear()
@@ -47,4 +99,9 @@ struct StatusCommand: AsyncParsableCommand {
     }
     throw PhotoLibraryError.connectionClosed
   }
+}
+
+/// Why photod could not be reached when it was last tried.
+private final class Absence: Sendable {
+  let error = Mutex<PhotoLibraryError?>(nil)
 }
