@@ -177,7 +177,11 @@ package final class Catalog: Sendable {
 
   // MARK: - The journal
 
-  private enum JournalChange { case none, appended, rewritten }
+  private enum JournalChange {
+    case none, appended
+    /// Or it was tried; with the number that it had before.
+    case rewritten(from: Int64)
+  }
 
   private func writeJournal(_ writer: CatalogWriter, durable: Bool, _ change: inout JournalChange) throws {
     guard let journal else { return }
@@ -187,8 +191,9 @@ package final class Catalog: Sendable {
     let reserves = records.contains { if case .ids = $0 { true } else { false } }
     if durable || reserves, journal.isReplaced { journal.mustRewrite = true }
     if journal.mustRewrite {
+      // Before it is tried: where it fails, the new one may have the name already.
+      change = .rewritten(from: journal.number)
       try rewrite(journal, writer, number: journal.number + 1)
-      change = .rewritten
     } else {
       try journal.append(records, durable: durable || reserves)
       change = .appended
@@ -204,9 +209,9 @@ package final class Catalog: Sendable {
     switch change {
     case .none: break
     case .appended: journal.revert()
-    case .rewritten:
+    case .rewritten(let number):
       do {
-        try rewrite(journal, CatalogWriter(connection: database, journal: journal), number: journal.number - 1)
+        try rewrite(journal, CatalogWriter(connection: database, journal: journal), number: number)
       } catch {
         journal.mustRewrite = true
       }

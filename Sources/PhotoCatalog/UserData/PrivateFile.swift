@@ -60,14 +60,18 @@ enum PrivateFile {
 
   /// Gives a file new contents: the name has the old ones, or all of the new.
   ///
+  /// - Parameter renamed: called when it has the name, before that is certain to last. Where it throws, or what comes after
+  ///   it, the name is that of the new one all the same.
   /// - Returns: the file, open to read and write.
-  static func replace(_ path: String, with bytes: [UInt8]) throws -> Int32 {
+  static func replace(_ path: String, with bytes: [UInt8], renamed: () throws -> Void = {}) throws -> Int32 {
     let new = path + ".new"
     let descriptor = try open(new, O_CREAT | O_TRUNC)
     do {
       try write(bytes, to: descriptor, at: 0, new)
       guard fsync(descriptor) == 0 else { throw failure(new, "written", errno) }
-      try rename(new, to: path)
+      guard Glibc.rename(new, path) == 0 else { throw failure(new, "renamed", errno) }
+      try renamed()
+      try syncFolder(of: path)
       return descriptor
     } catch {
       close(descriptor)

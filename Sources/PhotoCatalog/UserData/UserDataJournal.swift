@@ -42,7 +42,7 @@ final class UserDataJournal {
   static let reservation: Int64 = 10_000
 
   /// Where a test makes something fail, or looks.
-  enum Step: Hashable, Sendable { case append, sync, cut, rewrite, commit, committed }
+  enum Step: Hashable, Sendable { case append, sync, cut, rewrite, renamed, commit, committed }
 
   let path: String
   private(set) var number: Int64
@@ -165,7 +165,7 @@ final class UserDataJournal {
     }
     add(.all(count: state.entries.count))
     try hook(.rewrite)
-    return (try PrivateFile.replace(path, with: bytes), bytes.count, lineBytes)
+    return (try PrivateFile.replace(path, with: bytes) { try hook(.renamed) }, bytes.count, lineBytes)
   }
 
   deinit { close(descriptor) }
@@ -250,9 +250,14 @@ final class UserDataJournal {
     (length > 2 * liveBytes + 65_536 || moveCount > 200) && length > compactionLength
   }
 
-  /// Replaces it by what a new one holds; where it throws, it stays as it was.
+  /// Replaces it by what a new one holds. Where it throws, the old one stays, or the new one is there and the disk may lose
+  /// its name: then what is open is no longer what the next start reads, and it must be written anew.
   func rewrite(_ state: State) throws {
-    let file = try Self.write(state, to: path, hook)
+    let file: (descriptor: Int32, length: Int, lineBytes: [Int64: Int])
+    do { file = try Self.write(state, to: path, hook) } catch {
+      if isReplaced { mustRewrite = true }
+      throw error
+    }
     close(descriptor)
     (descriptor, length, lineBytes) = (file.descriptor, file.length, file.lineBytes)
     liveBytes = length

@@ -115,11 +115,28 @@ extension Catalog {
 final class Failing: Sendable {
   struct Hit: Error {}
   private let step = Mutex<UserDataJournal.Step?>(nil)
+  private let rest = Mutex(Int.max)
 
   var at: UserDataJournal.Step? {
     get { step.withLock { $0 } }
     set { step.withLock { $0 = newValue } }
   }
 
-  @Sendable func hook(_ step: UserDataJournal.Step) throws { if step == at { throw Hit() } }
+  /// Only so many times.
+  func fail(at step: UserDataJournal.Step, times: Int) {
+    at = step
+    rest.withLock { $0 = times }
+  }
+
+  /// It failed as often as it was to.
+  var hasFailed: Bool { rest.withLock { $0 } <= 0 }
+
+  @Sendable func hook(_ step: UserDataJournal.Step) throws {
+    guard step == at else { return }
+    let isLeft = rest.withLock { rest in
+      defer { rest -= 1 }
+      return rest > 0
+    }
+    if isLeft { throw Hit() }
+  }
 }

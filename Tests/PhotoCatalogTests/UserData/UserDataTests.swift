@@ -277,6 +277,52 @@ import Testing
     try rebuilt.close()
   }
 
+  /// The disk fails when the new journal has its name: it is not certain to last, and the one that is open has no name.
+  @Test func aJournalThatWasRenamedAndNotSyncedSaysOnlyWhatWasDone() throws {
+    let failing = Failing()
+    let catalog = try fixture.open(hook: failing.hook)
+    let ids = try catalog.addPhotos(3)
+    try catalog.set([ids[0]], favorite: true)
+    // So that it is written anew.
+    try FileManager.default.removeItem(atPath: fixture.journal)
+    failing.fail(at: .renamed, times: 1)
+    #expect(throws: Failing.Hit.self) { try catalog.set([ids[1]], favorite: true) }
+    failing.at = nil
+    let killed = try UserDataFixture()
+    try fixture.copy(to: killed)
+    try killed.remove("", "-wal", "-shm")
+    let refused = try killed.open()
+    #expect(try refused.typed() == [1: "favorite waits"], "what was refused is there")
+    try refused.close()
+    try catalog.set([ids[2]], favorite: true)
+    try catalog.close()
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(try rebuilt.typed() == [1: "favorite waits", 3: "favorite waits"])
+    try rebuilt.close()
+  }
+
+  @Test func aCompactionThatWasRenamedAndNotSyncedLosesNothingAfter() throws {
+    let failing = Failing()
+    let catalog = try fixture.open(hook: failing.hook)
+    let ids = try catalog.addPhotos(2)
+    try catalog.set([ids[0]], favorite: true)
+    failing.fail(at: .renamed, times: 1)
+    for round in 0..<600 where !failing.hasFailed { try catalog.set([ids[1]], favorite: round % 2 == 0) }
+    #expect(failing.hasFailed)
+    // What is not durable is not looked at again: it goes to the file that is open.
+    try catalog.write { writer in
+      var record = CommitRecord()
+      let row = try #require(try writer.file(1, Array("1.jpg".utf8)))
+      try writer.moveFile(row, to: 1, name: Array("new.jpg".utf8))
+      record.update(asset: ids[0], .path)
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+    #expect(contents.entries[ids[0]]?.file.path == Array("/p/new.jpg".utf8))
+    try catalog.close()
+  }
+
   @Test func aJournalThatWasRemovedWhileRunningIsWrittenAnew() throws {
     let catalog = try fixture.open()
     let ids = try catalog.addPhotos(3)
