@@ -32,6 +32,11 @@ package struct CatalogFiles: Hashable, Sendable {
     return isThere ? aside : nil
   }
 
+  /// Removes the catalog, with what SQLite keeps beside it.
+  func removeCatalog() throws {
+    for path in [log, index, catalog] { try PrivateFile.remove(path) }
+  }
+
   /// A second name for the journal, which is about to be replaced.
   ///
   /// - Returns: that name.

@@ -105,9 +105,14 @@ struct CatalogOpening {
 
   private mutating func openPool() throws -> DatabasePool {
     let hasJournal = try PrivateFile.certainByteCount(files.journal) != nil
-    let byteCount = try PrivateFile.certainByteCount(files.catalog)
+    var byteCount = try PrivateFile.certainByteCount(files.catalog)
+    if byteCount == 0, hasJournal, try PrivateFile.certainByteCount(files.log) ?? 0 == 0 {
+      // A disk that was full leaves this where a new one was to be made. It holds nothing that could be kept.
+      try files.removeCatalog()
+      byteCount = nil
+    }
     do {
-      // SQLite takes an empty file for a new database; one beside a journal was cut off.
+      // SQLite takes an empty file for a new database; one beside a journal and with a log was cut off.
       if byteCount == 0, hasJournal {
         throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "the file is empty")
       }

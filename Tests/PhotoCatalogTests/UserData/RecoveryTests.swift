@@ -140,12 +140,12 @@ import Testing
 
   // MARK: - The catalog
 
-  @Test(arguments: ["empty", "cut", "garbage", "page", "header", "no tables"])
+  @Test(arguments: ["empty with a log", "cut", "garbage", "page", "header", "no tables"])
   func aDamagedCatalogIsMovedAsideAndMadeAnew(kind: String) throws {
     let catalog = try make()
     var bytes = try fixture.bytes(fixture.path)
     switch kind {
-    case "empty": bytes = []
+    case "empty with a log": bytes = []
     case "cut": bytes = Array(bytes[..<(bytes.count / 3)])
     case "garbage": bytes = (0..<bytes.count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ ($0 >> 5)) }
     case "page": for index in 8192..<12_288 { bytes[index] = 0x5a }
@@ -158,6 +158,7 @@ import Testing
     }
     try fixture.remove("-wal", "-shm")
     try fixture.write(bytes, to: fixture.path)
+    if bytes.isEmpty { try fixture.write([1, 2, 3], to: fixture.path + "-wal") }
     // A page in the middle shows only to who looks at all of them, as after a crash.
     let rebuilt = try fixture.open(isSuspect: true)
     #expect(rebuilt.uuid == catalog.uuid)
@@ -171,6 +172,20 @@ import Testing
     // Removing the file is an answer.
     try FileManager.default.removeItem(atPath: fixture.folder + "/" + aside)
     #expect(try rebuilt.notices().isEmpty)
+    try rebuilt.close()
+  }
+
+  /// A full disk leaves one each time when a new catalog is to be made.
+  @Test(arguments: [["-wal", "-shm"], []])
+  func anEmptyCatalogIsMadeAnewAndNotKept(beside: [String]) throws {
+    let catalog = try make()
+    try fixture.remove("-wal", "-shm")
+    for suffix in [""] + beside { try fixture.write([], to: fixture.path + suffix) }
+    let rebuilt = try fixture.open()
+    #expect(rebuilt.uuid == catalog.uuid)
+    #expect(rebuilt.epoch == catalog.epoch + 1)
+    #expect(try rebuilt.typed() == waiting)
+    #expect(try fixture.names().filter { $0.contains("damaged") } == [])
     try rebuilt.close()
   }
 
