@@ -189,7 +189,7 @@ package final class Catalog: Sendable {
     let records = writer.journalRecords
     guard !records.isEmpty || journal.mustRewrite else { return }
     let reserves = records.contains { if case .ids = $0 { true } else { false } }
-    if durable || reserves, journal.isReplaced { journal.mustRewrite = true }
+    if durable || reserves, !journal.hasItsName { journal.mustRewrite = true }
     if journal.mustRewrite {
       // Before it is tried: where it fails, the new one may have the name already.
       change = .rewritten(from: journal.number)
@@ -241,8 +241,8 @@ package final class Catalog: Sendable {
   private static let isBeingReplaced = PhotoError(
     "catalogReplaced", "The catalog is being replaced. Try again in a moment, when the library is open again.")
 
-  /// Somebody removed the file that is open, or put another in its place.
-  package var isReplaced: Bool { !isFrozen && !file.hasItsName }
+  /// Somebody certainly removed the file that is open, or put another in its place.
+  package var isReplaced: Bool { !isFrozen && file.hasLostItsName }
 
   // MARK: - What SQLite says
 

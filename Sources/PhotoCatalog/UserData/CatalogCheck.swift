@@ -166,7 +166,7 @@ extension Catalog {
           journal.mustRewrite = true
           return .init(.error, what, place: place, remedy: mends)
         }
-        guard let contents = try UserDataJournal.read(files.journal, after: 0), !journal.isReplaced else {
+        guard let contents = try UserDataJournal.read(files.journal, after: 0), !journal.hasLostItsName else {
           return [finding("the journal of user data is gone, or another file is in its place")]
         }
         var findings: [CheckReport.Finding] = []

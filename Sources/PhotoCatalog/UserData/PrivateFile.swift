@@ -125,6 +125,18 @@ enum PrivateFile {
     throw failure(path, "looked at", errno)
   }
 
+  /// Whether a path leads to the file that is open.
+  ///
+  /// - Returns: nil where that can't be said now: a disk that fails for a moment has not lost the name.
+  static func isName(_ path: String, of descriptor: Int32, followsLinks: Bool = true) -> Bool? {
+    var (mine, named) = (stat(), stat())
+    guard fstat(descriptor, &mine) == 0 else { return nil }
+    guard (followsLinks ? stat(path, &named) : lstat(path, &named)) == 0 else {
+      return errno == ENOENT || errno == ENOTDIR ? false : nil
+    }
+    return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino
+  }
+
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -147,12 +159,12 @@ final class HeldFile: Sendable {
 
   deinit { close(descriptor) }
 
-  var hasItsName: Bool { isAlso(path) }
+  /// It certainly has.
+  var hasItsName: Bool { PrivateFile.isName(path, of: descriptor) == true }
+
+  /// It certainly has not: the name is gone, or another's.
+  var hasLostItsName: Bool { PrivateFile.isName(path, of: descriptor) == false }
 
   /// Whether this is a name of the same file.
-  func isAlso(_ name: String) -> Bool {
-    var (mine, named) = (stat(), stat())
-    guard fstat(descriptor, &mine) == 0, stat(name, &named) == 0 else { return false }
-    return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino
-  }
+  func isAlso(_ name: String) -> Bool { PrivateFile.isName(name, of: descriptor) == true }
 }

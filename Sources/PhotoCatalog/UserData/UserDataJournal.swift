@@ -255,7 +255,7 @@ final class UserDataJournal {
   func rewrite(_ state: State) throws {
     let file: (descriptor: Int32, length: Int, lineBytes: [Int64: Int])
     do { file = try Self.write(state, to: path, hook) } catch {
-      if isReplaced { mustRewrite = true }
+      if !hasItsName { mustRewrite = true }
       throw error
     }
     close(descriptor)
@@ -272,10 +272,9 @@ final class UserDataJournal {
   /// Not again before it has grown by half.
   func putOffCompaction() { compactionLength = length + length / 2 }
 
-  /// Somebody removed it, or put another in its place.
-  var isReplaced: Bool {
-    var (mine, named) = (stat(), stat())
-    guard fstat(descriptor, &mine) == 0, lstat(path, &named) == 0 else { return true }
-    return mine.st_dev != named.st_dev || mine.st_ino != named.st_ino
-  }
+  /// Nobody removed it, nor put another in its place; false also where that can't be said now.
+  var hasItsName: Bool { PrivateFile.isName(path, of: descriptor, followsLinks: false) == true }
+
+  /// Somebody certainly did.
+  var hasLostItsName: Bool { PrivateFile.isName(path, of: descriptor, followsLinks: false) == false }
 }

@@ -140,6 +140,26 @@ import Testing
     try reopened.close()
   }
 
+  /// What can't be looked at now is not gone: taken for it, a disk that fails for a moment would have the library closed.
+  @Test func onlyACatalogThatIsCertainlyGoneIsReplaced() throws {
+    let (folder, away) = (fixture.folder + "/a", fixture.folder + "/away")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    let catalog = try Catalog(path: folder + "/catalog.sqlite")
+    try FileManager.default.moveItem(atPath: folder, toPath: away)
+    #expect(catalog.isReplaced, "no such folder")
+    // ELOOP, which tells as little of the file as EIO and EACCES do.
+    try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: folder)
+    #expect(!catalog.isReplaced)
+    #expect(!catalog.file.hasItsName)
+    try FileManager.default.removeItem(atPath: folder)
+    try fixture.write([], to: folder)
+    #expect(catalog.isReplaced, "no folder")
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.moveItem(atPath: away, toPath: folder)
+    #expect(!catalog.isReplaced && catalog.file.hasItsName)
+    try catalog.close()
+  }
+
   /// A connection that is opened now opens the file that has the name now.
   @Test(arguments: [true, false])
   func aCatalogIsWrittenAnewFromWhatIsOpenAlsoWhileAllReadersAreBusy(hasStranger: Bool) async throws {
