@@ -45,14 +45,13 @@ extension Catalog {
 
   /// When the newest of the daily backups was made, in microseconds since 1970.
   package func lastDailyBackup() throws -> Int64? {
-    try dailyBackups().first.map { try Self.date(of: $0.path) }
+    try dailyBackups().first.map { try PrivateFile.date(of: $0.path) }
   }
 
   /// Those in the folder of backups, newest first.
   package func backups() throws -> [BackupReport] {
     try keeping(files.backups) {
-      try names().filter { $0.hasPrefix("photod-") && $0.hasSuffix(".sqlite") }
-        .map { try Self.report("\(files.backups)/\($0)") }.sorted { $0.date.microseconds > $1.date.microseconds }
+      try files.backupPaths().map { try Self.report($0) }.sorted { $0.date.microseconds > $1.date.microseconds }
     }
   }
 
@@ -224,16 +223,9 @@ extension Catalog {
       return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM asset") }
     }
     let assets: Int? = if case .success(let count) = count { count } else { nil }
-    let name = path.split(separator: "/").last ?? ""
     return BackupReport(
       path: path, byteCount: PrivateFile.byteCount(path) ?? 0, assetCount: assets,
-      date: PhotoDate(microseconds: try date(of: path)), isKept: Self.day(String(name)) == nil)
-  }
-
-  private static func date(of path: String) throws -> Int64 {
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw PrivateFile.failure(path, "read", errno) }
-    return Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
+      date: PhotoDate(microseconds: try PrivateFile.date(of: path)), isKept: Self.day(ofPath: path) == nil)
   }
 
   // MARK: - The daily ones
@@ -263,20 +255,6 @@ extension Catalog {
     return nil
   }
 
-  private func names() throws -> [String] {
-    guard let folder = opendir(files.backups) else {
-      if errno == ENOENT { return [] }
-      throw PrivateFile.failure(files.backups, "read", errno)
-    }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      names.append(
-        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-    }
-    return names
-  }
-
   private func makeBackupsFolder() throws {
     guard mkdir(files.backups, 0o700) == 0 || errno == EEXIST else {
       throw PrivateFile.failure(files.backups, "made", errno)
@@ -285,8 +263,10 @@ extension Catalog {
 
   /// Newest first, with the day of each.
   private func dailyBackups() throws -> [(path: String, day: Int)] {
-    try names().compactMap { name in Self.day(name).map { ("\(files.backups)/\(name)", $0) } }.sorted { $0.1 > $1.1 }
+    try files.backupPaths().compactMap { path in Self.day(ofPath: path).map { (path, $0) } }.sorted { $0.1 > $1.1 }
   }
+
+  private static func day(ofPath path: String) -> Int? { path.split(separator: "/").last.flatMap { day(String($0)) } }
 
   /// The days since 1970 in a name as `photod-2026-11-21.sqlite`; nil for any other.
   static func day(_ name: String) -> Int? {

@@ -18,6 +18,28 @@ package struct CatalogFiles: Hashable, Sendable {
   var log: String { catalog + "-wal" }
   var index: String { catalog + "-shm" }
 
+  /// In the folder of backups, in no order; none where there is no folder.
+  func backupPaths() throws -> [String] {
+    guard let folder = opendir(backups) else {
+      if errno == ENOENT { return [] }
+      throw PrivateFile.failure(backups, "read", errno)
+    }
+    defer { closedir(folder) }
+    var paths: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if name.hasPrefix("photod-"), name.hasSuffix(".sqlite") { paths.append("\(backups)/\(name)") }
+    }
+    return paths
+  }
+
+  /// The one that was written last, for a message: nil also where that can't be told.
+  var newestBackup: String? {
+    let paths = Result { try backupPaths().map { (path: $0, date: try PrivateFile.date(of: $0)) } }
+    guard case .success(let paths) = paths else { return nil }
+    return paths.max { $0.date < $1.date }?.path
+  }
+
   /// Renames the catalog, with what SQLite keeps beside it.
   ///
   /// - Returns: its new path; nil where there was none.

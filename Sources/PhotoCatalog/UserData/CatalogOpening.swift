@@ -38,6 +38,8 @@ struct CatalogOpening {
     var mayLackCommits: Bool
   }
 
+  /// Why the catalog was moved aside, and where to.
+  private var damage: (why: String, aside: String?)?
   /// What a person is told.
   private var notices: [(message: String, file: String?)] = []
   /// Second names of the journal that this opening made.
@@ -123,13 +125,7 @@ struct CatalogOpening {
         }
       }
     } catch  where Catalog.isDamage(error) && (hasJournal || files.catalog.hasSuffix(".sqlite")) {
-      let aside = try files.moveCatalogAside(because: "damaged", date: date)
-      notices.append(
-        (
-          "The catalog was damaged (\(Self.short(error))) and was made anew; what you typed comes back from the journal as "
-            + "the files are found. The damaged one is \(aside ?? "gone"). `photoctl check` takes this warning away.",
-          aside
-        ))
+      damage = (Self.short(error), try files.moveCatalogAside(because: "damaged", date: date))
     }
     // A log without its database would be taken for the new one's.
     _ = try files.moveCatalogAside(because: "damaged", date: date)
@@ -245,7 +241,7 @@ struct CatalogOpening {
         ("The journal of user data beside the catalog was another library's. It is kept as \(aside).", aside))
       contents = nil
     }
-    if contents?.isDamaged == true { try keepDamagedJournal() }
+    if let contents, contents.isDamaged { try keepDamagedJournal(contents) }
     var (isOlder, lackedSome) = (false, false)
     if let contents { (isOlder, lackedSome) = try catchUp(contents, row, writer) }
     let mayLackCommits = isOlder || row.mayLackCommits
@@ -313,7 +309,8 @@ struct CatalogOpening {
   private mutating func rebuild(
     _ pool: DatabasePool, _ contents: UserDataContents?, _ writer: CatalogWriter
   ) throws -> Opened {
-    if contents?.isDamaged == true { try keepDamagedJournal() }
+    noteRebuild(contents)
+    if let contents, contents.isDamaged { try keepDamagedJournal(contents) }
     let uuid = contents?.library ?? Self.newName()
     let epoch = (contents?.epoch ?? 0) + 1
     try writer.database.execute(
@@ -323,16 +320,38 @@ struct CatalogOpening {
       try writer.reserve(assets: contents.reservedAssets, collections: contents.reservedCollections)
       var record = CommitRecord()
       for entry in contents.entries.values { try writer.apply(entry, &record) }
-      if notices.isEmpty, !contents.entries.isEmpty {
-        notices.append(
-          (
-            "The catalog was gone and was made anew; what you typed for \(contents.entries.count) photos comes back from the "
-              + "journal as their files are found. `photoctl check` takes this warning away.", nil
-          ))
-      }
     }
     let journal = try newJournal(uuid, epoch, (contents?.number ?? 0) + 1, contents, writer)
     return Opened(pool: pool, uuid: uuid, epoch: epoch, journal: journal)
+  }
+
+  /// Says what becomes of what was typed, and what else there is to go back to.
+  private mutating func noteRebuild(_ contents: UserDataContents?) {
+    let count = contents?.entries.count ?? 0
+    let isAllThere = contents?.isDamaged == false
+    // A first start, or one after nothing was typed.
+    guard damage != nil || count > 0 || (!isAllThere && (contents != nil || files.newestBackup != nil)) else { return }
+    var fate =
+      switch (count, contents) {
+      case (0, nil): "what you typed is not in it, as there was no journal of user data."
+      case (0, _) where isAllThere: "nothing that you typed is lost: the journal of user data holds nothing."
+      case (0, _): "what you typed is not in it, as nothing of it could be read from the journal."
+      default: "what you typed for \(count) photos comes back from the journal as their files are found."
+      }
+    if !isAllThere {
+      fate +=
+        files.newestBackup.map { " The newest backup is \($0); `photoctl restore '\($0)'` goes back to it." }
+        ?? " There is no backup."
+    }
+    if let damage {
+      notices.append(
+        (
+          "The catalog was damaged (\(damage.why)) and was made anew; \(fate) The damaged one is \(damage.aside ?? "gone"). "
+            + "`photoctl check` takes this warning away.", damage.aside
+        ))
+    } else {
+      notices.append(("The catalog was gone and was made anew; \(fate) `photoctl check` takes this warning away.", nil))
+    }
   }
 
   private func newJournal(
@@ -348,12 +367,14 @@ struct CatalogOpening {
     return try UserDataJournal(writing: state, to: files.journal, hook: hook)
   }
 
-  private mutating func keepDamagedJournal() throws {
+  private mutating func keepDamagedJournal(_ contents: UserDataContents) throws {
     let aside = try files.keepJournal(because: "damaged", date: date)
     keptJournals.append(aside)
     notices.append(
       (
-        "The journal of user data was damaged; what could be read of it was used. The damaged one is \(aside).", aside
+        "The journal of user data was damaged; "
+          + (contents.readableLineCount == 0 ? "nothing of it could be read." : "what could be read of it was used.")
+          + " The damaged one is \(aside).", aside
       ))
   }
 

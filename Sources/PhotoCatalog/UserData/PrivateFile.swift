@@ -117,6 +117,13 @@ enum PrivateFile {
     return lstat(path, &status) == 0 ? Int64(status.st_size) : nil
   }
 
+  /// When it was last written, in microseconds since 1970.
+  static func date(of path: String) throws -> Int64 {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw failure(path, "read", errno) }
+    return Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
+  }
+
   /// Nil only where there certainly is no such file: what can't be looked at now must not be taken for gone.
   static func certainByteCount(_ path: String) throws -> Int64? {
     var status = stat()

@@ -189,6 +189,34 @@ import Testing
     try rebuilt.close()
   }
 
+  enum JournalLeft: CaseIterable { case whole, cut, unreadable, gone }
+
+  /// The notice of a catalog that is made anew says what became of what was typed, and what there is to go back to.
+  @Test(arguments: JournalLeft.allCases, [true, false])
+  func theNoticeOfARebuildTellsTheTruth(left: JournalLeft, isDamaged: Bool) throws {
+    _ = try make()
+    let first = try fixture.open()
+    let backup = try first.backup(to: nil).path
+    try first.close()
+    switch left {
+    case .whole: break
+    case .cut: try fixture.write(Array(try fixture.bytes(fixture.journal).dropFirst(150)), to: fixture.journal)
+    case .unreadable: try fixture.write(Array("nothing\nto read\n".utf8), to: fixture.journal)
+    case .gone: try FileManager.default.removeItem(atPath: fixture.journal)
+    }
+    try fixture.remove("", "-wal", "-shm")
+    if isDamaged { try fixture.write(Array(repeating: 7, count: 9000), to: fixture.path) }
+    let rebuilt = try fixture.open()
+    let notice = try #require(try rebuilt.notices().first)
+    #expect(notice.hasPrefix("The catalog was \(isDamaged ? "damaged (" : "gone and was made anew; ")"), "\(notice)")
+    let comesBack = try rebuilt.typed().count
+    #expect(notice.contains("what you typed for \(comesBack) photos comes back from the journal") == (comesBack > 0))
+    #expect(notice.contains("what you typed is not in it") == (comesBack == 0), "\(notice)")
+    #expect((comesBack == 0) == (left == .unreadable || left == .gone))
+    #expect(notice.contains("`photoctl restore '\(backup)'`") == (left != .whole), "\(notice)")
+    try rebuilt.close()
+  }
+
   @Test func anUncleanEndIsReasonToLookAtEveryPage() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(400)
