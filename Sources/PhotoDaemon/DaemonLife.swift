@@ -147,9 +147,10 @@ actor DaemonLife: Service {
       (library, configuration) = try await openLibrary()
     } catch {
       if isStopping || error is CancellationError { return nil }
-      let reason = StartError(error)
       // Who ran until now goes on and says so, also by hand: a disk that is full will have room again.
-      guard environment.isActivated || reopenReason != nil else { throw reason }
+      let goesOn = environment.isActivated || reopenReason != nil
+      let reason = StartError(error, isTriedAgain: goesOn)
+      guard goesOn else { throw reason }
       logger.error("degraded", metadata: ["problem": "\(reason.problem)", "remedy": "\(reason.remedy)"])
       library = try await parts.openDegraded([reason.description], logger)
       waits = reason.status != .configuration

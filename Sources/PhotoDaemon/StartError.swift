@@ -34,12 +34,18 @@ package struct StartError: Error, Hashable, Sendable, CustomStringConvertible {
     self.remedy = remedy
   }
 
-  /// For an error of any part: its own words, and the journal as the place to look.
-  package init(_ error: any Error) {
+  /// For an error of any part: its own words.
+  ///
+  /// - Parameter isTriedAgain: whoever runs does it by itself.
+  package init(_ error: any Error, isTriedAgain: Bool = false) {
     if let error = error as? StartError {
       self = error
     } else {
-      self.init(.inputOutput, "\(error)", remedy: "Mend what the message names, then start photod again.")
+      self.init(
+        .inputOutput, "\(error)",
+        remedy: isTriedAgain
+          ? "Mend what the message names; photod tries again every few seconds."
+          : "Mend what the message names, then start photod again.")
     }
   }
 

@@ -44,10 +44,9 @@ struct FaultTests {
       .init(call: .open, part: .photos, errors: [EMFILE, EIO, ENOMEM]),
       .init(call: .open, part: .catalog, errors: [EMFILE, EIO, ENOMEM]),
       .init(call: .read, part: .photos, errors: [EIO, 0, ENOMEM]),
-      // Started by hand, photod says that it can't open its catalog anew, and waits for a person; as a service it retries.
-      .init(call: .read, part: .catalog, errors: [EIO, 0], isLastingOutlived: false),
+      .init(call: .read, part: .catalog, errors: [EIO, 0]),
       .init(call: .stat, part: .photos, errors: [EIO, ENOMEM]),
-      .init(call: .stat, part: .catalog, errors: [EIO, ENOMEM], isLastingOutlived: false),
+      .init(call: .stat, part: .catalog, errors: [EIO, ENOMEM]),
       // The client hears that its connection ended.
       .init(call: .socket, errors: [EPIPE, 0, ENOMEM], isSaid: false),
       .init(call: .pair, errors: [ENOMEM, 0]),
