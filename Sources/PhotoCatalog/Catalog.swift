@@ -62,7 +62,8 @@ package final class Catalog: Sendable {
     } catch {
       throw PhotoError(
         "catalogUnreadable",
-        "The catalog \(path) can't be opened. Check that its folder is yours and has room.", cause: error)
+        "The catalog \(path) can't be opened. Check that its folder is yours and has room.",
+        cause: Self.withoutStatement(error))
     }
   }
 
@@ -139,12 +140,12 @@ package final class Catalog: Sendable {
   /// A snapshot that stays as it is for any number of reads. It holds a connection and keeps the WAL from shrinking: let
   /// go of it soon.
   package func snapshot() throws -> CatalogSnapshot {
-    CatalogSnapshot(snapshot: try pool.makeSnapshot(), catalog: self)
+    CatalogSnapshot(snapshot: try noticing { try pool.makeSnapshot() }, catalog: self)
   }
 
   /// `PRAGMA integrity_check`: "ok", or what is damaged.
   package func integrityReport() throws -> String {
-    try pool.read { try String.fetchAll($0, sql: "PRAGMA integrity_check").joined(separator: "\n") }
+    try noticing { try pool.read { try String.fetchAll($0, sql: "PRAGMA integrity_check").joined(separator: "\n") } }
   }
 
   /// Marks the catalog as closed in order and closes it. All of it is in its one file then, so that it can be copied.
@@ -152,8 +153,10 @@ package final class Catalog: Sendable {
     let marked = Result { try markClosed() }
     // Where somebody still reads, or the disk is full, the log stays: the next opening has both.
     _ = Result { try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
-    try pool.close()
-    try marked.get()
+    try noticing {
+      try pool.close()
+      try marked.get()
+    }
   }
 
   private func markClosed() throws {
@@ -259,11 +262,19 @@ package final class Catalog: Sendable {
     return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
   }
 
+  /// Everything that a caller asks of SQLite goes through this.
   func noticing<Value>(_ body: () throws -> Value) throws -> Value {
-    do { return try body() } catch  where Self.isDamage(error) {
-      damaged.yield("\(error)")
+    do { return try body() } catch {
+      let error = Self.withoutStatement(error)
+      if Self.isDamage(error) { damaged.yield("\(error)") }
       throw error
     }
+  }
+
+  /// What goes to the status, the log and clients says what SQLite says, not what it was asked.
+  static func withoutStatement(_ error: any Error) -> any Error {
+    guard let error = error as? DatabaseError, error.sql != nil else { return error }
+    return DatabaseError(resultCode: error.extendedResultCode, message: error.message)
   }
 
   /// One transaction that is on disk when it returns.

@@ -251,6 +251,29 @@ import Testing
     #expect(error?.code == "catalogTooNew")
   }
 
+  /// Statements are of no use to who reads the status or the log, and hold paths.
+  @Test func whatSQLiteSaysIsToldWithoutTheStatement() async throws {
+    let damage = DatabaseError(resultCode: .SQLITE_CORRUPT, message: "malformed", sql: "SELECT secret")
+    let full = DatabaseError(resultCode: .SQLITE_FULL, message: "full", sql: "UPDATE secret")
+    let other = try UserDataFixture()
+    let unopened = #expect(throws: PhotoError.self) { try other.open { if $0 == .rewrite { throw full } } }
+    #expect(unopened?.description.hasSuffix("(SQLite error 13: full)") == true, "\(String(describing: unopened))")
+
+    _ = try make()
+    let reopened = try fixture.open()
+    let snapshot = try reopened.snapshot()
+    let read = #expect(throws: DatabaseError.self) { try reopened.read { _ in throw damage } }
+    let written = #expect(throws: DatabaseError.self) { try reopened.write { _ in throw full } }
+    let paged = #expect(throws: DatabaseError.self) { try snapshot.read { _ in throw damage } }
+    #expect(read?.description == "SQLite error 11: malformed" && paged?.description == read?.description)
+    #expect(written?.description == "SQLite error 13: full")
+    #expect(Catalog.isDamage(try #require(read)))
+    #expect(Catalog.isFull(try #require(written)))
+    var said = reopened.damage.makeAsyncIterator()
+    #expect(await said.next() == "SQLite error 11: malformed")
+    try reopened.close()
+  }
+
   // MARK: - Copies of another day
 
   @Test func anOlderCatalogIsBroughtUpToDateAndNoOldTokenIsBelieved() throws {
