@@ -78,15 +78,16 @@ final class LibraryKeeper: LibraryKeeping {
   /// Until cancelled: once the library was live for a turn, the backup of the day and what history need not keep.
   ///
   /// - Parameters:
-  ///   - now: microseconds since 1970.
+  ///   - now: microseconds since 1970, for what is dated; somebody may set it.
+  ///   - instant: for what is to be done again after a time.
   ///   - turn: returns when it is time to look.
   func keep(
     now: @escaping @Sendable () -> Int64 = { CatalogFiles.now() },
+    instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
     turn: () async throws -> Void = { try await SuspendingClock().sleep(for: interval) }
   ) async {
     var wasLive = false
-    var prunedAt = Int64.min
-    var retryAt = Int64.min
+    var (prunedAt, retryAt): (ContinuousClock.Instant?, ContinuousClock.Instant?)
     while !Task.isCancelled {
       do { try await turn() } catch { return }
       await showNotices()
@@ -96,18 +97,18 @@ final class LibraryKeeper: LibraryKeeping {
       }
       let isLive = board.status.state == .live
       defer { wasLive = isLive }
-      guard isLive, wasLive, now() >= retryAt else { continue }
+      guard isLive, wasLive, retryAt.map({ instant() >= $0 }) ?? true else { continue }
       do {
         try await backUpToday(now())
-        if prunedAt == .min || now() - prunedAt >= Self.day {
+        if prunedAt.map({ instant() >= $0 + .seconds(86_400) }) ?? true {
           let before = now() - Self.historyDays * Self.day
           try await run { try $0.pruneHistory(olderThan: before, keeping: Self.historyCommits) }
-          prunedAt = now()
+          prunedAt = instant()
         }
-        retryAt = .min
+        retryAt = nil
       } catch {
         // Warned of; an hour later there may be room.
-        retryAt = now() + 3_600_000_000
+        retryAt = instant() + .seconds(3600)
       }
     }
   }

@@ -19,6 +19,7 @@ import Testing
   private final class Seen: Sendable {
     let reasons = Mutex<[ReopenReason]>([])
     let microseconds = Mutex<Int64>(1_763_720_100_000_000)
+    let instant = Mutex(ContinuousClock.now)
   }
 
   private struct Ended: Error {}
@@ -40,7 +41,12 @@ import Testing
     }
   }
 
-  private func pass(hours: Int64) { reopened.microseconds.withLock { $0 += hours * 3_600_000_000 } }
+  private func pass(hours: Int64) {
+    setClock(byHours: hours)
+    reopened.instant.withLock { $0 += .seconds(hours * 3600) }
+  }
+
+  private func setClock(byHours hours: Int64) { reopened.microseconds.withLock { $0 += hours * 3_600_000_000 } }
 
   /// Runs it with something to happen before each turn.
   private func keep(_ turns: [() throws -> Void]) async {
@@ -49,7 +55,9 @@ import Testing
       guard let next = rest.popFirst() else { throw Ended() }
       try next()
     }
-    await keeper.keep(now: { [reopened] in reopened.microseconds.withLock { $0 } }, turn: turn)
+    await keeper.keep(
+      now: { [reopened] in reopened.microseconds.withLock { $0 } },
+      instant: { [reopened] in reopened.instant.withLock { $0 } }, turn: turn)
     #expect(rest.isEmpty)
   }
 
@@ -83,7 +91,8 @@ import Testing
     try catalog.close()
   }
 
-  @Test func aBackupThatFailsIsWarnedOfAndTriedAgainAnHourLater() async throws {
+  @Test(arguments: [0, -8760, 2]) func aBackupThatFailsIsWarnedOfAndTriedAgainAnHourLater(clockSet: Int64) async throws
+  {
     try change()
     try scratch.file("backups", "in the way")
     board.update { $0.state = .live }
@@ -92,6 +101,7 @@ import Testing
       {
         #expect(board.status.warnings.first?.contains("The daily backup failed") == true)
         #expect(unlink("\(scratch.path)/backups") == 0)
+        setClock(byHours: clockSet)
       },
       { #expect(board.status.warnings.count == 1, "tried again at once") },
       { pass(hours: 1) },
