@@ -40,18 +40,28 @@ package struct CatalogFiles: Hashable, Sendable {
     return paths.max { $0.date < $1.date }?.path
   }
 
-  /// Renames the catalog, with what SQLite keeps beside it.
+  /// Renames the catalog, with its log. Where that fails, both have their names again.
   ///
+  /// - Parameter rename: on disk when it returns.
   /// - Returns: its new path; nil where there was none.
-  func moveCatalogAside(because word: String, date: Int64) throws -> String? {
+  func moveCatalogAside(
+    because word: String, date: Int64, rename: (String, String) throws -> Void = { try PrivateFile.rename($0, to: $1) }
+  ) throws -> String? {
+    guard try PrivateFile.certainByteCount(catalog) != nil else { return nil }
     let aside = Self.free { "\(stem)-\(Self.text(date))\($0).\(word).sqlite" }
-    var isThere = false
-    // The log first: without it, a catalog is whole but older; the other way round, it would be taken for the next one's.
-    for suffix in ["-wal", "-shm", ""] where PrivateFile.exists(catalog + suffix) {
-      try PrivateFile.rename(catalog + suffix, to: aside + suffix)
-      isThere = true
+    // SQLite makes it anew from the log.
+    try PrivateFile.remove(index)
+    let hasLog = try PrivateFile.certainByteCount(log) != nil
+    do {
+      // The log first: without it, a catalog is whole but older; the other way round, it would be taken for the next one's.
+      if hasLog { try rename(log, aside + "-wal") }
+      try rename(catalog, aside)
+    } catch {
+      // Also one that was renamed, of which the disk may lose the new name.
+      if PrivateFile.exists(catalog), PrivateFile.exists(aside + "-wal") { try rename(aside + "-wal", log) }
+      throw error
     }
-    return isThere ? aside : nil
+    return aside
   }
 
   /// Removes the catalog, with what SQLite keeps beside it.

@@ -127,8 +127,8 @@ struct CatalogOpening {
     } catch  where Catalog.isDamage(error) && (hasJournal || files.catalog.hasSuffix(".sqlite")) {
       damage = (Self.short(error), try files.moveCatalogAside(because: "damaged", date: date))
     }
-    // A log without its database would be taken for the new one's.
-    _ = try files.moveCatalogAside(because: "damaged", date: date)
+    // A log without its database is of no use, and would be taken for the new one's.
+    for path in [files.log, files.index] { try PrivateFile.remove(path) }
     let pool = try Catalog.makePool(files.catalog)
     try Self.migrator(lastStep).migrate(pool)
     return pool

@@ -189,6 +189,34 @@ import Testing
     try rebuilt.close()
   }
 
+  @Test func aLogIsMovedAsideWithItsCatalogOrNotAtAll() throws {
+    _ = try make()
+    func beside() throws -> [String] { try fixture.names().filter { $0.contains("damaged") } }
+    // Without its catalog it says nothing.
+    try fixture.remove("")
+    try fixture.write([1, 2, 3], to: fixture.path + "-wal")
+    let rebuilt = try fixture.open()
+    #expect(try rebuilt.typed() == waiting)
+    try rebuilt.close()
+    #expect(try beside() == [])
+    for suffix in ["-wal", "-shm"] { try fixture.write([4], to: fixture.path + suffix) }
+    let files = CatalogFiles(catalog: fixture.path)
+    // Whichever fails, and whether it was renamed all the same or not.
+    for (failing, isRenamed) in [(fixture.path, false), (fixture.path + "-wal", false), (fixture.path + "-wal", true)] {
+      #expect(throws: Failing.Hit.self) {
+        try files.moveCatalogAside(because: "damaged", date: 0) { path, other in
+          if path != failing || isRenamed { try PrivateFile.rename(path, to: other) }
+          if path == failing { throw Failing.Hit() }
+        }
+      }
+      #expect(try beside() == [])
+      #expect(try fixture.bytes(fixture.path + "-wal") == [4])
+    }
+    let aside = try #require(try files.moveCatalogAside(because: "damaged", date: 0))
+    #expect(try beside() == [aside, aside + "-wal"].map { String($0.dropFirst(fixture.folder.count + 1)) })
+    #expect(try files.moveCatalogAside(because: "damaged", date: 0) == nil)
+  }
+
   enum JournalLeft: CaseIterable { case whole, cut, unreadable, gone }
 
   /// The notice of a catalog that is made anew says what became of what was typed, and what there is to go back to.
