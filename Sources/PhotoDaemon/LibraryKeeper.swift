@@ -144,8 +144,12 @@ final class LibraryKeeper: LibraryKeeping {
 
   private func standIn() async {
     do {
-      try await run { try $0.rescue() }
-      logger.error("catalog file gone", metadata: ["path": "\(catalog.files.catalog)", "next": "written anew"])
+      let other = try await run { try $0.rescue() }
+      logger.error(
+        "catalog file gone",
+        metadata: [
+          "path": "\(catalog.files.catalog)", "next": "written anew", "other": "\(other ?? "none in its place")",
+        ])
       board.warn("gone", nil)
       reopen(.rescued)
     } catch {

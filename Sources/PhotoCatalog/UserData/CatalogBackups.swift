@@ -76,7 +76,7 @@ extension Catalog {
       let number = try freeze()
       do {
         let previous = try backup(to: nil, date: date)
-        let counts = try prepare(temporary, epochsMore: 1, number: number)
+        let counts = try prepare(temporary, isOtherState: true, number: number)
         try PrivateFile.rename(temporary, to: files.restored)
         return RestoreReport(path: path, assetCount: counts.assets, userDataCount: counts.typed, previous: previous)
       } catch {
@@ -88,15 +88,32 @@ extension Catalog {
 
   /// The catalog's file was removed, or another put in its place, while it is in use: what is still open is written to a
   /// new file, which the next opening gives the place. Nothing is lost.
-  package func rescue() throws {
+  ///
+  /// - Returns: what the other file is called now, if there is one; a notice says so too.
+  @discardableResult
+  package func rescue(date: Int64 = CatalogFiles.now()) throws -> String? {
     let temporary = files.restored + ".new"
-    try keeping(temporary) {
+    return try keeping(temporary) {
       let number = try freeze()
       do {
         try copy(to: temporary, onlyFromWhatIsOpen: true)
-        _ = try prepare(temporary, epochsMore: 0, number: number)
-        try files.keepStranger(date: CatalogFiles.now())
-        try PrivateFile.rename(temporary, to: files.restored)
+        let aside = try files.nameForStranger(date: date)
+        var notices: [(message: String, file: String)] = []
+        if let aside {
+          notices.append(
+            (
+              "Another file was put in the catalog's place while photod had that open. photod went on with its own, and the "
+                + "other is \(aside). `photoctl restore '\(aside)'` goes on with that one, if it is a catalog.", aside
+            ))
+        }
+        _ = try prepare(temporary, isOtherState: false, number: number, notices)
+        if let aside { try PrivateFile.rename(files.catalog, to: aside) }
+        do { try PrivateFile.rename(temporary, to: files.restored) } catch {
+          // The next try finds it again, and says so.
+          if let aside { try PrivateFile.rename(aside, to: files.catalog) }
+          throw error
+        }
+        return aside
       } catch {
         frozen.store(false, ordering: .releasing)
         throw error
@@ -115,17 +132,26 @@ extension Catalog {
   }
 
   /// Makes a copy the catalog to go on with.
-  private func prepare(_ path: String, epochsMore: Int64, number: Int64) throws -> (assets: Int, typed: Int) {
+  ///
+  /// - Parameter isOtherState: not what is open now.
+  private func prepare(
+    _ path: String, isOtherState: Bool, number: Int64, _ notices: [(message: String, file: String)] = []
+  ) throws -> (assets: Int, typed: Int) {
     let reserved = (journal?.reservedAssets ?? 0, journal?.reservedCollections ?? 0)
     return try Self.withQueue(path) { queue in
       try CatalogOpening.migrator(nil).migrate(queue)
       return try queue.write { database in
         let writer = CatalogWriter(connection: database)
         try writer.reserve(assets: reserved.0, collections: reserved.1)
-        try database.execute(sql: "DELETE FROM notice")
+        if isOtherState { try database.execute(sql: "DELETE FROM notice") }
+        for notice in notices {
+          try database.execute(
+            sql: "INSERT INTO notice (date, message, file) VALUES (?, ?, ?)",
+            arguments: [CatalogFiles.now(), notice.message, notice.file])
+        }
         try database.execute(
           sql: "UPDATE library SET epoch = max(epoch, ?) + ?, boot_id = ?, is_clean = 1, journal_number = ?",
-          arguments: [epoch, epochsMore, Self.currentBootID(), number])
+          arguments: [epoch, isOtherState ? 1 : 0, Self.currentBootID(), number])
         let typed = try writer.userData(others: { _ in [] }, alsoOf: []).count
         return (try Int.fetchOne(database, sql: "SELECT count(*) FROM asset") ?? 0, typed)
       }

@@ -81,10 +81,12 @@ package struct CatalogFiles: Hashable, Sendable {
     return aside
   }
 
-  /// Renames what somebody put in the catalog's place while that is open; what SQLite keeps beside it is the open one's.
-  func keepStranger(date: Int64) throws {
-    guard PrivateFile.exists(catalog) else { return }
-    try PrivateFile.rename(catalog, to: Self.free { "\(stem)-\(Self.text(date))\($0).other.sqlite" })
+  /// For what somebody put in the catalog's place while that is open; what SQLite keeps beside it is the open one's.
+  ///
+  /// - Returns: nil where there is nothing.
+  func nameForStranger(date: Int64) throws -> String? {
+    guard try PrivateFile.certainByteCount(catalog) != nil else { return nil }
+    return Self.free { "\(stem)-\(Self.text(date))\($0).other.sqlite" }
   }
 
   /// The first name that no file has; the closure gets what to append.

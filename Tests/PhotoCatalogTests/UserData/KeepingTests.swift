@@ -191,10 +191,22 @@ import Testing
     defer { mayEnd.signal() }
     try fixture.remove("", "-wal", "-shm")
     if hasStranger { try FileManager.default.moveItem(atPath: backup.path, toPath: fixture.path) }
-    try catalog.rescue()
+    let aside = try catalog.rescue()
+    #expect((aside != nil) == hasStranger)
     mayEnd.signal()
     try catalog.close()
     let reopened = try fixture.open()
+    let notices = try reopened.notices()
+    if let aside {
+      #expect(notices.count == 1 && notices[0].contains("`photoctl restore '\(aside)'`"), "\(notices)")
+      #expect(try fixture.names().contains { aside.hasSuffix("/" + $0) })
+      #expect(try reopened.prepareRestore(from: aside).assetCount == 2)
+      try FileManager.default.removeItem(atPath: fixture.folder + "/catalog.restored")
+      try FileManager.default.removeItem(atPath: aside)
+      #expect(try reopened.notices().isEmpty)
+    } else {
+      #expect(notices.isEmpty)
+    }
     #expect(reopened.uuid == catalog.uuid)
     #expect(try reopened.typed() == [1: "favorite"])
     #expect(try reopened.check(deep: true).counts["assets"] == 5)
