@@ -183,6 +183,7 @@ actor DaemonLife: Service {
     reopenReason = reason
     notifier.reloading()
     state = .opening(reloadAsked: false)
+    library.announceReopening()
     // Who asked for it gets the answer first.
     await library.drain()
     await library.stop()
@@ -202,6 +203,7 @@ actor DaemonLife: Service {
         logger.notice("mended")
         notifier.reloading()
         state = .opening(reloadAsked: false)
+        degraded.announceReopening()
         await degraded.stop()
       } catch {
         logger.debug("still degraded", metadata: ["error": "\(error)"])
@@ -226,6 +228,7 @@ actor DaemonLife: Service {
         logger.notice("configuration mended")
         notifier.reloading()
         state = .opening(reloadAsked: false)
+        library.announceReopening()
         await library.stop()
       } catch {
         logger.error("still degraded", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])

@@ -99,6 +99,7 @@ final class ServingLibrary: RunningLibrary {
   }
 
   var idleTime: Duration { service.load.idleTime }
+  func announceReopening() { library.events.isReopened.store(true, ordering: .releasing) }
   func drain() async { await service.drain() }
 
   func stop() async {
@@ -202,6 +203,7 @@ final class DegradedLibrary: RunningLibrary {
   func reload(_ configuration: Configuration) async throws {}
   func proveAlive() async -> Bool { true }
   var idleTime: Duration { service.load.idleTime }
+  func announceReopening() { events.isReopened.store(true, ordering: .releasing) }
   func drain() async { await service.drain() }
 
   func stop() async {

@@ -20,6 +20,9 @@ package protocol RunningLibrary: Sendable {
   /// How long nobody has asked anything; zero while a call, or a stream, is being answered.
   var idleTime: Duration { get }
 
+  /// Who is told that this one ends hears that another takes its place, and not that photod stops.
+  func announceReopening()
+
   /// Takes no more connections, so that who connects now waits for who serves the socket next, and returns when those
   /// there are have been answered, or after a bounded time.
   func drain() async
@@ -30,6 +33,7 @@ package protocol RunningLibrary: Sendable {
 
 extension RunningLibrary {
   package var reopenReasons: AsyncStream<ReopenReason> { AsyncStream { $0.finish() } }
+  package func announceReopening() {}
 }
 
 /// Why a library is opened anew while the daemon runs.

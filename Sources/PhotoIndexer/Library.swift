@@ -146,11 +146,16 @@ package actor Library {
     feed.finish()
     board.feed.finish()
     events.feed.finish()
-    barrier.fail(with: Self.stopping)
-    rescans.failAll(with: Self.stopping)
+    barrier.fail(with: ended)
+    rescans.failAll(with: ended)
   }
 
-  static let stopping = LibraryError.unavailable("photod is stopping. Try again when it runs.")
+  /// What who waits for the library is told at its end.
+  nonisolated package var ended: LibraryError {
+    events.isReopened.load(ordering: .acquiring)
+      ? LibraryError.unavailable("photod opens its catalog anew. Go on in a moment, with `since` where there is one.")
+      : LibraryError.unavailable("photod is stopping. Go on when it runs, with `since` where there is one.")
+  }
 
   /// Replaces the roots and what is ignored in them, for a reload of the configuration.
   package func setRoots(_ roots: [[UInt8]], ignore: [[UInt8]] = [], removalGrace: Duration) {

@@ -47,7 +47,7 @@ extension ManageService {
       if comparable != sent { try await call.replyContinuing(Reply(clients: clients)) }
       sent = comparable
       try await interval()
-      if events.feed.isFinished { throw Self.stopping() }
+      if events.feed.isFinished { throw ended() }
     }
   }
 

@@ -56,7 +56,7 @@ extension ManageService {
       guard isAll else { continue }
       guard await events.feed.next(after: last) != nil else {
         try Task.checkCancellation()
-        throw Self.stopping()
+        throw ended()
       }
     }
   }

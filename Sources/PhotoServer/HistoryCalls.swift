@@ -38,7 +38,7 @@ extension LibraryService {
       if isAll {
         guard await library.feed.next(after: sequence) != nil else {
           try Task.checkCancellation()
-          throw ContractError.unavailable("photod is stopping. Go on with `since` when it runs.")
+          throw library.ended
         }
       }
     }

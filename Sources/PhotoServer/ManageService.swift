@@ -50,7 +50,11 @@ package final class ManageService: VarlinkInterface {
     }
   }
 
-  static func stopping() -> VarlinkError { unavailable("photod is stopping.") }
+  func ended() -> VarlinkError {
+    Self.unavailable(
+      events.isReopened.load(ordering: .acquiring)
+        ? "photod opens its catalog anew. Ask again in a moment." : "photod is stopping.")
+  }
 
   static func unavailable(_ message: String) -> VarlinkError {
     struct Message: Encodable { let message: String }

@@ -34,7 +34,7 @@ extension LibraryService {
       if observation.lastChangeCount > Self.fewChanges { try await Task.sleep(for: Self.gatheringTime) }
     }
     try Task.checkCancellation()
-    throw ContractError.unavailable("photod is stopping. Observe again with `since` when it runs.")
+    throw library.ended
   }
 }
 

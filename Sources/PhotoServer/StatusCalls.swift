@@ -25,7 +25,7 @@ extension LibraryService {
       try await Task.sleep(for: .milliseconds(100))
       guard let next = await nextVersion(after: version, until: recountAt) else {
         try Task.checkCancellation()
-        throw ContractError.unavailable("photod is stopping.")
+        throw library.ended
       }
       version = next
     }

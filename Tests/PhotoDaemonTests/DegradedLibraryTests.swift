@@ -13,7 +13,7 @@ struct DegradedLibraryTests {
     let clients: [Client]
   }
 
-  @Test func whoFollowsEventsIsToldThatItStops() async throws {
+  @Test(arguments: [false, true]) func whoFollowsEventsIsToldThatItStopsOrIsOpenedAnew(isReopened: Bool) async throws {
     var template = Array("/tmp/photod-degraded-XXXXXX".utf8CString)
     let directory = String(cString: try #require(mkdtemp(&template)))
     let path = directory + "/photod.sock"
@@ -31,11 +31,15 @@ struct DegradedLibraryTests {
           for try await _ in client.stream("org.photod.manage.Events", Follow(), of: VarlinkEmpty.self) {}
         }
         #expect(error?.name == "org.photod.manage.Unavailable")
+        let message = "\(String(describing: error))"
+        #expect(message.contains("photod is stopping.") == !isReopened, "\(message)")
+        #expect(message.contains("photod opens its catalog anew.") == isReopened, "\(message)")
       }
       let observer = try await VarlinkClient.connect(path: path)
       while try await observer.call("org.photod.manage.Clients", VarlinkEmpty(), returning: Clients.self)
         .clients.allSatisfy(\.streams.isEmpty)
       {}
+      if isReopened { library.announceReopening() }
       await library.stop()
       try await group.waitForAll()
     }

@@ -6,6 +6,8 @@ import Synchronization
 package final class EventRing: Sendable {
   /// The number of the newest event that followers were told of.
   package let feed = ChangeFeed(sequence: 0)
+  /// The library ends for another to take its place at the same socket; set before ``feed`` ends.
+  package let isReopened = Atomic(false)
 
   private struct State {
     /// Number n is at index (n − 1) mod capacity.
