@@ -355,6 +355,7 @@ package actor Library {
     }
     let pending = reconciler.unread.values.count { $0.isPending }
     warnUnread()
+    withdrawSuspicions()
     let roots = rootStatuses()
     counters.filesRead = files.readCount
     board.update { status in

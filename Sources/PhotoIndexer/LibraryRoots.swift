@@ -41,6 +41,8 @@ extension Library {
     let counts = reconciler.unconfiguredRoots.isEmpty ? [] : try catalog.read { try $0.rootCounts() }
     let empty = Set(counts.filter { $0.assets == 0 }.map(\.rootID))
     for (rootID, path) in reconciler.tree.rootPaths { warnUnconfigured(rootID, path, isEmpty: empty.contains(rootID)) }
+    // Nobody looks whether the drive of one that is configured no longer is back.
+    for rootID in reconciler.unconfiguredRoots { board.warn("offline \(rootID)", nil) }
     warnDrives()
     forgetWatchState(ofAllBut: reconciler.rootIDs.keys)
     // Before the roots: what is ignored in a new one is never looked at.
@@ -150,6 +152,13 @@ extension Library {
       suspect.map {
         "\($0.missing) photos are missing from \(FilePath.text(path)) at once; nothing was removed yet. Mount the drive if it is one, or put them back; they are removed when a scan still misses them \(configuration.removalGrace.components.seconds) seconds later, or at once with `photoctl rescan --confirm`."
       })
+  }
+
+  /// A suspicion also ends without a scan, as when its root goes offline or is configured no longer.
+  func withdrawSuspicions() {
+    for rootID in reconciler.tree.rootPaths.keys where reconciler.suspects[rootID] == nil {
+      board.warn("suspect \(rootID)", nil)
+    }
   }
 
   /// Something in a folder, or without a name the folder itself, can't be read.

@@ -185,8 +185,6 @@ extension Reconciler {
     guard let rootID = rootIDs[root] else { return }
     scans[root] = nil
     forgetEndedScans(of: root, in: &batch)
-    // What a scan said of the drive before it went says nothing of it when it is back.
-    suspects[rootID] = nil
     if let top = tree.top(ofRoot: rootID) {
       if let listed = listing?.directoryID, tree.isInside(listed, top) { listing = nil }
       tree.unbind(subtree: top)
@@ -202,6 +200,8 @@ extension Reconciler {
   }
 
   func setAvailable(_ rootID: Int64, _ isAvailable: Bool, in batch: inout Batch) throws {
+    // What a scan said of a root before it went says nothing of it when it is back, and until then none is made.
+    if !isAvailable { suspects[rootID] = nil }
     guard availability[rootID] != isAvailable else { return }
     availability[rootID] = isAvailable
     try batch.writer.setRootAvailable(rootID, isAvailable)

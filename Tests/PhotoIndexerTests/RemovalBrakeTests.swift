@@ -49,6 +49,21 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths().count == 400)
   }
 
+  @Test func suspicionEndsWhenAnotherDriveStandsInItsRootsPlace() throws {
+    let (fixture, files) = try manyFiles()
+    try fixture.scan(Array(files[150...]))
+    #expect(fixture.reconciler.suspects.count == 1)
+    try fixture.apply(
+      .directoryFound(
+        number: 2, parent: 0, root: 1, name: Fixture.bytes("/p"),
+        identity: FileIdentity(device: 9, inode: 1, birthTime: 9)))
+    #expect(fixture.reconciler.suspects.isEmpty)
+    // What was missed before the drive went was missed once only.
+    fixture.disk.pass(601)
+    #expect(try fixture.scan(Array(files[150...])).deletedAssets.isEmpty)
+    #expect(fixture.reconciler.suspects.values.map(\.missing) == [150])
+  }
+
   @Test func rescanOfAFolderDoesNotPutOffWhatTheRootLacks() throws {
     let fixture = try ReconcilerFixture(grace: .seconds(600))
     let stats = (0..<200).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
