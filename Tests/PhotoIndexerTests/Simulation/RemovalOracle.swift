@@ -3,8 +3,8 @@ import WatchRecords
 
 /// Knows what may leave the library by whose word.
 ///
-/// 1. What only scans miss leaves in one commit at most as much of a root as ``RemovalPolicy`` allows; beyond that only
-///    what was under suspicion for the removal grace, or what a person confirmed.
+/// 1. By what one scan misses at most as much of a root leaves as ``RemovalPolicy`` allows; beyond that only what was under
+///    suspicion for the removal grace, or what a person confirmed.
 /// 2. Nothing leaves a root, or a folder with a drive, that is unavailable before and after the commit.
 struct RemovalOracle {
   /// What the simulation lets the brake allow.
@@ -29,6 +29,20 @@ struct RemovalOracle {
   mutating func note(suspected: Set<Int64>, at time: Int64) {
     suspectedSince = suspectedSince.filter { suspected.contains($0.key) }
     for id in suspected { suspectedSince[id] = suspectedSince[id] ?? time }
+  }
+
+  /// Each end of a scan alone: what a scan decides is not mixed with what was told before, nor with another scan's. For the
+  /// library that is no difference, which takes in what departed before each end of a scan.
+  static func parts(_ records: [WatchRecord]) -> [[WatchRecord]] {
+    var parts: [[WatchRecord]] = [[]]
+    for record in records {
+      if case .scanEnded = record {
+        parts += [[record], []]
+      } else {
+        parts[parts.count - 1].append(record)
+      }
+    }
+    return parts.filter { !$0.isEmpty }
   }
 
   /// Whether records say of nothing by an event that it left its place.

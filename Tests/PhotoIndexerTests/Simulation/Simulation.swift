@@ -83,7 +83,9 @@ final class Simulation {
     clock.pass(5 * milliseconds)
     switch step {
     case .pass(let count): clock.pass(Int64(count) * milliseconds)
-    case .setClock(let days): clock.set(by: Int64(days) * 86_400 * seconds)
+    case .setClock(let days):
+      clock.set(by: Int64(days) * 86_400 * seconds)
+      if days >= SimulationOracle.lifetimeInDays { oracle.expire() }
     case .watch(let events, let listings): watcher.turn(events: events, listings: listings)
     case .take(let count, let records): try await take(count, records: records)
     case .due: try await due()
@@ -258,18 +260,23 @@ final class Simulation {
     guard let library else { return }
     for _ in 0..<count {
       guard let input = watcher.take(records) else { return }
-      note("  \(input)")
-      var isScanAlone = false
-      if case .batch(let records) = input {
-        isScanAlone = removals.isScanAlone(records)
-      } else {
+      guard case .batch(let records) = input else {
         removals.beginSession()
+        try await take(input, by: library, isScanAlone: false)
+        continue
       }
-      await library.simulateTake(await library.read(ahead: input))
-      try await check(isScanAlone: isScanAlone)
-      removals.note(suspected: await library.suspectedAssets(), at: clock.bootTime)
-      try await noteSync(input)
+      for part in RemovalOracle.parts(records) {
+        try await take(.batch(part), by: library, isScanAlone: removals.isScanAlone(part))
+      }
     }
+  }
+
+  private func take(_ input: WatchInput, by library: Library, isScanAlone: Bool) async throws {
+    note("  \(input)")
+    await library.simulateTake(await library.read(ahead: input))
+    try await check(isScanAlone: isScanAlone)
+    removals.note(suspected: await library.suspectedAssets(), at: clock.bootTime)
+    try await noteSync(input)
   }
 
   private func due() async throws {
@@ -570,6 +577,7 @@ final class Simulation {
       }
     }
     guard isFinal else { return }
+    try compareWarnings(library.board.status.warnings)
     for (photo, known) in oracle.untouchable {
       guard let path = assets[known.id]?.resources[0].path,
         known.place.hasSuffix(path.dropFirst(path.hasPrefix("/usb") ? 4 : 0))
@@ -581,6 +589,17 @@ final class Simulation {
     removals.settle()
     unsaidPhotos = []
     note("  settled: \(visible.sorted { $0.path < $1.path }.map { "\($0.path)=\($0.id)" })")
+  }
+
+  /// All is settled: no root is in doubt, and nobody looks at one that is configured no longer.
+  private func compareWarnings(_ warnings: [String]) throws {
+    let absent = ["/usb", "/inbox"].filter { !roots.contains($0) }
+    for warning in warnings {
+      let isOfAbsent = absent.contains { warning.hasPrefix($0) } && !warning.contains("configured no longer")
+      if isOfAbsent || warning.contains("are missing from") {
+        throw SimulationFailure("all is settled, and a warning says: \(warning)")
+      }
+    }
   }
 
   private func expectAvailable(_ root: String, _ table: [String: Asset], _ isAvailable: Bool) throws {

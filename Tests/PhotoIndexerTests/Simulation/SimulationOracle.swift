@@ -17,9 +17,11 @@ import PhotoModel
 ///      or it has a second name;
 ///    - it was moved in the same epoch in which folders were made, moved or removed, and a place was another's too: a
 ///      folder that is not watched yet says no half of a rename.
-///    - it is a copy of one that has left since: that was a move to another disk then.
-/// 3. No id is given to another photo; where two had one place in one epoch, the second may be taken for the saved first,
-///    and an id may come back for the same content.
+///    - it is a copy of one that has left since: that was a move to another disk then;
+///    - the clock was set to when what has left is kept no longer.
+/// 3. No id is given to another photo; where two had one place, the second may be taken for the saved first, and an id may
+///    come back for the same content. A place is a path, and a name in a folder, wherever that folder goes. One that came
+///    and left within the epoch may be between the two: saved over the first, and then renamed, copied or saved in turn.
 struct SimulationOracle {
   struct Known {
     let id: Int64
@@ -32,6 +34,8 @@ struct SimulationOracle {
     let key: SimulatedDisk.NodeKey
     /// Volume and path on it.
     let place: String
+    /// The folder itself and the name in it.
+    let seat: String
     let content: Int
     let isHidden: Bool
     let isDenied: Bool
@@ -40,10 +44,12 @@ struct SimulationOracle {
 
   private(set) var known: [Int: Known] = [:]
   private var owners: [Int64: Int] = [:]
+  /// Photos that had an id at the end of an epoch.
+  private var settled: Set<Int> = []
   /// The paths in the library that each photo has had.
   private var paths: [Int: Set<String>] = [:]
   private var contents: [Int: Set<Int>] = [:]
-  /// All places that each photo ever had: what happened on an absent drive is found out epochs later.
+  /// All places and seats that each photo ever had: what happened on an absent drive is found out epochs later.
   private var allPlaces: [Int: Set<String>] = [:]
 
   /// What photos showed that have left: a copy may have been taken for them.
@@ -54,6 +60,8 @@ struct SimulationOracle {
   private var places: [Int: Set<String>] = [:]
   private var disturbed: Set<Int> = []
   private var unseen: Set<Int> = []
+  /// Those whose inode was another meanwhile; the number may be the same again.
+  private var replaced: Set<Int> = []
   private var linked: Set<Int> = []
   /// Out of sight at the end of an epoch in which something was lost: the library has yet to find out.
   private var lossy: Set<Int> = []
@@ -66,13 +74,15 @@ struct SimulationOracle {
     for (photo, placement) in placements {
       occupants[placement.place, default: []].insert(photo)
       places[photo, default: []].insert(placement.place)
-      allPlaces[photo, default: []].insert(placement.place)
-      contents[photo, default: []].insert(placement.content)
+      allPlaces[photo, default: []].formUnion([placement.place, placement.seat])
+      // Nothing was written: that says of no two that they are one.
+      if placement.content != 0 { contents[photo, default: []].insert(placement.content) }
       if placement.hasLinks { linked.insert(photo) }
       guard let before = known[photo] else { continue }
       if before.place != placement.place || placement.isHidden || before.key.inode != placement.key.inode {
         disturbed.insert(photo)
       }
+      if before.key.inode != placement.key.inode { replaced.insert(photo) }
       if placement.isHidden || (placement.isDenied && before.place != placement.place) { unseen.insert(photo) }
     }
     for photo in known.keys where placements[photo] == nil { disturbed.insert(photo) }
@@ -95,6 +105,12 @@ struct SimulationOracle {
       unseen.insert(photo)
     }
   }
+
+  /// So long photod promises to keep what has left.
+  static let lifetimeInDays = 30
+
+  /// The clock was set forward by more than that: who may have left by now comes back as another.
+  mutating func expire() { unseen.formUnion(disturbed) }
 
   /// Those whose id must be in the library now.
   var untouchable: [(photo: Int, known: Known)] {
@@ -122,12 +138,24 @@ struct SimulationOracle {
     if linked.contains(photo) { return false }
     guard isMoved else { return true }
     let isChanged = contents[photo, default: []].count > 1 && before.content != now.content
-    if kind != .fat && before.key.inode != now.key.inode { return false }
+    if kind != .fat && replaced.contains(photo) { return false }
     if kind != .ext4 && isChanged { return false }
     return kind != .fat || !(remounted.contains(now.key.volume) || lossy.contains(photo))
   }
 
-  private func mayShare(_ old: Int, _ new: Int) -> Bool {
+  /// - Parameter passing: photos that came and left within the epoch.
+  private func mayShare(_ old: Int, _ new: Int, passing: [Int]) -> Bool {
+    var reached = [old]
+    var left = passing.filter { $0 != old && $0 != new }
+    while let one = reached.popLast() {
+      if areAlike(one, new) { return true }
+      reached += left.filter { areAlike(one, $0) }
+      left.removeAll { reached.contains($0) }
+    }
+    return false
+  }
+
+  private func areAlike(_ old: Int, _ new: Int) -> Bool {
     if !allPlaces[old, default: []].isDisjoint(with: allPlaces[new, default: []]) { return true }
     if !paths[old, default: []].isDisjoint(with: paths[new, default: []]) { return true }
     return !contents[old, default: []].isDisjoint(with: contents[new, default: []])
@@ -138,15 +166,17 @@ struct SimulationOracle {
     visible: [(photo: Int, path: String, id: Int64)], placements: [Int: Placement], kinds: [SimulatedDisk.Kind]
   ) throws {
     for (photo, path, _) in visible { paths[photo, default: []].insert(path) }
+    let passing = places.keys.filter { placements[$0] == nil && !settled.contains($0) }.sorted()
     for (photo, path, id) in visible {
       let placement = placements[photo]!
       if let before = known[photo], before.id != id, promises(photo, placement, kinds: kinds) {
         throw SimulationFailure("\(path) (photo \(photo), once \(before.place)) had id \(before.id) and has \(id) now")
       }
-      if let owner = owners[id], owner != photo, !mayShare(owner, photo) {
+      if let owner = owners[id], owner != photo, !mayShare(owner, photo, passing: passing) {
         throw SimulationFailure("\(path) (photo \(photo)) has id \(id), which was photo \(owner)'s")
       }
       owners[id] = photo
+      settled.insert(photo)
     }
     let ids = Set(visible.map(\.photo))
     /// What is out of sight goes on with what has happened to it.
@@ -162,6 +192,7 @@ struct SimulationOracle {
     occupants = occupants.filter { awayPlaces.contains($0.key) }
     disturbed = disturbed.filter(isAway)
     unseen = unseen.filter(isAway)
+    replaced = replaced.filter(isAway)
     linked = linked.filter(isAway)
     isLossy = false
     hasFolderChanges = false
@@ -193,7 +224,8 @@ extension SimulatedDisk {
           let key = NodeKey(volume: volume, inode: entry.inode)
           let file = node(key)
           placements[entry.photo] = SimulationOracle.Placement(
-            key: key, place: "\(volume):\(path)/\(name)", content: file.content,
+            key: key, place: "\(volume):\(path)/\(name)",
+            seat: "\(volume):\(inode) of \(folder.birthTime)/\(name)", content: file.content,
             isHidden: isHidden || !SimulatedWatcher.wants(name)
               || (volume == 0 && outside.contains { path.hasPrefix($0) }),
             isDenied: isDenied, hasLinks: file.linkCount > 1)

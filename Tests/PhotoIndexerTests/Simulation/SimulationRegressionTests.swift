@@ -144,4 +144,51 @@ import Testing
       .rename("/pics/z/a.jpg", to: "/usb/c.jpg"), .exchange("/usb/c.jpg", with: "/pics/z/d.jpg"), .settle,
     ])
   }
+
+  @Test func suspicionAndItsWarningEndWithTheRoot() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .write("/usb/d.jpg"), .write("/usb/a.jpg"), .write("/usb/c.jpg"), .write("/usb/e.jpg"), .settle,
+        .remove("/usb/a.jpg"), .remove("/usb/c.jpg"), .remove("/usb/d.jpg"), .remove("/usb/e.jpg"), .overflow,
+        .watch(events: 1000, listings: 1000), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+        .roots(["/pics"]), .settle,
+      ])
+  }
+
+  @Test func driveThatIsAwayIsNotSpokenOfWhenItsRootIsConfiguredNoLonger() async throws {
+    try await expectPasses([
+      .write("/usb/d.jpg"), .settle, .unmount("/usb"), .settle, .roots(["/pics"]), .settle,
+      .roots(["/pics", "/usb"]), .mount(1, at: "/usb"), .settle,
+    ])
+  }
+
+  @Test func photosThatLeaveByAWatchedFolderAreNotTheScans() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/c.jpg"), .write("/pics/x/b.jpg"),
+      .write("/pics/y/c.jpg"), .write("/pics/y/b.jpg"), .start, .watch(events: 1000, listings: 1000),
+      .take(1000, records: 1000), .unmount("/usb"), .rename("/pics/y", to: "/inbox/z"),
+      .rename("/inbox/z", to: "/usb/z"), .watch(events: 1000, listings: 1000), .remove("/pics/x/b.jpg"),
+      .remove("/pics/c.jpg"), .overflow, .watch(events: 1000, listings: 1000),
+      .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+    ])
+  }
+
+  @Test func photoThatReplacesAnotherInAMovingFolderMayBeTakenForIt() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/x/c.jpg"), .settle, .remove("/pics/x/c.jpg"),
+      .rename("/pics/x", to: "/pics/y/z"), .write("/inbox/c.jpg"), .rename("/inbox/c.jpg", to: "/pics/y/z/c.jpg"),
+      .settle,
+    ])
+  }
+
+  @Test func photoThatIsReplacedAndThenMovedToAnotherDiskMayBeOne() async throws {
+    try await expectPasses(
+      main: .old, usb: .fat,
+      [
+        .write("/usb/b.jpg"), .settle, .remove("/usb/b.jpg"), .write("/usb/b.jpg"),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .copy("/usb/b.jpg", to: "/inbox/c.jpg"),
+        .remove("/usb/b.jpg"), .copy("/inbox/c.jpg", to: "/pics/d.jpg"), .settle,
+      ])
+  }
 }
