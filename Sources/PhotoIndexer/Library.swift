@@ -67,6 +67,9 @@ package actor Library {
   let alarm = ChangeFeed(sequence: 0)
   /// Roots of which a listing missed something while nothing was scanned.
   var doubtfulRoots: Set<UInt16> = []
+  /// Syncs up to this number were asked before photod-watch was told to look again at what is in doubt: their answers come
+  /// too early.
+  var doubtfulThrough: UInt64 = 0
   /// Roots under suspicion in which something has happened since their last scan.
   var activeSuspects: Set<UInt16> = []
   /// Nanoseconds of the clock that nobody sets.
@@ -249,7 +252,7 @@ package actor Library {
       if let top = reconciler.tree.top(ofRoot: rootID) { reconciler.tree.unbind(subtree: top) }
       watchAnew(rootID)
     }
-    for number in batch.synced { answerSync(number, isDoubtful: !batch.rootsToWatchAnew.isEmpty) }
+    for number in batch.synced { answerSync(number) }
     startOverDelay = Self.firstStartOverDelay
     updateState()
   }

@@ -56,6 +56,7 @@ extension Library {
     watcher.setRoots(watchRoots())
     reconciler.rootIDs[freeRootNumber()] = rootID
     watcher.setRoots(watchRoots())
+    doubtSyncs()
   }
 
   private func watchRoots() -> [WatchRoot] {

@@ -22,19 +22,24 @@ extension Library {
   }
 
   /// What a listing missed is decided by a scan; photod-watch says the new number only when that has ended.
-  func answerSync(_ number: UInt64, isDoubtful: Bool) {
-    guard isDoubtful || !doubtfulRoots.isEmpty, let next = barrier.renumber(number) else {
+  func answerSync(_ number: UInt64) {
+    scanDoubtfulRoots()
+    guard number <= doubtfulThrough, let next = barrier.renumber(number) else {
       barrier.answer(number)
       return
     }
-    scanDoubtfulRoots()
     watcher.sync(number: next)
   }
 
+  /// photod-watch was told to look again.
+  func doubtSyncs() { doubtfulThrough = barrier.lastNumber }
+
   func scanDoubtfulRoots() {
+    guard !doubtfulRoots.isEmpty else { return }
     for root in doubtfulRoots.sorted() where reconciler.rootIDs[root] != nil {
       _ = watcher.rescan(root: root, directory: nil)
     }
     doubtfulRoots = []
+    doubtSyncs()
   }
 }

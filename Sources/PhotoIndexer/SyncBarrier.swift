@@ -21,6 +21,9 @@ final class SyncBarrier: Sendable {
 
   private let state = Mutex(State())
 
+  /// Of the newest request.
+  var lastNumber: UInt64 { state.withLock { $0.lastNumber } }
+
   /// Makes a request with `ask` and returns when it is answered.
   func wait(ask: @Sendable (UInt64) -> Void) async throws {
     let number = state.withLock { $0.nextNumber() }
