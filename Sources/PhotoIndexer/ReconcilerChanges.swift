@@ -107,7 +107,7 @@ extension Reconciler {
     try touchCollections(of: source.assetID, batch: &batch)
     try writer.moveFile(source, to: target.directoryID, name: target.name)
     try touchCollections(of: source.assetID, batch: &batch)
-    batch.record.update(asset: source.assetID, .path)
+    batch.record.update(asset: source.assetID, fieldsOfMove(from: source.directoryID, to: target.directoryID))
     batch.noteChange()
     note(.renamed(from: eventPlace(source), to: eventPlace(target), assetID: source.assetID), as: .renamed)
     var row = source
@@ -138,6 +138,11 @@ extension Reconciler {
     } else {
       try refresh(row, stat, reading: reading, in: &batch)
     }
+  }
+
+  /// What differs by the place alone: one of the two may be in a root, or on a drive, that is unavailable.
+  private func fieldsOfMove(from source: Int64, to target: Int64) -> ChangedFields {
+    isAvailable(source) == isAvailable(target) ? .path : [.path, .availability]
   }
 
   func refreshIfChanged(
@@ -289,7 +294,8 @@ extension Reconciler {
     listing?.forget(Place(directoryID: copy.directoryID, name: copy.name))
     forgetMissing(row.assetID)
     try touchCollections(of: row.assetID, batch: &batch)
-    var fields = content.changedFields(since: try writer.content(of: row.assetID)).union(.path)
+    var fields = content.changedFields(since: try writer.content(of: row.assetID))
+    fields.formUnion(fieldsOfMove(from: row.directoryID, to: copy.directoryID))
     if copy.modificationTime != row.modificationTime { fields.insert(.content) }
     try writer.moveFile(row, to: copy.directoryID, name: copy.name)
     try writer.updateContent(content, file: copy.of(asset: row.assetID))

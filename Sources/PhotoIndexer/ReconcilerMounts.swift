@@ -72,6 +72,9 @@ extension Reconciler {
     exempt(id)
   }
 
+  /// Whether the files of a directory are there as far as roots and drives are.
+  func isAvailable(_ id: Int64) -> Bool { availability[tree.rootID(of: id)] == true && tree.isMounted(id) }
+
   func setAvailable(folder id: Int64, _ isAvailable: Bool, in batch: inout Batch) throws {
     guard tree.row(id).isAvailable != isAvailable else { return }
     try batch.writer.setDirectoryAvailable(id, isAvailable)
