@@ -27,6 +27,8 @@ final class Simulation {
   private var unsaidPhotos: Set<Int> = []
   /// Which drive each root is on; only a person's word changes that.
   private var rootVolumes: [String: String] = [:]
+  /// Roots that a person has said are on another drive now; until that is found out they may be on either.
+  private var adoptedRoots: Set<String> = []
   private var favorites: [Int64: Bool] = [:]
   private var hidden: [Int64: Bool] = [:]
   private var assets: [Int64: Asset] = [:]
@@ -335,7 +337,11 @@ final class Simulation {
       if path == "/usb" { oracle.disturb(volume: 2) }
       rootVolumes[path] = nil
     }
-    do { try await library.simulateRescan(Array(path.utf8), confirm: confirm) } catch { note("  not done: \(error)") }
+    do {
+      if try await library.simulateRescan(Array(path.utf8), confirm: confirm) { adoptedRoots.insert(path) }
+    } catch {
+      note("  not done: \(error)")
+    }
     try await check()
   }
 
@@ -457,7 +463,7 @@ final class Simulation {
       throw SimulationFailure("\(known.place) (photo \(photo), id \(known.id)) left the library, and nobody touched it")
     }
     for (root, volume) in state.rootVolumes {
-      if let known = rootVolumes[root], known != volume {
+      if let known = rootVolumes[root], known != volume, adoptedRoots.remove(root) == nil {
         throw SimulationFailure("\(root) was on \(known) and is taken for the library's on \(volume)")
       }
       rootVolumes[root] = volume
@@ -587,6 +593,7 @@ final class Simulation {
     }
     try oracle.settle(visible: visible, placements: placements, kinds: disk.volumes.map(\.kind))
     removals.settle()
+    adoptedRoots = []
     unsaidPhotos = []
     note("  settled: \(visible.sorted { $0.path < $1.path }.map { "\($0.path)=\($0.id)" })")
   }
@@ -676,21 +683,23 @@ extension Library {
     doWhatIsDue()
   }
 
-  func simulateRescan(_ path: [UInt8], confirm: Bool) async throws {
-    guard let rootID = reconciler.tree.rootPaths.first(where: { $0.value == path })?.key else { return }
+  /// - Returns: whether the root is taken for the library's on whatever drive it is now.
+  func simulateRescan(_ path: [UInt8], confirm: Bool) async throws -> Bool {
+    guard let rootID = reconciler.tree.rootPaths.first(where: { $0.value == path })?.key else { return false }
     if confirm && reconciler.foreignRoots.contains(rootID) {
       reconciler.adoptedRoots.insert(rootID)
       watchAnew(rootID)
-      return
+      return true
     }
     if confirm && reconciler.unconfiguredRoots.contains(rootID) {
       // It waits for nothing.
       _ = try await rescan(path: path, dryRun: false, confirm: true)
-      return
+      return false
     }
-    guard let root = reconciler.rootIDs.first(where: { $0.value == rootID })?.key else { return }
+    guard let root = reconciler.rootIDs.first(where: { $0.value == rootID })?.key else { return false }
     let request = watcher.rescan(root: root, directory: nil)
     if confirm { reconciler.confirmedRequests.insert(request) }
+    return false
   }
 
   func simulatedState() throws -> SimulatedState {

@@ -191,4 +191,29 @@ import Testing
         .remove("/usb/b.jpg"), .copy("/inbox/c.jpg", to: "/pics/d.jpg"), .settle,
       ])
   }
+
+  @Test func syncThatWasAskedBeforeAFolderIsLookedAtAnewWaitsForIt() async throws {
+    try await expectPasses([
+      .settle, .unmount("/usb"), .makeDirectory("/usb/x"), .write("/usb/x/e.jpg"), .watch(events: 2, listings: 1),
+      .watch(events: 6, listings: 1), .rename("/usb/x", to: "/pics/y"), .sync, .watch(events: 1000, listings: 1000),
+      .take(1000, records: 1000), .settle,
+    ])
+  }
+
+  @Test func photoThatGoesOnInARootThatIsConfiguredNoLongerIsSaidToBeUnavailable() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/pics/y"), .makeDirectory("/usb/z"), .write("/pics/y/b.jpg"), .settle,
+        .copy("/pics/y/b.jpg", to: "/usb/z/a.jpg"), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+        .remove("/pics/y/b.jpg"), .roots(["/pics"]), .settle,
+      ])
+  }
+
+  @Test func rootThatAPersonMovesToAnotherDriveIsThere() async throws {
+    try await expectPasses([
+      .settle, .unmount("/usb"), .watch(events: 6, listings: 2), .take(2, records: 3),
+      .rescan("/usb", confirm: true), .settle,
+    ])
+  }
 }
