@@ -75,9 +75,11 @@ extension Library {
     let moment = clock.bootTime
     // Once it is quiet: a copy that is under way would only be found half done.
     if moment - lastBatchAt >= Self.quietTime {
-      doubtfulRoots.formUnion(activeSuspects)
+      // Of what is suspect a sync promises nothing: it would wait as long as something happens there.
+      let suspects = activeSuspects.subtracting(doubtfulRoots)
       activeSuspects = []
       scanDoubtfulRoots()
+      scan(suspects)
     }
     for (root, rootID) in reconciler.rootIDs.sorted(by: { $0.key < $1.key }) {
       guard let suspect = reconciler.suspects[rootID], moment - suspect.since >= reconciler.policy.grace,

@@ -36,10 +36,14 @@ extension Library {
 
   func scanDoubtfulRoots() {
     guard !doubtfulRoots.isEmpty else { return }
-    for root in doubtfulRoots.sorted() where reconciler.rootIDs[root] != nil {
-      _ = watcher.rescan(root: root, directory: nil)
-    }
+    scan(doubtfulRoots)
     doubtfulRoots = []
     doubtSyncs()
+  }
+
+  func scan(_ roots: Set<UInt16>) {
+    for root in roots.sorted() where reconciler.rootIDs[root] != nil {
+      _ = watcher.rescan(root: root, directory: nil)
+    }
   }
 }
