@@ -105,7 +105,8 @@ package struct CheckReport: Codable, Hashable, Sendable {
 
 /// Why a backup, a restore or a check can't be done. Each message says what, on what, and the remedy.
 package enum KeepingError: Error, Hashable, Sendable {
-  /// No such file, no catalog, a damaged one, or one of a newer photod or of another library.
+  /// No such file, no catalog, a damaged one, one of a newer photod, or the catalog itself. That of another library is one:
+  /// restored, the library is that one.
   case notABackup(path: String, message: String)
   /// The file is there already, or its folder can't be written.
   case cannotWrite(path: String, message: String)

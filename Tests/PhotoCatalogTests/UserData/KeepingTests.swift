@@ -84,6 +84,26 @@ import Testing
     try rebuilt.close()
   }
 
+  @Test func aBackupOfAnotherLibraryIsGoneOnWithAsThatOne() throws {
+    let other = try UserDataFixture()
+    let stranger = try other.open()
+    try stranger.addPhotos(3)
+    try stranger.set([3], favorite: true)
+    let backup = try stranger.backup(to: other.folder + "/b.sqlite")
+    try stranger.close()
+    let catalog = try fixture.open()
+    try catalog.addPhotos(2)
+    try catalog.set([1], favorite: true)
+    let previous = try catalog.prepareRestore(from: backup.path).previous
+    try catalog.close()
+    let restored = try fixture.open()
+    #expect(restored.uuid == stranger.uuid)
+    #expect(try restored.typed() == [3: "favorite"])
+    #expect(try fixture.names().contains { $0.hasSuffix(".other.userdata") })
+    #expect(previous.assetCount == 2)
+    try restored.close()
+  }
+
   @Test func aRestoreIsDecidedAlsoIfTheProcessEndsThen() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(5)
