@@ -4,7 +4,7 @@ import PhotoModel
 import Testing
 
 /// What a person keeps out of the library, with the brake on that else holds what goes in numbers.
-@Suite(.timeLimit(.minutes(3))) struct IgnoredFilesTests {
+@Suite(.timeLimit(.minutes(10))) struct IgnoredFilesTests {
   private func configure(_ fixture: DaemonFixture, _ ignore: String) throws {
     try "roots = ['\(fixture.photos)']\nremoval-grace-seconds = 600\nignore = [\(ignore)]\n".write(
       toFile: fixture.directory + "/config.toml", atomically: true, encoding: .utf8)

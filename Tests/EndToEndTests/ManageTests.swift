@@ -5,7 +5,7 @@ import Testing
 import Varlink
 
 /// `org.photod.manage` of a real daemon over a real folder.
-@Suite(.timeLimit(.minutes(3))) struct ManageTests {
+@Suite(.timeLimit(.minutes(10))) struct ManageTests {
   private struct Clients: Decodable {
     struct Client: Decodable {
       struct Stream: Decodable {

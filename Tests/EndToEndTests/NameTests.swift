@@ -4,7 +4,7 @@ import PhotoModel
 import Testing
 
 /// Names, depths, links and dates as file systems have them.
-@Suite(.timeLimit(.minutes(5))) struct NameTests {
+@Suite(.timeLimit(.minutes(10))) struct NameTests {
   private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
   private func ids(_ fixture: DaemonFixture) async throws -> [String: Int64] {

@@ -55,7 +55,7 @@ import Varlink
     try await fixture.ids(FetchOptions(predicate: "isFavorite == true")).ids.count
   }
 
-  @Test(.timeLimit(.minutes(1))) func statusWaitsForPhotodToStart() async throws {
+  @Test(.timeLimit(.minutes(10))) func statusWaitsForPhotodToStart() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       let (directory, socket) = (fixture.directory, fixture.socket)

@@ -71,7 +71,7 @@ import Testing
     #expect(try sections(columns: 80) == sections(columns: 300))
   }
 
-  @Test(.timeLimit(.minutes(1))) func aRootThatIsBackIsSaidInTheLog() async throws {
+  @Test(.timeLimit(.minutes(10))) func aRootThatIsBackIsSaidInTheLog() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()

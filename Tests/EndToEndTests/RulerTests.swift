@@ -5,7 +5,7 @@ import Testing
 @Suite struct RulerTests {
   @Test(
     .enabled("cc finds no libexif and SQLite, or there is no python3") { try await RulerTests.canMeasure() },
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(10)))
   func everyLineOfTheBenchIsMeasured() async throws {
     let json = NSTemporaryDirectory() + "/photod-ruler-\(UUID().uuidString).json"
     let run = try await PythonClient.run(

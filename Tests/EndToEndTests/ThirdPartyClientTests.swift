@@ -5,7 +5,7 @@ import Testing
 @Suite struct ThirdPartyClientTests {
   @Test(
     .enabled("Python can't get the package varlink from PyPI") { try await PythonClient.varlinkPackage() != nil },
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func pythonListsDescribesFetchesObservesAndGetsErrors() async throws {
     let package = try #require(await PythonClient.varlinkPackage())
     try await DaemonFixture.with { fixture in

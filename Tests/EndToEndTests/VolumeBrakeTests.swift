@@ -5,7 +5,7 @@ import Varlink
 
 /// What is missing from a drive that is back, and drives within a root.
 @Suite(
-  .timeLimit(.minutes(5)), .enabled(if: MountNamespace.isPermitted, "mounts in a namespace are not permitted here"))
+  .timeLimit(.minutes(10)), .enabled(if: MountNamespace.isPermitted, "mounts in a namespace are not permitted here"))
 struct VolumeBrakeTests {
   @Test func mostOfADriveMissingIsHeldBackUntilAPersonSaysSo() async throws {
     try await VolumeFixture.with { fixture in

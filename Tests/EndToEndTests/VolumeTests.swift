@@ -4,7 +4,7 @@ import Testing
 
 /// Drives that come and go, on real mounts: nothing is removed, inserted or read again for it.
 @Suite(
-  .timeLimit(.minutes(5)), .enabled(if: MountNamespace.isPermitted, "mounts in a namespace are not permitted here"))
+  .timeLimit(.minutes(10)), .enabled(if: MountNamespace.isPermitted, "mounts in a namespace are not permitted here"))
 struct VolumeTests {
   /// All that may not rise when a drive that is as it was comes back.
   private func expectUntouched(
