@@ -124,7 +124,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DaemonTests {
+@Suite(.timeLimit(.minutes(10))) struct DaemonTests {
   @Test func aLifeIsToldToTheManagerAndLeavesNothing() async throws {
     let fixture = try Fixture()
     let manager = try NotifySocket("\(fixture.scratch.path)/notify")

@@ -93,7 +93,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DrainTests {
+@Suite(.timeLimit(.minutes(10))) struct DrainTests {
   /// It has left when the decision to leave is made: nothing that was counted until then tells of it.
   @Test func aCallThatIsOnItsWayIsAnswered() async throws {
     let scratch = try Scratch()

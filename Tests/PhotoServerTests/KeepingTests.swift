@@ -8,7 +8,7 @@ import Varlink
 @testable import PhotoServer
 
 /// Backup, restore and check over a socket, of a library that does what the test says.
-@Suite(.timeLimit(.minutes(2))) struct KeepingTests {
+@Suite(.timeLimit(.minutes(10))) struct KeepingTests {
   private struct ScriptedKeeping: LibraryKeeping {
     static let report = BackupReport(
       path: "/b/photod-2026-11-21.sqlite", byteCount: 4096, assetCount: 3, date: PhotoDate(microseconds: 0),

@@ -7,7 +7,7 @@ import Varlink
 @testable import PhotoServer
 
 /// `org.photod.manage` over a socket.
-@Suite(.timeLimit(.minutes(2))) struct ManageTests {
+@Suite(.timeLimit(.minutes(10))) struct ManageTests {
   private struct Clients: Decodable {
     struct Client: Decodable {
       struct Stream: Decodable {

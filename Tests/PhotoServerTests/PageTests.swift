@@ -9,7 +9,7 @@ import Varlink
 @testable import PhotoServer
 
 /// Pages that nobody reads for a while.
-@Suite(.timeLimit(.minutes(1))) struct PageTests {
+@Suite(.timeLimit(.minutes(10))) struct PageTests {
   private struct Page: Decodable {
     struct Parameters: Decodable { let assets: [Identified]? }
     struct Identified: Decodable { let id: Int64 }

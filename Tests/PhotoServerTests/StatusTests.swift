@@ -30,7 +30,7 @@ import Varlink
     #expect(try count(.zero) == (2, nil), "who asks once is told what is true")
   }
 
-  @Test(.timeLimit(.minutes(1))) func lastStatusOfAFollowerHasTheLastCounts() async throws {
+  @Test(.timeLimit(.minutes(10))) func lastStatusOfAFollowerHasTheLastCounts() async throws {
     let fixture = try ServerFixture()
     fixture.library.board.update { $0.roots = [.init(path: "/p", state: .online)] }
     try await fixture.serving { path, _ in
@@ -48,7 +48,7 @@ import Varlink
   }
 
   /// `photoctl status --wait && ...` goes on with what that status says.
-  @Test(.timeLimit(.minutes(1))) func firstStatusThatIsLiveHasTheRootsCounts() async throws {
+  @Test(.timeLimit(.minutes(10))) func firstStatusThatIsLiveHasTheRootsCounts() async throws {
     let fixture = try ServerFixture()
     fixture.library.board.update { status in
       status.state = .scanning

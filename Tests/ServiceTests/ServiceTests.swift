@@ -4,7 +4,7 @@ import Testing
 /// photod as systemd's user manager has it: units as installed, a real manager, a real journal.
 ///
 /// All of it is one run of `Tests/Scripts/service/run`, which takes half a minute; each of its checks is a case here.
-@Suite(.timeLimit(.minutes(5))) struct ServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct ServiceTests {
   @Test(
     .enabled(if: ServiceRun.obstacle == nil, "\(ServiceRun.obstacle ?? "")"), arguments: ServiceRun.names)
   func holdsUnderAUserManager(check: String) async throws {

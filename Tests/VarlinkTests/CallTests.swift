@@ -3,7 +3,7 @@ import Testing
 import Varlink
 
 /// Everything that has a live service; one test after the other, because some measure memory and time.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LiveService {}
+@Suite(.serialized, .timeLimit(.minutes(10))) struct LiveService {}
 
 extension LiveService {
   @Suite struct Calls {
