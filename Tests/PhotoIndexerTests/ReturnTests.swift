@@ -19,6 +19,20 @@ private typealias Fixture = ReconcilerFixture
     return (fixture, id, album)
   }
 
+  /// A favorite in an album, seen a moment after it was made.
+  private func youngFavorite() throws -> (ReconcilerFixture, id: Int64, album: Int64) {
+    let fixture = try ReconcilerFixture()
+    // The clock of this disk has more than seconds.
+    fixture.disk.write("/elsewhere/first.jpg")
+    fixture.disk.write("/p/a.jpg")
+    fixture.disk.pass(1)
+    let seen = try #require(fixture.disk.stat(Fixture.bytes("/p/a.jpg")))
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", seen))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    let album = try fixture.give(id)
+    return (fixture, id, album)
+  }
+
   private func expectItsOwn(_ fixture: ReconcilerFixture, _ id: Int64, at path: String, album: Int64) throws {
     let asset = try fixture.asset(path)
     #expect(asset.id == id && asset.isFavorite)
@@ -181,15 +195,7 @@ private typealias Fixture = ReconcilerFixture
   /// A file of which something was seen after the tick in which it was made has its inode and birth time to itself, however
   /// young it is.
   @Test(arguments: [true, false]) func youngPhotoThatWasEditedWhereNobodySawIsTheSamePhoto(isBuried: Bool) throws {
-    let fixture = try ReconcilerFixture()
-    // The clock of this disk has more than seconds.
-    fixture.disk.write("/elsewhere/first.jpg")
-    fixture.disk.write("/p/a.jpg")
-    fixture.disk.pass(1)
-    let seen = try #require(fixture.disk.stat(Fixture.bytes("/p/a.jpg")))
-    try fixture.apply(Fixture.top, Fixture.file("a.jpg", seen))
-    let id = try #require(try fixture.paths()["/p/a.jpg"])
-    let album = try fixture.give(id)
+    let (fixture, id, album) = try youngFavorite()
     fixture.disk.move("/p/a.jpg", "/p/b.jpg")
     if isBuried { #expect(try fixture.apply(Fixture.gone("a.jpg")).deletedAssets == [id]) }
     let edited = fixture.disk.write("/p/b.jpg", camera: "X200", bytes: 300)
@@ -200,14 +206,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   @Test func youngPhotoThatLeftBeforeItsEditCouldBeReadIsTheSamePhoto() throws {
-    let fixture = try ReconcilerFixture()
-    fixture.disk.write("/elsewhere/first.jpg")
-    fixture.disk.write("/p/a.jpg")
-    fixture.disk.pass(1)
-    let seen = try #require(fixture.disk.stat(Fixture.bytes("/p/a.jpg")))
-    try fixture.apply(Fixture.top, Fixture.file("a.jpg", seen))
-    let id = try #require(try fixture.paths()["/p/a.jpg"])
-    let album = try fixture.give(id)
+    let (fixture, id, album) = try youngFavorite()
     let edited = fixture.disk.write("/p/a.jpg", bytes: 200)
     fixture.disk.move("/p/a.jpg", "/p/hidden")
     try fixture.apply(Fixture.file("a.jpg", edited))
