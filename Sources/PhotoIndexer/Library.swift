@@ -161,7 +161,7 @@ package actor Library {
   }
 
   /// Replaces the roots and what is ignored in them, for a reload of the configuration.
-  package func setRoots(_ roots: [[UInt8]], ignore: [[UInt8]] = [], removalGrace: Duration) {
+  package func setRoots(_ roots: [[UInt8]], ignore: [[UInt8]], removalGrace: Duration) {
     configuration.roots = roots
     configuration.ignore = ignore
     configuration.removalGrace = removalGrace

@@ -37,7 +37,7 @@ import WatchRecords
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     await library.proveAlive()
 
-    async let hung: Void = library.setRoots([], removalGrace: .zero)
+    async let hung: Void = library.setRoots([], ignore: [], removalGrace: .zero)
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         watcher.isEntered.wait()

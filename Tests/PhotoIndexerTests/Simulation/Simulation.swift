@@ -254,7 +254,7 @@ final class Simulation {
       oracle.isLossy = true
       oracle.hide(volume: volume, below: path == "/usb" ? "" : path)
     }
-    if let library { await library.setRoots(paths.map { Array($0.utf8) }, removalGrace: .seconds(600)) }
+    if let library { await library.setRoots(paths.map { Array($0.utf8) }, ignore: [], removalGrace: .seconds(600)) }
     try await check()
   }
 
