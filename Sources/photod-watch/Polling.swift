@@ -34,7 +34,7 @@ extension FolderWatch {
   private func passSome(until end: Int64) {
     while walk.isIdle, let node = polls.nextInPass() {
       currentStamp = passStamp
-      poll(node, deeply: true)
+      lookForSync(node)
       if watchshim_now() >= end || hasEvents() { break }
     }
     currentStamp = eventCount
@@ -52,14 +52,21 @@ extension FolderWatch {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
+  /// A sync waits for what this finds, and for what it can't find yet: what is below a missing directory is looked at
+  /// where that turns up.
+  private func lookForSync(_ node: NodeReference) {
+    guard tree.isAlive(node) else { return }
+    if walk[node.index] != nil || hasMissing(at: node.index) {
+      doubt(node.index)
+    } else {
+      poll(node, deeply: true)
+    }
+  }
+
   private func poll(_ node: NodeReference, deeply: Bool) {
-    guard tree.isAlive(node), let entry = polled[node.index] else { return }
+    guard tree.isAlive(node), walk[node.index] == nil, let entry = polled[node.index] else { return }
     breathe()
-    if var request = walk[node.index] {
-      // It will be listed: a sync that waits for this look waits for that.
-      request.stamp = min(request.stamp, currentStamp)
-      walk[node.index] = request
-    } else if deeply || (entry.isYoung && realTime() - entry.listedAt > PolledDirectories.clockGrain) {
+    if deeply || (entry.isYoung && realTime() - entry.listedAt > PolledDirectories.clockGrain) {
       look(node, entry)
     } else {
       glance(node.index, entry)

@@ -90,6 +90,7 @@ extension FolderWatch {
     if evidence == .scan { request.evidence = .scan }
     request.isRecursive = request.isRecursive || recursive
     request.isBelated = request.isBelated || belated
+    request.stamp = min(request.stamp, currentStamp)
     if case .doubtful = request.state, descriptor >= 0 {
       request.state = .ready
       walk.push(reference, descriptor: descriptor)
@@ -99,9 +100,13 @@ extension FolderWatch {
     walk[index] = request
   }
 
-  /// Something about the directory could not be looked at: it is listed when the queue is empty.
+  /// Something about the directory could not be looked at: it is listed when the queue is empty. Where it will be listed
+  /// anyway, who waits for this waits for that.
   func doubt(_ index: NodeIndex) {
-    guard walk[index] == nil else { return }
+    if let request = walk[index] {
+      walk[index]?.stamp = min(request.stamp, currentStamp)
+      return
+    }
     walk[index] = ListingRequest(
       state: .doubtful(attempts: 0, retryAt: 0), evidence: tree[index].watch < 0 ? .scan : .event, scan: nil,
       isRecursive: false, stamp: currentStamp)
@@ -191,6 +196,8 @@ extension FolderWatch {
   func retryDoubtful(_ now: Int64) {
     for (index, var request) in walk.requests {
       guard case .doubtful(let attempts, let retryAt) = request.state, retryAt <= now else { continue }
+      // With a missing one above it it has no place to be tried at; but that one waits for scans.
+      if request.scan == nil, hasMissing(at: index) { continue }
       breathe()
       switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
       case .success(let descriptor):
@@ -226,16 +233,19 @@ extension FolderWatch {
     return false
   }
 
+  /// The one below it on the way is another than is believed, though maybe by the same name and with the same number on
+  /// disk, so that the listing alone would not tell.
   private func relistAncestor(of index: NodeIndex, _ stamp: UInt64) {
-    var ancestor = tree[index].parent
+    var (child, ancestor) = (index, tree[index].parent)
     while ancestor >= 0 {
       if case .success(let descriptor) = OpenDirectories.open(ancestor, in: tree, rootPath: rootPath) {
         currentStamp = stamp
+        markMissing(child, evidence: .scan)
         requestListing(ancestor, evidence: tree[ancestor].watch < 0 ? .scan : .event, descriptor: descriptor)
         currentStamp = eventCount
         return
       }
-      ancestor = tree[ancestor].parent
+      (child, ancestor) = (ancestor, tree[ancestor].parent)
     }
     mustCheck = true
   }

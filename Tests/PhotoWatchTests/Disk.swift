@@ -11,8 +11,8 @@ final class Disk: Sendable {
   let outside: String
   private let base: String
 
-  init() throws {
-    var template = Array("\(Disk.temporaryDirectory)/photod-test.XXXXXX".utf8CString)
+  init(in place: String = Disk.temporaryDirectory) throws {
+    var template = Array("\(place)/photod-test.XXXXXX".utf8CString)
     try #require(mkdtemp(&template) != nil)
     base = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     root = base + "/root"

@@ -35,6 +35,38 @@ struct PollingTests {
     await session.watcher.stop()
   }
 
+  /// A look that finds a directory gone from its place sees nothing of what is below it: that is looked at where the
+  /// directory turns up. New directories are looked at last, so here it turns up after all that was in it had its turn.
+  @Test func aSyncLooksIntoWhatMovedWhileItLooked() async throws {
+    for index in 0..<5 { disk.write("old/d\(index)/x/y/a.jpg") }
+    let session = try await session()
+    disk.makeDirectory("new")
+    try await session.sync()
+    for index in 0..<5 {
+      disk.write("old/d\(index)/x/more/deep/b.jpg")
+      disk.write("old/d\(index)/x/y/b.jpg")
+      disk.rename("old/d\(index)", "new/d\(index)")
+    }
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  /// File systems give the number of a removed directory to the next one.
+  @Test(arguments: ["/tmp", "/dev/shm"]) func aDirectoryMadeAnewInItsPlaceIsEntered(place: String) async throws {
+    let disk = try Disk(in: place)
+    for index in 0..<20 { disk.write("d\(index)/x/a.jpg") }
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try Namespace.wrapper(disk, .instances, 0))
+    for index in 0..<20 {
+      Disk.removeTree(disk.path("d\(index)"))
+      disk.write("d\(index)/new/b.jpg")
+    }
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
   @Test func whatChangesIsSeenWithoutASync() async throws {
     disk.write("d/a.jpg")
     let session = try await session()
