@@ -62,7 +62,7 @@ test: deps lint
 	test "$$(id -u)" != 0 || Tests/Scripts/deps dbus-user-session systemd || echo 'The service is not tried.'
 	echo 'Building the tests (the first time takes some minutes) ...'
 	swift build --quiet -j $(JOBS) --build-tests
-	swift test --skip-build --disable-xctest
+	Tests/Scripts/test
 
 lint:
 	swift format lint --strict --parallel --recursive $(SOURCES)
