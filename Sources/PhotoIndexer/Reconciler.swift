@@ -58,6 +58,8 @@ final class Reconciler {
   var tombstones: TombstoneKeys
   /// What is new, and may be a copy of what is about to go.
   var recentInsertions: RecentInsertions
+  /// Who lost its place to another just now.
+  var exchanges = Exchanges()
   /// When expired tombstones were removed last (nanoseconds since 1970).
   private var prunedAt: Int64?
 

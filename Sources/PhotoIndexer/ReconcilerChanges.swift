@@ -45,7 +45,7 @@ extension Reconciler {
   }
 
   /// A deleted asset is back, with all that it had.
-  private func restore(
+  func restore(
     _ former: Tombstone, _ content: AssetContent, _ file: FileRow, in batch: inout Batch
   ) throws {
     var row = file
@@ -87,6 +87,7 @@ extension Reconciler {
         listing?.forget(Place(directoryID: source.directoryID, name: source.name))
         try erase(source.assetID, in: &batch)
         note(.removed(eventPlace(source), assetID: source.assetID), as: .same)
+        exchanges.noteDisplaced(occupant, from: target, uptime: batch.uptime)
         var row = occupant
         row.inode = source.inode
         row.birthTime = source.birthTime
@@ -102,6 +103,7 @@ extension Reconciler {
       }
       if try remove(occupant, in: &batch) {
         note(.removed(eventPlace(target), assetID: occupant.assetID), as: .same)
+        exchanges.noteDisplaced(occupant, from: target, uptime: batch.uptime)
       }
     }
     try touchCollections(of: source.assetID, batch: &batch)
@@ -246,7 +248,7 @@ extension Reconciler {
   /// - Returns: whether it is gone.
   @discardableResult
   func remove(_ row: FileRow, in batch: inout Batch) throws -> Bool {
-    if let copy = try successor(of: row, in: batch) {
+    if let copy = try successor(of: row, in: batch) ?? savedByExchange(row, in: batch) {
       try takeOver(copy, by: row, in: &batch)
       return false
     }
@@ -284,7 +286,8 @@ extension Reconciler {
     forgetMissing(assetID)
   }
 
-  /// The original of a copy goes: it was a move to another disk, and the asset goes on at its new place.
+  /// The original of a copy goes: it was a move to another disk, or an exchange with what a program saved; the asset goes on
+  /// at its new place.
   private func takeOver(_ copy: FileRow, by row: FileRow, in batch: inout Batch) throws {
     let writer = batch.writer
     guard let content = try writer.content(of: copy.assetID) else { return }
@@ -307,7 +310,7 @@ extension Reconciler {
   }
 
   /// What the file says, and its row. `readTime` is 0 when it could not be read now.
-  private func read(_ place: Place, _ stat: FileStat, assetID: Int64, reading: ContentReading?) -> (
+  func read(_ place: Place, _ stat: FileStat, assetID: Int64, reading: ContentReading?) -> (
     AssetContent, FileRow
   ) {
     var result = reading ?? .raced

@@ -81,11 +81,15 @@ extension Reconciler {
     from source: Place?, to target: Place, _ stat: FileStat?, reading: ContentReading?, in batch: inout Batch
   ) throws {
     guard let source, let row = try batch.writer.file(source.directoryID, source.name) else {
-      if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
+      guard let stat else { return }
+      let occupant = try batch.writer.file(target.directoryID, target.name)
+      try fileFound(target, stat, reading: reading, in: &batch)
+      if let occupant { exchanges.noteDisplaced(occupant, from: target, uptime: batch.uptime) }
       return
     }
     // Of two that exchange their names the second leaves where the first has arrived.
     if let stat, isAnother(row, stat), try isStillThere(row, device: nil) || wasDeleted(stat, at: target, in: batch) {
+      if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) { return }
       try fileFound(target, stat, reading: reading, in: &batch)
       return
     }
@@ -93,6 +97,11 @@ extension Reconciler {
     if stat == nil, isStillThere(row, device: nil) { return }
     var stat = stat
     if let seen = stat, !hasIdentity(row, seen), try isAnother(seen, than: row, at: target, in: batch) {
+      if let there = try batch.writer.file(target.directoryID, target.name), hasIdentity(there, seen) {
+        // That one was seen there before its own rename was told: it stays, and this one turns up elsewhere or is gone.
+        try fileFound(target, seen, reading: reading, in: &batch)
+        return try fileGone(source, in: &batch)
+      }
       // It has left its new name already, and another photo has that: what is there now is said later.
       stat = nil
     }

@@ -212,23 +212,6 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  /// renameat2(2) with RENAME_EXCHANGE is two pairs of events.
-  @Test func exchangedFilesKeepTheirIdentifiers() throws {
-    let fixture = try ReconcilerFixture()
-    try fixture.apply(
-      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
-      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: 200)))
-    let before = try fixture.paths()
-    for id in before.values { try fixture.give(id) }
-    fixture.disk.pass(100)
-    fixture.disk.exchange("/p/a.jpg", "/p/b.jpg")
-    let (a, b) = (fixture.disk.stat(Fixture.bytes("/p/a.jpg")), fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
-    let record = try fixture.apply(Fixture.moved("a.jpg", to: "b.jpg", b), Fixture.moved("b.jpg", to: "a.jpg", a))
-    #expect(try fixture.paths() == ["/p/a.jpg": before["/p/b.jpg"]!, "/p/b.jpg": before["/p/a.jpg"]!])
-    #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty && record.updatedAssets.count == 2)
-    #expect(try fixture.asset("/p/a.jpg").isFavorite && fixture.asset("/p/b.jpg").isFavorite)
-  }
-
   @Test func victimOfARenameLeavesATombstone() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(

@@ -216,4 +216,38 @@ import Testing
       .rescan("/usb", confirm: true), .settle,
     ])
   }
+
+  @Test func photoThatIsSavedAndThenExchangedKeepsItsId() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/usb/x"), .write("/usb/d.jpg"), .write("/usb/x/d.jpg"), .settle,
+        .save("/usb/d.jpg", beside: "new.part"), .exchange("/usb/x/d.jpg", with: "/usb/d.jpg"), .settle,
+      ])
+  }
+
+  @Test func photoThatIsExchangedWithANewFileIsOneOfBoth() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/x/c.jpg"), .settle,
+      .write("/pics/y/a.jpg"), .exchange("/pics/y/a.jpg", with: "/pics/x/c.jpg"), .settle,
+    ])
+  }
+
+  @Test func photoThatIsExchangedWithAYoungOneKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/x/c.jpg"), .settle,
+      .write("/pics/y/a.jpg"), .watch(events: 1000, listings: 1000), .exchange("/pics/y/a.jpg", with: "/pics/x/c.jpg"),
+      .settle,
+    ])
+  }
+
+  @Test func photoThatIsExchangedWithASavedOneIsThere() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/usb/z"), .write("/usb/z/d.jpg"), .write("/usb/z/c.jpg"), .settle,
+        .save("/usb/z/d.jpg", beside: "new.jpg"), .exchange("/usb/z/d.jpg", with: "/usb/z/c.jpg"),
+        .watch(events: 6, listings: 1), .rename("/usb/z/c.jpg", to: "/usb/c.jpg"), .settle,
+      ])
+  }
 }

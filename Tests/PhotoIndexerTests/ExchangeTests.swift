@@ -1,0 +1,92 @@
+import Testing
+import WatchRecords
+
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// renameat2(2) with RENAME_EXCHANGE is two pairs of events, one told after the other.
+@Suite struct ExchangeTests {
+  @Test func exchangedFilesKeepTheirIdentifiers() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(
+      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
+      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: 200)))
+    let before = try fixture.paths()
+    for id in before.values { try fixture.give(id) }
+    fixture.disk.pass(100)
+    fixture.disk.exchange("/p/a.jpg", "/p/b.jpg")
+    let (a, b) = (fixture.disk.stat(Fixture.bytes("/p/a.jpg")), fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
+    let record = try fixture.apply(Fixture.moved("a.jpg", to: "b.jpg", b), Fixture.moved("b.jpg", to: "a.jpg", a))
+    #expect(try fixture.paths() == ["/p/a.jpg": before["/p/b.jpg"]!, "/p/b.jpg": before["/p/a.jpg"]!])
+    #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty && record.updatedAssets.count == 2)
+    #expect(try fixture.asset("/p/a.jpg").isFavorite && fixture.asset("/p/b.jpg").isFavorite)
+  }
+
+  /// The library knows nothing of the file before it is exchanged with a photo, so its rename looks like a save.
+  @Test(arguments: [true, false]) func photoThatIsExchangedWithANewFileKeepsItsIdentifier(isOneBatch: Bool) throws {
+    let (fixture, old) = try exchangedWithANewFile(isOneBatch: isOneBatch)
+    let after = try fixture.paths()
+    #expect(after["/p/b.jpg"] == old && after.count == 2)
+    #expect(try fixture.asset("/p/b.jpg").isFavorite && !fixture.asset("/p/a.jpg").isFavorite)
+  }
+
+  /// As it was before it was saved: it is the saved one that the person sees as the photo.
+  @Test func photoThatAProgramSavesByExchangeKeepsItsIdentifier() throws {
+    let (fixture, old) = try exchangedWithANewFile(isOneBatch: true)
+    fixture.disk.remove("/p/b.jpg")
+    let record = try fixture.apply(Fixture.gone("b.jpg"))
+    #expect(try fixture.paths() == ["/p/a.jpg": old])
+    #expect(try fixture.asset("/p/a.jpg").isFavorite)
+    #expect(record.updatedAssets[old]?.contains([.path, .content]) == true)
+  }
+
+  /// Seconds later it is a photo that is deleted, and nothing of it goes to another.
+  @Test func photoThatIsRemovedLaterIsRemoved() throws {
+    let (fixture, old) = try exchangedWithANewFile(isOneBatch: true)
+    fixture.disk.pass(60)
+    fixture.disk.remove("/p/b.jpg")
+    let record = try fixture.apply(Fixture.gone("b.jpg"))
+    #expect(record.deletedAssets == [old])
+    #expect(try !fixture.asset("/p/a.jpg").isFavorite)
+  }
+
+  /// A save makes another file of the photo. When that is exchanged before it was looked at, the rename of the other comes
+  /// over the photo that is known.
+  @Test func photoThatIsSavedAndThenExchangedKeepsItsIdentifier() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(
+      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
+      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: 200)))
+    let before = try fixture.paths()
+    for id in before.values { try fixture.give(id) }
+    fixture.disk.pass(100)
+    fixture.disk.write("/p/a.new", bytes: 300)
+    fixture.disk.move("/p/a.new", "/p/a.jpg")
+    fixture.disk.exchange("/p/a.jpg", "/p/b.jpg")
+    let (a, b) = (fixture.disk.stat(Fixture.bytes("/p/a.jpg")), fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
+    let record = try fixture.apply(Fixture.moved("b.jpg", to: "a.jpg", a), Fixture.moved("a.jpg", to: "b.jpg", b))
+    #expect(try fixture.paths() == ["/p/a.jpg": before["/p/b.jpg"]!, "/p/b.jpg": before["/p/a.jpg"]!])
+    #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty)
+    #expect(try fixture.asset("/p/a.jpg").isFavorite && fixture.asset("/p/b.jpg").isFavorite)
+  }
+
+  /// A favorite, /p/a.jpg, and a file that was written as /p/b.jpg just now have exchanged their names.
+  private func exchangedWithANewFile(isOneBatch: Bool) throws -> (ReconcilerFixture, Int64) {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let old = try #require(try fixture.paths()["/p/a.jpg"])
+    try fixture.give(old)
+    fixture.disk.pass(100)
+    fixture.disk.write("/p/b.jpg", bytes: 200)
+    fixture.disk.exchange("/p/a.jpg", "/p/b.jpg")
+    let (a, b) = (fixture.disk.stat(Fixture.bytes("/p/a.jpg")), fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
+    let halves = [Fixture.moved("b.jpg", to: "a.jpg", a), Fixture.moved("a.jpg", to: "b.jpg", b)]
+    if isOneBatch {
+      try fixture.apply(all: halves)
+    } else {
+      for half in halves { try fixture.apply(half) }
+    }
+    return (fixture, old)
+  }
+}
