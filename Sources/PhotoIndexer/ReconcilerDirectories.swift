@@ -214,6 +214,7 @@ extension Reconciler {
     row.name = Array("\u{1}parked-\(id)".utf8)
     try batch.writer.updateDirectory(row)
     tree.update(row)
+    if tree.number(of: id) == nil { unseenDirectoryLeft(id, in: &batch) }
     // Where it is may only be said in a later batch: until then it has this path, and who observes it is told.
     if !batch.record.renamedDirectories.contains(where: { $0.directoryID == id }) {
       batch.record.renamedDirectories.append(.init(directoryID: id, fromPath: from, toPath: tree.path(of: id)))
@@ -243,10 +244,14 @@ extension Reconciler {
 
   private func relocate(_ row: DirectoryRow, in batch: inout Batch) throws {
     var from = parkedPaths.removeValue(forKey: row.id) ?? tree.path(of: row.id)
-    let wasAvailable = availability[tree.rootID(of: row.id)]
+    let formerRoot = tree.rootID(of: row.id)
+    let wasAvailable = availability[formerRoot]
     try batch.writer.updateDirectory(row)
     tree.update(row)
     let to = tree.path(of: row.id)
+    // What was missing in it is not where it came from any more, and nobody looks for it here.
+    let root = tree.rootID(of: row.id)
+    if root != formerRoot, suspects[formerRoot] != nil { requireScan(of: root, in: &batch) }
     batch.noteChange()
     noteAvailability(of: row.id, was: wasAvailable, in: &batch)
     if let earlier = batch.record.renamedDirectories.firstIndex(where: { $0.directoryID == row.id }) {
@@ -327,6 +332,13 @@ extension Reconciler {
   private func requireScan(of rootID: Int64, in batch: inout Batch) {
     guard !scans.values.contains(where: { $0.rootID == rootID }) else { return }
     if let root = rootIDs.first(where: { $0.value == rootID })?.key { batch.rootsToScan.insert(root) }
+  }
+
+  /// A directory that photod-watch has no number for, as one that could not be entered and whose photos stayed for that, is
+  /// not in its place any more. No record will say where it is: a scan tells what went with it.
+  func unseenDirectoryLeft(_ id: Int64, in batch: inout Batch) {
+    for root in scans.keys { scans[root]!.exempt.remove(id) }
+    requireScan(of: tree.rootID(of: id), in: &batch)
   }
 
   /// A directory could not be read: of what is below it a scan knows nothing.

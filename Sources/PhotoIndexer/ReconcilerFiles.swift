@@ -71,7 +71,12 @@ extension Reconciler {
   }
 
   func fileGone(_ place: Place, in batch: inout Batch) throws {
-    guard let row = try batch.writer.file(place.directoryID, place.name) else { return }
+    guard let row = try batch.writer.file(place.directoryID, place.name) else {
+      if let child = tree.child(of: place.directoryID, place.name), tree.number(of: child) == nil {
+        unseenDirectoryLeft(child, in: &batch)
+      }
+      return
+    }
     forgetMissing(row.assetID)
     listing?.forget(place)
     batch.departing[place] = row

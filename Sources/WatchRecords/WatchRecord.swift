@@ -97,7 +97,8 @@ public enum WatchRecord: Hashable, Sendable {
 
   /// A regular file with a wanted name is there.
   case fileFound(directory: DirectoryNumber, name: [UInt8], stat: FileStat)
-  /// A wanted name that an event named is not there, or is no regular file.
+  /// A wanted name that an event named is not there, or is no regular file. Also of a directory that could not be entered
+  /// (`unreadable`) and has left.
   case fileGone(directory: DirectoryNumber, name: [UInt8])
   /// One rename; both names are wanted. `stat` is nil when the file had already left the new name as well, or its
   /// directory could not be verified: later records say what is there.

@@ -97,6 +97,7 @@ extension FolderWatch {
         known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
     }
     displaceOccupant(of: parent, name, evidence: evidence)
+    unentered[parent]?.remove(name)
     let index = tree.insert(under: parent, name: name, identity: look.identity)
     tree[index].lastChange = UInt32(clamping: min(look.stat.modificationTime, realTime()) / 1_000_000_000)
     setWatch(index, watch, reason: silent)
@@ -196,6 +197,7 @@ extension FolderWatch {
       }
       missing[node] = nil
       retries[node] = nil
+      unentered[node] = nil
       cancelListing(node)
       walk.refusals[tree.reference(node)] = nil
     }

@@ -81,7 +81,12 @@ extension FolderWatch {
       enter(index, event.name, moveCookie: event.has(IN_MOVED_TO) ? event.moveCookie : 0)
     } else if event.has(IN_MOVED_FROM | IN_DELETE) {
       // Where something is polled it may have moved there without a word: a scan tells.
-      guard let child else { return }
+      guard let child else {
+        if unentered[index]?.contains(event.name) == true {
+          note(FilePlace(directory: tree.reference(index), name: event.name), onlyCreated: false)
+        }
+        return
+      }
       let wasRenamed = event.has(IN_MOVED_FROM)
       markMissing(child, evidence: wasRenamed && polled.count > 0 ? .scan : .event)
       missing[child]?.moveCookie = wasRenamed ? event.moveCookie : 0

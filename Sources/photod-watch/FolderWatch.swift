@@ -66,6 +66,8 @@ final class FolderWatch {
   var fresh = FreshFiles()
   var held = HeldMoves()
   var missing: [NodeIndex: Missing] = [:]
+  /// Names of directories that are in these and could not be entered, so that they are not in the tree; there are few.
+  var unentered: [NodeIndex: Set<[UInt8]>] = [:]
   /// What could not be read; there are few.
   var retries: [NodeIndex: Retry] = [:]
   var syncs: [SyncRequest] = []

@@ -148,6 +148,9 @@ extension FolderWatch {
     say(.listingStarted(number: number, evidence: request.evidence))
     if listing.hasMarker { say(.ignored(directory: number, name: [])) }
     for name in listing.ignored { say(.ignored(directory: number, name: name)) }
+    if listing.failure == nil, let names = unentered.removeValue(forKey: index) {
+      for name in names.subtracting(listing.directories.map(\.name)) { say(.fileGone(directory: number, name: name)) }
+    }
     for file in listing.files { say(.fileFound(directory: number, name: file.name, stat: file.stat)) }
     if let failure = listing.failure {
       say(.unreadable(directory: number, name: failure.name, errorNumber: failure.errorNumber))
@@ -215,6 +218,7 @@ extension FolderWatch {
       tryAgain(child, after: error, recursive: recursive, belated: belated)
     } else {
       tryAgain(parent, after: error, belated: belated)
+      unentered[parent, default: []].insert(name)
     }
     say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
   }

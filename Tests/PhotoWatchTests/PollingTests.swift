@@ -177,4 +177,33 @@ struct PollingTests {
     session.expectTruth([disk.root])
     await session.watcher.stop()
   }
+
+  /// It has no number, as photod-watch never was in it: its name is what photod can hear of.
+  @Test(.enabled(if: geteuid() == 0, "files can't be given away"), arguments: [Namespace.Limit.instances, .watches])
+  func aDirectoryThatCouldNotBeEnteredIsSaidToLeave(limit: Namespace.Limit) async throws {
+    for name in ["e", "f"] {
+      disk.write("d/\(name)/b.jpg")
+      for path in ["d/\(name)/b.jpg", "d/\(name)"] { chown(disk.path(path), 12345, 12345) }
+      chmod(disk.path("d/\(name)"), 0)
+    }
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try Namespace.wrapper(disk, limit, limit == .instances ? 0 : 1000))
+    func left() -> [[UInt8]] {
+      session.records.compactMap { if case .fileGone(_, let name) = $0 { name } else { nil } }
+    }
+    try await session.sync()
+    #expect(left().isEmpty)
+    Glibc.rename(disk.path("d/e"), disk.outside + "/e")
+    try await session.sync()
+    #expect(left() == [Array("e".utf8)])
+    // One that can be entered at last is not spoken of so.
+    chmod(disk.path("d/f"), 0o755)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    Glibc.rename(disk.path("d/f"), disk.outside + "/f")
+    try await session.sync()
+    #expect(left() == [Array("e".utf8)])
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
 }

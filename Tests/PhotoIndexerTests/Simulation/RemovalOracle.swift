@@ -50,7 +50,8 @@ struct RemovalOracle {
     var isAlone = !isInEventListing
     for record in records {
       switch record {
-      case .fileGone, .fileMoved, .directoryGone(_, .event), .ignored: isAlone = false
+      // A directory that moves to where nothing is the library's leaves it.
+      case .fileGone, .fileMoved, .directoryMoved, .directoryGone(_, .event), .ignored: isAlone = false
       case .listingStarted(_, .event):
         isAlone = false
         isInEventListing = true

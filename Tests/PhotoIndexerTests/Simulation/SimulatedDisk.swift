@@ -97,7 +97,10 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
 
   // MARK: Volumes
 
-  func addVolume(_ kind: Kind, identity: String) -> Int {
+  func addVolume(_ kind: Kind) -> Int {
+    // A FAT volume's serial number has eight digits, and photod knows by that what its inodes are worth.
+    let number = volumes.count
+    let identity = kind == .fat ? "uuid:5A1D-000\(number)" : "uuid:6f1c1f9e-0000-4000-8000-00000000000\(number)"
     var volume = Volume(kind: kind, identity: identity, device: 0)
     let time = clock.wallTime
     volume.nodes[1] = Node(

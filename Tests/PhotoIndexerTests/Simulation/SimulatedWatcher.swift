@@ -29,6 +29,8 @@ final class SimulatedWatcher: WatchSource, @unchecked Sendable {
     /// Of a directory without a watch: its times when it was listed.
     var listedTimes: [Int64]?
     var wasRecent = false
+    /// Names of folders in it that could not be entered.
+    var unentered: Set<String> = []
   }
 
   struct Place: Hashable {
@@ -368,8 +370,12 @@ final class SimulatedWatcher: WatchSource, @unchecked Sendable {
     case .movedFrom:
       // Where folders are polled it may be in one of them.
       let isPolling = nodes.values.contains { $0.watch == nil }
-      if let child { markMissing(child, isPolling ? .scan : .event) }
-    case .delete: if let child { markMissing(child, .event) }
+      if let child {
+        markMissing(child, isPolling ? .scan : .event)
+      } else {
+        sayUnenteredGone(event.name, from: number)
+      }
+    case .delete: if let child { markMissing(child, .event) } else { sayUnenteredGone(event.name, from: number) }
     case .attributes:
       if let child {
         if nodes[child]!.isIncomplete { doubt(child) }
@@ -447,7 +453,7 @@ final class SimulatedWatcher: WatchSource, @unchecked Sendable {
 
   // MARK: Looks
 
-  private func note(_ place: Place, onlyCreated: Bool) {
+  func note(_ place: Place, onlyCreated: Bool) {
     if touchHeld(place) { return }
     if !onlyCreated { fresh[place] = nil }
     if let index = looks.firstIndex(where: { $0.place == place }) {

@@ -63,7 +63,13 @@ extension SimulatedWatcher {
   }
 
   private func cannotEnter(_ parent: DirectoryNumber, _ name: String, _ error: SimulatedError) {
+    if child(of: parent, name) == nil { nodes[parent]!.unentered.insert(name) }
     say(.unreadable(directory: parent, name: Array(name.utf8), errorNumber: error.number))
+  }
+
+  func sayUnenteredGone(_ name: String, from number: DirectoryNumber) {
+    guard nodes[number]!.unentered.contains(name) else { return }
+    note(Place(directory: number, name: name), onlyCreated: false)
   }
 
   private func adopt(
@@ -289,6 +295,10 @@ extension SimulatedWatcher {
     if hasMarker {
       say(.ignored(directory: number, name: []))
     } else {
+      for name in nodes[number]!.unentered.sorted() where !entries.contains(where: { $0.key == name }) {
+        say(.fileGone(directory: number, name: Array(name.utf8)))
+      }
+      nodes[number]!.unentered = []
       for (name, entry) in entries where entry.photo != 0 && Self.wants(name) {
         let file = SimulatedDisk.NodeKey(volume: key.volume, inode: entry.inode)
         say(.fileFound(directory: number, name: Array(name.utf8), stat: disk.fileStat(file)))

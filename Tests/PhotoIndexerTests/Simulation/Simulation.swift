@@ -59,11 +59,11 @@ final class Simulation {
     folder = SimulationFiles.folder + "/photod-simulation-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try FileManager.default.copyItem(atPath: template, toPath: folder + "/catalog.sqlite")
-    _ = disk.mount(disk.addVolume(kinds.main, identity: "main"), at: "")
+    _ = disk.mount(disk.addVolume(kinds.main), at: "")
     for path in ["/pics", "/usb", "/inbox", "/outside"] { _ = disk.makeDirectory(path) }
-    let usb = disk.addVolume(kinds.usb, identity: "usb")
+    let usb = disk.addVolume(kinds.usb)
     clock.pass(seconds)
-    let other = disk.addVolume(kinds.usb, identity: "other")
+    let other = disk.addVolume(kinds.usb)
     _ = disk.mount(other, at: "/usb")
     for name in ["a.jpg", "b.jpg"] { _ = disk.write("/usb/" + name, isDone: true) }
     _ = disk.unmount("/usb")

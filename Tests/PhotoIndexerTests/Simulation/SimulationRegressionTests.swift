@@ -250,4 +250,71 @@ import Testing
         .watch(events: 6, listings: 1), .rename("/usb/z/c.jpg", to: "/usb/c.jpg"), .settle,
       ])
   }
+
+  @Test func photosOfAFolderThatCouldNotBeEnteredGoWithIt() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/x/e.jpg"), .settle, .deny("/pics/x"), .kill, .settle,
+      .rename("/pics/x", to: "/inbox/x"), .settle,
+    ])
+  }
+
+  @Test func photosOfAFolderThatCanBeEnteredNowhereGo() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/usb/x"), .write("/usb/x/e.jpg"), .settle, .watcherDies(losing: 3), .deny("/usb/x"),
+        .makeDirectory("/usb/z"), .watcherStarts, .watch(events: 1000, listings: 1000),
+        .rename("/usb/x", to: "/usb/z/y"), .settle,
+      ])
+  }
+
+  @Test func photosOfADeniedFolderGoAfterAFailedCommit() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .makeDirectory("/usb/x"), .write("/pics/x/d.jpg"),
+        .settle, .deny("/pics/x"), .makeDirectory("/outside/z"), .failWrites(1), .write("/usb/x/c.jpg"),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .settle,
+        .rename("/pics/x/d.jpg", to: "/outside/z/b.jpg"), .rename("/pics/y", to: "/pics/x"), .settle,
+      ])
+  }
+
+  @Test func folderThatIsDeniedAndRenamedWhileItIsScannedIsNotWhereItWas() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/x/a.jpg"), .settle, .watcherDies(losing: 5), .watcherStarts,
+      .deny("/pics/x"), .watch(events: 4, listings: 2), .rename("/pics/x", to: "/pics/z"), .settle,
+    ])
+  }
+
+  @Test func missingPhotosOfAFolderThatMovesToAnotherRootAreLookedForThere() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/x/e.jpg"), .write("/pics/x/c.jpg"), .write("/pics/x/d.jpg"),
+        .write("/pics/c.jpg"), .settle, .remove("/pics/c.jpg"), .remove("/pics/x/c.jpg"), .remove("/pics/x/d.jpg"),
+        .remove("/pics/x/e.jpg"), .overflow, .watch(events: 1000, listings: 1000),
+        .roots(["/pics", "/usb", "/inbox"]), .watch(events: 1000, listings: 1000), .rename("/pics/x", to: "/inbox/z"),
+        .settle,
+      ])
+  }
+
+  @Test func photosThatMoveToABareMountPointAreNotTheScans() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/x/a.jpg"), .write("/pics/x/b.jpg"), .write("/pics/x/c.jpg"),
+        .write("/pics/x/e.jpg"), .settle, .unmount("/usb"), .watch(events: 1, listings: 0),
+        .rename("/pics/x", to: "/usb/y"), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+      ])
+  }
+
+  @Test func photoOfACardThatIsMountedAnewAndMovedIsNotItsCopy() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/usb/x"), .makeDirectory("/usb/z"), .write("/usb/x/b.jpg"), .settle, .roots(["/pics"]),
+        .copy("/usb/x/b.jpg", to: "/pics/e.jpg"), .rename("/usb/x", to: "/usb/z/z"), .settle, .unmount("/usb"),
+        .mount(1, at: "/usb"), .roots(["/pics", "/usb"]), .settle,
+      ])
+  }
 }
