@@ -339,7 +339,7 @@ package actor Library {
       rescans.fail(
         ended.request,
         with: LibraryError.unavailable(
-          "\(missing) photos are missing at once; nothing was removed. Mount the drive if it is one; if they are gone for good, say `photoctl rescan --confirm`."
+          "\(counted(missing, "photo is", "photos are")) missing at once; nothing was removed. Mount the drive if it is one; if what is missing is gone for good, say `photoctl rescan --confirm`."
         ))
     case .incomplete:
       rescans.fail(

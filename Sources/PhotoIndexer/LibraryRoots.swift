@@ -151,7 +151,7 @@ extension Library {
     board.warn(
       "suspect \(rootID)",
       suspect.map {
-        "\($0.missing) photos are missing from \(FilePath.text(path)) at once; nothing was removed yet. Mount the drive if it is one, or put them back; they are removed when a scan still misses them \(configuration.removalGrace.components.seconds) seconds later, or at once with `photoctl rescan --confirm`."
+        "\(counted($0.missing, "photo is", "photos are")) missing from \(FilePath.text(path)) at once; nothing was removed yet. Mount the drive if it is one, or put back what is missing; it is removed when a scan still misses it \(configuration.removalGrace.components.seconds) seconds later, or at once with `photoctl rescan --confirm`."
       })
   }
 
@@ -182,8 +182,8 @@ extension Library {
 
   private static func remedy(_ code: Int32) -> String {
     code == EACCES || code == EPERM
-      ? "Mend their permissions, then say `photoctl rescan`."
-      : "They are tried again by themselves; if it lasts, look at the disk, and at `ulimit -n`."
+      ? "Mend the permissions, then say `photoctl rescan`."
+      : "It is tried again by itself; if it lasts, look at the disk, and at `ulimit -n`."
   }
 
   /// Tells of files whose content the disk does not give; they are tried again.
@@ -193,7 +193,9 @@ extension Library {
     board.warn(
       "unread",
       first.map { path, reason in
-        "\(troubles.count) files can't be read, the first is \(FilePath.text(path)): \(reason). They are tried again by themselves; if it lasts, look at the disk."
+        troubles.count == 1
+          ? "1 file can't be read: \(FilePath.text(path)): \(reason). It is tried again by itself; if it lasts, look at the disk."
+          : "\(troubles.count) files can't be read, the first is \(FilePath.text(path)): \(reason). They are tried again by themselves; if it lasts, look at the disk."
       })
   }
 
@@ -207,7 +209,9 @@ extension Library {
     board.warn(
       "unreadable",
       unreadable.first.map { path, code in
-        "\(unreadable.count) folders or files can't be read, the first is \(FilePath.text(path)) (\(errorText(code))). What is in the library of them stays. \(Self.remedy(code))"
+        unreadable.count == 1
+          ? "1 folder or file can't be read: \(FilePath.text(path)) (\(errorText(code))). What is in the library of it stays. \(Self.remedy(code))"
+          : "\(unreadable.count) folders or files can't be read, the first is \(FilePath.text(path)) (\(errorText(code))). What is in the library of them stays. \(Self.remedy(code))"
       })
   }
 }

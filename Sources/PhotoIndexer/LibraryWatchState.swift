@@ -88,13 +88,15 @@ extension Library {
     board.warn(
       "watches",
       unwatched == 0
-        ? nil : "\(unwatched) folders are only looked at every few seconds: \(watchLimitText()) \(Self.lateness)")
+        ? nil
+        : "\(counted(unwatched, "folder is", "folders are")) only looked at every few seconds: \(watchLimitText()) \(Self.lateness)"
+    )
     board.warn(
       "instances",
       uninstanced == 0
         ? nil
         : """
-        \(uninstanced) folders are only looked at every few seconds: the kernel gives photod no inotify instance \
+        \(counted(uninstanced, "folder is", "folders are")) only looked at every few seconds: the kernel gives photod no inotify instance \
         (\(errorText(watchState.budget?.instanceError ?? 0))). Programs of this user have all of them; end some, or raise the \
         limit: sudo sysctl fs.inotify.max_user_instances=1024. photod tries again by itself. \(Self.lateness)
         """)
@@ -105,7 +107,7 @@ extension Library {
       kinds.isEmpty
         ? nil
         : """
-        \(count) folders are only looked at every few seconds: they are on \
+        \(counted(count, "folder is", "folders are")) only looked at every few seconds: \(count == 1 ? "it is" : "they are") on \
         \(kinds.map(\.name).joined(separator: ", ")), which does not tell what other machines or programs change in it. \
         \(Self.lateness)
         """)

@@ -27,12 +27,13 @@ enum BackupText {
   }
 
   static func restored(_ restored: RestoredBackup) -> String {
-    """
-    restored \(Text.count(restored.assetCount, "asset", "assets")), \(Text.grouped(restored.userDataCount)) of them \
-    favorites or otherwise yours, from \(Printable.text(restored.path))
-    what was there before is in \(Printable.text(restored.previous.path))
+    let yours = Text.count(restored.userDataCount, "of them a favorite", "of them favorites")
+    return """
+      restored \(Text.count(restored.assetCount, "asset", "assets")), \(yours) or otherwise yours, from \
+      \(Printable.text(restored.path))
+      what was there before is in \(Printable.text(restored.previous.path))
 
-    """
+      """
   }
 }
 

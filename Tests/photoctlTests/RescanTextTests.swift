@@ -16,6 +16,11 @@ import Testing
         """)
   }
 
+  @Test func oneThatWouldBeHeldBackIsSaidInTheSingular() {
+    let text = RescanCommand.text(RescanResult(inserted: 0, updated: 0, removed: 1, heldBack: 1), isDryRun: true)
+    #expect(text.contains("Of these, 1 is missing at once:"))
+  }
+
   @Test func countsAloneWhereNothingIsHeldBack() {
     let result = RescanResult(inserted: 2, updated: 1, removed: 0)
     #expect(RescanCommand.text(result, isDryRun: true) == "would be: 2 inserted, 1 updated, 0 removed\n")

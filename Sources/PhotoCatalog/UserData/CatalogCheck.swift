@@ -7,92 +7,94 @@ extension Catalog {
   /// One rule: how many rows break it, and which is the first.
   private struct Rule {
     let severity: CheckReport.Finding.Severity
-    /// After the number: `photos have no file`.
-    let what: String
+    /// After the number: `photo has no file`, and of several.
+    let one: String
+    let many: String
     let table: String
     /// Gives a number and the smallest id.
     let sql: String
 
     init(
-      _ what: String, in table: String, _ sql: String, severity: CheckReport.Finding.Severity = .error
+      _ one: String, _ many: String, in table: String, _ sql: String, severity: CheckReport.Finding.Severity = .error
     ) {
-      (self.severity, self.what, self.table, self.sql) = (severity, what, table, sql)
+      (self.severity, self.one, self.many, self.table, self.sql) = (severity, one, many, table, sql)
     }
   }
 
   private static let rules = [
     Rule(
-      "photos have no first file in their place", in: "asset",
+      "photo has no first file in its place", "photos have no first file in their place", in: "asset",
       """
       SELECT count(*), min(a.id) FROM asset a LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
         AND r.asset_id = a.id AND r.position = 0 WHERE r.asset_id IS NULL
       """),
     Rule(
-      "files belong to no photo", in: "resource",
+      "file belongs to no photo", "files belong to no photo", in: "resource",
       "SELECT count(*), min(r.asset_id) FROM resource r LEFT JOIN asset a ON a.id = r.asset_id WHERE a.id IS NULL"),
     Rule(
-      "files are in no folder", in: "resource",
+      "file is in no folder", "files are in no folder", in: "resource",
       """
       SELECT count(*), min(r.directory_id) FROM resource r LEFT JOIN directory d ON d.id = r.directory_id
       WHERE d.id IS NULL
       """),
     Rule(
-      "photos are sorted by another date than theirs", in: "asset",
+      "photo is sorted by another date than its own", "photos are sorted by another date than theirs", in: "asset",
       "SELECT count(*), min(id) FROM asset WHERE sort_date <> ifnull(creation_date, added_date)"),
     Rule(
-      "folders are below no root", in: "directory",
+      "folder is below no root", "folders are below no root", in: "directory",
       """
       WITH RECURSIVE below(id) AS (SELECT d.id FROM directory d JOIN root ON root.id = d.root_id WHERE d.parent_id IS NULL
         UNION SELECT d.id FROM below JOIN directory d ON d.parent_id = below.id)
       SELECT count(*), min(id) FROM directory WHERE id NOT IN (SELECT id FROM below)
       """),
     Rule(
-      "folders are a root's and another folder's, or neither", in: "directory",
+      "folder is a root's and another folder's, or neither", "folders are a root's and another folder's, or neither",
+      in: "directory",
       "SELECT count(*), min(id) FROM directory WHERE (parent_id IS NULL) = (root_id IS NULL)"),
     Rule(
-      "folders are on no volume", in: "directory",
+      "folder is on no volume", "folders are on no volume", in: "directory",
       """
       SELECT count(*), min(d.id) FROM directory d LEFT JOIN volume v ON v.id = d.volume_id WHERE v.id IS NULL
       """),
     Rule(
-      "folders have no album of their own", in: "directory",
+      "folder has no album of its own", "folders have no album of their own", in: "directory",
       """
       SELECT count(*), min(d.id) FROM directory d LEFT JOIN collection c ON c.directory_id = d.id WHERE c.id IS NULL
       """),
     Rule(
-      "albums are of folders that are not there", in: "collection",
+      "album is of a folder that is not there", "albums are of folders that are not there", in: "collection",
       """
       SELECT count(*), min(c.id) FROM collection c LEFT JOIN directory d ON d.id = c.directory_id
       WHERE c.directory_id IS NOT NULL AND d.id IS NULL
       """),
     Rule(
-      "photos in albums are not there", in: "album_asset",
+      "photo in an album is not there", "photos in albums are not there", in: "album_asset",
       """
       SELECT count(*), min(m.asset_id) FROM album_asset m LEFT JOIN asset a ON a.id = m.asset_id
         LEFT JOIN collection c ON c.id = m.collection_id WHERE a.id IS NULL OR c.id IS NULL
       """),
     Rule(
-      "keywords are of photos that are not there", in: "asset_keyword",
+      "keyword is of a photo that is not there", "keywords are of photos that are not there", in: "asset_keyword",
       """
       SELECT count(*), min(k.asset_id) FROM asset_keyword k LEFT JOIN asset a ON a.id = k.asset_id
         LEFT JOIN keyword w ON w.id = k.keyword_id WHERE a.id IS NULL OR w.id IS NULL
       """),
     Rule(
-      "keywords have no photo", in: "keyword",
+      "keyword has no photo", "keywords have no photo", in: "keyword",
       "SELECT count(*), min(id) FROM keyword WHERE id NOT IN (SELECT keyword_id FROM asset_keyword)", severity: .warning
     ),
     Rule(
-      "photos are there and deleted", in: "tombstone",
+      "photo is there and deleted", "photos are there and deleted", in: "tombstone",
       "SELECT count(*), min(t.asset_id) FROM tombstone t JOIN asset a ON a.id = t.asset_id"),
     Rule(
-      "photos have ids that are yet to be given", in: "asset",
+      "photo has an id that is yet to be given", "photos have ids that are yet to be given", in: "asset",
       """
       SELECT count(*), min(id) FROM (SELECT id FROM asset UNION ALL SELECT asset_id FROM tombstone)
       WHERE id > ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'asset'), 0)
       """),
   ]
 
-  private static let counted = [
+  private static let tables = [
     "assets": "asset", "files": "resource", "folders": "directory", "collections": "collection", "keywords": "keyword",
     "commits": "history", "deleted photos": "tombstone",
   ]
@@ -109,7 +111,7 @@ extension Catalog {
       if lines != ["ok"] {
         report.findings.append(
           .init(
-            .error, "SQLite finds \(lines.count) \(lines.count == 1 ? "fault" : "faults"): \(lines[0])",
+            .error, "SQLite finds \(counted(lines.count, "fault", "faults")): \(lines[0])",
             place: files.catalog, remedy: Self.remedy))
       }
       for rule in Self.rules {
@@ -118,10 +120,10 @@ extension Catalog {
         }
         report.findings.append(
           .init(
-            rule.severity, "\(count) \(rule.what)", place: "\(rule.table) \(row[1] as Int64? ?? 0)",
-            remedy: rule.severity == .error ? Self.remedy : "They do no harm; the next change removes them."))
+            rule.severity, counted(count, rule.one, rule.many), place: "\(rule.table) \(row[1] as Int64? ?? 0)",
+            remedy: rule.severity == .error ? Self.remedy : "That does no harm; the next change mends it."))
       }
-      for (name, table) in Self.counted {
+      for (name, table) in Self.tables {
         report.counts[name] = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
       }
       try checkHistory(reader, &report)
@@ -150,7 +152,7 @@ extension Catalog {
     guard count > 0 else { return }
     report.findings.append(
       .init(
-        .error, "\(count) \(count == 1 ? "commit" : "commits") can't be read", place: "history \(first)",
+        .error, "\(counted(count, "commit", "commits")) can't be read", place: "history \(first)",
         remedy: Self.remedy))
   }
 
@@ -174,7 +176,7 @@ extension Catalog {
           let count = max(contents.damagedLineCount, 1)
           findings.append(
             finding(
-              "\(count) \(count == 1 ? "line" : "lines") of the journal of user data \(count == 1 ? "is" : "are") damaged"
+              "\(counted(count, "line", "lines")) of the journal of user data \(count == 1 ? "is" : "are") damaged"
             ))
         }
         if contents.library != uuid || contents.epoch != epoch || contents.number != journal.number {
@@ -196,7 +198,7 @@ extension Catalog {
         if let first = ids.first {
           findings.append(
             finding(
-              "catalog and journal differ in what you typed for \(ids.count) \(ids.count == 1 ? "photo" : "photos")",
+              "catalog and journal differ in what you typed for \(counted(ids.count, "photo", "photos"))",
               "asset \(first)"))
         }
         return findings

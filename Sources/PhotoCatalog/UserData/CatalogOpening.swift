@@ -336,7 +336,7 @@ struct CatalogOpening {
       case (0, nil): "what you typed is not in it, as there was no journal of user data."
       case (0, _) where isAllThere: "nothing that you typed is lost: the journal of user data holds nothing."
       case (0, _): "what you typed is not in it, as nothing of it could be read from the journal."
-      default: "what you typed for \(count) photos comes back from the journal as their files are found."
+      default: "what you typed for \(counted(count, "photo", "photos")) comes back from the journal as files are found."
       }
     if !isAllThere {
       fate +=

@@ -94,7 +94,7 @@ extension LibraryEvent {
     case .watcherStarted(let session): "photod-watch runs, for the \(Self.ordinal(session)) time"
     case .watcherDied(let reason): "photod-watch died: \(reason)"
     case .scanStarted(_, let reason): Self.text(reason)
-    case .fileSeen(_, let byteCount): "created or written, \(Self.count(byteCount, "byte", "bytes"))"
+    case .fileSeen(_, let byteCount): "created or written, \(counted(byteCount, "byte", "bytes"))"
     case .fileMoved(let from, _): from == nil ? "moved in from an unknown folder" : "moved"
     case .fileGone: "gone, or no file any more"
     case .folderSeen: "a folder that was not known"
@@ -107,13 +107,13 @@ extension LibraryEvent {
     case .rootOffline(_, let code): "can't be opened: \(errorText(code))"
     case .overflow: "the kernel's queue overflowed: events were lost, all folders are scanned"
     case .polling(_, let reason, let polled, let directories):
-      "\(polled) of \(directories) folders are polled: \(Self.text(reason))"
+      "\(polled) of \(counted(directories, "folder", "folders")) \(polled == 1 ? "is" : "are") polled: \(Self.text(reason))"
     case .inserted: "new"
     case .updated(_, _, let fields): "differs in \(fields.names.joined(separator: ", "))"
     case .renamed: "the same photo in another place"
     case .folderRenamed: "the same folder in another place"
     case .removed: "left the library"
-    case .folderRemoved(_, let count): "left the library with \(Self.count(count, "asset", "assets"))"
+    case .folderRemoved(_, let count): "left the library with \(counted(count, "asset", "assets"))"
     case .ignored(_, _, let reason): "nothing to do: \(Self.text(reason))"
     case .deferred(_, _, let reason): "looked at again soon: \(Self.text(reason))"
     case .damaged(_, _, let failure): "its content can't be read: \(failure)"
@@ -124,10 +124,6 @@ extension LibraryEvent {
     case .committed(let sequence, let origin, let counts): "\(sequence) by \(origin): \(Self.text(counts))"
     case .startedOver(let error): "the catalog can't be written, all begins anew: \(error)"
     }
-  }
-
-  private static func count<N: BinaryInteger>(_ number: N, _ one: String, _ many: String) -> String {
-    "\(number) \(number == 1 ? one : many)"
   }
 
   /// `1st`, `2nd`, `3rd`, `11th`
@@ -175,7 +171,7 @@ extension LibraryEvent {
       (counts.inserted, "new"), (counts.updated, "changed"), (counts.renamed, "moved here"),
       (counts.deferred, "put off"), (counts.damaged, "damaged"), (counts.missing, "missing"),
     ]
-    return ([count(counts.found, "file", "files")] + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(
+    return ([counted(counts.found, "file", "files")] + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(
       separator: ", ")
   }
 

@@ -44,7 +44,7 @@ struct RescanCommand: AsyncParsableCommand {
     guard isDryRun else { return "\(counts)\n" }
     guard let heldBack = result.heldBack, heldBack > 0 else { return "would be: \(counts)\n" }
     return "would be: \(counts)\n"
-      + "Of these, \(Text.grouped(heldBack)) are missing at once: a rescan would keep them for now, and call the folder "
+      + "Of these, \(Text.count(heldBack, "is", "are")) missing at once: a rescan would keep them for now, and call the folder "
       + "suspect. `photoctl rescan --confirm` removes them.\n"
   }
 }

@@ -280,8 +280,8 @@ import Testing
     #expect(!report.isOK)
     let found = report.findings.map(\.what)
     for what in [
-      "2 photos have no first file in their place", "1 files belong to no photo",
-      "2 photos have ids that are yet to be given", "2 commits can't be read", "1 keywords have no photo",
+      "2 photos have no first file in their place", "1 file belongs to no photo",
+      "2 photos have ids that are yet to be given", "2 commits can't be read", "1 keyword has no photo",
       "catalog and journal differ in what you typed for 1 photo",
     ] {
       #expect(found.contains(what), "\(what) in \(found)")

@@ -1,0 +1,111 @@
+import Foundation
+import Logging
+import PhotoCatalog
+import Testing
+import WatchRecords
+
+@testable import PhotoIndexer
+
+/// What the status says of one thing, and of several.
+@Suite struct WarningTests {
+  private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  @Test func oneFolderThatCannotBeReadIsSaidInTheSingular() async throws {
+    let fixture = try LibraryFixture()
+    try await fixture.begin()
+    await fixture.take([.unreadable(directory: 1, name: Self.bytes("x"), errorNumber: 13)])
+    await fixture.library.warnUnreadable()
+    #expect(
+      fixture.library.board.status.warnings == [
+        "1 folder or file can't be read: /pics/x (Permission denied). What is in the library of it stays. "
+          + "Mend the permissions, then say `photoctl rescan`."
+      ])
+    await fixture.take([.unreadable(directory: 1, name: Self.bytes("y"), errorNumber: 5)])
+    await fixture.library.warnUnreadable()
+    #expect(
+      fixture.library.board.status.warnings == [
+        "2 folders or files can't be read, the first is /pics/x (Permission denied). What is in the library of them "
+          + "stays. Mend the permissions, then say `photoctl rescan`."
+      ])
+  }
+
+  @Test func oneFileTheDiskFailsInIsSaidInTheSingular() async throws {
+    let fixture = try LibraryFixture()
+    await fixture.library.fail(["/pics/a.jpg"])
+    #expect(
+      fixture.library.board.status.warnings == [
+        "1 file can't be read: /pics/a.jpg: Input/output error. It is tried again by itself; if it lasts, look at the disk."
+      ])
+    await fixture.library.fail(["/pics/a.jpg", "/pics/b.jpg"])
+    #expect(
+      fixture.library.board.status.warnings == [
+        "2 files can't be read, the first is /pics/a.jpg: Input/output error. They are tried again by themselves; "
+          + "if it lasts, look at the disk."
+      ])
+  }
+
+  @Test(arguments: [1, 2]) func foldersThatArePolledAreCounted(count: Int) async throws {
+    let fixture = try LibraryFixture()
+    let polled = UInt32(count)
+    await fixture.library.noteWatchState(
+      .polling(root: 1, reason: .fileSystem(name: Self.bytes("nfs4")), polled: polled, directories: 9))
+    let said = try #require(fixture.library.board.status.warnings.first)
+    #expect(
+      said.hasPrefix(
+        count == 1
+          ? "1 folder is only looked at every few seconds: it is on nfs4,"
+          : "2 folders are only looked at every few seconds: they are on nfs4,"))
+  }
+}
+
+/// A library over a disk in memory, with one root, which is not run: a test says what happens.
+final class LibraryFixture {
+  let clock = SimulatedClock()
+  let disk: SimulatedDisk
+  let library: Library
+  private let folder: String
+
+  init() throws {
+    folder = SimulationFiles.folder + "/photod-library-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    disk = SimulatedDisk(clock: clock)
+    _ = disk.mount(disk.addVolume(.ext4, identity: "main"), at: "")
+    _ = disk.makeDirectory("/pics")
+    library = try Library(
+      catalog: try Catalog(path: folder + "/catalog.sqlite"), watcher: SimulatedWatcher(disk: disk), files: disk,
+      clock: clock, configuration: .init(roots: [Array("/pics".utf8)], version: "0"),
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
+  }
+
+  /// Has the root, which is empty, scanned.
+  func begin() async throws {
+    try await library.adoptRoots()
+    let key = try #require(disk.resolve("/pics"))
+    await take([
+      .scanStarted(root: 1, request: 0, reason: .start),
+      .directoryFound(number: 1, parent: 0, root: 1, name: [], identity: disk.identity(key)),
+      .listingStarted(number: 1, evidence: .scan), .listingEnded(number: 1, complete: true),
+      .scanEnded(root: 1, request: 0, complete: true),
+    ])
+  }
+
+  func take(_ records: [WatchRecord]) async {
+    await library.simulateTake(await library.read(ahead: .batch(records)))
+  }
+}
+
+extension Library {
+  /// As if the disk failed in these files and no others.
+  fileprivate func fail(_ paths: [String]) {
+    reconciler.unread = [:]
+    for (index, path) in paths.enumerated() {
+      reconciler.unread[Int64(index)] = Retry(
+        isPending: true, at: 0, delay: 0, trouble: (Array(path.utf8), "Input/output error"))
+    }
+    warnUnread()
+  }
+}
