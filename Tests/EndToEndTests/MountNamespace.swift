@@ -35,9 +35,16 @@ final class MountNamespace {
     holder.arguments = ["-c", "exec \(Self.unshare) sh -c 'echo ready >\(folder)/ready; exec cat >/dev/null'"]
     holder.standardInput = input
     try holder.run()
-    while !FileManager.default.fileExists(atPath: folder + "/ready") {
-      try #require(holder.isRunning, "no mount namespace: \(Self.unshare)")
-      usleep(1000)
+    let deadline = ContinuousClock.now + .seconds(60)
+    do {
+      while !FileManager.default.fileExists(atPath: folder + "/ready") {
+        try #require(holder.isRunning, "no mount namespace: \(Self.unshare)")
+        try #require(ContinuousClock.now < deadline, "no mount namespace within a minute: \(Self.unshare)")
+        usleep(1000)
+      }
+    } catch {
+      if holder.isRunning { end() }
+      throw error
     }
   }
 
