@@ -11,7 +11,8 @@ extension Library {
   ///   - path: absolute; nil means every root. Of a file, its folder is scanned.
   ///   - dryRun: only counts.
   ///   - confirm: what is missing really is gone, however much it is.
-  /// - Throws: ``LibraryError/notInLibrary(path:message:)`` for a path outside every root.
+  /// - Throws: ``LibraryError/notInLibrary(path:message:)`` for a path outside every root;
+  ///   ``LibraryError/unavailable(_:)`` for one that is offline, with since when and why.
   package func rescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) async throws -> RescanResult {
     if let path, confirm, !dryRun, let rootID = rootID(of: path) { return try await confirmRoot(rootID) }
     if let path, confirm, !dryRun, let folder = awayFolder(path) { return try await confirmFolder(folder) }
@@ -21,7 +22,7 @@ extension Library {
     for target in targets {
       // What is above may have gone while others were scanned.
       guard reconciler.tree.contains(target.directoryID), let number = reconciler.tree.number(of: target.directoryID)
-      else { throw Self.notScanned }
+      else { throw goneMeanwhile(root: target.root) }
       let isTop = reconciler.tree.row(target.directoryID).parentID == nil
       let request = watcher.rescan(root: target.root, directory: isTop ? nil : number)
       if confirm { reconciler.confirmedRequests.insert(request) }
@@ -118,51 +119,6 @@ extension Library {
     return result
   }
 
-  private static let notScanned = LibraryError.unavailable(
-    "The folder is offline or was not scanned yet. `photoctl status` shows which folders are online.")
-
-  private func rescanTargets(_ path: [UInt8]?) throws -> [(root: UInt16, directoryID: Int64)] {
-    let tree = reconciler.tree
-    guard let path else {
-      return reconciler.rootIDs.compactMap { root, rootID in
-        // What is offline is not scanned, and keeps nobody waiting.
-        guard reconciler.availability[rootID] == true else { return nil }
-        return tree.top(ofRoot: rootID).map { (root, $0) }
-      }.sorted { $0.root < $1.root }
-    }
-    guard rootID(containing: path) != nil else {
-      throw LibraryError.notInLibrary(
-        path: FilePath.text(path),
-        message: "\(FilePath.text(path)) is in none of the library's folders. `photoctl status` lists them.")
-    }
-    guard try files.exists(path) || isKnown(path) else {
-      throw LibraryError.notInLibrary(
-        path: FilePath.text(path), message: "There is no \(FilePath.text(path)), on disk or in the library.")
-    }
-    var folder = path
-    while true {
-      if let directory = tree.directory(path: folder), tree.number(of: directory) != nil {
-        let rootID = tree.rootID(of: directory)
-        return reconciler.rootIDs.filter { $0.value == rootID }.map { ($0.key, directory) }
-      }
-      guard let slash = folder.lastIndex(of: UInt8(ascii: "/")), slash > 0 else { throw Self.notScanned }
-      folder.removeSubrange(slash...)
-    }
-  }
-
-  /// The catalog has a folder, or a file, of this path.
-  private func isKnown(_ path: [UInt8]) throws -> Bool {
-    if reconciler.tree.directory(path: path) != nil { return true }
-    return try catalog.read { try $0.file(path: path) } != nil
-  }
-
-  func rootID(containing path: [UInt8]) -> Int64? {
-    reconciler.tree.rootPaths.first { _, root in
-      path.starts(with: root)
-        && (path.count == root.count || root.last == UInt8(ascii: "/") || path[root.count] == UInt8(ascii: "/"))
-    }?.key
-  }
-
   /// Compares the disk with the catalog and changes nothing. A moved file counts as updated. The walk is on a queue of its
   /// own: the library goes on meanwhile.
   private func dryRunRescan(_ directoryIDs: [Int64]) async throws -> RescanResult {
@@ -197,7 +153,8 @@ extension Library {
     var counts: [Int64: (missing: Int, total: Int)] = [:]
     try catalog.read { reader in
       for top in directoryIDs {
-        for directory in tree.subtree(of: top) {
+        // Of a drive that is away nothing is missing.
+        for directory in tree.subtree(of: top) where tree.isMounted(directory) {
           tops[directory] = top
           let folder = tree.path(of: directory) + [UInt8(ascii: "/")]
           let rows = try reader.files(in: directory)

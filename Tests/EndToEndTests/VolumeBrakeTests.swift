@@ -69,6 +69,10 @@ struct VolumeBrakeTests {
       #expect(try await fixture.available() == [kept])
       #expect(try await fixture.ids() == ids)
       #expect(try await fixture.rescan() == .init(inserted: 0, updated: 0, removed: 0))
+      #expect(try await fixture.rescan(dryRun: true) == .init(inserted: 0, updated: 0, removed: 0))
+      let refused = try fixture.daemon.photoctl("rescan", "--dry-run", fixture.photos + "/usb/folder")
+      #expect(
+        refused.status == 69 && refused.errors.contains("\(fixture.photos)/usb is offline: its drive is not mounted"))
       #expect(try await fixture.available() == [kept])
       #expect(try await fixture.daemon.status().warnings.contains { $0.hasPrefix(fixture.photos + "/usb ") })
 

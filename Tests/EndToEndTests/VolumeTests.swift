@@ -50,6 +50,32 @@ struct VolumeTests {
     }
   }
 
+  /// Whoever asks what a rescan would remove is told that it would remove nothing.
+  @Test(arguments: [[], ["--dry-run"]])
+  func rescanOfARootThatIsOfflineSaysSinceWhenAndWhatHelps(options: [String]) async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(.tmpfs)
+      try drive.mount(fixture.photos)
+      try await fixture.start()
+      let ids = try await fixture.ids()
+      try drive.unmount(fixture.photos)
+      let root = try #require(try await fixture.roots(.offline).roots.first)
+      let since = try #require(root.since).description.prefix(16).replacing("T", with: " ")
+      for path in ["", "/drive-1.jpg", "/nothing"] {
+        let refused = try fixture.daemon.photoctl(["rescan"] + options + [fixture.photos + path])
+        #expect(refused.status == 69, "\(refused.errors)")
+        #expect(
+          refused.errors.contains(
+            "\(fixture.photos) is offline since \(since) UTC: there is nothing to compare, and nothing of it is removed"
+          ))
+        #expect(refused.errors.contains("Mount its drive"))
+      }
+      #expect(try await fixture.ids() == ids)
+      // What is offline keeps nobody from the rest.
+      #expect(try fixture.daemon.photoctl(["rescan"] + options).status == 0)
+    }
+  }
+
   @Test(arguments: Drive.Kind.possible)
   func driveThatWentWhilePhotodWasDownIsWaitedFor(kind: Drive.Kind) async throws {
     try await VolumeFixture.with { fixture in

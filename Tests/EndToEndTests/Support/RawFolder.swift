@@ -75,16 +75,24 @@ final class RawFolder {
 
 extension DaemonFixture {
   /// Runs photoctl to its end.
-  func photoctl(_ arguments: String...) throws -> (output: Data, status: Int32) {
+  func photoctl(_ arguments: String...) throws -> (output: Data, errors: String, status: Int32) {
+    try photoctl(arguments)
+  }
+
+  func photoctl(_ arguments: [String]) throws -> (output: Data, errors: String, status: Int32) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: Self.products + "/photoctl")
     process.arguments = ["--socket", socket] + arguments
     let pipe = Pipe()
     process.standardOutput = pipe
+    let errors = directory + "/" + UUID().uuidString
+    try Data().write(to: URL(fileURLWithPath: errors))
+    let handle = try #require(FileHandle(forWritingAtPath: errors))
+    process.standardError = handle
     try process.run()
     let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    return (output, process.terminationStatus)
+    return (output, try String(contentsOfFile: errors, encoding: .utf8), process.terminationStatus)
   }
 
   /// The paths of all photos, as photoctl gives them to other programs.
