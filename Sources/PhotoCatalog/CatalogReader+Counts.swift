@@ -16,9 +16,11 @@ package struct RootCounts: Hashable, Sendable {
 /// An asset whose content could not be read.
 package struct FailedAsset: Hashable, Sendable {
   package var assetID: Int64
-  /// As the wire writes it.
-  package var path: String
+  /// As the bytes of the file system.
+  package var path: [UInt8]
   package var failure: String
+  /// When its content was read, nanoseconds since 1970; 0: not yet, as the disk failed in it.
+  package var readTime: Int64
 }
 
 extension CatalogReader {
@@ -59,15 +61,17 @@ extension CatalogReader {
     var tree = try DirectoryTree(database)
     let statement = try RawStatement(
       database,
-      "SELECT id, directory_id, name, failure FROM asset WHERE failure IS NOT NULL ORDER BY id LIMIT ?")
+      "SELECT a.id, a.directory_id, a.name, a.failure, ifnull(r.read_time, 0) FROM asset a "
+        + "LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name "
+        + "WHERE a.failure IS NOT NULL ORDER BY a.id LIMIT ?")
     statement.bind(1, max(limit, 0))
     var failed: [FailedAsset] = []
     try statement.forEachRow {
       failed.append(
         FailedAsset(
           assetID: statement.int64(0),
-          path: FilePath.text(try tree.place(statement.int64(1)).path(of: statement.bytes(2))),
-          failure: statement.text(3)))
+          path: try tree.place(statement.int64(1)).path(of: statement.bytes(2)),
+          failure: statement.text(3), readTime: statement.int64(4)))
     }
     return failed
   }

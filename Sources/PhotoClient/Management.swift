@@ -115,6 +115,33 @@ public struct EventPage: Codable, Hashable, Sendable {
   }
 }
 
+/// A file or a folder of the library that can't be read; what the library has of it stays.
+public struct UnreadableFile: Codable, Hashable, Sendable {
+  public var path: String
+  /// `damaged`: its content can't be parsed. `failing`: the disk fails in it. `unreadable`: it can't be opened, or looked
+  /// at. More may come.
+  public var kind: String
+  /// What the system, or the reader of its format, said.
+  public var reason: String
+  /// When it was found to be so, where that is known.
+  public var since: PhotoDate?
+  /// What helps.
+  public var remedy: String
+  /// `nil` for a folder, and for a file that is not in the library.
+  public var assetID: Int64?
+
+  public init(
+    path: String, kind: String, reason: String, since: PhotoDate? = nil, remedy: String, assetID: Int64? = nil
+  ) {
+    self.path = path
+    self.kind = kind
+    self.reason = reason
+    self.since = since
+    self.remedy = remedy
+    self.assetID = assetID
+  }
+}
+
 /// A copy of the daemon's catalog.
 public struct BackupFile: Codable, Hashable, Sendable {
   public var path: String
@@ -189,6 +216,7 @@ extension PhotoLibrary {
   private static let management = "org.photod.manage"
   private struct ClientsReply: Decodable { let clients: [ConnectedClient] }
   private struct EventsCall: Encodable { let follow: Bool? }
+  private struct UnreadableReply: Decodable { let files: [UnreadableFile] }
   private struct PathCall: Encodable { let path: String? }
   private struct CheckCall: Encodable { let deep: Bool? }
   private struct BackupReply: Decodable { let backup: BackupFile }
@@ -210,6 +238,11 @@ extension PhotoLibrary {
   ///   reader: one that is slow misses what it keeps no longer, and ``EventPage/missed`` says how much.
   public func events(follow: Bool = false) -> LibraryReplies<EventPage> {
     stream("Events", in: Self.management, EventsCall(follow: follow ? true : nil), of: EventPage.self) { $0 }
+  }
+
+  /// What can't be read in the library's folders, by path, page by page.
+  public func unreadableFiles() -> LibraryReplies<[UnreadableFile]> {
+    stream("ListUnreadable", in: Self.management, VarlinkEmpty(), of: UnreadableReply.self) { $0.files }
   }
 
   /// Copies the catalog to a file, verified, while the library goes on.

@@ -53,7 +53,8 @@ final class ServingLibrary: RunningLibrary {
         vendor: "photod", product: "photod", version: Daemon.version, url: "https://github.com/photod/photod"),
       interfaces: [
         interface,
-        ManageService(connections: interface.connections, events: library.events, keeping: keeper),
+        ManageService(
+          connections: interface.connections, events: library.events, library: library, keeping: keeper),
       ],
       onEvent: { [counted = RepeatedMessages.counted(logger)] in serviceEvent($0, counted) })
     interface.connections.watch(service)

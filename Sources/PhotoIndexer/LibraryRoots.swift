@@ -166,7 +166,7 @@ extension Library {
   func noteUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
     guard let id = reconciler.tree.directory(number: directory) else { return }
     let path = reconciler.tree.path(of: id)
-    unreadable.insert(name.isEmpty ? path : child(name, of: path), errorNumber: code)
+    unreadable.insert(name.isEmpty ? path : child(name, of: path), errorNumber: code, at: clock.wallTime / 1000)
   }
 
   /// The path of what has a name in a folder; the folder may be `/`.
@@ -192,10 +192,10 @@ extension Library {
     let first = troubles.min { $0.path.lexicographicallyPrecedes($1.path) }
     board.warn(
       "unread",
-      first.map { path, reason in
+      first.map { trouble in
         troubles.count == 1
-          ? "1 file can't be read: \(FilePath.text(path)): \(reason). It is tried again by itself; if it lasts, look at the disk."
-          : "\(troubles.count) files can't be read, the first is \(FilePath.text(path)): \(reason). They are tried again by themselves; if it lasts, look at the disk."
+          ? "1 file can't be read: \(FilePath.text(trouble.path)): \(trouble.reason). It is tried again by itself; if it lasts, look at the disk."
+          : "\(troubles.count) files can't be read, the first is \(FilePath.text(trouble.path)): \(trouble.reason). They are tried again by themselves; if it lasts, look at the disk."
       })
   }
 

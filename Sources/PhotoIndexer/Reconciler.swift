@@ -257,6 +257,13 @@ struct Retry {
   var at: Int64
   /// Nanoseconds.
   var delay: Int64
-  /// The disk keeps it from being read: which file, and why.
-  var trouble: (path: [UInt8], reason: String)?
+  /// The disk keeps it from being read.
+  var trouble: Trouble?
+
+  struct Trouble: Sendable {
+    let path: [UInt8]
+    let reason: String
+    /// Microseconds since 1970.
+    let since: Int64
+  }
 }

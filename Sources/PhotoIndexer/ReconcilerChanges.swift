@@ -167,7 +167,7 @@ extension Reconciler {
     if row.readTime == 0 {
       // It is elsewhere or changing just now. What the catalog holds stays until it can be read.
       if let failure = content.failure {
-        deferReading(row.assetID, row, failure, uptime: batch.uptime)
+        deferReading(row.assetID, row, failure, in: batch)
       } else {
         unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
       }

@@ -141,7 +141,7 @@ extension Reconciler {
       note(.damaged(eventPlace(row), assetID: assetID, failure: failure), as: .damaged)
     }
     if row.readTime == 0, let failure = content.failure {
-      deferReading(assetID, row, failure, uptime: batch.uptime)
+      deferReading(assetID, row, failure, in: batch)
     } else if row.readTime == 0 {
       unread[assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
     } else if content.failure != nil && isYoung(row.changeTime, at: batch.time) {
@@ -155,14 +155,16 @@ extension Reconciler {
 
   /// The disk failed in it: read again in 5 s, and twice as late each time, to an hour; by each sync, too. As it counts
   /// as not read, the first scan of the next photod reads it as well.
-  func deferReading(_ assetID: Int64, _ row: FileRow, _ failure: String, uptime: Int64) {
+  func deferReading(_ assetID: Int64, _ row: FileRow, _ failure: String, in batch: Batch) {
+    let uptime = batch.uptime
     let before = unread[assetID].flatMap { $0.trouble == nil ? nil : $0 }
     var retry = before ?? Retry(isPending: true, at: uptime, delay: 0)
     if retry.at <= uptime {
       retry.delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastDiskRetry)
       retry.at = uptime + retry.delay
     }
-    retry.trouble = (path(of: row), failure)
+    retry.trouble = .init(
+      path: path(of: row), reason: failure, since: before?.trouble?.since ?? batch.time / 1000)
     unread[assetID] = retry
   }
 

@@ -1,7 +1,21 @@
 /// Folders and files that could not be read when they were last looked at.
 struct UnreadablePaths {
-  /// By the folder that they are in, then by name: the number of the error.
-  private var names: [[UInt8]: [[UInt8]: Int32]] = [:]
+  struct Entry: Sendable, Equatable {
+    let path: [UInt8]
+    let errorNumber: Int32
+    /// When it was first found to be so, microseconds since 1970.
+    let since: Int64
+  }
+
+  private struct Trouble {
+    var errorNumber: Int32
+    let since: Int64
+  }
+
+  /// By the folder that they are in, then by name.
+  private var names: [[UInt8]: [[UInt8]: Trouble]] = [:]
+  /// Since when the forgotten ones were so: a listing says it of them once more.
+  private var lapsed: [[UInt8]: Int64] = [:]
   private(set) var count = 0
   /// Since ``takeUntold()``.
   private(set) var hasChanged = false
@@ -11,9 +25,15 @@ struct UnreadablePaths {
 
   var isEmpty: Bool { count == 0 }
 
-  mutating func insert(_ path: [UInt8], errorNumber: Int32) {
+  /// - Parameter date: microseconds since 1970.
+  mutating func insert(_ path: [UInt8], errorNumber: Int32, at date: Int64) {
     let (folder, name) = Self.split(path)
-    if names[folder, default: [:]].updateValue(errorNumber, forKey: name) == nil { count += 1 }
+    if names[folder]?[name] == nil {
+      count += 1
+      names[folder, default: [:]][name] = Trouble(errorNumber: errorNumber, since: lapsed[path] ?? date)
+    } else {
+      names[folder]?[name]?.errorNumber = errorNumber
+    }
     hasChanged = true
     if told.insert(path).inserted, [1, 10, 100, 1_000, 10_000].contains(told.count) {
       untold.append((path, errorNumber, told.count))
@@ -23,8 +43,13 @@ struct UnreadablePaths {
   /// Forgets a folder and what is directly in it.
   mutating func remove(in path: [UInt8]) {
     let (folder, name) = Self.split(path)
-    var removed = names.removeValue(forKey: path)?.count ?? 0
-    if names[folder]?.removeValue(forKey: name) != nil { removed += 1 }
+    let inside = names.removeValue(forKey: path) ?? [:]
+    for (name, trouble) in inside { lapsed[path + [UInt8(ascii: "/")] + name] = trouble.since }
+    var removed = inside.count
+    if let trouble = names[folder]?.removeValue(forKey: name) {
+      lapsed[path] = trouble.since
+      removed += 1
+    }
     if names[folder]?.isEmpty == true { names[folder] = nil }
     count -= removed
     hasChanged = hasChanged || removed > 0
@@ -44,6 +69,7 @@ struct UnreadablePaths {
   /// What the log is still to be told; nothing has changed then.
   mutating func takeUntold() -> [(path: [UInt8], errorNumber: Int32, count: Int)] {
     hasChanged = false
+    lapsed = [:]
     defer { untold = [] }
     return untold
   }
@@ -51,9 +77,19 @@ struct UnreadablePaths {
   /// In the order of their bytes.
   var first: (path: [UInt8], errorNumber: Int32)? {
     guard let folder = names.keys.min(by: { $0.lexicographicallyPrecedes($1) }),
-      let (name, errorNumber) = names[folder]?.min(by: { $0.key.lexicographicallyPrecedes($1.key) })
+      let (name, trouble) = names[folder]?.min(by: { $0.key.lexicographicallyPrecedes($1.key) })
     else { return nil }
-    return (folder + [UInt8(ascii: "/")] + name, errorNumber)
+    return (folder + [UInt8(ascii: "/")] + name, trouble.errorNumber)
+  }
+
+  /// All of them, in no order.
+  var entries: [Entry] {
+    names.flatMap { folder, names in
+      names.map { name, trouble in
+        Entry(
+          path: folder + [UInt8(ascii: "/")] + name, errorNumber: trouble.errorNumber, since: trouble.since)
+      }
+    }
   }
 
   private static func split(_ path: [UInt8]) -> (folder: [UInt8], name: [UInt8]) {

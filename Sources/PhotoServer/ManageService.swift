@@ -10,6 +10,8 @@ package final class ManageService: VarlinkInterface {
 
   let connections: ConnectionBoard
   let events: EventRing
+  /// Nil where there is none.
+  let library: Library?
   /// Nil where there is no library to keep.
   let keeping: (any LibraryKeeping)?
   /// Returns when Clients may look again. Tests decide when that is.
@@ -18,21 +20,25 @@ package final class ManageService: VarlinkInterface {
   /// - Parameters:
   ///   - connections: of the service that this is an interface of.
   ///   - events: of the library; an empty ring where there is none.
+  ///   - library: in which files can't be read; nil where there is none.
   ///   - keeping: of the library; nil where there is none.
   package convenience init(
-    connections: ConnectionBoard, events: EventRing = EventRing(), keeping: (any LibraryKeeping)? = nil
+    connections: ConnectionBoard, events: EventRing = EventRing(), library: Library? = nil,
+    keeping: (any LibraryKeeping)? = nil
   ) {
-    self.init(connections: connections, events: events, keeping: keeping) {
+    self.init(connections: connections, events: events, library: library, keeping: keeping) {
       try await Task.sleep(for: .milliseconds(500))
     }
   }
 
   init(
-    connections: ConnectionBoard, events: EventRing, keeping: (any LibraryKeeping)? = nil,
+    connections: ConnectionBoard, events: EventRing, library: Library? = nil,
+    keeping: (any LibraryKeeping)? = nil,
     interval: @escaping @Sendable () async throws -> Void
   ) {
     self.connections = connections
     self.events = events
+    self.library = library
     self.keeping = keeping
     self.interval = interval
   }
@@ -42,6 +48,7 @@ package final class ManageService: VarlinkInterface {
     switch call.method {
     case "Clients": try await clients(call)
     case "Events": try await events(call)
+    case "ListUnreadable": try await listUnreadable(call)
     case "Backup": try await backUp(call)
     case "ListBackups": try await listBackups(call)
     case "Restore": try await restore(call)

@@ -12,7 +12,7 @@ enum StatusText {
     var text = "\(colored(status.state, style)): \(Text.count(status.assetCount, "asset", "assets"))"
     if status.pendingCount > 0 { text += ", \(Text.grouped(status.pendingCount)) pending" }
     if status.failedCount > 0 { text += ", \(Text.grouped(status.failedCount)) unreadable" }
-    text += "\n"
+    text += status.failedCount > 0 ? " (listed by 'photoctl status --unreadable')\n" : "\n"
     if let progress = status.progress, status.state != .live { text += bar(progress, width: 30) + "\n" }
     if !status.roots.isEmpty { text += "\n" }
     let width = status.roots.reduce(0) { max($0, TextWidth.columns(of: Printable.text($1.path))) }

@@ -70,6 +70,25 @@ struct ManagementTests {
     }
   }
 
+  @Test func whatCannotBeReadComesPageByPage() async throws {
+    struct Page: Encodable { let files: [UnreadableFile], count: Int }
+    let date = PhotoDate(microseconds: 5_000_000)
+    let files = [
+      UnreadableFile(path: "/p/a", kind: "unreadable", reason: "no", since: date, remedy: "mend"),
+      UnreadableFile(path: "/p/b.jpg", kind: "damaged", reason: "cut", remedy: "replace", assetID: 4),
+    ]
+    try await ScriptedDaemon.with([
+      "ListUnreadable": {
+        try await $0.replyContinuing(Page(files: [files[0]], count: 2))
+        try await $0.reply(Page(files: [files[1]], count: 2))
+      }
+    ]) { daemon in
+      var pages: [[UnreadableFile]] = []
+      for try await page in daemon.library().unreadableFiles() { pages.append(page) }
+      #expect(pages == [[files[0]], [files[1]]])
+    }
+  }
+
   @Test func backupsComeAsTheInterfaceHasThem() async throws {
     struct Backup: Encodable { let backup: BackupFile }
     struct Backups: Encodable { let backups: [BackupFile] }

@@ -7,12 +7,12 @@ import Testing
 
   @Test func whatIsListedAgainIsForgottenUntilItIsSaidOnceMore() {
     var paths = UnreadablePaths()
-    for path in ["/p/a", "/p/b", "/p/a/deep", "/q"] { paths.insert(bytes(path), errorNumber: 13) }
-    paths.insert(bytes("/p/a"), errorNumber: 5)
+    for path in ["/p/a", "/p/b", "/p/a/deep", "/q"] { paths.insert(bytes(path), errorNumber: 13, at: 7) }
+    paths.insert(bytes("/p/a"), errorNumber: 5, at: 7)
     #expect(paths.count == 4 && paths.first?.path == bytes("/q"))
     paths.remove(in: bytes("/p"))
     #expect(paths.count == 2)
-    paths.insert(bytes("/p/b"), errorNumber: 13)
+    paths.insert(bytes("/p/b"), errorNumber: 13, at: 7)
     paths.remove(in: bytes("/p/a/deep"))
     paths.remove(in: bytes("/q"))
     #expect(paths.count == 1 && paths.first?.path == bytes("/p/b") && paths.first?.errorNumber == 13)
@@ -22,7 +22,7 @@ import Testing
 
   @Test func whatWasInAFolderThatIsGoneIsForgotten() {
     var paths = UnreadablePaths()
-    for path in ["/p", "/p/a", "/p/gone/b", "/p/gone/c", "/q"] { paths.insert(bytes(path), errorNumber: 13) }
+    for path in ["/p", "/p/a", "/p/gone/b", "/p/gone/c", "/q"] { paths.insert(bytes(path), errorNumber: 13, at: 7) }
     _ = paths.takeUntold()
     let there: Set = [bytes("/p"), bytes("/p/kept")]
     paths.removeUnlessThere { there.contains($0) }
@@ -34,13 +34,26 @@ import Testing
 
   @Test func logIsToldOnceOfEachAndOfFewOfMany() {
     var paths = UnreadablePaths()
-    for number in 0..<150 { paths.insert(bytes("/p/\(number)"), errorNumber: 13) }
+    for number in 0..<150 { paths.insert(bytes("/p/\(number)"), errorNumber: 13, at: 7) }
     #expect(paths.hasChanged)
     #expect(paths.takeUntold().map(\.count) == [1, 10, 100])
     #expect(!paths.hasChanged)
     paths.remove(in: bytes("/p"))
     #expect(paths.hasChanged)
-    for number in 0..<150 { paths.insert(bytes("/p/\(number)"), errorNumber: 13) }
+    for number in 0..<150 { paths.insert(bytes("/p/\(number)"), errorNumber: 13, at: 7) }
     #expect(paths.takeUntold().isEmpty)
+  }
+
+  @Test func whatAListingSaysOnceMoreIsSoSinceItWasFirstSaid() {
+    var paths = UnreadablePaths()
+    paths.insert(bytes("/p/a"), errorNumber: 13, at: 5)
+    paths.remove(in: bytes("/p"))
+    paths.insert(bytes("/p/a"), errorNumber: 5, at: 9)
+    #expect(paths.entries == [.init(path: bytes("/p/a"), errorNumber: 5, since: 5)])
+    // It was readable in between: nobody said otherwise by the end of the scan.
+    paths.remove(in: bytes("/p"))
+    _ = paths.takeUntold()
+    paths.insert(bytes("/p/a"), errorNumber: 13, at: 20)
+    #expect(paths.entries.map(\.since) == [20])
   }
 }

@@ -104,7 +104,8 @@ extension Library {
     reconciler.unread = [:]
     for (index, path) in paths.enumerated() {
       reconciler.unread[Int64(index)] = Retry(
-        isPending: true, at: 0, delay: 0, trouble: (Array(path.utf8), "Input/output error"))
+        isPending: true, at: 0, delay: 0,
+        trouble: .init(path: Array(path.utf8), reason: "Input/output error", since: 1_000_000))
     }
     warnUnread()
   }

@@ -129,7 +129,7 @@ import Varlink
 
   @Test func withoutALibraryItSaysSo() async throws {
     try await serving(nil) { client in
-      for method in ["Backup", "ListBackups", "Check"] {
+      for method in ["Backup", "ListBackups", "Check", "ListUnreadable"] {
         let error = await #expect(throws: VarlinkError.self) {
           _ = try await client.call("org.photod.manage." + method, returning: VarlinkEmpty.self)
         }

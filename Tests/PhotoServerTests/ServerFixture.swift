@@ -85,7 +85,7 @@ final class ServerFixture: Sendable {
       let interface = LibraryService(
         library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         pageDeadline: pageDeadline)
-      let manage = ManageService(connections: interface.connections, events: library.events) {
+      let manage = ManageService(connections: interface.connections, events: library.events, library: library) {
         try Task.checkCancellation()
         await Task.yield()
       }

@@ -71,6 +71,31 @@ struct ManageTextTests {
     #expect(BackupText.table([]).hasPrefix("No backups yet"))
   }
 
+  @Test func whatCannotBeReadIsALineEachWithWhatHelpsBelow() throws {
+    let files = ["/p/a\u{1B}.jpg", "/p/b.jpg"].map {
+      UnreadableFile(path: $0, kind: "damaged", reason: "cut off", remedy: "Put a whole copy in its place.", assetID: 1)
+    }
+    var list = UnreadableList(format: .table, columns: nil)
+    let text = String(decoding: try list.page(files) + list.end(), as: UTF8.self)
+    #expect(
+      text == """
+        SINCE     WHAT        WHY      PATH
+        -         damaged     cut off  /p/a?.jpg
+        -         damaged     cut off  /p/b.jpg
+
+        damaged: Put a whole copy in its place.
+
+        """)
+    #expect(
+      String(decoding: UnreadableList(format: .table, columns: nil).end(), as: UTF8.self) == "Everything can be read.\n"
+    )
+    var json = UnreadableList(format: .jsonl, columns: nil)
+    #expect(
+      String(decoding: try json.page([files[1]]) + json.end(), as: UTF8.self)
+        == #"{"assetID":1,"kind":"damaged","path":"/p/b.jpg","reason":"cut off","remedy":"Put a whole copy in its place."}"#
+        + "\n")
+  }
+
   @Test func aBackupIsFoundByItsNameAlone() {
     let date = PhotoDate(microseconds: now)
     let known = ["/b/photod-1.sqlite", "/b/1.sqlite"].map {

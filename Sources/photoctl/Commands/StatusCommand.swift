@@ -12,6 +12,10 @@ struct StatusCommand: AsyncParsableCommand {
       will be at once); recovering (events were lost, a scan finds out which); degraded (the warnings say why). \
       Pending is work that was seen and is not in the library yet; unreadable are files whose content can't be read.
 
+      --unreadable lists these files, and the folders that can't be read, instead: since when, what is wrong (damaged: the \
+      content can't be parsed; failing: the disk fails in it; unreadable: it can't be opened), why, and where; below the \
+      table, what helps. With --format jsonl a line is an UnreadableFile of org.photod.manage.
+
       --wait also waits for photod to start. With --timeout it ends with 75 in time, or with 69 where there is no photod \
       yet.
 
@@ -19,12 +23,24 @@ struct StatusCommand: AsyncParsableCommand {
         photoctl status
         photoctl status --wait && photoctl query      after the first scan
         photoctl status --json | jq .pendingCount
+        photoctl status --unreadable
+        photoctl status --unreadable --format paths0 | xargs -0 ls -l
       """)
 
   @OptionGroup var connection: ConnectionOptions
 
   @Flag(help: "Print the status as one JSON object.")
   var json = false
+
+  @Flag(help: "List the files and folders that can't be read.")
+  var unreadable = false
+
+  @Option(
+    help: """
+      How to print the list of --unreadable: table, json, jsonl, csv, tsv, paths or paths0 (default: table on a terminal, \
+      else jsonl).
+      """)
+  var format: OutputFormat?
 
   @Flag(help: "Wait until the library is live and nothing is pending. On a terminal a bar shows how far it is.")
   var wait = false
@@ -37,6 +53,8 @@ struct StatusCommand: AsyncParsableCommand {
   var timeout: Double?
 
   func validate() throws {
+    if format != nil && !unreadable { throw ValidationError("--format is for --unreadable.") }
+    if format != nil && json { throw ValidationError("--json is --format json: give one of them.") }
     guard let timeout else { return }
     if !wait { throw ValidationError("--timeout is for --wait.") }
     guard (0...86_400).contains(timeout) else {
@@ -46,8 +64,18 @@ struct StatusCommand: AsyncParsableCommand {
 
   func run() async throws {
     let library = connection.library
+    if unreadable {
+      if wait { _ = try await Self.settled(library, within: timeout) }
+      return try await listUnreadable(library)
+    }
     let status = wait ? try await Self.settled(library, within: timeout) : try await library.status()
     try Output.put(json ? JSONText.indented(status) : Array(StatusText.text(status, style: connection.style).utf8))
+  }
+
+  private func listUnreadable(_ library: PhotoLibrary) async throws {
+    var list = UnreadableList(format: format ?? (json ? .json : .standard), columns: Output.terminalColumns)
+    for try await files in library.unreadableFiles() { try Output.put(try list.page(files)) }
+    try Output.put(list.end())
   }
 
   /// The first status in which everything is done; of a photod, too, that starts only now.

@@ -40,6 +40,10 @@ final class RawFolder {
     try #require(result == 0)
   }
 
+  func remove(_ name: [UInt8]) throws {
+    try #require(Self.withName(name) { unlinkat(descriptor, $0, 0) } == 0, "\(String(cString: strerror(errno)))")
+  }
+
   func setModificationTime(_ name: [UInt8], _ seconds: Int) throws {
     var times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
     try #require(Self.withName(name) { utimensat(descriptor, $0, &times, 0) } == 0)

@@ -1,0 +1,109 @@
+import Foundation
+import Glibc
+import PhotoModel
+import Testing
+
+/// Each file and folder that can't be read is listed, with since when, why, and what helps.
+@Suite(.timeLimit(.minutes(10))) struct UnreadableTests {
+  struct Line: Decodable {
+    let path: String
+    let kind: String
+    let reason: String
+    let since: PhotoDate?
+    let remedy: String
+    let assetID: Int64?
+  }
+
+  private func list(_ fixture: DaemonFixture) throws -> [Line] {
+    let result = try fixture.photoctl("status", "--unreadable", "--format", "jsonl")
+    #expect(result.status == 0, "\(result.errors)")
+    return try result.output.split(separator: UInt8(ascii: "\n")).map { try JSONDecoder().decode(Line.self, from: $0) }
+  }
+
+  private func until(_ fixture: DaemonFixture, _ holds: ([Line]) -> Bool) async throws -> [Line] {
+    let deadline = ContinuousClock.now + .seconds(120)
+    while true {
+      let lines = try list(fixture)
+      if holds(lines) { return lines }
+      try #require(ContinuousClock.now < deadline, "\(lines)")
+      // The list has no feed of its own.
+      try await Task.sleep(for: .milliseconds(50))
+    }
+  }
+
+  @Test func filesThatCannotBeParsedAreListedWithSinceWhenAndWhy() async throws {
+    try await DaemonFixture.with { fixture in
+      let top = try RawFolder(fixture.photos)
+      let names = [Array("broken.jpg".utf8), [0xFF, 0xFE] + Array(".jpg".utf8)]
+      try fixture.write("good.jpg")
+      for name in names { try top.write(name, Data("no photo at all".utf8)) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let lines = try list(fixture)
+      let paths = names.map { top.path + [UInt8(ascii: "/")] + $0 }
+      #expect(lines.map { FilePath.bytes($0.path) } == paths)
+      #expect(lines.map(\.path) == paths.map { FilePath.text($0) })
+      let ids = Dictionary(uniqueKeysWithValues: try await fixture.assets().map { ($0.resources[0].path, $0.id) })
+      for line in lines {
+        #expect(line.kind == "damaged" && !line.reason.isEmpty && line.remedy.hasPrefix("Put a whole copy"))
+        #expect(line.assetID == ids[line.path] && line.assetID != nil)
+        let age = Date.now.timeIntervalSince1970 - Double(try #require(line.since).microseconds) / 1e6
+        #expect((-1..<600).contains(age))
+      }
+      #expect(try await fixture.status().failedCount == 2)
+      let plain = try fixture.photoctl("status", "--unreadable", "--format", "paths0")
+      #expect(plain.output.split(separator: 0).map(Array.init) == paths)
+      let json = try fixture.photoctl("status", "--unreadable", "--json")
+      #expect(try JSONDecoder().decode([Line].self, from: json.output).count == 2)
+      let table = String(
+        decoding: try fixture.photoctl("status", "--unreadable", "--format", "table").output, as: UTF8.self)
+      #expect(table.contains(fixture.path("broken.jpg")) && table.contains("\ndamaged: Put a whole copy in its place"))
+
+      try fixture.write("broken.jpg", 3)
+      try top.remove(names[1])
+      try await fixture.synchronize()
+      #expect(try list(fixture).isEmpty)
+      let none = try fixture.photoctl("status", "--unreadable", "--format", "table")
+      #expect(String(decoding: none.output, as: UTF8.self) == "Everything can be read.\n")
+    }
+  }
+
+  @Test(.enabled(if: FaultInjector.isAvailable, "cc can't compile the fault injector here"))
+  func aFolderThatCannotBeOpenedIsListedUntilItCan() async throws {
+    try await DaemonFixture.with { fixture in
+      let injector = try FaultInjector(directory: fixture.directory, program: "photod-watch")
+      fixture.environment = try injector.environment
+      try fixture.write("good.jpg")
+      try await fixture.start()
+      injector.arm(.open, error: EACCES, 1 ... .max, below: fixture.path("closed"))
+      try fixture.write("closed/a.jpg")
+      let lines = try await until(fixture) { !$0.isEmpty }
+      #expect(lines.map(\.path) == [fixture.path("closed")])
+      #expect(lines[0].kind == "unreadable" && lines[0].reason == "Permission denied")
+      #expect(lines[0].since != nil && lines[0].assetID == nil && lines[0].remedy.hasPrefix("Mend its permissions"))
+      injector.heal()
+      // It was not forbidden in truth: nobody says that it is permitted again.
+      #expect(chmod(fixture.path("closed"), 0o755) == 0)
+      _ = try await until(fixture, \.isEmpty)
+      try await fixture.expectEqualToDisk()
+    }
+  }
+
+  @Test(.enabled(if: FaultInjector.isAvailable, "cc can't compile the fault injector here"))
+  func aFileInWhichTheDiskFailsIsListedUntilItIsRead() async throws {
+    try await DaemonFixture.with { fixture in
+      let injector = try FaultInjector(directory: fixture.directory, program: "photod")
+      fixture.environment = try injector.environment
+      try await fixture.start()
+      injector.arm(.read, error: EIO, 1 ... .max, below: fixture.path("a.jpg"))
+      try fixture.write("a.jpg")
+      let lines = try await until(fixture) { !$0.isEmpty }
+      #expect(lines.map(\.path) == [fixture.path("a.jpg")])
+      #expect(lines[0].kind == "failing" && lines[0].since != nil && lines[0].assetID != nil)
+      #expect(lines[0].remedy.hasPrefix("It is tried again by itself"))
+      injector.heal()
+      try await fixture.synchronize()
+      #expect(try list(fixture).isEmpty)
+    }
+  }
+}
