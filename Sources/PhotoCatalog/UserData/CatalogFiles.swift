@@ -20,17 +20,8 @@ package struct CatalogFiles: Hashable, Sendable {
 
   /// In the folder of backups, in no order; none where there is no folder.
   func backupPaths() throws -> [String] {
-    guard let folder = opendir(backups) else {
-      if errno == ENOENT { return [] }
-      throw PrivateFile.failure(backups, "read", errno)
-    }
-    defer { closedir(folder) }
-    var paths: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if name.hasPrefix("photod-"), name.hasSuffix(".sqlite") { paths.append("\(backups)/\(name)") }
-    }
-    return paths
+    try PrivateFile.names(in: backups).filter { $0.hasPrefix("photod-") && $0.hasSuffix(".sqlite") }
+      .map { "\(backups)/\($0)" }
   }
 
   /// The one that was written last, for a message: nil also where that can't be told.
@@ -62,6 +53,35 @@ package struct CatalogFiles: Hashable, Sendable {
       throw error
     }
     return aside
+  }
+
+  /// Renames a log that was left without its catalog. One that holds nothing is removed.
+  ///
+  /// - Returns: its new path; nil where there was none.
+  func moveLogAside(date: Int64) throws -> String? {
+    guard let byteCount = try PrivateFile.certainByteCount(log) else { return nil }
+    guard byteCount > 0 else {
+      try PrivateFile.remove(log)
+      return nil
+    }
+    let aside = Self.free { "\(stem)-\(Self.text(date))\($0).left.sqlite-wal" }
+    try PrivateFile.rename(log, to: aside)
+    return aside
+  }
+
+  /// A damaged catalog that an opening has moved aside which then failed: each that succeeds writes the journal after it.
+  /// Nil also where that can't be told; it is for a message.
+  var catalogOfUnfinishedOpening: String? {
+    let folder = PrivateFile.folder(of: catalog)
+    let found = Result {
+      let written = PrivateFile.exists(journal) ? try PrivateFile.date(of: journal) : .min
+      let begin = stem.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1) + "-"
+      let names = try PrivateFile.names(in: folder).filter { $0.hasPrefix(begin) && $0.hasSuffix(".damaged.sqlite") }
+      return try names.map { (path: "\(folder)/\($0)", date: try PrivateFile.statusDate(of: "\(folder)/\($0)")) }
+        .filter { $0.date >= written }
+    }
+    guard case .success(let found) = found else { return nil }
+    return found.max { $0.date < $1.date }?.path
   }
 
   /// Removes the catalog, with what SQLite keeps beside it.

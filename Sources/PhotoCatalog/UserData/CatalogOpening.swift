@@ -12,6 +12,9 @@ import PhotoModel
 ///     damaged      any            the catalog is moved aside, then as the next
 ///     gone         any            a new catalog, with the journal's name and its entries as tombstones
 ///     gone         gone           a new library
+///
+/// Nothing is dropped that holds anything: a damaged catalog, a log without its catalog and a journal that is not gone on
+/// with are moved aside, under names that a person is told, also where an opening after this one is the first to succeed.
 struct CatalogOpening {
   let files: CatalogFiles
   let bootID: String
@@ -30,7 +33,7 @@ struct CatalogOpening {
     let journal: UserDataJournal?
   }
 
-  private struct Row {
+  struct Row {
     var uuid: String
     var epoch: Int64
     var number: Int64
@@ -39,11 +42,11 @@ struct CatalogOpening {
   }
 
   /// Why the catalog was moved aside, and where to.
-  private var damage: (why: String, aside: String?)?
+  var damage: (why: String, aside: String?)?
   /// What a person is told.
-  private var notices: [(message: String, file: String?)] = []
+  var notices: [(message: String, file: String?)] = []
   /// Second names of the journal that this opening made.
-  private var keptJournals: [String] = []
+  var keptJournals: [String] = []
 
   init(
     files: CatalogFiles, bootID: String, lastStep: String?, isSuspect: Bool, date: Int64,
@@ -73,6 +76,8 @@ struct CatalogOpening {
       // It is tried again and again while a disk is full. Where the journal is still the one that was found, nothing else
       // is needed of it.
       if found?.hasItsName == true { _ = Result { for kept in keptJournals { try PrivateFile.remove(kept) } } }
+      // The next opening finds what this one moved aside by its being newer than the journal.
+      if let aside = damage?.aside { _ = Result { try PrivateFile.touchStatus(aside) } }
       throw error
     }
   }
@@ -92,139 +97,6 @@ struct CatalogOpening {
       }
       return opened
     }
-  }
-
-  // MARK: - The database
-
-  /// A person decided for another catalog, and it is ready: it takes the name. What is done of it stays done if this ends
-  /// in between.
-  private func finishRestore() throws {
-    guard try PrivateFile.certainByteCount(files.restored) != nil else { return }
-    try PrivateFile.remove(files.log)
-    try PrivateFile.remove(files.index)
-    try PrivateFile.rename(files.restored, to: files.catalog)
-  }
-
-  private mutating func openPool() throws -> DatabasePool {
-    let hasJournal = try PrivateFile.certainByteCount(files.journal) != nil
-    var byteCount = try PrivateFile.certainByteCount(files.catalog)
-    if byteCount == 0, hasJournal, try PrivateFile.certainByteCount(files.log) ?? 0 == 0 {
-      // A disk that was full leaves this where a new one was to be made. It holds nothing that could be kept.
-      try files.removeCatalog()
-      byteCount = nil
-    }
-    do {
-      // SQLite takes an empty file for a new database; one beside a journal and with a log was cut off.
-      if byteCount == 0, hasJournal {
-        throw DatabaseError(resultCode: .SQLITE_NOTADB, message: "the file is empty")
-      }
-      if byteCount != nil {
-        // SQLite also says so of a page that a disk could not read for a moment: what is damaged is so twice.
-        do { return try existingPool(hasJournal) } catch  where Catalog.isDamage(error) {
-          return try existingPool(hasJournal)
-        }
-      }
-    } catch  where Catalog.isDamage(error) && (hasJournal || files.catalog.hasSuffix(".sqlite")) {
-      damage = (Self.short(error), try files.moveCatalogAside(because: "damaged", date: date))
-    }
-    // A log without its database is of no use, and would be taken for the new one's.
-    for path in [files.log, files.index] { try PrivateFile.remove(path) }
-    let pool = try Catalog.makePool(files.catalog)
-    try Self.migrator(lastStep).migrate(pool)
-    return pool
-  }
-
-  private func existingPool(_ hasJournal: Bool) throws -> DatabasePool {
-    if try !usesLog() {
-      // A pool would make it one with a log, before it is known whose it is.
-      var configuration = Configuration()
-      configuration.readonly = true
-      let queue = try DatabaseQueue(path: files.catalog, configuration: configuration)
-      _ = try queue.read { try isOurs($0, hasJournal) }
-      try queue.close()
-    }
-    let pool = try Catalog.makePool(files.catalog)
-    do {
-      try pool.read { database in
-        guard try !Self.migrator(nil).hasBeenSuperseded(database) else { throw Self.tooNew(files.catalog) }
-        let isOurs = try isOurs(database, hasJournal)
-        try verify(database, isOurs: isOurs)
-      }
-      try Self.migrator(lastStep).migrate(pool)
-      _ = try pool.read { try read($0) }
-      return pool
-    } catch {
-      // What can't be closed is let go of.
-      _ = Result { try pool.close() }
-      // Tables that should be there and are not: that is damage here.
-      if let error = error as? DatabaseError, error.resultCode == .SQLITE_ERROR {
-        throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: error.message)
-      }
-      throw error
-    }
-  }
-
-  /// - Throws: for a database of another program.
-  private func isOurs(_ database: Database, _ hasJournal: Bool) throws -> Bool {
-    let isOurs = try database.tableExists("grdb_migrations") && database.tableExists("library")
-    guard try isOurs || hasJournal || Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 else {
-      throw PhotoError(
-        "catalogUnreadable", "\(files.catalog) is a database of another program. Name another file with --catalog.")
-    }
-    return isOurs
-  }
-
-  /// Byte 18 of the file (https://www.sqlite.org/fileformat.html#file_format_version_numbers).
-  private func usesLog() throws -> Bool {
-    let header = try PrivateFile.read(files.catalog, first: 20) ?? []
-    return header.count == 20 && header[18] == 2
-  }
-
-  /// After an unclean end: of the file, every page is looked at (quick_check), which is what a broken disk or a stranger's
-  /// write shows in.
-  private func verify(_ database: Database, isOurs: Bool) throws {
-    let isClean = try isOurs && Bool.fetchOne(database, sql: "SELECT is_clean FROM library") ?? false
-    guard isSuspect || !isClean else { return }
-    let report = try String.fetchOne(database, sql: isSuspect ? "PRAGMA integrity_check(1)" : "PRAGMA quick_check(1)")
-    guard report == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: report) }
-  }
-
-  static func migrator(_ lastStep: String?) -> DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    for step in Migrations.steps {
-      migrator.registerMigration(step.name) { try $0.execute(sql: step.sql) }
-      if step.name == lastStep { break }
-    }
-    return migrator
-  }
-
-  static func tooNew(_ path: String) -> PhotoError {
-    PhotoError(
-      "catalogTooNew",
-      "The catalog \(path) was written by a newer photod. Install that version again, or name another file with --catalog."
-    )
-  }
-
-  private static func short(_ error: any Error) -> String {
-    (error as? DatabaseError)?.message ?? "\(error)"
-  }
-
-  private func read(_ database: Database) throws -> Row? {
-    let number = lastStep == nil ? "journal_number" : "0"
-    return try GRDB.Row.fetchOne(
-      database, sql: "SELECT uuid, epoch, \(number), is_clean = 0 AND (boot_id <> ? OR boot_id = ?) FROM library",
-      arguments: [bootID, Catalog.unknownBootID]
-    ).map { Row(uuid: $0[0], epoch: $0[1], number: $0[2], mayLackCommits: $0[3]) }
-  }
-
-  private func openWithoutJournal(_ pool: DatabasePool, _ row: Row?) throws -> (String, Int64) {
-    let (uuid, epoch) = (row?.uuid ?? Self.newName(), row.map { $0.mayLackCommits ? $0.epoch + 1 : $0.epoch } ?? 1)
-    try pool.write { database in
-      try database.execute(
-        sql: "INSERT OR REPLACE INTO library (id, uuid, epoch, boot_id, is_clean) VALUES (1, ?, ?, ?, 0)",
-        arguments: [uuid, epoch, bootID])
-    }
-    return (uuid, epoch)
   }
 
   // MARK: - The catalog and its journal
@@ -325,35 +197,6 @@ struct CatalogOpening {
     return Opened(pool: pool, uuid: uuid, epoch: epoch, journal: journal)
   }
 
-  /// Says what becomes of what was typed, and what else there is to go back to.
-  private mutating func noteRebuild(_ contents: UserDataContents?) {
-    let count = contents?.entries.count ?? 0
-    let isAllThere = contents?.isDamaged == false
-    // A first start, or one after nothing was typed.
-    guard damage != nil || count > 0 || (!isAllThere && (contents != nil || files.newestBackup != nil)) else { return }
-    var fate =
-      switch (count, contents) {
-      case (0, nil): "what you typed is not in it, as there was no journal of user data."
-      case (0, _) where isAllThere: "nothing that you typed is lost: the journal of user data holds nothing."
-      case (0, _): "what you typed is not in it, as nothing of it could be read from the journal."
-      default: "what you typed for \(counted(count, "photo", "photos")) comes back from the journal as files are found."
-      }
-    if !isAllThere {
-      fate +=
-        files.newestBackup.map { " The newest backup is \($0); `photoctl restore '\($0)'` goes back to it." }
-        ?? " There is no backup."
-    }
-    if let damage {
-      notices.append(
-        (
-          "The catalog was damaged (\(damage.why)) and was made anew; \(fate) The damaged one is \(damage.aside ?? "gone"). "
-            + "`photoctl check` takes this warning away.", damage.aside
-        ))
-    } else {
-      notices.append(("The catalog was gone and was made anew; \(fate) `photoctl check` takes this warning away.", nil))
-    }
-  }
-
   private func newJournal(
     _ uuid: String, _ epoch: Int64, _ number: Int64, _ contents: UserDataContents?, _ writer: CatalogWriter
   ) throws -> UserDataJournal {
@@ -367,18 +210,7 @@ struct CatalogOpening {
     return try UserDataJournal(writing: state, to: files.journal, hook: hook)
   }
 
-  private mutating func keepDamagedJournal(_ contents: UserDataContents) throws {
-    let aside = try files.keepJournal(because: "damaged", date: date)
-    keptJournals.append(aside)
-    notices.append(
-      (
-        "The journal of user data was damaged; "
-          + (contents.readableLineCount == 0 ? "nothing of it could be read." : "what could be read of it was used.")
-          + " The damaged one is \(aside).", aside
-      ))
-  }
-
-  private static func newName() -> String {
+  static func newName() -> String {
     let hex = String(UInt64.random(in: .min ... .max), radix: 16)
     return String(repeating: "0", count: 16 - hex.count) + hex
   }

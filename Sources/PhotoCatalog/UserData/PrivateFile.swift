@@ -124,6 +124,36 @@ enum PrivateFile {
     return Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
   }
 
+  /// When it, or what the file system knows of it, as its name, was changed last, in microseconds since 1970.
+  static func statusDate(of path: String) throws -> Int64 {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw failure(path, "read", errno) }
+    return Int64(status.st_ctim.tv_sec) * 1_000_000 + Int64(status.st_ctim.tv_nsec) / 1000
+  }
+
+  /// Has ``statusDate(of:)`` be now, which takes no room on a disk that is full.
+  static func touchStatus(_ path: String) throws {
+    var status = stat()
+    guard lstat(path, &status) == 0, chmod(path, status.st_mode & 0o7777) == 0 else {
+      throw failure(path, "looked at", errno)
+    }
+  }
+
+  /// What is in a folder, in no order; nothing where there is no folder.
+  static func names(in path: String) throws -> [String] {
+    guard let folder = opendir(path) else {
+      if errno == ENOENT { return [] }
+      throw failure(path, "read", errno)
+    }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names
+  }
+
   /// Nil only where there certainly is no such file: what can't be looked at now must not be taken for gone.
   static func certainByteCount(_ path: String) throws -> Int64? {
     var status = stat()

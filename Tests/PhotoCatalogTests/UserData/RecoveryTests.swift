@@ -197,6 +197,11 @@ import Testing
     try fixture.write([1, 2, 3], to: fixture.path + "-wal")
     let rebuilt = try fixture.open()
     #expect(try rebuilt.typed() == waiting)
+    let left = "catalog-2025-11-21T10-15-00.left.sqlite-wal"
+    #expect(try rebuilt.notices().contains { $0.hasSuffix("It is \(fixture.folder)/\(left).") })
+    #expect(try fixture.bytes(fixture.folder + "/" + left) == [1, 2, 3])
+    try FileManager.default.removeItem(atPath: fixture.folder + "/" + left)
+    #expect(try rebuilt.notices().count == 1, "what is removed is known")
     try rebuilt.close()
     #expect(try beside() == [])
     for suffix in ["-wal", "-shm"] { try fixture.write([4], to: fixture.path + suffix) }
@@ -238,7 +243,9 @@ import Testing
     let notice = try #require(try rebuilt.notices().first)
     #expect(notice.hasPrefix("The catalog was \(isDamaged ? "damaged (" : "gone and was made anew; ")"), "\(notice)")
     let comesBack = try rebuilt.typed().count
-    #expect(notice.contains("what you typed for \(comesBack) photos comes back from the journal") == (comesBack > 0))
+    #expect(
+      notice.contains("what you typed for \(counted(comesBack, "photo", "photos")) comes back from the journal")
+        == (comesBack > 0))
     #expect(notice.contains("what you typed is not in it") == (comesBack == 0), "\(notice)")
     #expect((comesBack == 0) == (left == .unreadable || left == .gone))
     #expect(notice.contains("`photoctl restore '\(backup)'`") == (left != .whole), "\(notice)")
@@ -396,6 +403,44 @@ import Testing
     let reopened = try fixture.open()
     #expect(try fixture.names().filter { $0.contains("damaged") }.count == 1)
     try reopened.close()
+  }
+
+  /// The damaged catalog is out of the way already when the opening fails that has found it, before or after it wrote the
+  /// journal.
+  @Test(arguments: [nil, .rewrite, .renamed] as [UserDataJournal.Step?])
+  func aDamagedCatalogThatAFailedOpeningMovedAsideIsNamed(failsAt step: UserDataJournal.Step?) throws {
+    _ = try make()
+    // Of another day: it is not taken for the one of this opening.
+    let older = fixture.folder + "/catalog-2024-01-01T00-00-00.damaged.sqlite"
+    try fixture.write([1], to: older)
+    let first = try fixture.open()
+    try first.set([1], hidden: true)
+    try first.close()
+    try fixture.remove("-wal", "-shm")
+    try fixture.write(Array(repeating: 7, count: 9000), to: fixture.path)
+    if let step {
+      let failing = Failing()
+      failing.at = step
+      for _ in 0..<2 { #expect(throws: (any Error).self) { try fixture.open(hook: failing.hook) } }
+    } else {
+      // It was killed at once.
+      let files = CatalogFiles(catalog: fixture.path)
+      _ = try files.moveCatalogAside(because: "damaged", date: 1_763_720_100_000_000)
+    }
+    let opened = try fixture.open()
+    let aside = fixture.folder + "/catalog-2025-11-21T10-15-00.damaged.sqlite"
+    let notice = try #require(try opened.notices().first)
+    #expect(notice.hasPrefix("The catalog was damaged ("), "\(notice)")
+    #expect(notice.contains("The damaged one is \(aside)."), "\(notice)")
+    try opened.close()
+    // Known by now: a catalog that goes later was not damaged.
+    let again = try fixture.open()
+    try again.set([2], hidden: true)
+    try again.close()
+    try fixture.remove("", "-wal", "-shm")
+    let last = try fixture.open()
+    #expect(try last.notices().first?.hasPrefix("The catalog was gone") == true)
+    try last.close()
   }
 
   @Test func idsAreReservedBeforeTheyAreGiven() throws {
