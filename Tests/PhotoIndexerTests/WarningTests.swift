@@ -69,7 +69,7 @@ final class LibraryFixture {
     folder = SimulationFiles.folder + "/photod-library-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     disk = SimulatedDisk(clock: clock)
-    _ = disk.mount(disk.addVolume(.ext4, identity: "main"), at: "")
+    _ = disk.mount(disk.addVolume(.ext4), at: "")
     _ = disk.makeDirectory("/pics")
     library = try Library(
       catalog: try Catalog(path: folder + "/catalog.sqlite"), watcher: SimulatedWatcher(disk: disk), files: disk,

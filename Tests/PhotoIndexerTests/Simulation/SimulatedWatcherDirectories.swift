@@ -1,6 +1,6 @@
 import WatchRecords
 
-// The directories: which are known, which are listed, which are missing.
+// The directories: which are known, and which are missing.
 extension SimulatedWatcher {
   // MARK: The tree
 
@@ -62,7 +62,7 @@ extension SimulatedWatcher {
     }
   }
 
-  private func cannotEnter(_ parent: DirectoryNumber, _ name: String, _ error: SimulatedError) {
+  func cannotEnter(_ parent: DirectoryNumber, _ name: String, _ error: SimulatedError) {
     if child(of: parent, name) == nil { nodes[parent]!.unentered.insert(name) }
     say(.unreadable(directory: parent, name: Array(name.utf8), errorNumber: error.number))
   }
@@ -72,7 +72,7 @@ extension SimulatedWatcher {
     note(Place(directory: number, name: name), onlyCreated: false)
   }
 
-  private func adopt(
+  func adopt(
     _ key: SimulatedDisk.NodeKey, under parent: DirectoryNumber, _ name: String, _ evidence: Evidence, scan: Int?,
     isRecursive: Bool
   ) {
@@ -158,7 +158,7 @@ extension SimulatedWatcher {
     }
   }
 
-  private func drop(_ number: DirectoryNumber, _ evidence: Evidence) {
+  func drop(_ number: DirectoryNumber, _ evidence: Evidence) {
     forget(number)
     say(.directoryGone(number: number, evidence: evidence))
   }
@@ -177,7 +177,7 @@ extension SimulatedWatcher {
   }
 
   /// Whether the directory or one above it is missing.
-  private func hasMissing(at number: DirectoryNumber) -> Bool {
+  func hasMissing(at number: DirectoryNumber) -> Bool {
     var current = number
     while current != 0 {
       if missing[current] != nil { return true }
@@ -225,184 +225,6 @@ extension SimulatedWatcher {
     case .success(let key):
       missing[number] = nil
       adopt(key, under: node.parent, node.name, entry.evidence, scan: nil, isRecursive: false)
-    }
-  }
-
-  // MARK: Listing
-
-  func requestListing(_ number: DirectoryNumber, _ evidence: Evidence, scan: Int? = nil, isRecursive: Bool = false) {
-    guard var request = requests[number] else {
-      requests[number] = Request(evidence: evidence, scan: scan, isRecursive: isRecursive, stamp: stamp)
-      if let scan { scans[scan]?.remaining += 1 }
-      ready.append(number)
-      return
-    }
-    if request.scan == nil, let scan {
-      request.scan = scan
-      scans[scan]?.remaining += 1
-    }
-    if evidence == .scan { request.evidence = .scan }
-    request.isRecursive = request.isRecursive || isRecursive
-    if request.isDoubtful {
-      request.isDoubtful = false
-      ready.append(number)
-    }
-    requests[number] = request
-  }
-
-  func doubt(_ number: DirectoryNumber) {
-    guard requests[number] == nil else { return }
-    requests[number] = Request(isDoubtful: true, evidence: .event, scan: nil, isRecursive: false, stamp: stamp)
-  }
-
-  func list(_ number: DirectoryNumber) {
-    guard nodes[number] != nil, var request = requests[number], !request.isDoubtful else { return }
-    let key: SimulatedDisk.NodeKey
-    switch open(number) {
-    case .success(let opened): key = opened
-    case .failure(.denied): return giveUp(number, request)
-    case .failure:
-      request.isDoubtful = true
-      request.attempts = 0
-      request.retryAt = 0
-      requests[number] = request
-      return
-    }
-    stamp = request.stamp
-    let watch = nodes[number]!.watch
-    let isRenaming =
-      disk.queue.contains { $0.watch == watch && ($0.kind == .movedFrom || $0.kind == .movedTo) && !$0.name.isEmpty }
-      || held.values.contains { $0.place.directory == number }
-    if watch != nil, request.postponements < 20, isRenaming {
-      request.postponements += 1
-      request.isDoubtful = true
-      request.attempts = 0
-      request.retryAt = now + milliseconds
-      requests[number] = request
-      stamp = eventCount
-      return
-    }
-    requests[number] = nil
-    apply(request, number, key)
-    if let scan = request.scan { scans[scan]?.remaining -= 1 }
-    stamp = eventCount
-  }
-
-  private func apply(_ request: Request, _ number: DirectoryNumber, _ key: SimulatedDisk.NodeKey) {
-    let entries = disk.node(key).entries.sorted { $0.key < $1.key }
-    let hasMarker = entries.contains { $0.key == ".nomedia" }
-    say(.listingStarted(number: number, evidence: request.evidence))
-    if hasMarker {
-      say(.ignored(directory: number, name: []))
-    } else {
-      for name in nodes[number]!.unentered.sorted() where !entries.contains(where: { $0.key == name }) {
-        say(.fileGone(directory: number, name: Array(name.utf8)))
-      }
-      nodes[number]!.unentered = []
-      for (name, entry) in entries where entry.photo != 0 && Self.wants(name) {
-        let file = SimulatedDisk.NodeKey(volume: key.volume, inode: entry.inode)
-        say(.fileFound(directory: number, name: Array(name.utf8), stat: disk.fileStat(file)))
-      }
-    }
-    nodes[number]!.isIncomplete = false
-    say(.listingEnded(number: number, complete: true))
-    if nodes[number]!.watch == nil {
-      let node = disk.node(key)
-      nodes[number]!.listedTimes = [node.modificationTime, node.changeTime]
-      nodes[number]!.wasRecent = disk.clock.wallTime - node.changeTime < 2 * seconds
-    }
-    nodes[number]!.ignoresContents = hasMarker
-    if hasMarker {
-      for child in children(of: number) { drop(child, .event) }
-      return
-    }
-    let folders = entries.filter { $0.value.photo == 0 && !$0.key.hasPrefix(".") }.map(\.key)
-    for child in children(of: number) where !nodes[child]!.isDisplaced && !folders.contains(nodes[child]!.name) {
-      markMissing(child, request.evidence)
-    }
-    let path = path(of: number)
-    for name in folders {
-      switch disk.open(path + "/" + name) {
-      case .success(let opened):
-        if !request.isRecursive, let child = child(of: number, name), nodes[child]!.key == opened, missing[child] == nil
-        {
-          continue
-        }
-        adopt(opened, under: number, name, request.evidence, scan: request.scan, isRecursive: request.isRecursive)
-      case .failure(.absent): break
-      case .failure(let error): cannotEnter(number, name, error)
-      }
-    }
-  }
-
-  private func giveUp(_ number: DirectoryNumber, _ request: Request) {
-    nodes[number]!.isIncomplete = true
-    let node = nodes[number]!
-    say(
-      .unreadable(
-        directory: node.parent == 0 ? number : node.parent, name: Array(node.name.utf8), errorNumber: 13))
-    requests[number] = nil
-    if let scan = request.scan { scans[scan]?.remaining -= 1 }
-  }
-
-  func retryDoubtful() {
-    for (number, request) in requests.sorted(by: { $0.key < $1.key }) where request.isDoubtful && request.retryAt <= now
-    {
-      guard nodes[number] != nil, requests[number]?.isDoubtful == true else { continue }
-      var request = requests[number]!
-      switch open(number) {
-      case .success:
-        request.isDoubtful = false
-        requests[number] = request
-        ready.append(number)
-      case .failure(.denied): giveUp(number, request)
-      case .failure:
-        request.attempts += 1
-        guard nodes[number]!.parent != 0 else {
-          disk.mountsChanged = true
-          request.retryAt = now + 50 * milliseconds
-          requests[number] = request
-          continue
-        }
-        request.retryAt = now + 20 * milliseconds * Int64(min(request.attempts, 50))
-        requests[number] = request
-        if request.attempts >= 3, !hasMissing(at: number) { relistAncestor(of: number, request.stamp) }
-        if request.attempts >= 21 { giveUp(number, request) }
-      }
-    }
-  }
-
-  private func relistAncestor(of number: DirectoryNumber, _ cause: Int) {
-    var ancestor = nodes[number]!.parent
-    while ancestor != 0 {
-      if case .success = open(ancestor) {
-        stamp = cause
-        requestListing(ancestor, nodes[ancestor]!.watch == nil ? .scan : .event)
-        stamp = eventCount
-        return
-      }
-      ancestor = nodes[ancestor]!.parent
-    }
-    disk.mountsChanged = true
-  }
-
-  func pollUnwatched() {
-    for number in nodes.keys.sorted() where nodes[number]?.watch == nil && requests[number] == nil {
-      guard missing[number]?.isDead != true else { continue }
-      switch open(number) {
-      case .failure: doubt(number)
-      case .success(let key):
-        if let watch = disk.addWatch(key), byWatch[watch] == nil {
-          nodes[number]!.watch = watch
-          byWatch[watch] = number
-          requestListing(number, .scan)
-          continue
-        }
-        let node = disk.node(key)
-        if nodes[number]!.wasRecent || nodes[number]!.listedTimes != [node.modificationTime, node.changeTime] {
-          requestListing(number, .scan)
-        }
-      }
     }
   }
 }

@@ -1,0 +1,172 @@
+/// Makes up what happens next, from the seed and from what is on the disk.
+struct SimulatedChance {
+  private var random: SimulatedRandom
+  private let names = ["a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg"]
+  private let folders = ["x", "y", "z"]
+  private let tops = ["/pics", "/pics", "/pics", "/usb", "/usb", "/inbox", "/outside"]
+
+  init(seed: UInt64) { random = SimulatedRandom(seed: seed) }
+
+  /// What the world begins with.
+  mutating func kinds() -> (main: SimulatedDisk.Kind, usb: SimulatedDisk.Kind) {
+    (random.chance(75) ? .ext4 : .old, random.pick([.ext4, .fat, .old, .fat]))
+  }
+
+  mutating func beginning() -> [SimulatedStep] {
+    var steps: [SimulatedStep] = []
+    for top in ["/pics", "/usb"] {
+      for folder in folders.prefix(1 + random.below(3)) { steps.append(.makeDirectory(top + "/" + folder)) }
+    }
+    for _ in 0..<(6 + random.below(14)) {
+      let top = random.chance(60) ? "/pics" : "/usb"
+      steps.append(.write(top + (random.chance(60) ? "/" + random.pick(folders) : "") + "/" + random.pick(names)))
+    }
+    return steps + [.start, .settle]
+  }
+
+  mutating func next(_ disk: SimulatedDisk) -> [SimulatedStep] {
+    let dice = random.below(1000)
+    if dice < 40 { return story(disk) }
+    if dice < 480 { return person(disk) + (random.chance(70) ? [] : progress()) }
+    if dice < 850 { return progress() }
+    if dice < 950 { return disturbance() }
+    if dice < 985 { return [.sync] }
+    return [.settle]
+  }
+
+  /// What chance alone brings together too seldom.
+  private mutating func story(_ disk: SimulatedDisk) -> [SimulatedStep] {
+    let (files, _) = disk.everything()
+    let root = random.chance(60) ? "/pics" : "/usb"
+    let inRoot = files.filter { $0.hasPrefix(root + "/") }
+    guard !inRoot.isEmpty else { return [.sync] }
+    let file = random.pick(inRoot)
+    let all: SimulatedStep = .watch(events: 1000, listings: 1000)
+    switch random.below(5) {
+    case 4:
+      // Half a photo is read, and the rest comes unsaid.
+      let new = root + "/" + random.pick(names)
+      return [
+        .begin(new), all, .pass(milliseconds: 600), all, .take(1000, records: 1000),
+        .pass(milliseconds: random.pick([10, 4000])), .finish(new),
+      ]
+    case 0:
+      // A scan looks while a photo is away.
+      return [
+        .rescan(root, confirm: false), .watch(events: 1000, listings: random.below(3)), .remove(file),
+        .watch(events: 0, listings: 1 + random.below(4)), .write(file), .watch(events: 1000, listings: 0),
+      ]
+    case 1:
+      // Much is gone and nobody saw it.
+      let gone = inRoot.filter { _ in random.chance(80) }.map { SimulatedStep.remove($0) }
+      return gone + [.overflow, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
+    case 2:
+      // A suspicion, and more that is missing when the second scan looks.
+      let some = inRoot.shuffled(using: &random)
+      func gone(_ paths: some Sequence<String>) -> [SimulatedStep] {
+        paths.map { .remove($0) } + [.overflow, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
+      }
+      return gone(some.prefix(4 + random.below(3))) + gone(some.dropFirst(5)).dropLast(4)
+        + [.pass(milliseconds: 601_000), .due, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
+    default:
+      // The catalog can't be written while somebody waits.
+      return [
+        .failWrites(1), .sync, .write(file), all, .pass(milliseconds: 30), all, .take(1000, records: 1000),
+        .makeRoom, .pass(milliseconds: 61_000), .due,
+      ]
+    }
+  }
+
+  private mutating func progress() -> [SimulatedStep] {
+    switch random.below(10) {
+    case 0, 1, 2: [.watch(events: 1 + random.below(6), listings: random.below(3))]
+    case 3: [.watch(events: 1000, listings: 1000)]
+    case 4, 5: [.take(1 + random.below(2), records: 1 + random.below(8))]
+    case 6: [.take(1000, records: 1000)]
+    case 7: [.pass(milliseconds: random.pick([5, 25, 210, 600, 2100]))]
+    case 8: [.pass(milliseconds: random.pick([2100, 6000, 61_000, 600_000])), .due]
+    default:
+      [
+        .watch(events: 1000, listings: 1000), .pass(milliseconds: 25), .watch(events: 1000, listings: 1000),
+        .pass(milliseconds: 210), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+      ]
+    }
+  }
+
+  private mutating func disturbance() -> [SimulatedStep] {
+    switch random.below(16) {
+    case 0, 1: [.overflow]
+    case 2, 3: [.watcherDies(losing: random.below(6))]
+    case 4, 5, 6: [.watcherStarts]
+    case 7: [.failWrites(1 + random.below(8))]
+    case 8: [.makeRoom]
+    case 9: [.kill]
+    case 10: [.reboot]
+    case 11: [.stop]
+    case 12, 13: [.start]
+    case 14: [.watchLimit(random.pick([0, 1, 2, 3, 1000]))]
+    default: [.roots(random.pick([["/pics"], ["/pics", "/usb"], ["/pics", "/usb", "/inbox"], ["/usb", "/pics"]]))]
+    }
+  }
+
+  private mutating func person(_ disk: SimulatedDisk) -> [SimulatedStep] {
+    let (files, directories) = disk.everything()
+    func file(_ random: inout SimulatedRandom) -> String { files.isEmpty ? "/pics/a.jpg" : random.pick(files) }
+    let inner = directories.filter { $0.split(separator: "/").count > 1 }
+    let folder = random.chance(80) && !directories.isEmpty ? random.pick(directories) : random.pick(tops)
+    let newFile = folder + "/" + random.pick(names)
+    let newFolder = folder + "/" + random.pick(folders)
+    let some = file(&random)
+    switch random.below(100) {
+    case 0..<14: return [.write(newFile)]
+    case 14..<18: return [.begin(newFile)]
+    case 18..<20: return [.create(newFile)]
+    case 20..<23: return [.write(some)]
+    case 23..<26: return [.touch(some)]
+    case 26..<32: return [.save(some, beside: random.pick([".new", "new.jpg", "new.part"]))]
+    case 32..<46: return [.rename(some, to: random.chance(70) ? newFile : file(&random))]
+    case 46..<48: return [.exchange(some, with: file(&random))]
+    case 48..<55: return [.remove(some)]
+    case 55..<58: return [.copy(some, to: newFile)]
+    case 58..<60: return [.link(some, to: newFile)]
+    case 60..<65: return [.makeDirectory(newFolder), .write(newFolder + "/" + random.pick(names))]
+    case 65..<72 where !inner.isEmpty: return [.rename(random.pick(inner), to: newFolder)]
+    case 72..<73 where inner.count > 1: return [.exchange(random.pick(inner), with: random.pick(inner))]
+    case 73..<75 where !inner.isEmpty: return [.remove(random.pick(inner))]
+    case 75..<76 where !inner.isEmpty: return [.copy(random.pick(inner), to: newFolder)]
+    case 76..<77: return disk.names("/pics").map { .remove("/pics/" + $0) }
+    case 77..<81: return [.unmount("/usb")]
+    case 81..<86: return [.mount(1, at: "/usb")]
+    case 86..<87: return [.mount(2, at: "/usb")]
+    case 87..<88 where !inner.isEmpty: return [.deny(random.pick(inner))]
+    case 88..<90: return directories.filter { disk.isDenied($0) }.map { .allow($0) }
+    case 90..<91: return [.setClock(days: random.pick([-400, -3, 3, 400]))]
+    case 91..<92: return [random.chance(50) ? .write(folder + "/.nomedia") : .remove(folder + "/.nomedia")]
+    case 92..<95: return [.favorite(some, random.chance(80))]
+    case 95..<96: return [.hide(some, random.chance(70))]
+    case 96..<98: return [.rescan(random.pick(["/pics", "/usb"]), confirm: random.chance(30))]
+    default: return [.remove(some), .write(some)]
+    }
+  }
+}
+
+extension SimulatedDisk {
+  /// The paths of all files and directories that are mounted, in order; the tops of roots are directories.
+  func everything() -> (files: [String], directories: [String]) {
+    var files: [String] = []
+    var directories: [String] = []
+    func walk(_ path: String) {
+      guard let key = resolve(path) else { return }
+      if path != "" { directories.append(path) }
+      for (name, entry) in node(key).entries.sorted(by: { $0.key < $1.key }) {
+        if entry.photo == 0 { walk(path + "/" + name) } else if !name.hasPrefix(".") { files.append(path + "/" + name) }
+      }
+    }
+    walk("")
+    return (files, directories)
+  }
+
+  func names(_ path: String) -> [String] { resolve(path).map { node($0).entries.keys.sorted() } ?? [] }
+
+  func isDenied(_ path: String) -> Bool { resolve(path).map { !node($0).isReadable } ?? false }
+}

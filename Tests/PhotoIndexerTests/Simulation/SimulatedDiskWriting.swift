@@ -1,0 +1,112 @@
+// Photo files: what is written to them.
+extension SimulatedDisk {
+  func stamp(_ volume: Int) -> Int64 {
+    let time = clock.wallTime
+    return time - time % volumes[volume].kind.grain
+  }
+
+  func makeNode(_ volume: Int, isDirectory: Bool) -> UInt64 {
+    let time = stamp(volume)
+    let inode: UInt64
+    if volumes[volume].kind != .fat, let free = volumes[volume].freeInodes.popLast() {
+      inode = free
+    } else {
+      volumes[volume].lastInode += 1
+      inode = volumes[volume].lastInode
+    }
+    let birth = volumes[volume].kind.hasBirthTimes ? clock.wallTime - clock.wallTime % (4 * milliseconds) : 0
+    volumes[volume].nodes[inode] = Node(
+      isDirectory: isDirectory, birthTime: birth, modificationTime: time, changeTime: time)
+    return inode
+  }
+
+  func edit(_ key: NodeKey, _ body: (inout Node) -> Void) { body(&volumes[key.volume].nodes[key.inode]!) }
+
+  func setEntry(_ folder: NodeKey, _ name: String, _ entry: Entry?) {
+    let time = stamp(folder.volume)
+    edit(folder) { node in
+      node.entries[name] = entry
+      node.modificationTime = time
+      node.changeTime = time
+    }
+  }
+
+  /// Writes a file, new or in place: a new picture.
+  ///
+  /// - Parameter isDone: it is closed after it; else it is half written and open.
+  func write(_ path: String, isDone: Bool, content: Int? = nil) -> Bool {
+    let (folder, name) = Self.split(path)
+    guard let parent = resolve(folder), node(parent).isDirectory else { return false }
+    if node(parent).entries[name] == nil {
+      lastPhoto += 1
+      let inode = makeNode(parent.volume, isDirectory: false)
+      setEntry(parent, name, Entry(inode: inode, photo: lastPhoto))
+      emit(parent, .create, name)
+    }
+    guard let entry = node(parent).entries[name], entry.photo != 0 else { return false }
+    let key = NodeKey(volume: parent.volume, inode: entry.inode)
+    if let content { fill(key, content) } else { fill(key, isDone: isDone) }
+    if isDone { emit(parent, .closeWrite, name) }
+    return true
+  }
+
+  private func fill(_ key: NodeKey, isDone: Bool) {
+    lastContent += 1
+    fill(key, lastContent, isPartial: !isDone)
+  }
+
+  private func fill(_ key: NodeKey, _ content: Int, isPartial: Bool = false) {
+    let time = stamp(key.volume)
+    edit(key) { node in
+      node.content = content
+      node.isPartial = isPartial
+      node.byteCount = isPartial ? 10 + Int64(content % 7) : 1000 + Int64(content % 97)
+      node.modificationTime = time
+      node.changeTime = time
+    }
+  }
+
+  /// The rest of what is half written; it stays open, and no event tells.
+  func finish(_ path: String) -> Bool {
+    let (folder, name) = Self.split(path)
+    guard let parent = resolve(folder), let entry = node(parent).entries[name], entry.photo != 0 else { return false }
+    fill(NodeKey(volume: parent.volume, inode: entry.inode), isDone: true)
+    return true
+  }
+
+  /// An empty file without its bytes yet.
+  func create(_ path: String) -> Bool {
+    let (folder, name) = Self.split(path)
+    guard let parent = resolve(folder), node(parent).isDirectory, node(parent).entries[name] == nil else {
+      return false
+    }
+    lastPhoto += 1
+    let inode = makeNode(parent.volume, isDirectory: false)
+    setEntry(parent, name, Entry(inode: inode, photo: lastPhoto))
+    emit(parent, .create, name)
+    return true
+  }
+
+  /// The bytes are the same; who has the file open for writing closes it.
+  func touch(_ path: String) -> Bool {
+    let (folder, name) = Self.split(path)
+    guard let parent = resolve(folder), let entry = node(parent).entries[name], entry.photo != 0 else { return false }
+    emit(parent, .closeWrite, name)
+    return true
+  }
+
+  /// A program writes beside it and renames over it: for a person it is the same photo.
+  func save(_ path: String, beside temporary: String) -> Bool {
+    let (folder, name) = Self.split(path)
+    guard let entry = entry(path), entry.photo != 0, self.entry(folder + "/" + temporary) == nil,
+      write(folder + "/" + temporary, isDone: true)
+    else { return false }
+    let parent = resolve(folder)!
+    let before = lastPhoto
+    guard rename(folder + "/" + temporary, path) else { return false }
+    lastPhoto = max(before, lastPhoto)
+    let inode = node(parent).entries[name]!.inode
+    edit(parent) { $0.entries[name] = Entry(inode: inode, photo: entry.photo) }
+    return true
+  }
+}

@@ -1,0 +1,87 @@
+import PhotoModel
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+struct SimulatedState {
+  var isWorking: Bool
+  var isQuiet: Bool
+  var hasSuspects: Bool
+  /// Files that can't be reached; each is tried once a minute.
+  var hasUnread: Bool
+  var rootVolumes: [String: String]
+  var availableRoots: Set<String>
+}
+
+extension Library {
+  /// The brake holds from four missing photos on.
+  private func lowerBrake() { reconciler.policy.count = RemovalOracle.count }
+
+  /// All that a scan missed and that stays for the time being.
+  func suspectedAssets() -> Set<Int64> {
+    var found: Set<Int64> = []
+    for suspect in reconciler.suspects.values {
+      found.formUnion(suspect.files)
+      for directory in suspect.directories where reconciler.tree.contains(directory) {
+        for inner in reconciler.tree.subtree(of: directory) {
+          do { found.formUnion(try catalog.read { try $0.files(in: inner).map(\.assetID) }) } catch { continue }
+        }
+      }
+    }
+    return found
+  }
+
+  func simulateTake(_ input: ReadAhead.Input) {
+    lowerBrake()
+    take(input)
+  }
+
+  func simulateDue() {
+    lowerBrake()
+    doWhatIsDue()
+  }
+
+  /// - Returns: whether the root is taken for the library's on whatever drive it is now.
+  func simulateRescan(_ path: [UInt8], confirm: Bool) async throws -> Bool {
+    guard let rootID = reconciler.tree.rootPaths.first(where: { $0.value == path })?.key else { return false }
+    if confirm && reconciler.foreignRoots.contains(rootID) {
+      reconciler.adoptedRoots.insert(rootID)
+      watchAnew(rootID)
+      return true
+    }
+    if confirm && reconciler.unconfiguredRoots.contains(rootID) {
+      // It waits for nothing.
+      _ = try await rescan(path: path, dryRun: false, confirm: true)
+      return false
+    }
+    guard let root = reconciler.rootIDs.first(where: { $0.value == rootID })?.key else { return false }
+    let request = watcher.rescan(root: root, directory: nil)
+    if confirm { reconciler.confirmedRequests.insert(request) }
+    return false
+  }
+
+  func simulatedState() throws -> SimulatedState {
+    let volumes = try catalog.read { reader in
+      var volumes: [Int64: String] = [:]
+      let select = try RawStatement(reader.database, "SELECT id, identity FROM volume")
+      try select.forEachRow { volumes[select.int64(0)] = select.text(1) }
+      return volumes
+    }
+    var rootVolumes: [String: String] = [:]
+    for (rootID, path) in reconciler.tree.rootPaths {
+      guard let top = reconciler.tree.top(ofRoot: rootID) else { continue }
+      rootVolumes[String(decoding: path, as: UTF8.self)] = volumes[reconciler.tree.row(top).volumeID]
+    }
+    return SimulatedState(
+      isWorking: startsOverAt == nil,
+      isQuiet: startsOverAt == nil && doubtfulRoots.isEmpty && activeSuspects.isEmpty && reconciler.suspects.isEmpty
+        && reconciler.scans.isEmpty && reconciler.unread.values.allSatisfy { $0.delay >= 60 * seconds },
+      hasSuspects: !reconciler.suspects.isEmpty, hasUnread: !reconciler.unread.isEmpty,
+      rootVolumes: rootVolumes,
+      availableRoots: Set(
+        reconciler.tree.rootPaths.filter { reconciler.availability[$0.key] == true }.map {
+          String(decoding: $0.value, as: UTF8.self)
+        }))
+  }
+}

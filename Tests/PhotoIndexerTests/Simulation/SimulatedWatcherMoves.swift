@@ -1,0 +1,45 @@
+import WatchRecords
+
+// The two halves of a rename.
+extension SimulatedWatcher {
+  @discardableResult
+  func touchHeld(_ place: Place) -> Bool {
+    // Of several departures from one place the last counts.
+    guard let cookie = held.filter({ $0.value.place == place }).max(by: { $0.value.stamp < $1.value.stamp })?.key else {
+      return false
+    }
+    held[cookie]!.isTouched = true
+    return true
+  }
+
+  func arrive(_ event: SimulatedDisk.KernelEvent, _ place: Place, _ isWanted: Bool) {
+    guard let departure = held.removeValue(forKey: event.cookie) else {
+      if isWanted { note(place, onlyCreated: false) }
+      return
+    }
+    guard isWanted, isWatched(departure.place) else {
+      return note(isWanted ? place : departure.place, onlyCreated: false)
+    }
+    cancelLooks(place)
+    var stat: FileStat?
+    if case .success(let seen?)? = look(place) { stat = seen.stat }
+    say(
+      .fileMoved(
+        from: departure.place.directory, fromName: Array(departure.place.name.utf8), to: place.directory,
+        toName: Array(place.name.utf8), stat: stat))
+    touchHeld(place)
+    if departure.isTouched { note(departure.place, onlyCreated: false) }
+  }
+
+  func expireMoves(_ forced: Int) {
+    for (cookie, departure) in held.sorted(by: { $0.value.stamp < $1.value.stamp }) {
+      let grace = departure.stamp <= forced ? Self.forcedGrace : Self.moveGrace
+      guard now - departure.since >= grace else { continue }
+      held[cookie] = nil
+      stamp = departure.stamp
+      note(departure.place, onlyCreated: false)
+    }
+    stamp = eventCount
+    flushLooks()
+  }
+}

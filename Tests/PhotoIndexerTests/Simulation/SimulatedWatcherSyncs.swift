@@ -1,0 +1,21 @@
+import WatchRecords
+
+// The answers to who waits for all that happened.
+extension SimulatedWatcher {
+  func beginSync(_ number: UInt64) {
+    syncs.append(Sync(number: number))
+    disk.emitCookie(number)
+  }
+
+  var forcedStamp: Int { syncs.filter(\.isSeen).map(\.stamp).max() ?? 0 }
+
+  func sayDueSyncs() {
+    guard forcedStamp > 0, !hasOverflowed, scans.isEmpty else { return }
+    flushLooks()
+    let waiting =
+      held.values.map(\.stamp) + missing.values.map(\.stamp) + fresh.values.map(\.stamp) + requests.values.map(\.stamp)
+    let oldest = waiting.min() ?? Int.max
+    for sync in syncs where sync.isSeen && sync.stamp < oldest { say(.synced(number: sync.number)) }
+    syncs.removeAll { $0.isSeen && $0.stamp < oldest }
+  }
+}

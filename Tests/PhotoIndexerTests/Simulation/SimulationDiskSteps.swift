@@ -1,0 +1,78 @@
+// What a person and programs do to the disk.
+extension Simulation {
+  func change(_ step: SimulatedStep) {
+    var isFolder = false
+    let isDone: Bool
+    switch step {
+    case .makeDirectory(let path):
+      isDone = disk.makeDirectory(path)
+      isFolder = true
+    case .create(let path):
+      isDone = disk.create(path)
+    case .begin(let path):
+      let isNew = disk.entry(path) == nil
+      isDone = disk.write(path, isDone: false)
+      if isDone, let entry = disk.entry(path) {
+        openPhotos.insert(entry.photo)
+        bornOpen[entry.photo] = isNew ? clock.bootTime : nil
+      }
+    case .finish(let path):
+      let photo = disk.entry(path)?.photo ?? 0
+      let isYoung = bornOpen[photo].map { clock.bootTime - $0 < 20 * seconds } ?? false
+      isDone = isYoung && disk.finish(path)
+      if isDone {
+        openPhotos.remove(photo)
+        unsaidPhotos.insert(photo)
+      }
+      bornOpen[photo] = nil
+    case .write(let path):
+      isDone = disk.write(path, isDone: true)
+      if isDone, let entry = disk.entry(path) { openPhotos.remove(entry.photo) }
+      isFolder = path.hasSuffix(".nomedia")
+    case .touch(let path): isDone = disk.touch(path)
+    case .save(let path, let beside): isDone = disk.save(path, beside: beside)
+    case .rename(let path, let to):
+      isFolder = disk.entry(path)?.photo == 0
+      isDone = disk.rename(path, to)
+    case .exchange(let path, let with):
+      isFolder = disk.entry(path)?.photo == 0 || disk.entry(with)?.photo == 0
+      isDone = disk.exchange(path, with)
+    case .copy(let path, let to):
+      isFolder = disk.entry(path)?.photo == 0
+      isDone = disk.copy(path, to)
+    case .link(let path, let to): isDone = disk.link(path, to)
+    case .remove(let path):
+      isFolder = disk.entry(path)?.photo == 0 || path.hasSuffix(".nomedia")
+      isDone = disk.remove(path)
+    case .deny(let path):
+      isDone = disk.setReadable(path, false)
+      isFolder = true
+    case .allow(let path):
+      isDone = disk.setReadable(path, true)
+      isFolder = true
+    case .unmount(let path):
+      if let volume = disk.mounts[path] { oracle.remounted.insert(volume) }
+      isDone = disk.unmount(path)
+      isOtherDisk = true
+      oracle.isLossy = true
+    case .mount(let volume, let path):
+      isDone = disk.mount(volume, at: path)
+      isOtherDisk = true
+      oracle.remounted.insert(volume)
+      oracle.isLossy = true
+    default: return
+    }
+    guard isDone else { return note("  (not done)") }
+    if isFolder { oracle.hasFolderChanges = true }
+    notePlacements()
+  }
+
+  func notePlacements() {
+    let now = disk.placements(roots: roots)
+    for photo in Set(now.keys).union(placements.keys) where now[photo] != placements[photo] {
+      for placement in [placements[photo], now[photo]] { if let placement { touchedPlaces.insert(placement.place) } }
+    }
+    placements = now
+    oracle.note(now)
+  }
+}

@@ -1,0 +1,41 @@
+import PhotoModel
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+// Lists as clients that observe have them.
+extension Simulation {
+  func makeReplicas(_ catalog: Catalog, _ library: Library) throws {
+    let options = [
+      FetchOptions(), FetchOptions(collection: "smart:favorites", includeHidden: true),
+      FetchOptions(
+        predicate: "camera.model CONTAINS '1'", sortDescriptors: [SortDescriptor(key: "filename", ascending: true)],
+        excludeUnavailable: true),
+    ]
+    let old = replicas
+    replicas = try options.map { option in
+      let plan = try catalog.read { try $0.plan(option) }
+      if let known = old.first(where: { $0.options == option }) {
+        return Replica(options: option, plan: plan, ids: known.ids, sequence: known.sequence)
+      }
+      let list = try library.lists.current(plan)
+      return Replica(options: option, plan: plan, ids: list.ids, sequence: list.sequence)
+    }
+  }
+
+  /// As a client that observes: what it has and the difference are what a fresh fetch gives.
+  func advance(_ replica: inout Replica, _ library: Library, _ catalog: Catalog) throws {
+    let list = try library.lists.current(replica.plan)
+    guard list.sequence > replica.sequence else { return }
+    let (touched, fresh) = try catalog.read { reader in
+      (try reader.touched(after: replica.sequence, through: list.sequence), try reader.ids(replica.plan))
+    }
+    if let details = FetchResultChangeDetails.full(from: replica.ids, to: list.ids, touched: touched) {
+      replica.ids = try details.applied(to: replica.ids)
+    }
+    replica.sequence = list.sequence
+    guard replica.ids == fresh, ListDigest(of: fresh).description == list.digest else {
+      throw SimulationFailure("a list of \(replica.options) is \(replica.ids), and fetched \(fresh)")
+    }
+  }
+}
