@@ -15,7 +15,7 @@ package final class Catalog: Sendable {
   package let files: CatalogFiles
   /// SQLite says that the catalog is damaged: an element each time, the newest kept. It can't be used much longer.
   package let damage: AsyncStream<String>
-  private let damaged: AsyncStream<String>.Continuation
+  let damaged: AsyncStream<String>.Continuation
 
   let pool: DatabasePool
   /// Used by write transactions alone, of which there is one at a time; nil for a schema that knows of none.

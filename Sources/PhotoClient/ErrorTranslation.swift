@@ -89,7 +89,8 @@ extension PhotoLibraryError {
     case "org.photod.library.StorageFull", "org.photod.manage.StorageFull":
       return .storageFull(message: try parameters(Message.self).message)
     case "org.photod.library.TimedOut": return .timedOut(message: try parameters(Message.self).message)
-    case "org.photod.library.InternalError": return .internalError(message: try parameters(Message.self).message)
+    case "org.photod.library.InternalError", "org.photod.manage.InternalError":
+      return .internalError(message: try parameters(Message.self).message)
     case "org.varlink.service.InvalidParameter":
       return .invalidParameter(try parameters(Parameter.self).parameter)
     case "org.varlink.service.MethodNotFound", "org.varlink.service.MethodNotImplemented":

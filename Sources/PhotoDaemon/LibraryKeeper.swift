@@ -48,8 +48,14 @@ final class LibraryKeeper: LibraryKeeping {
 
   func check(deep: Bool) async throws -> CheckReport {
     let report = try await run { catalog in
-      let report = try catalog.check(deep: deep)
-      if report.isOK { try catalog.acknowledgeNotices() }
+      var report = try catalog.check(deep: deep)
+      guard report.isOK else { return report }
+      report.findings += try catalog.notices().map {
+        .init(
+          .warning, $0, place: catalog.files.catalog,
+          remedy: "It is said here for the last time; the status says it no more.")
+      }
+      try catalog.acknowledgeNotices()
       return report
     }
     for finding in report.findings {

@@ -11,9 +11,11 @@ extension DaemonParts {
   /// The library itself, and what says why there is none.
   package static let library = {
     var parts = DaemonParts(
-      openLibrary: { configuration, logger in try ServingLibrary(configuration, nil, logger) },
+      openLibrary: { configuration, logger in try ServingLibrary.open(configuration, nil, logger) },
       openDegraded: { reasons, logger in DegradedLibrary(reasons: reasons, logger) })
-    parts.reopenLibrary = { configuration, reason, logger in try ServingLibrary(configuration, reason, logger) }
+    parts.reopenLibrary = { configuration, reason, logger in
+      try ServingLibrary.open(configuration, reason, logger)
+    }
     return parts
   }()
 }
@@ -31,8 +33,21 @@ final class ServingLibrary: RunningLibrary {
   private let service: VarlinkService
   private let logger: Logger
 
+  /// Where the catalog opens and turns out to be damaged by what is read of it first, it is verified and made anew.
+  ///
   /// - Parameter reason: why it was closed before, where this daemon had it open already.
-  init(_ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger) throws {
+  static func open(
+    _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger
+  ) throws -> ServingLibrary {
+    do {
+      return try ServingLibrary(configuration, reason, logger)
+    } catch  where reason != .damaged && Catalog.isDamage(error) {
+      logger.error("catalog damaged", metadata: ["error": "\(error)"])
+      return try ServingLibrary(configuration, .damaged, logger)
+    }
+  }
+
+  private init(_ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger) throws {
     self.logger = logger
     catalog = try Catalog(path: configuration.catalog, isSuspect: reason == .damaged)
     watcher = Watcher(
@@ -63,7 +78,11 @@ final class ServingLibrary: RunningLibrary {
   }
 
   func serve(on descriptor: Int32) async throws {
-    for message in try catalog.notices() { logger.error("catalog", metadata: ["notice": "\(message)"]) }
+    do {
+      for message in try catalog.notices() { logger.error("catalog", metadata: ["notice": "\(message)"]) }
+    } catch  where Catalog.isDamage(error) {
+      // The catalog has said so itself, and is opened anew.
+    }
     await keeper.showNotices()
     try watcher.start()
     try await withThrowingTaskGroup(of: Void.self) { group in

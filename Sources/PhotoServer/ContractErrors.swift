@@ -28,6 +28,10 @@ enum ContractError {
 
   static func unavailable(_ message: String) -> VarlinkError { make("LibraryUnavailable", Message(message: message)) }
 
+  /// What is asked while a damaged catalog is replaced.
+  static let damaged =
+    "The catalog is damaged. photod makes it anew now, with everything that you typed: ask again in a moment."
+
   static func from(_ error: FetchError) -> VarlinkError {
     switch error {
     case .invalidPredicate(let message, let position):

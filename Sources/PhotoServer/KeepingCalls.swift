@@ -70,6 +70,8 @@ extension ManageService {
       return try await body(keeping)
     } catch let error as KeepingError {
       throw Self.contractError(error)
+    } catch  where Catalog.isDamage(error) {
+      throw Self.unavailable(ContractError.damaged)
     }
   }
 

@@ -39,6 +39,8 @@ package final class LibraryService: VarlinkInterface {
       throw ContractError.from(error, method: call.method)
     } catch let error as PhotoError {
       throw ContractError.unavailable(error.description)
+    } catch  where Catalog.isDamage(error) {
+      throw ContractError.unavailable(ContractError.damaged)
     }
   }
 

@@ -82,6 +82,10 @@ final class DaemonFixture {
         guard ContinuousClock.now < deadline, process?.isRunning == true else { throw error }
         // The socket is not there yet: there is nothing to wait on but time.
         try await Task.sleep(for: .milliseconds(10))
+      } catch let error as VarlinkError where error.name == "org.photod.library.LibraryUnavailable" {
+        // It finds out just now that the catalog is damaged, and opens another.
+        guard ContinuousClock.now < deadline else { throw error }
+        try await Task.sleep(for: .milliseconds(10))
       }
     }
   }

@@ -16,14 +16,14 @@ extension Catalog {
   /// - Throws: ``KeepingError``.
   package func backup(to path: String?, date: Int64 = CatalogFiles.now()) throws -> BackupReport {
     let target =
-      path ?? CatalogFiles.free { "\(files.backups)/photod-\(CatalogFiles.text(date))\($0).sqlite" }
+      path ?? CatalogFiles.free { files.backup(CatalogFiles.text(date) + $0) }
     return try keeping(target) {
       if path == nil { try makeBackupsFolder() }
       guard !PrivateFile.exists(target) else {
         throw KeepingError.cannotWrite(path: target, message: "\(target) is there already. Name a file that is not.")
       }
       try copy(to: target)
-      return try Self.report(target)
+      return try report(target)
     }
   }
 
@@ -36,10 +36,10 @@ extension Catalog {
       if let last = try dailyBackups().first, try state(of: last.path) == read({ try Self.state($0.database) }) {
         return nil
       }
-      let path = "\(files.backups)/photod-\(CatalogFiles.text(date).prefix(10)).sqlite"
+      let path = files.backup(String(CatalogFiles.text(date).prefix(10)))
       try copy(to: path)
       for path in Self.superfluous(try dailyBackups()) { try PrivateFile.remove(path) }
-      return try Self.report(path)
+      return try report(path)
     }
   }
 
@@ -51,7 +51,7 @@ extension Catalog {
   /// Those in the folder of backups, newest first.
   package func backups() throws -> [BackupReport] {
     try keeping(files.backups) {
-      try files.backupPaths().map { try Self.report($0) }.sorted { $0.date.microseconds > $1.date.microseconds }
+      try files.backupPaths().map { try report($0) }.sorted { $0.date.microseconds > $1.date.microseconds }
     }
   }
 
@@ -239,7 +239,7 @@ extension Catalog {
     }
   }
 
-  private static func report(_ path: String) throws -> BackupReport {
+  private func report(_ path: String) throws -> BackupReport {
     var configuration = Configuration()
     configuration.readonly = true
     // One that can't be read is listed all the same.
@@ -251,7 +251,7 @@ extension Catalog {
     let assets: Int? = if case .success(let count) = count { count } else { nil }
     return BackupReport(
       path: path, byteCount: PrivateFile.byteCount(path) ?? 0, assetCount: assets,
-      date: PhotoDate(microseconds: try PrivateFile.date(of: path)), isKept: Self.day(ofPath: path) == nil)
+      date: PhotoDate(microseconds: try PrivateFile.date(of: path)), isKept: files.dayOfBackup(path) == nil)
   }
 
   // MARK: - The daily ones
@@ -289,19 +289,7 @@ extension Catalog {
 
   /// Newest first, with the day of each.
   private func dailyBackups() throws -> [(path: String, day: Int)] {
-    try files.backupPaths().compactMap { path in Self.day(ofPath: path).map { (path, $0) } }.sorted { $0.1 > $1.1 }
-  }
-
-  private static func day(ofPath path: String) -> Int? { path.split(separator: "/").last.flatMap { day(String($0)) } }
-
-  /// The days since 1970 in a name as `photod-2026-11-21.sqlite`; nil for any other.
-  static func day(_ name: String) -> Int? {
-    guard name.hasPrefix("photod-"), name.hasSuffix(".sqlite"), name.utf8.count == 24 else { return nil }
-    let parts = name.dropFirst(7).dropLast(7).split(separator: "-").compactMap { Int32($0) }
-    guard parts.count == 3 else { return nil }
-    var date = tm()
-    (date.tm_year, date.tm_mon, date.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2])
-    return Int(timegm(&date)) / 86_400
+    try files.backupPaths().compactMap { path in files.dayOfBackup(path).map { (path, $0) } }.sorted { $0.1 > $1.1 }
   }
 
   /// What is kept: the newest few, and of the weeks before them one each.

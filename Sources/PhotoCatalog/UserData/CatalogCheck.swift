@@ -102,17 +102,36 @@ extension Catalog {
   static let remedy =
     "Restore a backup, or stop photod and move the catalog away: it is made anew, with everything that you typed."
 
+  static let remedyOfDamage =
+    "photod makes it anew now, with everything that you typed: `photoctl status` says what became of it."
+
   /// See ``LibraryKeeping/check(deep:)``. Blocks; the library goes on meanwhile, but for the comparison with the journal.
   package func check(deep: Bool) throws -> CheckReport {
-    var report = try read { reader in
+    var report: CheckReport
+    do {
+      report = try checkDatabase(deep: deep)
+    } catch  where Self.isDamage(error) {
+      let fault = CheckReport.Finding(
+        .error, "SQLite can't read all of the catalog: \(CatalogOpening.short(error))", place: files.catalog,
+        remedy: Self.remedyOfDamage)
+      return CheckReport(findings: [fault], counts: [:])
+    }
+    try checkJournal(&report)
+    report.findings.sort { $0.severity == .error && $1.severity != .error }
+    return report
+  }
+
+  private func checkDatabase(deep: Bool) throws -> CheckReport {
+    try read { reader in
       var report = CheckReport(findings: [], counts: [:])
       let database = reader.database
       let lines = try String.fetchAll(database, sql: deep ? "PRAGMA integrity_check" : "PRAGMA quick_check")
       if lines != ["ok"] {
         report.findings.append(
           .init(
-            .error, "SQLite finds \(counted(lines.count, "fault", "faults")): \(lines[0])",
-            place: files.catalog, remedy: Self.remedy))
+            .error, "SQLite finds \(counted(lines.count, "fault", "faults")): \(Self.oneLine(lines[0]))",
+            place: files.catalog, remedy: Self.remedyOfDamage))
+        damaged.yield(Self.oneLine(lines[0]))
       }
       for rule in Self.rules {
         guard let row = try Row.fetchOne(database, sql: rule.sql), let count = row[0] as Int?, count > 0 else {
@@ -129,10 +148,10 @@ extension Catalog {
       try checkHistory(reader, &report)
       return report
     }
-    try checkJournal(&report)
-    report.findings.sort { $0.severity == .error && $1.severity != .error }
-    return report
   }
+
+  /// SQLite's reports may have several.
+  static func oneLine(_ text: String) -> String { text.split(separator: "\n").joined(separator: ": ") }
 
   private func checkHistory(_ reader: CatalogReader, _ report: inout CheckReport) throws {
     let rows = try RawStatement(

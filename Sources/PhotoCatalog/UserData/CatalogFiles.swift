@@ -15,13 +15,38 @@ package struct CatalogFiles: Hashable, Sendable {
   /// What a person decided to go on with: the next start gives it the catalog's name.
   var restored: String { stem + ".restored" }
   package var backups: String { PrivateFile.folder(of: catalog) + "/backups" }
+  /// What the names of its backups begin with, before their date: catalogs in one folder share the folder of backups.
+  var backupPrefix: String {
+    let name = stem.split(separator: "/").last.map(String.init) ?? ""
+    return name == "catalog" ? "photod-" : name + "-"
+  }
   var log: String { catalog + "-wal" }
   var index: String { catalog + "-shm" }
 
   /// In the folder of backups, in no order; none where there is no folder.
   func backupPaths() throws -> [String] {
-    try PrivateFile.names(in: backups).filter { $0.hasPrefix("photod-") && $0.hasSuffix(".sqlite") }
+    try PrivateFile.names(in: backups).filter(isBackup)
       .map { "\(backups)/\($0)" }
+  }
+
+  /// Whether a name in the folder of backups is of this catalog's: its prefix, a date, and maybe more.
+  func isBackup(_ name: String) -> Bool {
+    name.hasPrefix(backupPrefix) && name.hasSuffix(".sqlite")
+      && name.utf8.dropFirst(backupPrefix.utf8.count).first.map { (0x30...0x39).contains($0) } ?? false
+  }
+
+  /// The path of the backup with this date, or this date and more.
+  func backup(_ date: String) -> String { "\(backups)/\(backupPrefix)\(date).sqlite" }
+
+  /// The days since 1970 in a path or a name as `photod-2026-11-21.sqlite`; nil for any other.
+  func dayOfBackup(_ path: String) -> Int? {
+    let name = String(path.split(separator: "/").last ?? "")
+    guard isBackup(name), name.utf8.count == backupPrefix.utf8.count + 17 else { return nil }
+    let parts = name.dropFirst(backupPrefix.count).dropLast(7).split(separator: "-").compactMap { Int32($0) }
+    guard parts.count == 3 else { return nil }
+    var date = tm()
+    (date.tm_year, date.tm_mon, date.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2])
+    return Int(timegm(&date)) / 86_400
   }
 
   /// The one that was written last, for a message: nil also where that can't be told.

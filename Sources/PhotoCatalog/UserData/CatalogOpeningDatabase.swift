@@ -125,7 +125,7 @@ extension CatalogOpening {
   }
 
   static func short(_ error: any Error) -> String {
-    (error as? DatabaseError)?.message ?? "\(error)"
+    Catalog.oneLine((error as? DatabaseError)?.message ?? "\(error)")
   }
 
   func read(_ database: Database) throws -> Row? {

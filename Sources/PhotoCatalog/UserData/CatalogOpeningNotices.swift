@@ -27,10 +27,10 @@ extension CatalogOpening {
       notices.append(
         (
           "The catalog was damaged (\(damage.why)) and was made anew; \(fate) The damaged one is \(damage.aside ?? "gone"). "
-            + "`photoctl check` takes this warning away.", damage.aside
+            + "`photoctl check` acknowledges this.", damage.aside
         ))
     } else {
-      notices.append(("The catalog was gone and was made anew; \(fate) `photoctl check` takes this warning away.", nil))
+      notices.append(("The catalog was gone and was made anew; \(fate) `photoctl check` acknowledges this.", nil))
     }
   }
 

@@ -20,8 +20,9 @@ package protocol LibraryKeeping: Sendable {
   /// an older token are told to reload. Ids that were given since the backup are not used again.
   func restore(from path: String) async throws -> RestoreReport
 
-  /// Compares the catalog with the rules that it must follow. Changes nothing, but that a report without errors
-  /// acknowledges what the status says of a rebuilt catalog.
+  /// Compares the catalog with the rules that it must follow. Changes nothing, but that a report without errors holds, as
+  /// warnings, what the status says of a rebuilt catalog, and acknowledges it; and that one which SQLite finds damaged is
+  /// made anew at once.
   ///
   /// - Parameter deep: also SQLite's `integrity_check`, which reads every page and compares every index; else
   ///   `quick_check`, which does not compare indexes.

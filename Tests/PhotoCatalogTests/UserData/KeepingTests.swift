@@ -143,6 +143,21 @@ import Testing
     try catalog.close()
   }
 
+  @Test func catalogsInOneFolderKeepTheirBackupsApart() throws {
+    let first = try fixture.open()
+    let second = try Catalog(path: fixture.folder + "/second.sqlite")
+    let date: Int64 = 1_800_000_000_000_000
+    let mine = try #require(try first.dailyBackup(date: date))
+    let theirs = try #require(try second.dailyBackup(date: date))
+    #expect(mine.path != theirs.path)
+    #expect(try first.backups().map(\.path) == [mine.path] && second.backups().map(\.path) == [theirs.path])
+    let kept = try second.backup(to: nil, date: date)
+    #expect(try Set(second.backups().map(\.path)) == [theirs.path, kept.path] && first.backups().count == 1)
+    // A new catalog has no past: another's backup is nothing to go back to.
+    let third = try Catalog(path: fixture.folder + "/third.sqlite")
+    #expect(try third.notices().isEmpty && third.backups().isEmpty)
+  }
+
   @Test func aCatalogThatWasRemovedWhileRunningIsWrittenAnew() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(5)
