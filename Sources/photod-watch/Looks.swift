@@ -119,6 +119,11 @@ extension FolderWatch {
     tree.isAlive(place.directory) && !tree[place.directory.index].flags.contains(.contentsIgnored)
   }
 
+  /// A pattern may keep it out that came after the event: a listing has said so then, or will.
+  private func isStillWanted(_ place: FilePlace) -> Bool {
+    rules.patterns.isEmpty || wantsFile(place.name, in: place.directory.index)
+  }
+
   /// The file can't be looked at; its directory is listed again, where that may help.
   func cannotLook(_ place: FilePlace, _ error: SystemError) {
     say(.unreadable(directory: place.directory.number, name: place.name, errorNumber: error.number))
@@ -131,6 +136,7 @@ extension FolderWatch {
     let number = place.directory.number
     switch look {
     case .success(let seen) where seen.isRegularFile:
+      guard isStillWanted(place) else { return }
       if onlyCreated, seen.linkCount == 1, fresh.entries.count < FreshFiles.maximumCount {
         fresh[place] = FreshFiles.Entry(
           checkAt: watchshim_now() + FreshFiles.restTime, byteCount: seen.stat.byteCount,
@@ -150,7 +156,7 @@ extension FolderWatch {
   func checkFresh(_ now: Int64, forcedStamp: UInt64) {
     for (place, entry) in fresh.entries where entry.checkAt <= now || entry.stamp <= forcedStamp {
       fresh[place] = nil
-      guard isWatched(place), let look = look(place) else { continue }
+      guard isWatched(place), isStillWanted(place), let look = look(place) else { continue }
       if case .failure(let error) = look, !saysAbsent(error.number) {
         cannotLook(place, error)
         continue

@@ -204,6 +204,24 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// It was only created when the pattern came: it is looked at when it rests, and is not wanted then.
+  @Test func aFileThatIsOpenWhenAPatternComesStaysOut() async throws {
+    let session = try await WatchSession(roots: [disk.root])
+    let descriptor = open(disk.path("b.jpg"), O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
+    #expect(write(descriptor, "x", 1) == 1)
+    disk.write("c.jpg")
+    // What is said of the second was queued after the first.
+    try await session.take { if case .fileFound(_, Array("c.jpg".utf8), _) = $0 { true } else { false } }
+    set(["b.jpg"], session)
+    try await session.take { if case .scanEnded = $0 { true } else { false } }
+    try await session.sync()
+    #expect(known(session) == ["c.jpg"])
+    close(descriptor)
+    try await session.sync()
+    #expect(known(session) == ["c.jpg"])
+    await session.watcher.stop()
+  }
+
   @Test func patternsOutliveAPhotodWatch() async throws {
     disk.write("a.jpg")
     disk.write("Exports/c.jpg")
