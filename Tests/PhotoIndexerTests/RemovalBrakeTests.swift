@@ -38,6 +38,18 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan(Array(files[155...])).deletedAssets.count == 155)
   }
 
+  /// A drive that a slow program fills again, say: what is still missing may be on its way as well.
+  @Test func whatIsComingBackPutsTheRestOff() throws {
+    let (fixture, files) = try manyFiles()
+    #expect(try fixture.scan(Array(files[200...])).isEmpty)
+    fixture.disk.pass(601)
+    #expect(try fixture.scan(Array(files[150...])).isEmpty)
+    fixture.disk.pass(500)
+    #expect(try fixture.scan(Array(files[150...])).isEmpty)
+    fixture.disk.pass(101)
+    #expect(try fixture.scan(Array(files[150...])).deletedAssets.count == 150)
+  }
+
   @Test func otherFilesThatAreMissedInsteadAreASuspicionOfTheirOwn() throws {
     let (fixture, files) = try manyFiles()
     #expect(try fixture.scan(Array(files[150...])).isEmpty)

@@ -69,18 +69,18 @@ struct RemovalOracle {
     before: [Int64: Asset], after: [Int64: Asset], isScanAlone: Bool, roots: [String], time: Int64,
     isAvailable: (String) -> Bool
   ) throws {
-    let paths = Set(after.values.map { $0.resources[0].path })
+    let paths = Set(after.values.map { $0.simulatedPath })
     // Where another asset has the place, two were found to be one.
-    let gone = before.values.filter { after[$0.id] == nil && !paths.contains($0.resources[0].path) }
+    let gone = before.values.filter { after[$0.id] == nil && !paths.contains($0.simulatedPath) }
     guard !gone.isEmpty else { return }
     for root in roots where !confirmedRoots.contains(root) {
-      let goneHere = gone.filter { $0.resources[0].path.hasPrefix(root + "/") }
+      let goneHere = gone.filter { $0.simulatedPath.hasPrefix(root + "/") }
       if !isAvailable(root), let one = goneHere.first(where: { !$0.available }) {
         throw SimulationFailure("asset \(one.id) left \(root), which is unavailable")
       }
       guard isScanAlone else { continue }
       let fresh = goneHere.filter { suspectedSince[$0.id].map { time - $0 < Self.grace } ?? true }
-      let total = before.values.count { $0.resources[0].path.hasPrefix(root + "/") }
+      let total = before.values.count { $0.simulatedPath.hasPrefix(root + "/") }
       if fresh.count > Self.count, Double(fresh.count) > Self.share * Double(total) {
         throw SimulationFailure("\(fresh.count) of \(total) assets left \(root) by the word of one scan")
       }

@@ -1,8 +1,9 @@
 /// Makes up what happens next, from the seed and from what is on the disk.
 struct SimulatedChance {
   private var random: SimulatedRandom
-  private let names = ["a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg"]
-  private let folders = ["x", "y", "z"]
+  private let names = ["a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg", "\u{F7FF}.jpg"]
+  private let folders = ["x", "y", "z", "\u{F7C3}\u{F7A9}y"]
+  private let patterns = [[], ["b.jpg"], ["y"], ["x/*.jpg", "d.jpg"], ["/pics/x"], ["\u{F7FF}.*"], ["x/y/"]]
   private let tops = ["/pics", "/pics", "/pics", "/usb", "/usb", "/inbox", "/outside"]
 
   init(seed: UInt64) { random = SimulatedRandom(seed: seed) }
@@ -42,7 +43,19 @@ struct SimulatedChance {
     guard !inRoot.isEmpty else { return [.sync] }
     let file = random.pick(inRoot)
     let all: SimulatedStep = .watch(events: 1000, listings: 1000)
-    switch random.below(5) {
+    switch random.below(7) {
+    case 5:
+      // A photo is to be read while its folder has another name.
+      let folder = root + "/" + random.pick(folders)
+      let new = folder + "/" + random.pick(names)
+      return [
+        .makeDirectory(folder), all, random.chance(50) ? .settle : all, .write(new), all, .take(1000, records: 1000),
+        .write(new), all, .rename(folder, to: root + "/" + random.pick(folders)), .take(1000, records: 1000), all,
+      ]
+    case 6:
+      // To the other drive, with more or less of it told in between.
+      let other = root == "/pics" ? "/usb" : "/pics"
+      return [.settle, .carry(file, to: other + "/" + random.pick(names))] + progress() + [.settle]
     case 4:
       // Half a photo is read, and the rest comes unsaid.
       let new = root + "/" + random.pick(names)
@@ -62,11 +75,13 @@ struct SimulatedChance {
       return gone + [.overflow, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
     case 2:
       // A suspicion, and more that is missing when the second scan looks.
-      let some = inRoot.shuffled(using: &random)
+      let many = (0..<14).map { "\(root)/m\($0).jpg" }
       func gone(_ paths: some Sequence<String>) -> [SimulatedStep] {
         paths.map { .remove($0) } + [.overflow, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
       }
-      return gone(some.prefix(4 + random.below(3))) + gone(some.dropFirst(5)).dropLast(4)
+      let count = 6 + random.below(2)
+      return many.map { .write($0) } + [.settle] + gone(many.prefix(count))
+        + gone(many.dropFirst(count)).dropLast(random.chance(50) ? 4 : 0)
         + [.pass(milliseconds: 601_000), .due, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
     default:
       // The catalog can't be written while somebody waits.
@@ -94,7 +109,7 @@ struct SimulatedChance {
   }
 
   private mutating func disturbance() -> [SimulatedStep] {
-    switch random.below(16) {
+    switch random.below(18) {
     case 0, 1: [.overflow]
     case 2, 3: [.watcherDies(losing: random.below(6))]
     case 4, 5, 6: [.watcherStarts]
@@ -105,6 +120,7 @@ struct SimulatedChance {
     case 11: [.stop]
     case 12, 13: [.start]
     case 14: [.watchLimit(random.pick([0, 1, 2, 3, 1000]))]
+    case 15, 16: [.ignore(random.pick(patterns))]
     default: [.roots(random.pick([["/pics"], ["/pics", "/usb"], ["/pics", "/usb", "/inbox"], ["/usb", "/pics"]]))]
     }
   }
@@ -127,7 +143,8 @@ struct SimulatedChance {
     case 32..<46: return [.rename(some, to: random.chance(70) ? newFile : file(&random))]
     case 46..<48: return [.exchange(some, with: file(&random))]
     case 48..<55: return [.remove(some)]
-    case 55..<58: return [.copy(some, to: newFile)]
+    case 55..<57: return [.copy(some, to: newFile)]
+    case 57..<58: return [.carry(some, to: newFile)]
     case 58..<60: return [.link(some, to: newFile)]
     case 60..<65: return [.makeDirectory(newFolder), .write(newFolder + "/" + random.pick(names))]
     case 65..<72 where !inner.isEmpty: return [.rename(random.pick(inner), to: newFolder)]

@@ -7,7 +7,7 @@ import WatchRecords
 // As the library reads it.
 extension SimulatedDisk {
   func file(_ path: [UInt8]) -> NodeKey? {
-    let text = String(decoding: path, as: UTF8.self)
+    let text = SimulatedName.text(path)
     let (folder, name) = Self.split(text)
     guard case .success(let parent) = open(folder), let entry = node(parent).entries[name], entry.photo != 0 else {
       return nil
@@ -26,7 +26,7 @@ extension SimulatedDisk {
     identities[device] ?? "unknown"
   }
 
-  func exists(_ path: [UInt8]) -> Bool { resolve(String(decoding: path, as: UTF8.self)) != nil }
+  func exists(_ path: [UInt8]) -> Bool { resolve(SimulatedName.text(path)) != nil }
 
   func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {
     guard let key = file(path), key.inode == expected.identity.inode else { return .raced }

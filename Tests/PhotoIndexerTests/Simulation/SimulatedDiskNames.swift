@@ -98,6 +98,19 @@ extension SimulatedDisk {
     return write(to, isDone: true, content: node.content)
   }
 
+  /// As mv(1) between file systems. For a person it is the same photo.
+  func carry(_ from: String, _ to: String) -> Bool {
+    guard let source = resolve(from), !node(source).isDirectory, let entry = entry(from),
+      let target = resolve(Self.split(to).folder), target.volume != source.volume, node(source).linkCount == 1
+    else { return false }
+    let time = node(source).modificationTime
+    guard copy(from, to), let copied = resolve(to) else { return false }
+    let grain = volumes[target.volume].kind.grain
+    edit(copied) { $0.modificationTime = time - time % grain }
+    edit(target) { $0.entries[Self.split(to).name]?.photo = entry.photo }
+    return remove(from)
+  }
+
   /// Removes a file, or a directory with all below it.
   func remove(_ path: String) -> Bool {
     let (folder, name) = Self.split(path)

@@ -17,6 +17,8 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
   case rename(String, to: String)
   case exchange(String, with: String)
   case copy(String, to: String)
+  /// As mv(1) between file systems: a copy, and then the first is removed.
+  case carry(String, to: String)
   case link(String, to: String)
   case remove(String)
   case deny(String)
@@ -27,6 +29,8 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
   case favorite(String, Bool)
   case hide(String, Bool)
   case roots([String])
+  /// The patterns of the configuration.
+  case ignore([String])
   case rescan(String, confirm: Bool)
 
   // What time and chance bring.
@@ -52,7 +56,9 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
   /// The disturbances end; all that happened is told, and must be in the library.
   case settle
 
-  var description: String {
+  var description: String { SimulatedName.literal(text) }
+
+  private var text: String {
     switch self {
     case .makeDirectory(let path): ".makeDirectory(\"\(path)\")"
     case .create(let path): ".create(\"\(path)\")"
@@ -64,6 +70,7 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
     case .rename(let path, let to): ".rename(\"\(path)\", to: \"\(to)\")"
     case .exchange(let path, let with): ".exchange(\"\(path)\", with: \"\(with)\")"
     case .copy(let path, let to): ".copy(\"\(path)\", to: \"\(to)\")"
+    case .carry(let path, let to): ".carry(\"\(path)\", to: \"\(to)\")"
     case .link(let path, let to): ".link(\"\(path)\", to: \"\(to)\")"
     case .remove(let path): ".remove(\"\(path)\")"
     case .deny(let path): ".deny(\"\(path)\")"
@@ -74,6 +81,7 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
     case .favorite(let path, let isOn): ".favorite(\"\(path)\", \(isOn))"
     case .hide(let path, let isOn): ".hide(\"\(path)\", \(isOn))"
     case .roots(let paths): ".roots(\(paths))"
+    case .ignore(let patterns): ".ignore(\(patterns))"
     case .rescan(let path, let confirm): ".rescan(\"\(path)\", confirm: \(confirm))"
     case .pass(let milliseconds): ".pass(milliseconds: \(milliseconds))"
     case .watch(let events, let listings): ".watch(events: \(events), listings: \(listings))"

@@ -20,6 +20,7 @@ final class SimulatedWatcher: WatchSource, @unchecked Sendable {
 
   // photod's end.
   var wantedRoots: [WatchRoot] = []
+  var wantedPatterns: [[UInt8]] = []
   private var lastRequest: UInt32 = 0
   var openRescans: [UInt32: UInt16] = [:]
   var openSyncs: [UInt64] = []
@@ -29,6 +30,7 @@ final class SimulatedWatcher: WatchSource, @unchecked Sendable {
   var inputs: [WatchInput] = []
 
   // photod-watch.
+  var rules = NameRules()
   var isRunning = false
   var roots: [UInt16: Root] = [:]
   var nodes: [DirectoryNumber: Node] = [:]
@@ -79,6 +81,12 @@ final class SimulatedWatcher: WatchSource, @unchecked Sendable {
       for root in roots where !before.contains(root) { addRoot(root) }
     }
     wantedRoots = roots
+  }
+
+  func setIgnoredPatterns(_ patterns: [[UInt8]]) {
+    guard patterns != wantedPatterns else { return }
+    wantedPatterns = patterns
+    if isRunning { setRules() }
   }
 
   func stop() async { end() }

@@ -64,7 +64,7 @@ extension SimulatedWatcher {
 
   func cannotEnter(_ parent: DirectoryNumber, _ name: String, _ error: SimulatedError) {
     if child(of: parent, name) == nil { nodes[parent]!.unentered.insert(name) }
-    say(.unreadable(directory: parent, name: Array(name.utf8), errorNumber: error.number))
+    say(.unreadable(directory: parent, name: SimulatedName.bytes(name), errorNumber: error.number))
   }
 
   func sayUnenteredGone(_ name: String, from number: DirectoryNumber) {
@@ -104,7 +104,7 @@ extension SimulatedWatcher {
     if let watch { byWatch[watch] = number }
     say(
       .directoryFound(
-        number: number, parent: parent, root: root(of: number), name: Array(name.utf8), identity: identity))
+        number: number, parent: parent, root: root(of: number), name: SimulatedName.bytes(name), identity: identity))
     requestListing(
       number, scan == nil ? .event : evidence, scan: scan ?? roots[root(of: number)]!.activeScan,
       isRecursive: isRecursive)
@@ -124,7 +124,9 @@ extension SimulatedWatcher {
       nodes[known]!.parent = parent
       nodes[known]!.name = name
       nodes[known]!.isDisplaced = false
-      say(.directoryMoved(number: known, parent: parent, name: Array(name.utf8)))
+      say(.directoryMoved(number: known, parent: parent, name: SimulatedName.bytes(name)))
+      // Patterns about paths may mean other names below it now.
+      if rules.needsFolder { isRecursive = true }
       if let running = scan ?? scanBefore ?? roots[root(of: known)]?.activeScan {
         scan = running
         isRecursive = true

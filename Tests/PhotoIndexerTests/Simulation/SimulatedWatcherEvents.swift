@@ -70,7 +70,7 @@ extension SimulatedWatcher {
   }
 
   private func handleDirectory(_ event: SimulatedDisk.KernelEvent, _ number: DirectoryNumber) {
-    guard !nodes[number]!.ignoresContents, !event.name.hasPrefix(".") else { return }
+    guard !nodes[number]!.ignoresContents, wantsDirectory(event.name, in: number) else { return }
     let child = child(of: number, event.name)
     switch event.kind {
     case .create, .movedTo: enter(number, event.name)
@@ -98,7 +98,7 @@ extension SimulatedWatcher {
       if event.kind != .attributes { doubt(number) }
       return
     }
-    let isWanted = !nodes[number]!.ignoresContents && Self.wants(event.name)
+    let isWanted = !nodes[number]!.ignoresContents && wantsFile(event.name, in: number)
     let place = Place(directory: number, name: event.name)
     if event.kind == .movedTo {
       arrive(event, place, isWanted)
@@ -112,8 +112,6 @@ extension SimulatedWatcher {
       }
     }
   }
-
-  static func wants(_ name: String) -> Bool { !name.hasPrefix(".") && name.hasSuffix(".jpg") }
 
   func note(_ place: Place, onlyCreated: Bool) {
     if touchHeld(place) { return }
@@ -160,15 +158,16 @@ extension SimulatedWatcher {
     guard isWatched(place), let look = look(place) else { return }
     switch look {
     case .success(let seen?):
+      guard wantsFile(place.name, in: place.directory) else { return }
       if onlyCreated, seen.links == 1 {
         fresh[place] = Fresh(
           checkAt: now + Self.restTime, byteCount: seen.stat.byteCount, modificationTime: seen.stat.modificationTime,
           stamp: stamp)
       } else {
-        say(.fileFound(directory: place.directory, name: Array(place.name.utf8), stat: seen.stat))
+        say(.fileFound(directory: place.directory, name: SimulatedName.bytes(place.name), stat: seen.stat))
       }
     case .success(nil), .failure:
-      if !onlyCreated { say(.fileGone(directory: place.directory, name: Array(place.name.utf8))) }
+      if !onlyCreated { say(.fileGone(directory: place.directory, name: SimulatedName.bytes(place.name))) }
     }
   }
 
@@ -176,11 +175,13 @@ extension SimulatedWatcher {
     for (place, entry) in fresh.sorted(by: { ($0.value.stamp, $0.key.name) < ($1.value.stamp, $1.key.name) })
     where entry.checkAt <= now || entry.stamp <= forced {
       fresh[place] = nil
-      guard isWatched(place), case .success(let seen?)? = look(place), seen.stat.byteCount > 0 else { continue }
+      guard isWatched(place), wantsFile(place.name, in: place.directory),
+        case .success(let seen?)? = look(place), seen.stat.byteCount > 0
+      else { continue }
       if (seen.stat.byteCount, seen.stat.modificationTime) == (entry.byteCount, entry.modificationTime)
         || entry.stamp <= forced
       {
-        say(.fileFound(directory: place.directory, name: Array(place.name.utf8), stat: seen.stat))
+        say(.fileFound(directory: place.directory, name: SimulatedName.bytes(place.name), stat: seen.stat))
       } else {
         fresh[place] = Fresh(
           checkAt: now + Self.restTime, byteCount: seen.stat.byteCount, modificationTime: seen.stat.modificationTime,

@@ -62,18 +62,23 @@ extension SimulatedWatcher {
 
   private func apply(_ request: Request, _ number: DirectoryNumber, _ key: SimulatedDisk.NodeKey) {
     let entries = disk.node(key).entries.sorted { $0.key < $1.key }
+    let ignored = entries.filter { name, entry in
+      (entry.photo == 0 ? !name.hasPrefix(".") : Self.wants(name))
+        && isIgnored(name, isDirectory: entry.photo == 0, in: number)
+    }.map(\.key)
     let hasMarker = entries.contains { $0.key == ".nomedia" }
     say(.listingStarted(number: number, evidence: request.evidence))
     if hasMarker {
       say(.ignored(directory: number, name: []))
     } else {
       for name in nodes[number]!.unentered.sorted() where !entries.contains(where: { $0.key == name }) {
-        say(.fileGone(directory: number, name: Array(name.utf8)))
+        say(.fileGone(directory: number, name: SimulatedName.bytes(name)))
       }
       nodes[number]!.unentered = []
-      for (name, entry) in entries where entry.photo != 0 && Self.wants(name) {
+      for name in ignored { say(.ignored(directory: number, name: SimulatedName.bytes(name))) }
+      for (name, entry) in entries where entry.photo != 0 && wantsFile(name, in: number) {
         let file = SimulatedDisk.NodeKey(volume: key.volume, inode: entry.inode)
-        say(.fileFound(directory: number, name: Array(name.utf8), stat: disk.fileStat(file)))
+        say(.fileFound(directory: number, name: SimulatedName.bytes(name), stat: disk.fileStat(file)))
       }
     }
     nodes[number]!.isIncomplete = false
@@ -88,7 +93,11 @@ extension SimulatedWatcher {
       for child in children(of: number) { drop(child, .event) }
       return
     }
-    let folders = entries.filter { $0.value.photo == 0 && !$0.key.hasPrefix(".") }.map(\.key)
+    let folders = entries.filter { $0.value.photo == 0 && wantsDirectory($0.key, in: number) }.map(\.key)
+    for child in children(of: number) where !nodes[child]!.isDisplaced && ignored.contains(nodes[child]!.name) {
+      // A directory above it was renamed, and now a pattern is about it.
+      drop(child, .event)
+    }
     for child in children(of: number) where !nodes[child]!.isDisplaced && !folders.contains(nodes[child]!.name) {
       markMissing(child, request.evidence)
     }
@@ -112,7 +121,7 @@ extension SimulatedWatcher {
     let node = nodes[number]!
     say(
       .unreadable(
-        directory: node.parent == 0 ? number : node.parent, name: Array(node.name.utf8), errorNumber: 13))
+        directory: node.parent == 0 ? number : node.parent, name: SimulatedName.bytes(node.name), errorNumber: 13))
     requests[number] = nil
     if let scan = request.scan { scans[scan]?.remaining -= 1 }
   }

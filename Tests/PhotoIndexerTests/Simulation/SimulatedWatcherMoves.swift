@@ -25,8 +25,8 @@ extension SimulatedWatcher {
     if case .success(let seen?)? = look(place) { stat = seen.stat }
     say(
       .fileMoved(
-        from: departure.place.directory, fromName: Array(departure.place.name.utf8), to: place.directory,
-        toName: Array(place.name.utf8), stat: stat))
+        from: departure.place.directory, fromName: SimulatedName.bytes(departure.place.name), to: place.directory,
+        toName: SimulatedName.bytes(place.name), stat: stat))
     touchHeld(place)
     if departure.isTouched { note(departure.place, onlyCreated: false) }
   }

@@ -6,7 +6,7 @@ extension SimulatedWatcher {
   func addRoot(_ root: WatchRoot) {
     stamp = eventCount
     removeRoot(root.number)
-    roots[root.number] = Root(path: String(decoding: root.path, as: UTF8.self))
+    roots[root.number] = Root(path: SimulatedName.text(root.path))
     openRoot(root.number, reason: .start)
   }
 
@@ -26,7 +26,8 @@ extension SimulatedWatcher {
     roots[number]!.top = top
     roots[number]!.saidError = nil
     say(
-      .directoryFound(number: top, parent: 0, root: number, name: Array(root.path.utf8), identity: disk.identity(key)))
+      .directoryFound(
+        number: top, parent: 0, root: number, name: SimulatedName.bytes(root.path), identity: disk.identity(key)))
     startScan(number, 0, reason, nil)
   }
 

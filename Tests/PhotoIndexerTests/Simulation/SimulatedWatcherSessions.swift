@@ -1,6 +1,8 @@
 import PhotoWatch
 import WatchRecords
 
+@testable import PhotoIndexer
+
 // It starts, dies, and says what it has to say.
 extension SimulatedWatcher {
   func begin() {
@@ -9,6 +11,7 @@ extension SimulatedWatcher {
     session += 1
     inputs.append(.started(session: session))
     lastCheck = now
+    rules = WatchRules.nameRules(ignoring: wantedPatterns)
     for root in wantedRoots { addRoot(root) }
     for (request, root) in openRescans.sorted(by: { $0.key < $1.key }) { beginRescan(root, nil, request) }
     for number in openSyncs { beginSync(number) }

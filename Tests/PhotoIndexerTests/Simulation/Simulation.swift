@@ -17,6 +17,8 @@ final class Simulation {
   let folder: String
   var boot = 1
   var roots = ["/pics", "/usb"]
+  /// What the configuration ignores.
+  var rules = WatchRules.nameRules(ignoring: [])
   var oracle = SimulationOracle()
   var removals = RemovalOracle()
   /// Photos that are half written, with a program that has them open.
@@ -83,10 +85,12 @@ final class Simulation {
   func run(_ step: SimulatedStep) async throws {
     note("\(step)")
     clock.pass(5 * milliseconds)
+    oracle.pass(to: clock.bootTime)
     switch step {
     case .pass(let count): clock.pass(Int64(count) * milliseconds)
     case .setClock(let days):
       clock.set(by: Int64(days) * 86_400 * seconds)
+      oracle.isClockSet = true
       if days >= SimulationOracle.lifetimeInDays { oracle.expire() }
     case .watch(let events, let listings): watcher.turn(events: events, listings: listings)
     case .take(let count, let records): try await take(count, records: records)
@@ -114,6 +118,7 @@ final class Simulation {
     case .favorite(let path, let isOn): try await perform(path, isFavorite: isOn)
     case .hide(let path, let isOn): try await perform(path, isHidden: isOn)
     case .roots(let paths): try await setRoots(paths)
+    case .ignore(let patterns): try await setIgnored(patterns)
     case .rescan(let path, let confirm): try await rescan(path, confirm: confirm)
     default: change(step)
     }

@@ -14,7 +14,21 @@ extension Simulation {
       oracle.isLossy = true
       oracle.hide(volume: volume, below: path == "/usb" ? "" : path)
     }
-    if let library { await library.setRoots(paths.map { Array($0.utf8) }, ignore: [], removalGrace: .seconds(600)) }
+    try await configure()
+  }
+
+  /// What a pattern keeps out is hidden from now on; what none does any more is seen.
+  func setIgnored(_ patterns: [String]) async throws {
+    rules = WatchRules.nameRules(ignoring: patterns.map(SimulatedName.bytes))
+    isOtherDisk = true
+    oracle.hasFolderChanges = true
+    notePlacements()
+    try await configure()
+  }
+
+  private func configure() async throws {
+    await library?.setRoots(
+      roots.map(SimulatedName.bytes), ignore: rules.patterns.map(\.text), removalGrace: .seconds(600))
     try await check()
   }
 
@@ -59,7 +73,7 @@ extension Simulation {
       rootVolumes[path] = nil
     }
     do {
-      if try await library.simulateRescan(Array(path.utf8), confirm: confirm) { adoptedRoots.insert(path) }
+      if try await library.simulateRescan(SimulatedName.bytes(path), confirm: confirm) { adoptedRoots.insert(path) }
     } catch {
       note("  not done: \(error)")
     }
@@ -67,7 +81,7 @@ extension Simulation {
   }
 
   func perform(_ path: String, isFavorite: Bool? = nil, isHidden: Bool? = nil) async throws {
-    guard let library, let id = assets.values.first(where: { $0.resources.first?.path == path })?.id else { return }
+    guard let library, let id = assets.values.first(where: { $0.simulatedPath == path })?.id else { return }
     do {
       _ = try await library.perform(
         [ChangeRequest(editAsset: .init(ids: [id], isFavorite: isFavorite, isHidden: isHidden))], clientName: "person")
@@ -75,6 +89,7 @@ extension Simulation {
       note("  not performed: \(error)")
       return
     }
+    if let entry = disk.entry(path) { oracle.noteUserData(of: entry.photo) }
     if let isFavorite { favorites[id] = isFavorite }
     if let isHidden { hidden[id] = isHidden }
     try await check()

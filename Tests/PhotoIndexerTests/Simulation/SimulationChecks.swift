@@ -1,4 +1,5 @@
 import PhotoModel
+import WatchRecords
 
 @testable import PhotoCatalog
 @testable import PhotoIndexer
@@ -78,8 +79,8 @@ extension Simulation {
     guard let library else { return }
     let state = try await library.simulatedState()
     var table: [String: Asset] = [:]
-    for asset in assets.values { table[asset.resources[0].path] = asset }
-    let placements = disk.placements(roots: roots)
+    for asset in assets.values { table[asset.simulatedPath] = asset }
+    let placements = disk.placements(roots: roots, rules: rules)
     var visible: [(photo: Int, path: String, id: Int64)] = []
     for root in roots {
       guard case .success(let key) = disk.open(root) else {
@@ -92,7 +93,7 @@ extension Simulation {
       }
       try expectAvailable(root, table, true)
       var denied: [String] = []
-      let files = disk.visibleFiles(root, denied: &denied)
+      let files = disk.visibleFiles(root, rules: rules, denied: &denied)
       func isTouched(_ path: String) -> Bool {
         !isFinal && touchedPlaces.contains("\(key.volume):" + path.dropFirst(root == "/usb" ? root.count : 0))
       }
@@ -119,7 +120,7 @@ extension Simulation {
     guard isFinal else { return }
     try compareWarnings(library.board.status.warnings)
     for (photo, known) in oracle.untouchable {
-      guard let path = assets[known.id]?.resources[0].path,
+      guard let path = assets[known.id]?.simulatedPath,
         known.place.hasSuffix(path.dropFirst(path.hasPrefix("/usb") ? 4 : 0))
       else {
         throw SimulationFailure("photo \(photo) of id \(known.id) should be at \(known.place)")
@@ -152,7 +153,9 @@ extension Simulation {
 
 extension SimulatedDisk {
   /// What the library should hold of a root.
-  func visibleFiles(_ root: String, denied: inout [String]) -> [(path: String, entry: Entry, key: NodeKey)] {
+  func visibleFiles(_ root: String, rules: NameRules, denied: inout [String]) -> [(
+    path: String, entry: Entry, key: NodeKey
+  )] {
     var files: [(path: String, entry: Entry, key: NodeKey)] = []
     func walk(_ path: String, _ denied: inout [String]) {
       guard case .success(let key) = open(path) else {
@@ -162,8 +165,10 @@ extension SimulatedDisk {
       if node(key).entries[".nomedia"] != nil { return }
       for (name, entry) in node(key).entries.sorted(by: { $0.key < $1.key }) {
         if entry.photo == 0 {
-          if !name.hasPrefix(".") { walk(path + "/" + name, &denied) }
-        } else if SimulatedWatcher.wants(name) {
+          if !name.hasPrefix("."), !rules.ignores(name, isDirectory: true, in: path) {
+            walk(path + "/" + name, &denied)
+          }
+        } else if SimulatedWatcher.wants(name), !rules.ignores(name, isDirectory: false, in: path) {
           let file = NodeKey(volume: key.volume, inode: entry.inode)
           if node(file).byteCount > 0 { files.append((path + "/" + name, entry, file)) }
         }

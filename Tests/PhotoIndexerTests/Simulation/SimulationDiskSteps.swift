@@ -40,6 +40,9 @@ extension Simulation {
     case .copy(let path, let to):
       isFolder = disk.entry(path)?.photo == 0
       isDone = disk.copy(path, to)
+    case .carry(let path, let to):
+      isDone = disk.carry(path, to)
+      if isDone, let entry = disk.entry(to) { oracle.noteCarried(entry.photo, at: clock.bootTime) }
     case .link(let path, let to): isDone = disk.link(path, to)
     case .remove(let path):
       isFolder = disk.entry(path)?.photo == 0 || path.hasSuffix(".nomedia")
@@ -68,7 +71,7 @@ extension Simulation {
   }
 
   func notePlacements() {
-    let now = disk.placements(roots: roots)
+    let now = disk.placements(roots: roots, rules: rules)
     for photo in Set(now.keys).union(placements.keys) where now[photo] != placements[photo] {
       for placement in [placements[photo], now[photo]] { if let placement { touchedPlaces.insert(placement.place) } }
     }

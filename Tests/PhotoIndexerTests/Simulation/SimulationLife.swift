@@ -23,7 +23,8 @@ extension Simulation {
     watcher = SimulatedWatcher(disk: disk)
     let library = try Library(
       catalog: catalog, watcher: watcher, files: disk, clock: clock,
-      configuration: .init(roots: roots.map { Array($0.utf8) }, version: "0"), logger: Self.logger)
+      configuration: .init(
+        roots: roots.map(SimulatedName.bytes), ignore: rules.patterns.map(\.text), version: "0"), logger: Self.logger)
     self.library = library
     if catalog.epoch != epoch { replicas = [] }
     epoch = catalog.epoch

@@ -1,4 +1,5 @@
 import PhotoModel
+import WatchRecords
 
 /// Knows of each photo what a person would say of it, and what photod has promised.
 ///
@@ -17,11 +18,13 @@ import PhotoModel
 ///      or it has a second name;
 ///    - it was moved in the same epoch in which folders were made, moved or removed, and a place was another's too: a
 ///      folder that is not watched yet says no half of a rename.
+///    - it was moved to another file system, and anything was lost, folders changed, another has the same content, the
+///      clock was ever set, an hour passed before the library saw it, or a person gave something to the copy;
 ///    - it is a copy of one that has left since: that was a move to another disk then;
 ///    - the clock was set to when what has left is kept no longer.
 /// 3. No id is given to another photo; where two had one place, the second may be taken for the saved first, and an id may
-///    come back for the same content. A place is a path, and a name in a folder, wherever that folder goes. One that came
-///    and left within the epoch may be between the two: saved over the first, and then renamed, copied or saved in turn.
+///    come back for the same content. A place is a path, and a name in a folder, wherever that folder goes. One that
+///    left within the epoch, or is out of sight at its end, may be between the two: saved over the first, and then renamed, copied or saved in turn.
 struct SimulationOracle {
   struct Known {
     let id: Int64
@@ -63,6 +66,12 @@ struct SimulationOracle {
   /// Those whose inode was another meanwhile; the number may be the same again.
   private var replaced: Set<Int> = []
   private var linked: Set<Int> = []
+  /// Moved to another file system: what says who they are is their content.
+  private var carried: Set<Int> = []
+  /// When, nanoseconds of the clock that nobody sets.
+  private var carriedAt: [Int: Int64] = [:]
+  /// Which of two was there first is said by dates, for those that are moved to another file system.
+  var isClockSet = false
   /// Out of sight at the end of an epoch in which something was lost: the library has yet to find out.
   private var lossy: Set<Int> = []
   var isLossy = false
@@ -90,6 +99,27 @@ struct SimulationOracle {
       departedContents.formUnion(contents[photo, default: []])
     }
   }
+
+  /// It has been copied to another file system and removed from where it was. Of copies that were there before, each may be
+  /// taken for that one.
+  mutating func noteCarried(_ photo: Int, at time: Int64) {
+    carried.insert(photo)
+    carriedAt[photo] = time
+    for other in contents.keys where other != photo && !contents[other]!.isDisjoint(with: contents[photo, default: []])
+    {
+      departedContents.formUnion(contents[photo, default: []])
+    }
+  }
+
+  /// For so long the library remembers a copy.
+  private static let copyLifetime = 3600 * seconds
+
+  mutating func pass(to time: Int64) {
+    for (photo, start) in carriedAt where time - start > Self.copyLifetime - 60 * seconds { unseen.insert(photo) }
+  }
+
+  /// A copy that a person has given something to is not taken for the first any more.
+  mutating func noteUserData(of photo: Int) { if carried.contains(photo) { unseen.insert(photo) } }
 
   /// A person gave the word that what is missing is gone.
   mutating func disturb(volume: Int) {
@@ -130,6 +160,7 @@ struct SimulationOracle {
 
   private func promises(_ photo: Int, _ now: Placement, kinds: [SimulatedDisk.Kind]) -> Bool {
     guard let before = known[photo], !unseen.contains(photo), !mayBeSuccessor(photo) else { return false }
+    if carried.contains(photo) && (isClockSet || isLossy || hasFolderChanges || lossy.contains(photo)) { return false }
     let isMoved = places[photo, default: []].count > 1 || before.place != now.place
     let kind = kinds[now.key.volume]
     let isCertain = !isLossy && !hasFolderChanges && !lossy.contains(photo)
@@ -143,7 +174,7 @@ struct SimulationOracle {
     return kind != .fat || !(remounted.contains(now.key.volume) || lossy.contains(photo))
   }
 
-  /// - Parameter passing: photos that came and left within the epoch.
+  /// - Parameter passing: photos that left within the epoch, or were out of sight at its end.
   private func mayShare(_ old: Int, _ new: Int, passing: [Int]) -> Bool {
     var reached = [old]
     var left = passing.filter { $0 != old && $0 != new }
@@ -166,7 +197,11 @@ struct SimulationOracle {
     visible: [(photo: Int, path: String, id: Int64)], placements: [Int: Placement], kinds: [SimulatedDisk.Kind]
   ) throws {
     for (photo, path, _) in visible { paths[photo, default: []].insert(path) }
-    let passing = places.keys.filter { placements[$0] == nil && !settled.contains($0) }.sorted()
+    // Where they were may be found out later: the copy has been an asset of its own until then.
+    if isClockSet || isLossy || hasFolderChanges {
+      for photo in carried { departedContents.formUnion(contents[photo, default: []]) }
+    }
+    let passing = places.keys.filter { placements[$0]?.isHidden ?? true }.sorted()
     for (photo, path, id) in visible {
       let placement = placements[photo]!
       if let before = known[photo], before.id != id, promises(photo, placement, kinds: kinds) {
@@ -194,6 +229,8 @@ struct SimulationOracle {
     unseen = unseen.filter(isAway)
     replaced = replaced.filter(isAway)
     linked = linked.filter(isAway)
+    carried = carried.filter(isAway)
+    carriedAt = carriedAt.filter { isAway($0.key) }
     isLossy = false
     hasFolderChanges = false
     remounted = []
@@ -209,17 +246,20 @@ struct SimulationFailure: Error, CustomStringConvertible {
 
 extension SimulatedDisk {
   /// Where each photo is, on all volumes, mounted or not.
-  func placements(roots: [String]) -> [Int: SimulationOracle.Placement] {
+  func placements(roots: [String], rules: NameRules) -> [Int: SimulationOracle.Placement] {
     var placements: [Int: SimulationOracle.Placement] = [:]
     let outside = ["/pics", "/inbox", "/outside"].filter { !roots.contains($0) }
     func walk(_ volume: Int, _ inode: UInt64, _ path: String, isHidden: Bool, isDenied: Bool) {
       let folder = node(NodeKey(volume: volume, inode: inode))
       let isHidden = isHidden || folder.entries[".nomedia"] != nil
       let isDenied = isDenied || !folder.isReadable
+      let mounted = volume == 0 ? path : "/usb" + path
       for (name, entry) in folder.entries {
         if entry.photo == 0 {
           walk(
-            volume, entry.inode, path + "/" + name, isHidden: isHidden || name.hasPrefix("."), isDenied: isDenied)
+            volume, entry.inode, path + "/" + name,
+            isHidden: isHidden || name.hasPrefix(".") || rules.ignores(name, isDirectory: true, in: mounted),
+            isDenied: isDenied)
         } else {
           let key = NodeKey(volume: volume, inode: entry.inode)
           let file = node(key)
@@ -227,6 +267,7 @@ extension SimulatedDisk {
             key: key, place: "\(volume):\(path)/\(name)",
             seat: "\(volume):\(inode) of \(folder.birthTime)/\(name)", content: file.content,
             isHidden: isHidden || !SimulatedWatcher.wants(name)
+              || rules.ignores(name, isDirectory: false, in: mounted)
               || (volume == 0 && outside.contains { path.hasPrefix($0) }),
             isDenied: isDenied, hasLinks: file.linkCount > 1)
         }

@@ -317,4 +317,73 @@ import Testing
         .mount(1, at: "/usb"), .roots(["/pics", "/usb"]), .settle,
       ])
   }
+
+  // MARK: What is read while it is elsewhere
+
+  /// A new photo, or one that was written anew, whose folder has another name when it is read: no event tells of the photo
+  /// again.
+  @Test(arguments: [true, false]) func aPhotoWhoseFolderWasRenamedBeforeItWasReadIsReadLater(isNew: Bool) async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), isNew ? .create("/pics/b.jpg") : .write("/pics/x/a.jpg"), .start, .settle,
+      .write("/pics/x/a.jpg"), .watch(events: 1000, listings: 1000), .rename("/pics/x", to: "/pics/z"),
+      .take(1000, records: 1000), .settle,
+    ])
+  }
+
+  // MARK: Suspicion
+
+  /// What a first scan missed is in doubt; that much more is missing when the second looks begins a new doubt.
+  @Test func moreThatIsMissingAtTheSecondScanIsNotRemovedWithTheRest() async throws {
+    let names = (0..<14).map { "/pics/\($0).jpg" }
+    let look: [SimulatedStep] = [
+      .overflow, .watch(events: 1000, listings: 1000), .pass(milliseconds: 30),
+      .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+    ]
+    let first = names.prefix(5).map { SimulatedStep.remove($0) }
+    let second = names.dropFirst(5).prefix(6).map { SimulatedStep.remove($0) }
+    try await expectPasses(
+      names.map { .write($0) } + [.start, .settle] + first + look + [.pass(milliseconds: 601_000)] + second + look + [
+        .settle
+      ])
+  }
+
+  // MARK: Patterns of the configuration
+
+  /// It was only created when the pattern came, and would have been looked at once it rested.
+  @Test func aFileThatRestsWhenAPatternKeepsItOutStaysOut() async throws {
+    try await expectPasses([
+      .start, .settle, .begin("/pics/b.jpg"), .watch(events: 1000, listings: 1000), .ignore(["b.jpg"]), .settle,
+    ])
+  }
+
+  @Test func patternsComeAndGoWhilePhotosMove() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/x/b.jpg"), .write("/pics/c.jpg"), .start, .settle,
+      .ignore(["x/*.jpg"]), .settle, .rename("/pics/x", to: "/pics/y"), .settle, .ignore(["y", "c.jpg"]),
+      .rename("/pics/y", to: "/pics/x"), .settle, .ignore([]), .settle,
+    ])
+  }
+
+  // MARK: Another file system
+
+  @Test(arguments: SimulatedDisk.Kind.allCases) func aPhotoThatIsCarriedToAnotherDriveIsTheSame(usb: SimulatedDisk.Kind)
+    async throws
+  {
+    try await expectPasses(
+      usb: usb,
+      [
+        .write("/pics/a.jpg"), .start, .settle, .favorite("/pics/a.jpg", true), .carry("/pics/a.jpg", to: "/usb/a.jpg"),
+        .settle,
+        .carry("/usb/a.jpg", to: "/pics/b.jpg"), .watch(events: 2, listings: 0), .take(1, records: 1), .settle,
+      ])
+  }
+
+  @Test func namesThatAreNotUTF8AreNamesLikeOthers() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/\u{F7C3}\u{F7A9}y"), .write("/pics/\u{F7FF}.jpg"), .start, .settle,
+      .favorite("/pics/\u{F7FF}.jpg", true), .rename("/pics/\u{F7FF}.jpg", to: "/pics/\u{F7C3}\u{F7A9}y/\u{F7FE}.jpg"),
+      .settle,
+      .rename("/pics/\u{F7C3}\u{F7A9}y", to: "/pics/\u{F7FF}"), .settle, .ignore(["\u{F7FE}.*"]), .settle,
+    ])
+  }
 }

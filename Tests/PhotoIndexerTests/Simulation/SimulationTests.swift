@@ -78,7 +78,8 @@ enum SimulationRun {
 
   /// As it is at the end, and then with every drive in its place.
   private static let ending: [SimulatedStep] = [
-    .settle, .unmount("/usb"), .mount(1, at: "/usb"), .roots(["/pics", "/usb"]), .overflow, .settle,
+    .settle, .unmount("/usb"), .mount(1, at: "/usb"), .roots(["/pics", "/usb"]), .ignore([]), .overflow,
+    .settle,
   ]
 
   /// Does what a script says.

@@ -1,0 +1,44 @@
+import WatchRecords
+
+@testable import PhotoIndexer
+
+// Which names are wanted where, and what follows when that changes.
+extension SimulatedWatcher {
+  static func wants(_ name: String) -> Bool { !name.hasPrefix(".") && name.hasSuffix(".jpg") }
+
+  func wantsFile(_ name: String, in number: DirectoryNumber) -> Bool {
+    Self.wants(name) && !isIgnored(name, isDirectory: false, in: number)
+  }
+
+  func wantsDirectory(_ name: String, in number: DirectoryNumber) -> Bool {
+    !name.hasPrefix(".") && !isIgnored(name, isDirectory: true, in: number)
+  }
+
+  /// By a pattern of the configuration.
+  func isIgnored(_ name: String, isDirectory: Bool, in number: DirectoryNumber) -> Bool {
+    rules.ignores(name, isDirectory: isDirectory, in: path(of: number))
+  }
+
+  /// What the new rules keep out leaves, and all is scanned for what they want that was not.
+  func setRules() {
+    rules = WatchRules.nameRules(ignoring: wantedPatterns)
+    for number in roots.keys.sorted() {
+      guard let top = roots[number]!.top else { continue }
+      dropUnwanted(below: top)
+      startScan(number, 0, .rules, nil)
+    }
+  }
+
+  private func dropUnwanted(below top: DirectoryNumber) {
+    var waiting = [top]
+    while let number = waiting.popLast() {
+      for child in children(of: number) {
+        if nodes[child]!.isDisplaced || wantsDirectory(nodes[child]!.name, in: number) {
+          waiting.append(child)
+        } else {
+          drop(child, .event)
+        }
+      }
+    }
+  }
+}
