@@ -93,10 +93,15 @@ extension Reconciler {
       return
     }
     // Of two that exchange their names the second leaves where the first has arrived.
-    if let stat, isAnother(row, stat), try isStillThere(row, device: nil) || wasDeleted(stat, at: target, in: batch) {
-      if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) { return }
-      try fileFound(target, stat, reading: reading, in: &batch)
-      return
+    if let stat, isAnother(row, stat) {
+      let isThere = isStillThere(row, device: nil)
+      if try isThere || wasDeleted(stat, at: target, in: batch) {
+        if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) { return }
+        try fileFound(target, stat, reading: reading, in: &batch)
+        // It has left, and what came back was renamed over it; or the batch goes on with where it is now.
+        if !isThere { try fileGone(source, in: &batch) }
+        return
+      }
     }
     // And if it has left its new name too, what is there now is said later.
     if stat == nil, isStillThere(row, device: nil) { return }

@@ -1,0 +1,79 @@
+import Testing
+
+/// Photos that exchange their names (renameat2(2)), each script as the simulation has found it.
+@Suite struct SimulationExchangeTests {
+  @Test func exchangedPhotosAreBothThere() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/e.jpg"), .write("/pics/y/a.jpg"), .settle,
+      .exchange("/pics/y/a.jpg", with: "/pics/e.jpg"), .settle,
+    ])
+  }
+
+  @Test func exchangedPhotoStaysWhenTheOtherIsRemovedAtOnce() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .makeDirectory("/pics/z"), .write("/pics/y/c.jpg"), .write("/pics/z/c.jpg"), .settle,
+      .exchange("/pics/y/c.jpg", with: "/pics/z/c.jpg"), .remove("/pics/y/c.jpg"), .settle,
+    ])
+  }
+
+  @Test func photoThatIsSavedAndExchangedKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/e.jpg"), .write("/pics/y/a.jpg"), .settle,
+      .save("/pics/y/a.jpg", beside: ".new"), .exchange("/pics/y/a.jpg", with: "/pics/e.jpg"), .settle,
+    ])
+  }
+
+  @Test func photoThatIsExchangedWithOneOfAnEmptyMountPointIsThere() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/z"), .write("/pics/c.jpg"), .write("/pics/z/d.jpg"), .settle, .unmount("/usb"),
+      .watch(events: 2, listings: 0), .rename("/pics/c.jpg", to: "/pics/z/a.jpg"),
+      .rename("/pics/z/a.jpg", to: "/usb/c.jpg"), .exchange("/usb/c.jpg", with: "/pics/z/d.jpg"), .settle,
+    ])
+  }
+
+  @Test func photoThatIsSavedAndThenExchangedKeepsItsId() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/usb/x"), .write("/usb/d.jpg"), .write("/usb/x/d.jpg"), .settle,
+        .save("/usb/d.jpg", beside: "new.part"), .exchange("/usb/x/d.jpg", with: "/usb/d.jpg"), .settle,
+      ])
+  }
+
+  @Test func photoThatIsExchangedWithANewFileKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/x/c.jpg"), .settle,
+      .write("/pics/y/a.jpg"), .exchange("/pics/y/a.jpg", with: "/pics/x/c.jpg"), .settle,
+    ])
+  }
+
+  @Test func photoThatIsExchangedWithAYoungOneKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/x/c.jpg"), .settle,
+      .write("/pics/y/a.jpg"), .watch(events: 1000, listings: 1000), .exchange("/pics/y/a.jpg", with: "/pics/x/c.jpg"),
+      .settle,
+    ])
+  }
+
+  @Test func photoThatIsExchangedWithASavedOneIsThere() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/usb/z"), .write("/usb/z/d.jpg"), .write("/usb/z/c.jpg"), .settle,
+        .save("/usb/z/d.jpg", beside: "new.jpg"), .exchange("/usb/z/d.jpg", with: "/usb/z/c.jpg"),
+        .watch(events: 6, listings: 1), .rename("/usb/z/c.jpg", to: "/usb/c.jpg"), .settle,
+      ])
+  }
+
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func aPhotoThatIsExchangedWithANewOneAndBackKeepsItsId(main: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/b.jpg"), .write("/pics/c.jpg"), .start, .settle,
+        .favorite("/pics/b.jpg", true), .write("/pics/x/d.jpg"), .exchange("/pics/x/d.jpg", with: "/pics/b.jpg"),
+        .settle,
+        .exchange("/pics/x/d.jpg", with: "/pics/b.jpg"), .settle,
+      ])
+  }
+}
