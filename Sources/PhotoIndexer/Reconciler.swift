@@ -186,6 +186,8 @@ struct Batch {
   var record = CommitRecord()
   /// Files that were said to be gone in this batch: they are removed at its end unless they turn up elsewhere.
   var departing: [Place: FileRow] = [:]
+  /// The directories that are being removed just now: nothing lives on in them.
+  var leavingDirectories: Set<Int64> = []
   /// Sync requests whose answer is complete with this batch.
   var synced: [UInt64] = []
   var endedScans: [EndedScan] = []
@@ -202,6 +204,12 @@ struct Batch {
     self.writer = writer
     self.time = time
     self.uptime = uptime
+  }
+
+  /// Whether what stands in a place leaves with this batch, unless it turns up elsewhere.
+  func isLeaving(_ row: FileRow) -> Bool {
+    leavingDirectories.contains(row.directoryID)
+      || departing[Place(directoryID: row.directoryID, name: row.name)] != nil
   }
 
   /// Something is written because of the record that is being applied.

@@ -188,7 +188,10 @@ extension Reconciler {
       events.ring.append(.folderRemoved(place, assetCount: max(0, batch.record.deletedAssets.count - before)))
     }
     let kept = withDrives ? [:] : try keptDirectories(below: id, in: &batch)
-    for directory in tree.subtree(of: id) where kept[directory] != .whole {
+    let leaving = tree.subtree(of: id).filter { kept[$0] != .whole }
+    batch.leavingDirectories = Set(leaving)
+    defer { batch.leavingDirectories = [] }
+    for directory in leaving {
       for row in try batch.writer.files(in: directory) {
         try remove(row, in: &batch)
       }

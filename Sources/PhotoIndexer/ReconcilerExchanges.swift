@@ -79,7 +79,7 @@ extension Reconciler {
   func savedByExchange(_ row: FileRow, in batch: Batch) throws -> FileRow? {
     guard let newcomer = exchanges.newcomer(inPlaceOf: row.assetID, uptime: batch.uptime),
       let saved = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
-      batch.departing[Place(directoryID: saved.directoryID, name: saved.name)] == nil, isStillThere(saved, device: nil)
+      !batch.isLeaving(saved), isStillThere(saved, device: nil)
     else { return nil }
     return saved
   }

@@ -199,8 +199,7 @@ extension Reconciler {
         let copied = try batch.writer.addedDate(of: id), copied > added,
         isRenamedAway(row, as: copy)
           || age(of: copy.birthTime == 0 ? copy.changeTime : copy.birthTime, at: added * 1000) < Self.clockTick,
-        batch.departing[Place(directoryID: copy.directoryID, name: copy.name)] == nil,
-        try !batch.writer.hasUserData(id), isStillThere(copy, device: nil)
+        !batch.isLeaving(copy), try !batch.writer.hasUserData(id), isStillThere(copy, device: nil)
       else { continue }
       let likeness = (copy.name == row.name ? 2 : 0) + (copy.modificationTime == row.modificationTime ? 1 : 0)
       if best.map({ likeness > $0.likeness }) ?? true { best = (likeness, copy) }

@@ -333,4 +333,14 @@ import Testing
       .take(1000, records: 1000), .settle,
     ])
   }
+
+  @Test func copyThatIsHiddenTogetherWithItsOriginalLeavesWithIt() async throws {
+    try await expectPasses(
+      main: .old,
+      [
+        .makeDirectory("/pics/y"), .write("/pics/y/a.jpg"), .settle, .copy("/pics/y/a.jpg", to: "/outside/a.jpg"),
+        .link("/outside/a.jpg", to: "/pics/y/b.jpg"), .write("/pics/.nomedia"), .watch(events: 1000, listings: 1000),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .settle, .remove("/pics/.nomedia"), .settle,
+      ])
+  }
 }
