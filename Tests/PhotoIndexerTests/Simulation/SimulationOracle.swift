@@ -23,8 +23,9 @@ import WatchRecords
 ///    - it is a copy of one that has left since: that was a move to another disk then;
 ///    - the clock was set to when what has left is kept no longer.
 /// 3. No id is given to another photo; where two had one place, the second may be taken for the saved first, and an id may
-///    come back for the same content. A place is a path, and a name in a folder, wherever that folder goes. One that
-///    left within the epoch, or is out of sight at its end, may be between the two: saved over the first, and then renamed, copied or saved in turn.
+///    come back for the same content. A place is a path, and a name in a folder, wherever that folder goes. One that came
+///    into the library and left it within the epoch may be between the two: saved over the first, and then renamed, copied
+///    or saved in turn. What has left so, with the id of the first, may also come back epochs later.
 struct SimulationOracle {
   struct Known {
     let id: Int64
@@ -47,6 +48,8 @@ struct SimulationOracle {
 
   private(set) var known: [Int: Known] = [:]
   private var owners: [Int64: Int] = [:]
+  /// Photos between epochs' ends for which each id may have stood, since its owner was seen last.
+  private var passed: [Int64: Set<Int>] = [:]
   /// Photos that had an id at the end of an epoch.
   private var settled: Set<Int> = []
   /// The paths in the library that each photo has had.
@@ -62,6 +65,8 @@ struct SimulationOracle {
   private var occupants: [String: Set<Int>] = [:]
   private var places: [Int: Set<String>] = [:]
   private var disturbed: Set<Int> = []
+  /// Those that the library might have.
+  private var appeared: Set<Int> = []
   private var unseen: Set<Int> = []
   /// Those whose inode was another meanwhile; the number may be the same again.
   private var replaced: Set<Int> = []
@@ -84,6 +89,7 @@ struct SimulationOracle {
       occupants[placement.place, default: []].insert(photo)
       places[photo, default: []].insert(placement.place)
       allPlaces[photo, default: []].formUnion([placement.place, placement.seat])
+      if !placement.isHidden { appeared.insert(photo) }
       // Nothing was written: that says of no two that they are one.
       if placement.content != 0 { contents[photo, default: []].insert(placement.content) }
       if placement.hasLinks { linked.insert(photo) }
@@ -174,16 +180,20 @@ struct SimulationOracle {
     return kind != .fat || !(remounted.contains(now.key.volume) || lossy.contains(photo))
   }
 
-  /// - Parameter passing: photos that left within the epoch, or were out of sight at its end.
-  private func mayShare(_ old: Int, _ new: Int, passing: [Int]) -> Bool {
-    var reached = [old]
-    var left = passing.filter { $0 != old && $0 != new }
-    while let one = reached.popLast() {
-      if areAlike(one, new) { return true }
-      reached += left.filter { areAlike(one, $0) }
-      left.removeAll { reached.contains($0) }
+  /// The photos for which an id may have stood.
+  ///
+  /// - Parameter passing: photos that came and left within the epoch.
+  private func bearers(of id: Int64, passing: Set<Int>) -> Set<Int> {
+    guard let owner = owners[id] else { return [] }
+    var found = passed[id, default: []].union([owner])
+    var (open, left) = (Array(found), passing.subtracting(found))
+    while let one = open.popLast() {
+      let next = left.filter { areAlike(one, $0) }
+      found.formUnion(next)
+      left.subtract(next)
+      open += next
     }
-    return false
+    return found
   }
 
   private func areAlike(_ old: Int, _ new: Int) -> Bool {
@@ -201,16 +211,21 @@ struct SimulationOracle {
     if isClockSet || isLossy || hasFolderChanges {
       for photo in carried { departedContents.formUnion(contents[photo, default: []]) }
     }
-    let passing = places.keys.filter { placements[$0]?.isHidden ?? true }.sorted()
+    let passing = appeared.subtracting(settled).filter { placements[$0]?.isHidden ?? true }
+    for id in Set(known.values.map(\.id)) {
+      passed[id] = bearers(of: id, passing: passing).subtracting(owners[id].map { [$0] } ?? [])
+    }
     for (photo, path, id) in visible {
       let placement = placements[photo]!
       if let before = known[photo], before.id != id, promises(photo, placement, kinds: kinds) {
         throw SimulationFailure("\(path) (photo \(photo), once \(before.place)) had id \(before.id) and has \(id) now")
       }
-      if let owner = owners[id], owner != photo, !mayShare(owner, photo, passing: passing) {
+      if let owner = owners[id], owner != photo,
+        !bearers(of: id, passing: passing.subtracting([photo])).contains(where: { areAlike($0, photo) })
+      {
         throw SimulationFailure("\(path) (photo \(photo)) has id \(id), which was photo \(owner)'s")
       }
-      owners[id] = photo
+      if owners.updateValue(photo, forKey: id) != photo { passed[id] = nil }
       settled.insert(photo)
     }
     let ids = Set(visible.map(\.photo))
@@ -226,6 +241,7 @@ struct SimulationOracle {
     let awayPlaces = places.values.reduce(into: Set()) { $0.formUnion($1) }
     occupants = occupants.filter { awayPlaces.contains($0.key) }
     disturbed = disturbed.filter(isAway)
+    appeared = []
     unseen = unseen.filter(isAway)
     replaced = replaced.filter(isAway)
     linked = linked.filter(isAway)

@@ -343,4 +343,25 @@ import Testing
         .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .settle, .remove("/pics/.nomedia"), .settle,
       ])
   }
+
+  @Test func photoThatIsReplacedCopiedAndThenMovedOutMayBeOne() async throws {
+    try await expectPasses(
+      main: .old, usb: .fat,
+      [
+        .makeDirectory("/pics/y"), .write("/pics/b.jpg"), .settle, .remove("/pics/b.jpg"), .write("/pics/b.jpg"),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .rename("/pics/y", to: "/outside/z"),
+        .copy("/pics/b.jpg", to: "/usb/a.jpg"), .rename("/pics/b.jpg", to: "/outside/z/d.jpg"), .settle,
+      ])
+  }
+
+  @Test func photoThatIsReplacedAndLeavesMayComeBackAsItsCopy() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/usb/y"), .write("/pics/x/d.jpg"), .settle, .remove("/pics/x/d.jpg"),
+        .write("/pics/x/d.jpg"), .watch(events: 1000, listings: 0), .roots(["/pics"]),
+        .copy("/pics/x/d.jpg", to: "/usb/y/e.jpg"), .take(2, records: 6), .remove("/pics/x/d.jpg"), .settle,
+        .roots(["/pics", "/usb"]), .settle,
+      ])
+  }
 }
