@@ -126,12 +126,14 @@ extension FolderWatch {
       if retries[known] != nil || tree[known].flags.contains(.incomplete) { doubt(tree[known].parent) }
       tree.move(known, under: parent, name: name)
       say(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
-      if let running = scan ?? scanBefore ?? activeScan(of: known) {
-        scan = running
-        recursive = true
-      }
+      scan = scan ?? scanBefore
       // Patterns about paths may mean other names below it now.
       if rules.needsFolder { recursive = true }
+    }
+    // A scan may have passed it by.
+    if !isHere || missing[known] != nil, let running = scan ?? activeScan(of: known) {
+      scan = running
+      recursive = true
     }
     missing[known] = nil
     tree[known].flags.remove(.missing)

@@ -52,10 +52,11 @@ extension FolderWatch {
   /// moving to where it was already.
   func activeScan(of index: NodeIndex) -> UInt32? { roots[tree.root(index)]?.activeScan }
 
-  /// Ends what is done; what only a scan missed is settled before.
+  /// Ends what is done; where each directory is that a scan missed is settled before. One that an event took away may be
+  /// back in a moment, and the scan has not seen what is in it.
   func endScans() {
     guard !scans.isEmpty else { return }
-    let waiting = Set(missing.filter { $0.value.evidence == .scan && $0.value.attempts == 0 }.map { tree.root($0.key) })
+    let waiting = Set(missing.filter { $0.value.attempts == 0 }.map { tree.root($0.key) })
     for (id, scan) in scans.sorted(by: { $0.key < $1.key }) where scan.remaining == 0 && !waiting.contains(scan.root) {
       end(id, scan)
     }

@@ -107,10 +107,11 @@ extension FolderWatch {
         tree[index].flags.remove(.missing)
         cannotEnter(parent, name, error)
       case .success(let opened):
-        // Back in its place, or another directory in it: watching it tells.
+        // Back in its place, or another directory in it: watching it tells. A scan may have passed it by.
         missing[index] = nil
         tree[index].flags.remove(.missing)
-        adopt(opened, under: parent, name: name, evidence: entry.evidence, scan: nil, recursive: false)
+        let scan = activeScan(of: index)
+        adopt(opened, under: parent, name: name, evidence: entry.evidence, scan: scan, recursive: scan != nil)
       }
     }
   }

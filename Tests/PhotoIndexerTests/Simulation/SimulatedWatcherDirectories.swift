@@ -117,7 +117,8 @@ extension SimulatedWatcher {
     let node = nodes[known]!
     var scan = scan
     var isRecursive = isRecursive
-    if node.parent != parent || node.isDisplaced || node.name != name {
+    let isHere = node.parent == parent && !node.isDisplaced && node.name == name
+    if !isHere {
       guard !isWithin(parent, known) else { return refuse(parent, name) }
       let scanBefore = roots[root(of: known)]?.activeScan
       displaceOccupant(of: parent, name, evidence)
@@ -127,10 +128,12 @@ extension SimulatedWatcher {
       say(.directoryMoved(number: known, parent: parent, name: SimulatedName.bytes(name)))
       // Patterns about paths may mean other names below it now.
       if rules.needsFolder { isRecursive = true }
-      if let running = scan ?? scanBefore ?? roots[root(of: known)]?.activeScan {
-        scan = running
-        isRecursive = true
-      }
+      scan = scan ?? scanBefore
+    }
+    // A scan may have passed it by.
+    if !isHere || missing[known] != nil, let running = scan ?? roots[root(of: known)]?.activeScan {
+      scan = running
+      isRecursive = true
     }
     missing[known] = nil
     refusals[known] = nil
@@ -226,7 +229,8 @@ extension SimulatedWatcher {
       cannotEnter(node.parent, node.name, error)
     case .success(let key):
       missing[number] = nil
-      adopt(key, under: node.parent, node.name, entry.evidence, scan: nil, isRecursive: false)
+      let scan = roots[root(of: number)]?.activeScan
+      adopt(key, under: node.parent, node.name, entry.evidence, scan: scan, isRecursive: scan != nil)
     }
   }
 }

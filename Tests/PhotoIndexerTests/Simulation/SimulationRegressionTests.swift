@@ -364,4 +364,21 @@ import Testing
         .roots(["/pics", "/usb"]), .settle,
       ])
   }
+
+  @Test func folderThatIsElsewhereDuringTheScanAfterAnOverflowIsListedWhenItIsBack() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/y/d.jpg"), .settle,
+      .rename("/pics/y", to: "/inbox/x"), .watch(events: 3, listings: 1), .write("/inbox/x/d.jpg"), .overflow,
+      .watch(events: 1000, listings: 1000), .watch(events: 1000, listings: 1000),
+      .exchange("/inbox/x", with: "/pics/x"), .settle,
+    ])
+  }
+
+  @Test func folderThatIsElsewhereDuringTheScanAfterAnOverflowIsListedInItsOldPlace() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/y/d.jpg"), .settle, .rename("/pics/y", to: "/inbox/x"),
+      .watch(events: 3, listings: 1), .write("/inbox/x/d.jpg"), .overflow, .watch(events: 1000, listings: 1000),
+      .watch(events: 1000, listings: 1000), .rename("/inbox/x", to: "/pics/y"), .settle,
+    ])
+  }
 }
