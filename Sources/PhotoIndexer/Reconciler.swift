@@ -267,6 +267,8 @@ struct Retry {
   var delay: Int64
   /// The disk keeps it from being read.
   var trouble: Trouble?
+  /// What was seen in its place, and is not the file that is known. If that turns up nowhere else it is the photo, saved.
+  var standIn: FileIdentity?
 
   struct Trouble: Sendable {
     let path: [UInt8]

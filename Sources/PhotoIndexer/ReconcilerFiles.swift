@@ -47,7 +47,7 @@ extension Reconciler {
     }
     guard let row else {
       if let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch) {
-        try move(source, to: place, stat, reading: reading, in: &batch)
+        try moveFound(source, to: place, stat, reading: reading, in: &batch)
       } else {
         try insert(place, stat, reading: reading, in: &batch)
       }
@@ -63,7 +63,9 @@ extension Reconciler {
     } else if let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch),
       source.assetID != row.assetID
     {
-      try move(source, to: place, stat, reading: reading, in: &batch)
+      try moveFound(source, to: place, stat, reading: reading, in: &batch)
+    } else if !scans.isEmpty && unread[row.assetID]?.standIn == stat.identity {
+      note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
     } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
       // Another file in its place, as programs save: the photo is the same.
       try refresh(row, stat, reading: reading, in: &batch)
@@ -106,19 +108,47 @@ extension Reconciler {
     // And if it has left its new name too, what is there now is said later.
     if stat == nil, isStillThere(row, device: nil) { return }
     var stat = stat
-    if let seen = stat, !hasIdentity(row, seen), try isAnother(seen, than: row, at: target, in: batch) {
-      if let there = try batch.writer.file(target.directoryID, target.name), hasIdentity(there, seen) {
+    var standIn: FileIdentity?
+    if let seen = stat, !hasIdentity(row, seen) {
+      let others = try others(of: seen, than: row, at: target, in: batch)
+      if others.isEmpty {
+        // It was saved since; or it had left its place while nobody looked, and the scan will find it elsewhere.
+        if !scans.isEmpty && isAnother(row, seen) { (stat, standIn) = (nil, seen.identity) }
+      } else if let there = try batch.writer.file(target.directoryID, target.name), hasIdentity(there, seen) {
         // That one was seen there before its own rename was told: it stays, and this one turns up elsewhere or is gone.
         try fileFound(target, seen, reading: reading, in: &batch)
         return try fileGone(source, in: &batch)
+      } else {
+        // It has left its new name already, and another photo has that: what is there now is said later. But for an inode
+        // that is used again, when the other is gone and that was lost.
+        stat = nil
+        if seen.identity.birthTime == 0, !others.contains(where: { hasSizeAndTime($0, seen) }) {
+          standIn = seen.identity
+        }
       }
-      // It has left its new name already, and another photo has that: what is there now is said later.
-      stat = nil
     }
     batch.evidence = .event
     batch.departing[source] = nil
     forgetMissing(row.assetID)
     try move(row, to: target, stat, reading: stat == nil ? nil : reading, in: &batch)
+    if let standIn, try batch.writer.file(target.directoryID, target.name)?.assetID == row.assetID {
+      unread[row.assetID] = Retry(
+        isPending: true, at: batch.uptime + Self.firstRetry, delay: 0, standIn: standIn)
+    }
+  }
+
+  /// A photo turns up in another place than it was thought to be in: what is in that is found by itself.
+  private func moveFound(
+    _ source: FileRow, to place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
+  ) throws {
+    let standIn = unread[source.assetID]?.standIn
+    unread[source.assetID]?.standIn = nil
+    try move(source, to: place, stat, reading: reading, in: &batch)
+    let left = Place(directoryID: source.directoryID, name: source.name)
+    if let standIn, var there = files.stat(path(of: left)), there.identity.inode == standIn.inode {
+      there.identity = standIn
+      try fileFound(left, there, reading: nil, in: &batch)
+    }
   }
 
   /// Removes what left in this batch and did not turn up elsewhere.
@@ -190,11 +220,12 @@ extension Reconciler {
         unread[assetID] = nil
         continue
       }
-      guard let stat = files.stat(path(of: row)), stat.identity.inode == row.inode else {
+      guard let stat = statToRead(of: row) else {
         // What became of it is still to be said, or it can't be reached.
         guard let retry = unread[assetID], retry.at <= batch.uptime else { continue }
         let delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastRetry)
-        unread[assetID] = Retry(isPending: retry.isPending, at: batch.uptime + delay, delay: delay)
+        unread[assetID] = Retry(
+          isPending: retry.isPending, at: batch.uptime + delay, delay: delay, standIn: retry.standIn)
         continue
       }
       guard stat.byteCount > 0 else {
@@ -202,14 +233,25 @@ extension Reconciler {
         if try remove(row, in: &batch) { note(.removed(eventPlace(row), assetID: assetID), as: .same) }
         continue
       }
-      var current = stat
-      current.identity = FileIdentity(device: stat.identity.device, inode: row.inode, birthTime: row.birthTime)
       batch.evidence = .event
-      try refresh(row, current, reading: nil, in: &batch)
+      try refresh(row, stat, reading: nil, in: &batch)
       if let retry = unread[assetID], retry.isPending, retry.trouble == nil {
         unread[assetID]!.at = batch.uptime + Self.clockGrain
       }
     }
+  }
+
+  /// Of the file that is known in this place; or of what stands in for it, once no scan may find it elsewhere.
+  private func statToRead(of row: FileRow) -> FileStat? {
+    guard var stat = files.stat(path(of: row)) else { return nil }
+    if stat.identity.inode == row.inode {
+      stat.identity.birthTime = row.birthTime
+    } else if let standIn = unread[row.assetID]?.standIn, standIn.inode == stat.identity.inode, scans.isEmpty {
+      stat.identity.birthTime = standIn.birthTime
+    } else {
+      return nil
+    }
+    return stat
   }
 
   // MARK: Collections

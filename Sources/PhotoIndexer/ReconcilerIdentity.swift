@@ -80,12 +80,12 @@ extension Reconciler {
     return found == fingerprint
   }
 
-  /// Whether what was seen at a place is the file of another asset.
-  func isAnother(_ stat: FileStat, than row: FileRow, at place: Place, in batch: Batch) throws -> Bool {
-    guard knownInodes.mayContain(stat.identity.inode) else { return false }
+  /// The other assets whose file, by its inode, is what was seen at a place.
+  func others(of stat: FileStat, than row: FileRow, at place: Place, in batch: Batch) throws -> [FileRow] {
+    guard knownInodes.mayContain(stat.identity.inode) else { return [] }
     let volumeID = tree.row(place.directoryID).volumeID
     let isInDoubt = !hasLastingInodes(volumeID)
-    return try batch.writer.files(inode: stat.identity.inode).contains {
+    return try batch.writer.files(inode: stat.identity.inode).filter {
       $0.assetID != row.assetID && hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
         && (!isInDoubt || hasSizeAndTime($0, stat))
     }

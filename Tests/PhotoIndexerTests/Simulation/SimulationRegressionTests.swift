@@ -381,4 +381,36 @@ import Testing
       .watch(events: 1000, listings: 1000), .rename("/inbox/x", to: "/pics/y"), .settle,
     ])
   }
+
+  @Test func photoThatIsSavedAndRenamedOverALostRemovalHasItsNewContent() async throws {
+    try await expectPasses(
+      main: .old, usb: .fat,
+      [
+        .write("/pics/e.jpg"), .write("/pics/d.jpg"), .settle, .unmount("/usb"), .remove("/pics/d.jpg"), .overflow,
+        .watch(events: 1000, listings: 1000), .watch(events: 1000, listings: 1000),
+        .save("/pics/e.jpg", beside: "new.part"), .rename("/pics/e.jpg", to: "/pics/b.jpg"), .settle,
+      ])
+  }
+
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photosThatExchangedUnseenKeepTheirIdsFromAnother(kind: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: kind,
+      [
+        .makeDirectory("/pics/y"), .write("/pics/y/e.jpg"), .write("/pics/b.jpg"), .settle, .watcherDies(losing: 4),
+        .exchange("/pics/b.jpg", with: "/pics/y/e.jpg"), .watcherStarts, .rename("/pics/b.jpg", to: "/pics/d.jpg"),
+        .remove("/pics/d.jpg"), .begin("/pics/d.jpg"), .settle,
+      ])
+  }
+
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photosThatMovedUnseenKeepTheirIdsFromAnother(kind: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: kind,
+      [
+        .makeDirectory("/pics/y"), .write("/pics/y/e.jpg"), .write("/pics/b.jpg"), .settle, .watcherDies(losing: 0),
+        .rename("/pics/b.jpg", to: "/pics/y/a.jpg"), .rename("/pics/y/e.jpg", to: "/pics/b.jpg"), .watcherStarts,
+        .rename("/pics/b.jpg", to: "/pics/d.jpg"), .remove("/pics/d.jpg"), .write("/pics/d.jpg"), .settle,
+      ])
+  }
 }
