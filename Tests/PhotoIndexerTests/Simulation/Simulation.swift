@@ -25,6 +25,8 @@ final class Simulation {
   var openPhotos: Set<Int> = []
   /// Of those, which were made so and when: photod reads them again while they are young, unless it has forgotten.
   var bornOpen: [Int: Int64] = [:]
+  /// Of those, which were empty files before: no event tells that they are empty no longer.
+  var untoldPhotos: Set<Int> = []
   /// Of which no event told that they are whole: time brings it, not a sync.
   var unsaidPhotos: Set<Int> = []
   /// Which drive each root is on; only a person's word changes that.

@@ -98,7 +98,10 @@ extension Simulation {
         !isFinal && touchedPlaces.contains("\(key.volume):" + path.dropFirst(root == "/usb" ? root.count : 0))
       }
       for (path, entry, key) in files where !isTouched(path) {
-        guard let asset = table[path] else { throw SimulationFailure("\(path) is on the disk, not in the library") }
+        guard let asset = table[path] else {
+          if openPhotos.contains(entry.photo) && untoldPhotos.contains(entry.photo) { continue }
+          throw SimulationFailure("\(path) is on the disk, not in the library")
+        }
         visible.append((entry.photo, path, asset.id))
         let node = disk.node(key)
         if openPhotos.contains(entry.photo) || node.linkCount > 1 { continue }

@@ -11,9 +11,11 @@ extension Simulation {
       isDone = disk.create(path)
     case .begin(let path):
       let isNew = disk.entry(path) == nil
+      let isEmpty = disk.resolve(path).map { disk.node($0).byteCount == 0 } ?? false
       isDone = disk.write(path, isDone: false)
       if isDone, let entry = disk.entry(path) {
         openPhotos.insert(entry.photo)
+        if isEmpty && !isNew { untoldPhotos.insert(entry.photo) }
         bornOpen[entry.photo] = isNew ? clock.bootTime : nil
       }
     case .finish(let path):
@@ -27,7 +29,10 @@ extension Simulation {
       bornOpen[photo] = nil
     case .write(let path):
       isDone = disk.write(path, isDone: true)
-      if isDone, let entry = disk.entry(path) { openPhotos.remove(entry.photo) }
+      if isDone, let entry = disk.entry(path) {
+        openPhotos.remove(entry.photo)
+        untoldPhotos.remove(entry.photo)
+      }
       isFolder = path.hasSuffix(".nomedia")
     case .touch(let path): isDone = disk.touch(path)
     case .save(let path, let beside): isDone = disk.save(path, beside: beside)

@@ -25,7 +25,8 @@ import WatchRecords
 /// 3. No id is given to another photo; where two had one place, the second may be taken for the saved first, and an id may
 ///    come back for the same content. A place is a path, and a name in a folder, wherever that folder goes. One that came
 ///    into the library and left it within the epoch may be between the two: saved over the first, and then renamed, copied
-///    or saved in turn. What has left so, with the id of the first, may also come back epochs later.
+///    or saved in turn; or one that is gone from an earlier epoch, a copy of the first that was taken for a move to another
+///    disk. What has left so, with the id of the first, may also come back epochs later.
 struct SimulationOracle {
   struct Known {
     let id: Int64
@@ -182,13 +183,13 @@ struct SimulationOracle {
 
   /// The photos for which an id may have stood.
   ///
-  /// - Parameter passing: photos that came and left within the epoch.
+  /// - Parameter passing: photos that left within the epoch; those that came in an earlier one only as copies.
   private func bearers(of id: Int64, passing: Set<Int>) -> Set<Int> {
     guard let owner = owners[id] else { return [] }
     var found = passed[id, default: []].union([owner])
     var (open, left) = (Array(found), passing.subtracting(found))
     while let one = open.popLast() {
-      let next = left.filter { areAlike(one, $0) }
+      let next = left.filter { settled.contains($0) ? showSame(one, $0) : areAlike(one, $0) }
       found.formUnion(next)
       left.subtract(next)
       open += next
@@ -199,7 +200,11 @@ struct SimulationOracle {
   private func areAlike(_ old: Int, _ new: Int) -> Bool {
     if !allPlaces[old, default: []].isDisjoint(with: allPlaces[new, default: []]) { return true }
     if !paths[old, default: []].isDisjoint(with: paths[new, default: []]) { return true }
-    return !contents[old, default: []].isDisjoint(with: contents[new, default: []])
+    return showSame(old, new)
+  }
+
+  private func showSame(_ old: Int, _ new: Int) -> Bool {
+    !contents[old, default: []].isDisjoint(with: contents[new, default: []])
   }
 
   /// The epoch ends with these visible photos and their ids.
@@ -211,7 +216,7 @@ struct SimulationOracle {
     if isClockSet || isLossy || hasFolderChanges {
       for photo in carried { departedContents.formUnion(contents[photo, default: []]) }
     }
-    let passing = appeared.subtracting(settled).filter { placements[$0]?.isHidden ?? true }
+    let passing = appeared.filter { placements[$0]?.isHidden ?? true }
     for id in Set(known.values.map(\.id)) {
       passed[id] = bearers(of: id, passing: passing).subtracting(owners[id].map { [$0] } ?? [])
     }

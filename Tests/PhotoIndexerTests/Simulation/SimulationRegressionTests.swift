@@ -413,4 +413,21 @@ import Testing
         .rename("/pics/b.jpg", to: "/pics/d.jpg"), .remove("/pics/d.jpg"), .write("/pics/d.jpg"), .settle,
       ])
   }
+
+  @Test func copyThatWasTakenForAMoveAndIsReplacedMayBeOne() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/usb/d.jpg"), .settle, .copy("/usb/d.jpg", to: "/pics/d.jpg"),
+        .rename("/pics/d.jpg", to: "/pics/x/a.jpg"), .settle, .remove("/usb/d.jpg"),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .remove("/pics/x/a.jpg"),
+        .write("/pics/x/a.jpg"), .settle,
+      ])
+  }
+
+  @Test func emptyFileThatIsBeingWrittenIsAPhotoOnceItIsClosed() async throws {
+    try await expectPasses([
+      .create("/pics/c.jpg"), .settle, .begin("/pics/c.jpg"), .settle, .write("/pics/c.jpg"), .settle,
+    ])
+  }
 }
