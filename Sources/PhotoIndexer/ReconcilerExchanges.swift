@@ -28,12 +28,23 @@ struct Exchanges {
     newcomers[other] = (assetID, uptime)
   }
 
+  func hasDisplaced(from place: Place, uptime: Int64) -> Bool {
+    displaced[place].map { uptime - $0.uptime < Self.lifetime } ?? false
+  }
+
   func newcomer(inPlaceOf assetID: Int64, uptime: Int64) -> Int64? {
     newcomers[assetID].flatMap { uptime - $0.uptime < Self.lifetime ? $0.assetID : nil }
   }
 }
 
 extension Reconciler {
+  /// What is told to leave its place stands there: it came in an exchange, or came back. Another file may have its inode.
+  func isBackThere(_ row: FileRow, uptime: Int64) -> Bool {
+    guard let there = files.stat(path(of: row)), there.identity.inode == row.inode else { return false }
+    return hasSizeAndTime(row, there)
+      || exchanges.hasDisplaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime)
+  }
+
   /// The second half of an exchange: what is told to leave a place stood there before the file that has it now.
   ///
   /// - Parameters:
@@ -59,11 +70,11 @@ extension Reconciler {
       }
       return true
     }
-    // The photo was saved, which made another file of it, and that is not known anywhere.
+    // The photo was written since, or saved, which made another file of it, and that is not known anywhere.
     var ignored = reading
     guard try batch.writer.file(target.directoryID, target.name) == nil,
       try sourceOfMove(stat, to: target, reading: &ignored, in: batch) == nil,
-      !(try wasDeleted(stat, at: target, in: batch)),
+      try hasIdentity(former, stat) || !wasDeleted(stat, at: target, in: batch),
       let buried = try batch.writer.tombstones(inode: former.inode).first(where: { $0.assetID == former.assetID })
     else { return false }
     let (content, file) = read(target, stat, assetID: former.assetID, reading: reading)

@@ -96,7 +96,7 @@ extension Reconciler {
     }
     // Of two that exchange their names the second leaves where the first has arrived.
     if let stat, isAnother(row, stat) {
-      let isThere = isStillThere(row, device: nil)
+      let isThere = isBackThere(row, uptime: batch.uptime)
       if try isThere || wasDeleted(stat, at: target, in: batch) {
         if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) { return }
         try fileFound(target, stat, reading: reading, in: &batch)

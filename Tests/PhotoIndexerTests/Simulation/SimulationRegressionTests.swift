@@ -430,4 +430,20 @@ import Testing
       .create("/pics/c.jpg"), .settle, .begin("/pics/c.jpg"), .settle, .write("/pics/c.jpg"), .settle,
     ])
   }
+
+  @Test func photoThatIsRenamedAndSavedKeepsItsIdFromANewOneWithItsInode() async throws {
+    try await expectPasses([
+      .write("/pics/a.jpg"), .settle, .rename("/pics/a.jpg", to: "/pics/c.jpg"),
+      .save("/pics/c.jpg", beside: "new.part"), .begin("/pics/a.jpg"), .settle,
+    ])
+  }
+
+  @Test func photoThatIsExchangedAndThenWrittenKeepsItsId() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/usb/y"), .write("/usb/e.jpg"), .write("/usb/y/b.jpg"), .settle,
+        .exchange("/usb/e.jpg", with: "/usb/y/b.jpg"), .watch(events: 4, listings: 2), .write("/usb/e.jpg"), .settle,
+      ])
+  }
 }
