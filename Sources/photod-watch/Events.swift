@@ -91,9 +91,11 @@ extension FolderWatch {
       markMissing(child, evidence: wasRenamed && polled.count > 0 ? .scan : .event)
       missing[child]?.moveCookie = wasRenamed ? event.moveCookie : 0
     } else if event.has(IN_ATTRIB) {
-      // Permissions may have come that were missing.
+      // Permissions may have come that were missing; a scan could not see what is below.
       if let child {
-        if tree[child].flags.contains(.incomplete) { doubt(child) }
+        if tree[child].flags.contains(.incomplete) {
+          requestListing(child, evidence: .scan, recursive: true, belated: true)
+        }
       } else {
         enter(index, event.name)
       }

@@ -215,6 +215,7 @@ extension FolderWatch {
   ) {
     if relinkUnseen(parent, name, moveCookie: moveCookie, error) { return }
     if let child = tree.child(of: parent, named: name) {
+      tree[child].flags.insert(.incomplete)
       tryAgain(child, after: error, recursive: recursive, belated: belated)
     } else {
       tryAgain(parent, after: error, belated: belated)

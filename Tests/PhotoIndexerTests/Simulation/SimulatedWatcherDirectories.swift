@@ -63,7 +63,11 @@ extension SimulatedWatcher {
   }
 
   func cannotEnter(_ parent: DirectoryNumber, _ name: String, _ error: SimulatedError) {
-    if child(of: parent, name) == nil { nodes[parent]!.unentered.insert(name) }
+    if let child = child(of: parent, name) {
+      nodes[child]!.isIncomplete = true
+    } else {
+      nodes[parent]!.unentered.insert(name)
+    }
     say(.unreadable(directory: parent, name: SimulatedName.bytes(name), errorNumber: error.number))
   }
 

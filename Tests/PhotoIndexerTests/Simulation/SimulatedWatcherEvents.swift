@@ -85,7 +85,7 @@ extension SimulatedWatcher {
     case .delete: if let child { markMissing(child, .event) } else { sayUnenteredGone(event.name, from: number) }
     case .attributes:
       if let child {
-        if nodes[child]!.isIncomplete { doubt(child) }
+        if nodes[child]!.isIncomplete { requestListing(child, .scan, isRecursive: true) }
       } else {
         enter(number, event.name)
       }

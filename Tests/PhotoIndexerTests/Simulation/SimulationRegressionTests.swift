@@ -446,4 +446,12 @@ import Testing
         .exchange("/usb/e.jpg", with: "/usb/y/b.jpg"), .watch(events: 4, listings: 2), .write("/usb/e.jpg"), .settle,
       ])
   }
+
+  @Test func folderThatWasForbiddenDuringAScanIsListedWithAllBelowWhenItIsAllowed() async throws {
+    try await expectPasses([
+      .makeDirectory("/usb/y"), .makeDirectory("/usb/y/z"), .write("/usb/y/b.jpg"), .write("/usb/y/z/c.jpg"), .settle,
+      .deny("/usb/y"), .remove("/usb/y/b.jpg"), .write("/usb/y/z/c.jpg"), .write("/usb/y/z/d.jpg"), .overflow,
+      .watch(events: 1000, listings: 1000), .watch(events: 1000, listings: 1000), .allow("/usb/y"), .settle,
+    ])
+  }
 }
