@@ -45,15 +45,15 @@ extension Library {
   /// - Returns: whether the root is taken for the library's on whatever drive it is now.
   func simulateRescan(_ path: [UInt8], confirm: Bool) async throws -> Bool {
     guard let rootID = reconciler.tree.rootPaths.first(where: { $0.value == path })?.key else { return false }
-    if confirm && reconciler.foreignRoots.contains(rootID) {
-      reconciler.adoptedRoots.insert(rootID)
-      watchAnew(rootID)
-      return true
-    }
     if confirm && reconciler.unconfiguredRoots.contains(rootID) {
       // It waits for nothing.
       _ = try await rescan(path: path, dryRun: false, confirm: true)
       return false
+    }
+    if confirm && reconciler.foreignRoots.contains(rootID) {
+      reconciler.adoptedRoots.insert(rootID)
+      watchAnew(rootID)
+      return true
     }
     guard let root = reconciler.rootIDs.first(where: { $0.value == rootID })?.key else { return false }
     let request = watcher.rescan(root: root, directory: nil)

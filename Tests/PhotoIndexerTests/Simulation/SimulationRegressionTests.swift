@@ -454,4 +454,13 @@ import Testing
       .watch(events: 1000, listings: 1000), .watch(events: 1000, listings: 1000), .allow("/usb/y"), .settle,
     ])
   }
+
+  @Test func driveThatIsNotThereIsTakenForNothingWhereItsRootIsConfiguredNoLonger() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .settle, .unmount("/usb"), .watch(events: 6, listings: 0), .take(1, records: 5), .roots(["/pics"]),
+        .rescan("/usb", confirm: true), .watch(events: 1000, listings: 1000), .mount(1, at: "/usb"), .settle,
+      ])
+  }
 }
