@@ -85,10 +85,10 @@ extension Reconciler {
     return true
   }
 
-  /// What has the place of a photo that was exchanged and is removed now: some programs save so, and remove what the photo
-  /// was before.
+  /// What has the place of a photo that was exchanged and is removed now, by the kernel's word: some programs save so, and
+  /// remove what the photo was before.
   func savedByExchange(_ row: FileRow, in batch: Batch) throws -> FileRow? {
-    guard let newcomer = exchanges.newcomer(inPlaceOf: row.assetID, uptime: batch.uptime),
+    guard batch.evidence == .event, let newcomer = exchanges.newcomer(inPlaceOf: row.assetID, uptime: batch.uptime),
       let saved = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
       !batch.isLeaving(saved), isStillThere(saved, device: nil)
     else { return nil }

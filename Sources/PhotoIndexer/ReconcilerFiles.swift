@@ -114,7 +114,9 @@ extension Reconciler {
       if others.isEmpty {
         // It was saved since; or it had left its place while nobody looked, and the scan will find it elsewhere.
         if !scans.isEmpty && isAnother(row, seen) { (stat, standIn) = (nil, seen.identity) }
-      } else if let there = try batch.writer.file(target.directoryID, target.name), hasIdentity(there, seen) {
+      } else if let there = try batch.writer.file(target.directoryID, target.name), hasIdentity(there, seen),
+        seen.identity.birthTime != 0 || hasSizeAndTime(there, seen)
+      {
         // That one was seen there before its own rename was told: it stays, and this one turns up elsewhere or is gone.
         try fileFound(target, seen, reading: reading, in: &batch)
         return try fileGone(source, in: &batch)

@@ -76,4 +76,14 @@ import Testing
         .exchange("/pics/x/d.jpg", with: "/pics/b.jpg"), .settle,
       ])
   }
+
+  @Test func photoThatIsExchangedAndMissedLaterIsNotTheOther() async throws {
+    try await expectPasses(
+      main: .old,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/b.jpg"), .settle, .write("/pics/x/d.jpg"),
+        .exchange("/pics/x/d.jpg", with: "/pics/b.jpg"), .settle, .write("/pics/x/d.jpg"), .watcherDies(losing: 0),
+        .rename("/pics/x/d.jpg", to: "/pics/e.jpg"), .settle,
+      ])
+  }
 }

@@ -463,4 +463,13 @@ import Testing
         .rescan("/usb", confirm: true), .watch(events: 1000, listings: 1000), .mount(1, at: "/usb"), .settle,
       ])
   }
+
+  @Test func photoThatIsRenamedOverAnotherAndSavedKeepsItsId() async throws {
+    try await expectPasses(
+      main: .old, usb: .old,
+      [
+        .makeDirectory("/pics/y"), .write("/pics/e.jpg"), .write("/pics/y/e.jpg"), .settle,
+        .rename("/pics/e.jpg", to: "/pics/y/e.jpg"), .save("/pics/y/e.jpg", beside: ".new"), .settle,
+      ])
+  }
 }
