@@ -126,10 +126,7 @@ extension Reconciler {
       if row.readTime == 0 { unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0) }
       return
     }
-    guard stat.byteCount > 0 else {
-      unread[row.assetID] = Retry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
-      return
-    }
+    guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
     if hasIdentity(row, stat) && row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
       && row.readTime != 0
     {

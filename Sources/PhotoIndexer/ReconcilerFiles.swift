@@ -29,16 +29,7 @@ extension Reconciler {
     guard stat.byteCount > 0 else {
       // An empty file is no photo yet. One that was is being written anew, or is not: the barrier or some seconds tell.
       if let row {
-        if !hasIdentity(row, stat) {
-          // Another file is there: it is this one that is looked at then.
-          var empty = row
-          empty.inode = stat.identity.inode
-          empty.birthTime = stat.identity.birthTime
-          empty.readTime = 0
-          knownInodes.insert(empty.inode)
-          try batch.writer.updateStat(empty)
-        }
-        unread[row.assetID] = Retry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
+        try awaitContent(of: row, stat, in: batch)
         note(.deferred(eventPlace(place), assetID: row.assetID, .empty), as: .deferred)
       } else {
         note(.ignored(eventPlace(place), assetID: nil, .empty), as: .same)
@@ -70,6 +61,20 @@ extension Reconciler {
       // Another file in its place, as programs save: the photo is the same.
       try refresh(row, stat, reading: reading, in: &batch)
     }
+  }
+
+  /// A file is empty: it is looked at again before it counts for gone.
+  func awaitContent(of row: FileRow, _ stat: FileStat, in batch: Batch) throws {
+    if !hasIdentity(row, stat) {
+      // Another file is there: it is this one that is looked at then.
+      var empty = row
+      empty.inode = stat.identity.inode
+      empty.birthTime = stat.identity.birthTime
+      empty.readTime = 0
+      knownInodes.insert(empty.inode)
+      try batch.writer.updateStat(empty)
+    }
+    unread[row.assetID] = Retry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
   }
 
   func fileGone(_ place: Place, in batch: inout Batch) throws {

@@ -93,6 +93,9 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
 
   var readCount: Int { reads.load(ordering: .relaxed) }
 
+  /// Files that had a second name once.
+  var linked: Set<NodeKey> = []
+
   init(clock: SimulatedClock) { self.clock = clock }
 
   // MARK: Looking

@@ -77,7 +77,9 @@ extension SimulatedDisk {
     else { return false }
     lastPhoto += 1
     let time = stamp(source.volume)
-    edit(NodeKey(volume: source.volume, inode: entry.inode)) { node in
+    let key = NodeKey(volume: source.volume, inode: entry.inode)
+    linked.insert(key)
+    edit(key) { node in
       node.linkCount += 1
       node.changeTime = time
     }

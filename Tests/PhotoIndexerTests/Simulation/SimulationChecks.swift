@@ -32,7 +32,7 @@ extension Simulation {
       throw SimulationFailure("\(known.place) (photo \(photo), id \(known.id)) left the library, and nobody touched it")
     }
     for (root, volume) in state.rootVolumes {
-      if let known = rootVolumes[root], known != volume, adoptedRoots.remove(root) == nil {
+      if let known = rootVolumes[root], known != volume, !adoptedRoots.contains(root) {
         throw SimulationFailure("\(root) was on \(known) and is taken for the library's on \(volume)")
       }
       rootVolumes[root] = volume
@@ -104,7 +104,8 @@ extension Simulation {
         }
         visible.append((entry.photo, path, asset.id))
         let node = disk.node(key)
-        if openPhotos.contains(entry.photo) || node.linkCount > 1 { continue }
+        // What is written through one name is told of that alone, and of none that is gone before it is looked at.
+        if openPhotos.contains(entry.photo) || disk.linked.contains(key) { continue }
         if !isFinal && unsaidPhotos.contains(entry.photo) { continue }
         let facts = SimulatedDisk.facts(node)
         guard asset.resources[0].byteCount == node.byteCount, asset.camera == facts.camera,

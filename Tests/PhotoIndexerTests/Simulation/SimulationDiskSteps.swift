@@ -47,7 +47,11 @@ extension Simulation {
       isDone = disk.copy(path, to)
     case .carry(let path, let to):
       isDone = disk.carry(path, to)
-      if isDone, let entry = disk.entry(to) { oracle.noteCarried(entry.photo, at: clock.bootTime) }
+      if isDone, let entry = disk.entry(to) {
+        let isSeen = roots.contains { path.hasPrefix($0 + "/") }
+        oracle.noteCarried(
+          entry.photo, content: disk.resolve(to).map { disk.node($0).content }, isSeen: isSeen, at: clock.bootTime)
+      }
     case .link(let path, let to): isDone = disk.link(path, to)
     case .remove(let path):
       isFolder = disk.entry(path)?.photo == 0 || path.hasSuffix(".nomedia")

@@ -109,8 +109,13 @@ struct SimulationOracle {
 
   /// It has been copied to another file system and removed from where it was. Of copies that were there before, each may be
   /// taken for that one.
-  mutating func noteCarried(_ photo: Int, at time: Int64) {
+  ///
+  /// - Parameter isSeen: it was in a root that is configured; else it is found out much later that it is not there.
+  mutating func noteCarried(_ photo: Int, content: Int?, isSeen: Bool, at time: Int64) {
     carried.insert(photo)
+    if !isSeen { departedContents.formUnion(contents[photo, default: []]) }
+    // What was never seen in its old place says nothing of who it was.
+    if let before = known[photo], before.content != content { unseen.insert(photo) }
     carriedAt[photo] = time
     for other in contents.keys where other != photo && !contents[other]!.isDisjoint(with: contents[photo, default: []])
     {
@@ -216,7 +221,8 @@ struct SimulationOracle {
     if isClockSet || isLossy || hasFolderChanges {
       for photo in carried { departedContents.formUnion(contents[photo, default: []]) }
     }
-    let passing = appeared.filter { placements[$0]?.isHidden ?? true }
+    // One that came within the epoch may have had it in between, and have another now.
+    let passing = appeared.filter { placements[$0]?.isHidden ?? true || !settled.contains($0) }
     for id in Set(known.values.map(\.id)) {
       passed[id] = bearers(of: id, passing: passing).subtracting(owners[id].map { [$0] } ?? [])
     }

@@ -472,4 +472,13 @@ import Testing
         .rename("/pics/e.jpg", to: "/pics/y/e.jpg"), .save("/pics/y/e.jpg", beside: ".new"), .settle,
       ])
   }
+
+  @Test func emptyFileThatIsRenamedOverAPhotoAndOnIsNone() async throws {
+    try await expectPasses(
+      main: .old, usb: .fat,
+      [
+        .makeDirectory("/pics/z"), .write("/pics/z/d.jpg"), .settle, .create("/outside/d.jpg"),
+        .rename("/outside/d.jpg", to: "/pics/z/d.jpg"), .rename("/pics/z/d.jpg", to: "/pics/a.jpg"), .settle,
+      ])
+  }
 }
