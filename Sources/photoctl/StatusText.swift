@@ -13,7 +13,7 @@ enum StatusText {
     if status.pendingCount > 0 { text += ", \(Text.grouped(status.pendingCount)) pending" }
     if status.failedCount > 0 { text += ", \(Text.grouped(status.failedCount)) unreadable" }
     text += status.failedCount > 0 ? " (listed by 'photoctl status --unreadable')\n" : "\n"
-    if let progress = status.progress, status.state != .live { text += bar(progress, width: 30) + "\n" }
+    if status.state != .live, let bar = status.progress.flatMap({ Self.bar($0, width: 30) }) { text += bar + "\n" }
     if !status.roots.isEmpty { text += "\n" }
     let width = status.roots.reduce(0) { max($0, TextWidth.columns(of: Printable.text($1.path))) }
     for root in status.roots {
@@ -65,9 +65,11 @@ enum StatusText {
     }
   }
 
-  /// `[######......]  1,200 of 3,000, reading`
-  static func bar(_ progress: LibraryStatus.Progress, width: Int) -> String {
-    guard let total = progress.total, total > 0 else { return "\(Text.grouped(progress.done)), \(progress.phase)" }
+  /// `[######......]  1,200 of 3,000, reading`; where it is not known of how many, `1,200 files seen`, and of none nothing.
+  static func bar(_ progress: LibraryStatus.Progress, width: Int) -> String? {
+    guard let total = progress.total, total > 0 else {
+      return progress.done > 0 ? "\(Text.count(progress.done, "file", "files")) seen" : nil
+    }
     let done = min(max(progress.done, 0), total)
     let filled = Int(Double(done) / Double(total) * Double(width))
     return "[\(String(repeating: "#", count: filled))\(String(repeating: ".", count: width - filled))]  "
@@ -83,7 +85,7 @@ struct ProgressBar {
   mutating func show(_ status: LibraryStatus) {
     guard isShown else { return }
     var line = status.state.rawValue
-    if let progress = status.progress { line += "  " + StatusText.bar(progress, width: 30) }
+    if let bar = status.progress.flatMap({ StatusText.bar($0, width: 30) }) { line += "  " + bar }
     if status.pendingCount > 0 { line += ", \(Text.grouped(status.pendingCount)) pending" }
     Output.complain("\r\u{1B}[K" + TextWidth.shortened(line, to: Output.columns(of: STDERR_FILENO) - 1))
     isDirty = true

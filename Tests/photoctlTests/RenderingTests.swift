@@ -253,6 +253,16 @@ struct RenderingTests {
         """)
   }
 
+  @Test(arguments: [LibraryStatus.State.scanning, .recovering])
+  func progressThatSaysNothingIsNoLine(state: LibraryStatus.State) {
+    var status = LibraryStatus(
+      state: state, library: "l", token: "l.1.2", version: "0.1.0", assetCount: 2378, pendingCount: 1,
+      progress: .init(done: 0, phase: "scanning"))
+    #expect(StatusText.text(status).hasPrefix("\(state.rawValue): 2,378 assets, 1 pending\n\nphotod 0.1.0"))
+    status.progress = .init(done: 1200, phase: "scanning")
+    #expect(StatusText.text(status).hasPrefix("\(state.rawValue): 2,378 assets, 1 pending\n1,200 files seen\n\nphotod"))
+  }
+
   @Test func aReasonThatAWarningGivesIsSaidOnce() {
     var status = LibraryStatus(state: .live, library: "l", token: "l.1.2", version: "0.1.0", assetCount: 9)
     status.roots = [.init(path: "/card", state: .offline, assetCount: 9, reason: "It can't be opened (why). Wait.")]
