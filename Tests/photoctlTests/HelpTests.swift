@@ -1,4 +1,5 @@
 import ArgumentParser
+import PhotoModel
 import Testing
 
 @testable import photoctl
@@ -21,6 +22,14 @@ struct HelpTests {
     #expect(!configuration.abstract.isEmpty)
     #expect(
       configuration.discussion.contains("EXAMPLES\n  photoctl ") || configuration.discussion.contains("&& photoctl"))
+  }
+
+  @Test func everyCounterOfTheStatusIsInItsHelp() throws {
+    let help = Photoctl.helpMessage(for: StatusCommand.self, columns: 1000)
+    for counter in Mirror(reflecting: LibraryStatus.Counters()).children {
+      let name = try #require(counter.label)
+      #expect(help.contains(name), "\(name)")
+    }
   }
 
   @Test func everyExitCodeIsInTheHelp() {

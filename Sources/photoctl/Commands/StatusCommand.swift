@@ -12,7 +12,13 @@ struct StatusCommand: AsyncParsableCommand {
       will be at once); recovering (events were lost, a scan finds out which); degraded (the warnings say why). \
       Pending is work that was seen and is not in the library yet; unreadable are files whose content can't be read.
 
-      --unreadable lists these files, and the folders that can't be read, instead: since when, what is wrong (damaged: the \
+      'Since its start' counts from photod's start, not the library's: photos that were inserted, updated (one that was \
+      updated twice counts twice) and removed; files whose content was read, each time that it was; scans of a folder and \
+      all below it; how often the kernel's queue of events ran over; and starts of photod-watch, where it is more than \
+      one. The counters of --json are assetsInserted, assetsUpdated, assetsRemoved, filesRead, scans, overflows and \
+      watcherStarts.
+
+      --unreadable lists the files, and the folders, that can't be read, instead: since when, what is wrong (damaged: the \
       content can't be parsed; failing: the disk fails in it; unreadable: it can't be opened), why, and where; below the \
       table, what helps. With --format jsonl a line is an UnreadableFile of org.photod.manage.
 
@@ -23,6 +29,7 @@ struct StatusCommand: AsyncParsableCommand {
         photoctl status
         photoctl status --wait && photoctl query      after the first scan
         photoctl status --json | jq .pendingCount
+        photoctl status --json | jq .counters.filesRead
         photoctl status --unreadable
         photoctl status --unreadable --format paths0 | xargs -0 ls -l
       """)
