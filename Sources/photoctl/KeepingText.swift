@@ -27,9 +27,9 @@ enum BackupText {
   }
 
   static func restored(_ restored: RestoredBackup) -> String {
-    let yours = Text.count(restored.userDataCount, "of them a favorite", "of them favorites")
+    let yours = Text.count(restored.userDataCount, "of them a favorite or hidden", "of them favorites or hidden")
     return """
-      restored \(Text.count(restored.assetCount, "asset", "assets")), \(yours) or otherwise yours, from \
+      restored \(Text.count(restored.assetCount, "asset", "assets")), \(yours), from \
       \(Printable.text(restored.path))
       what was there before is in \(Printable.text(restored.previous.path))
 

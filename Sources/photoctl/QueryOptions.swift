@@ -6,7 +6,7 @@ import PhotoModel
 struct QueryOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Assets of this album: a title, smart:favorites, album:Title, folder:/path or id:42.", valueName: "name"))
+      "Assets of this album: a title, smart:favorites, folder:/path or id:42.", valueName: "name"))
   var album: String?
 
   @Option(

@@ -32,6 +32,13 @@ struct HelpTests {
     }
   }
 
+  /// This version makes none.
+  @Test(arguments: commands.indices)
+  func noHelpSpeaksOfAlbumsOfOnesOwn(index: Int) {
+    let help = Photoctl.helpMessage(for: Self.commands[index], columns: 1000)
+    #expect(!help.contains("album:Title") && !help.contains("your own"))
+  }
+
   @Test func everyExitCodeIsInTheHelp() {
     let help = Photoctl.helpMessage(columns: 80)
     for status in EndStatus.allCases { #expect(help.contains("\n  \(status.rawValue)  ")) }

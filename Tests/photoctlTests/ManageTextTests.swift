@@ -96,6 +96,14 @@ struct ManageTextTests {
         + "\n")
   }
 
+  @Test func aRestoreSaysWhatItCountsAsYours() {
+    let file = BackupFile(
+      path: "/b/p.sqlite", date: PhotoDate(microseconds: now), byteCount: 1, assetCount: 1, isKept: true)
+    let text = BackupText.restored(
+      RestoredBackup(path: "/b/a.sqlite", assetCount: 1200, userDataCount: 6, previous: file))
+    #expect(text.hasPrefix("restored 1,200 assets, 6 of them favorites or hidden, from /b/a.sqlite\n"))
+  }
+
   @Test func aBackupIsFoundByItsNameAlone() {
     let date = PhotoDate(microseconds: now)
     let known = ["/b/photod-1.sqlite", "/b/1.sqlite"].map {

@@ -152,8 +152,9 @@ extension Catalog {
         try database.execute(
           sql: "UPDATE library SET epoch = max(epoch, ?) + ?, boot_id = ?, is_clean = 1, journal_number = ?",
           arguments: [epoch, isOtherState ? 1 : 0, Self.currentBootID(), number])
-        let typed = try writer.userData(others: { _ in [] }, alsoOf: []).count
-        return (try Int.fetchOne(database, sql: "SELECT count(*) FROM asset") ?? 0, typed)
+        // What is kept for deleted photos is of none that a person would find.
+        let typed = try Int.fetchOne(database, sql: "SELECT count(*) FROM asset WHERE is_favorite OR is_hidden")
+        return (try Int.fetchOne(database, sql: "SELECT count(*) FROM asset") ?? 0, typed ?? 0)
       }
     }
   }

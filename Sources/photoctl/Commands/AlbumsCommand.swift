@@ -5,7 +5,7 @@ import PhotoModel
 struct AlbumsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "albums",
-    abstract: "Lists albums: smart ones, your own, and one for each folder.",
+    abstract: "Lists albums: the smart ones, and one for each folder.",
     discussion: """
       Each title can be given to 'photoctl query --album'; a folder as folder:/path. With --containing, only the albums \
       that hold this asset.

@@ -6,7 +6,7 @@ struct BackupCommand: AsyncParsableCommand {
     commandName: "backup",
     abstract: "Copies the library's catalog to a file, or lists the copies.",
     discussion: """
-      The catalog is what photod knows of your photos, and what you gave them: favorites, hidden ones, albums. It is \
+      The catalog is what photod knows of your photos, and what you gave them: favorites and hidden ones. It is \
       copied while photod goes on, and the copy is verified. photod makes one a day by itself, and keeps those of the \
       last seven days and of four weeks; what is copied by this command is kept until you remove it. The photos \
       themselves are not in it.

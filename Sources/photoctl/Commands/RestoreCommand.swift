@@ -14,7 +14,7 @@ struct RestoreCommand: AsyncParsableCommand {
     abstract: "Puts a backup in the place of the library's catalog.",
     discussion: """
       What is in the library is backed up first, so that a restore can be undone by another; then the given file is \
-      verified and takes the catalog's place, with the favorites and albums of its day. photod then scans your folders \
+      verified and takes the catalog's place, with the favorites and hidden photos of its day. photod then scans your folders \
       and takes in what has changed since. Your photos are not touched.
 
       A name alone is a file of the current folder, or else one of 'photoctl backup --list'.

@@ -52,6 +52,27 @@ import Testing
     try catalog.close()
   }
 
+  /// The catalog keeps what was typed of a deleted photo, which may come back; a person doesn't find it there.
+  @Test func aRestoreCountsOnlyPhotosThatAreThere() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(5)
+    try catalog.set([1, 2], favorite: true)
+    try catalog.set([2, 3], hidden: true)
+    try catalog.set([4, 5], favorite: true)
+    try catalog.write { writer in
+      var record = CommitRecord()
+      for id: Int64 in [4, 5] {
+        _ = try writer.bury(id, directoryPath: Array("/p/".utf8), date: 77)
+        record.delete(asset: id)
+      }
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    let backup = try catalog.backup(to: fixture.folder + "/b.sqlite")
+    let report = try catalog.prepareRestore(from: backup.path)
+    #expect(report.assetCount == 3 && report.userDataCount == 3)
+    try catalog.close()
+  }
+
   @Test func aRestoreIsWhatTheBackupWasWithANewEpoch() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(5)
