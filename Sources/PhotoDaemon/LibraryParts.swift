@@ -39,11 +39,25 @@ final class ServingLibrary: RunningLibrary {
   static func open(
     _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger
   ) throws -> ServingLibrary {
-    do {
-      return try ServingLibrary(configuration, reason, logger)
-    } catch  where reason != .damaged && Catalog.isDamage(error) {
-      logger.error("catalog damaged", metadata: ["error": "\(error)"])
-      return try ServingLibrary(configuration, .damaged, logger)
+    try naming(configuration.catalog) {
+      do {
+        return try ServingLibrary(configuration, reason, logger)
+      } catch  where reason != .damaged && Catalog.isDamage(error) {
+        logger.error("catalog damaged", metadata: ["error": "\(error)"])
+        return try ServingLibrary(configuration, .damaged, logger)
+      }
+    }
+  }
+
+  /// What SQLite, or a look into the catalog, says names no file: a person is told which it is about.
+  static func naming<Opened>(_ catalog: String, _ open: () throws -> Opened) throws -> Opened {
+    do { return try open() } catch {
+      if let error = error as? PhotoError, error.code != "catalogDamaged" { throw error }
+      throw StartError(
+        .inputOutput, "the catalog \(catalog) can't be read (\(error))",
+        remedy:
+          "Look at its disk (dmesg). Moved away, it is made anew when photod starts: what you typed comes back from the journal beside it."
+      )
     }
   }
 
