@@ -14,7 +14,6 @@ package struct Explanation: Sendable, Equatable {
 extension Library {
   /// Always answers, also for a path outside every root.
   package func explain(path: [UInt8]) throws -> Explanation {
-    let text = FilePath.text(path)
     guard let rootID = rootID(containing: path), let rootPath = reconciler.tree.rootPaths[rootID] else {
       let roots = reconciler.tree.rootPaths.values.map { FilePath.text($0) }.sorted().joined(separator: ", ")
       return Explanation(
@@ -43,10 +42,15 @@ extension Library {
     if reconciler.availability[rootID] == false {
       return Explanation(state: "offline", reason: "\(FilePath.text(rootPath)) is offline: it can't be opened.")
     }
-    if let rule { return Explanation(state: "ignored", reason: rule) }
-    guard let stat = files.stat(path) else {
-      return Explanation(state: "missing", reason: "There is no regular file \(text). Links are not followed.")
+    if let link = link(path, below: rootPath) {
+      return Explanation(
+        state: "ignored",
+        reason:
+          "\(FilePath.text(link)) is a link, and links are not followed: what it leads to is known by its own path, where that is in the library."
+      )
     }
+    if let rule { return Explanation(state: "ignored", reason: rule) }
+    guard let stat = files.stat(path) else { return explainNoFile(path) }
     let name = Array(path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...])
     if MediaFormat.promised(byName: name) == nil {
       return Explanation(
@@ -59,6 +63,32 @@ extension Library {
     return Explanation(
       state: "pending",
       reason: "It was not seen yet: a scan or an event for it is under way. `photoctl sync` waits for it.")
+  }
+
+  /// What is in a root, and neither a regular file nor a folder of the catalog.
+  private func explainNoFile(_ path: [UInt8]) -> Explanation {
+    let text = FilePath.text(path)
+    if files.isFolder(path) {
+      return Explanation(
+        state: "pending",
+        reason: "The folder was not seen yet: a scan or an event for it is under way. `photoctl sync` waits for it.")
+    }
+    if files.exists(path) {
+      return Explanation(
+        state: "notMedia", reason: "\(text) is no regular file: pipes, sockets and devices are never opened.")
+    }
+    return Explanation(state: "missing", reason: "There is no file \(text).")
+  }
+
+  /// The first symbolic link on the way from a root to what is in it, that itself included.
+  private func link(_ path: [UInt8], below root: [UInt8]) -> [UInt8]? {
+    var place = root
+    for name in path[root.count...].split(separator: UInt8(ascii: "/")) {
+      if place.last != UInt8(ascii: "/") { place.append(UInt8(ascii: "/")) }
+      place += name
+      if files.isLink(place) { return place }
+    }
+    return nil
   }
 
   private func explain(_ row: FileRow, rootID: Int64) throws -> Explanation {

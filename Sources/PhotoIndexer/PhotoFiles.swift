@@ -27,6 +27,8 @@ protocol PhotoFiles: Sendable {
   func exists(_ path: [UInt8]) -> Bool
   /// Whether a directory has this name, and no link to one.
   func isFolder(_ path: [UInt8]) -> Bool
+  /// Whether a symbolic link has this name.
+  func isLink(_ path: [UInt8]) -> Bool
   /// Whether it is a file whose presence keeps media programs out of its folder.
   func isMarker(_ path: [UInt8]) -> Bool
   /// Reads a file's content if it is still the file that `expected` describes.
@@ -45,6 +47,8 @@ struct NamedStat: Sendable {
 
 extension PhotoFiles {
   func isFolder(_ path: [UInt8]) -> Bool { false }
+
+  func isLink(_ path: [UInt8]) -> Bool { false }
 
   func isMarker(_ path: [UInt8]) -> Bool { exists(path) }
 
@@ -90,6 +94,8 @@ final class DiskFiles: PhotoFiles {
   func exists(_ path: [UInt8]) -> Bool { LongPath.status(path) != nil }
 
   func isFolder(_ path: [UInt8]) -> Bool { LongPath.status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false }
+
+  func isLink(_ path: [UInt8]) -> Bool { LongPath.status(path).map { $0.st_mode & S_IFMT == S_IFLNK } ?? false }
 
   func isMarker(_ path: [UInt8]) -> Bool {
     guard let status = LongPath.status(path), status.st_mode & S_IFMT != S_IFDIR else { return false }
