@@ -1,4 +1,5 @@
 import PhotoClient
+import PhotoModel
 import Testing
 
 @testable import photoctl
@@ -19,6 +20,17 @@ import Testing
   @Test func oneThatWouldBeHeldBackIsSaidInTheSingular() {
     let text = RescanCommand.text(RescanResult(inserted: 0, updated: 0, removed: 1, heldBack: 1), isDryRun: true)
     #expect(text.contains("Of these, 1 is missing at once:"))
+  }
+
+  @Test func foldersThatAreOfflineAreNamedAsPassedOver() {
+    var status = LibraryStatus(state: .live, library: "l", token: "l.1.2", version: "0.1.0")
+    status.roots = [.init(path: "/p", state: .online), .init(path: "/ca\u{1B}rd", state: .offline)]
+    #expect(
+      RescanCommand.passedOver(status, style: .plain)
+        == "warning: /ca?rd is offline and was not compared; nothing of it is removed. 'photoctl status' says why, "
+        + "and what helps.\n")
+    status.roots.removeLast()
+    #expect(RescanCommand.passedOver(status, style: .plain).isEmpty)
   }
 
   @Test func countsAloneWhereNothingIsHeldBack() {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PhotoClient
+import PhotoModel
 
 struct RescanCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -8,7 +9,8 @@ struct RescanCommand: AsyncParsableCommand {
     discussion: """
       photod notices changes by itself; this is for when you doubt it. When many photos are missing at once, photod \
       keeps them for a while in case they come back, and calls the folder suspect: --confirm says that they really are \
-      gone.
+      gone. With the name of a folder in whose place another drive, or folder, stands, it says so of all that was there \
+      before. What is offline is passed over, and named on standard error.
 
       EXAMPLES
         photoctl rescan --dry-run              what differs, if anything?
@@ -32,9 +34,19 @@ struct RescanCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let result = try await connection.library.rescan(
+    let library = connection.library
+    let result = try await library.rescan(
       path: path.map { AbsolutePath.text($0) }, dryRun: dryRun, confirm: confirm)
     try Output.put(Self.text(result, isDryRun: dryRun))
+    if path == nil { Output.complain(Self.passedOver(try await library.status(), style: connection.style)) }
+  }
+
+  /// The folders that a rescan of everything leaves out.
+  static func passedOver(_ status: LibraryStatus, style: Style) -> String {
+    status.roots.filter { $0.state == .offline }.map { root in
+      "\(style.doubtful("warning:")) \(Printable.text(root.path)) is offline and was not compared; "
+        + "nothing of it is removed. 'photoctl status' says why, and what helps.\n"
+    }.joined()
   }
 
   static func text(_ result: RescanResult, isDryRun: Bool) -> String {
