@@ -79,6 +79,8 @@ package actor Library {
   private var scannedFiles = 0
   private var counters = LibraryStatus.Counters()
   var troubles = RootTroubles()
+  /// Roots of which the log says that they are offline.
+  var toldOffline: Set<Int64> = []
   /// What there are warnings of: roots that are configured no longer, and folders whose drive is away.
   var warnedRoots: Set<Int64> = []
   var warnedFolders: Set<Int64> = []
@@ -239,6 +241,7 @@ package actor Library {
     if !batch.record.rootAvailability.isEmpty { warnDrives() }
     for change in batch.record.rootAvailability where change.directoryID == nil && change.isAvailable {
       let root = FilePath.text(reconciler.tree.rootPaths[change.rootID] ?? [])
+      toldOffline.remove(change.rootID)
       logger.notice("root online", metadata: ["root": "\(root)"])
     }
     for ended in batch.endedScans { scanEnded(ended) }

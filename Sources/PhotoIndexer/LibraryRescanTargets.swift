@@ -59,7 +59,7 @@ extension Library {
     let (since, reason) = troubles.offline(rootID)
     let date = since.map { " since \(Self.minute($0))" } ?? ""
     return LibraryError.unavailable(
-      "\(path) is offline\(date): there is nothing to compare, and nothing of it is removed. \(reason) Mount its drive, or bring the folder back: it is scanned by itself then."
+      "\(path) is offline\(date): there is nothing to compare, and nothing of it is removed. Mount its drive, or bring the folder back: it is scanned by itself then. \(reason)"
     )
   }
 

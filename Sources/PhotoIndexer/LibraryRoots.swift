@@ -42,7 +42,10 @@ extension Library {
     let empty = Set(counts.filter { $0.assets == 0 }.map(\.rootID))
     for (rootID, path) in reconciler.tree.rootPaths { warnUnconfigured(rootID, path, isEmpty: empty.contains(rootID)) }
     // Nobody looks whether the drive of one that is configured no longer is back.
-    for rootID in reconciler.unconfiguredRoots { board.warn("offline \(rootID)", nil) }
+    for rootID in reconciler.unconfiguredRoots {
+      board.warn("offline \(rootID)", nil)
+      toldOffline.remove(rootID)
+    }
     warnDrives()
     forgetWatchState(ofAllBut: reconciler.rootIDs.keys)
     // Before the roots: what is ignored in a new one is never looked at.
@@ -76,13 +79,23 @@ extension Library {
   func warnOffline(_ root: UInt16, _ code: Int32) {
     guard let rootID = reconciler.rootIDs[root], let path = reconciler.tree.rootPaths[rootID] else { return }
     let why = Self.offlineReason(code)
-    logger.notice("root offline", metadata: ["root": "\(FilePath.text(path))", "why": "\(why)"])
+    logOffline(rootID, path, why)
+    let remedy =
+      code == ENOENT || code == ENOTDIR || code == ENODEV
+      ? " If it is gone for good, take it out of `roots` in the configuration and have photod read that again (SIGHUP, or `systemctl --user reload photod`); then `photoctl rescan '\(FilePath.text(path))' --confirm` removes its photos from the library."
+      : ""
     board.warn(
       "offline \(rootID)",
       reason(
         ofOffline: rootID, path,
-        "\(FilePath.text(path)) can't be opened (\(why)). Its photos stay in the library; they are available again when it is."
+        "\(FilePath.text(path)) can't be opened (\(why)). Its photos stay in the library, unavailable; they are available again when it is.\(remedy)"
       ))
+  }
+
+  /// Once until it is back: what stands in its place changes meanwhile, as when its drive is mounted again.
+  private func logOffline(_ rootID: Int64, _ path: [UInt8], _ why: String) {
+    guard toldOffline.insert(rootID).inserted else { return }
+    logger.notice("root offline", metadata: ["root": "\(FilePath.text(path))", "why": "\(why)"])
   }
 
   /// Makes a warning of a root the reason of its state as well, without the path.
@@ -95,12 +108,22 @@ extension Library {
 
   func warnAvailability(_ rootID: Int64) {
     guard let path = reconciler.tree.rootPaths[rootID] else { return }
-    if reconciler.foreignRoots.contains(rootID) {
+    let text = FilePath.text(path)
+    if reconciler.replacedRoots.contains(rootID) {
+      logOffline(rootID, path, "another folder stands in its place")
       board.warn(
         "offline \(rootID)",
         reason(
           ofOffline: rootID, path,
-          "\(FilePath.text(path)) is on another file system than it was: its drive is not mounted, or another is. Its photos stay in the library, unavailable; they are available again when it is mounted here. If you moved them here, say `photoctl rescan '\(FilePath.text(path))' --confirm`."
+          "\(text) is another folder than it was, and nothing of the library is in it: its drive is not mounted, or it was made anew. Its photos stay in the library, unavailable; they are available again when they are back. If they are gone for good, say `photoctl rescan '\(text)' --confirm`: it removes them from the library, and takes in what is there."
+        ))
+    } else if reconciler.foreignRoots.contains(rootID) {
+      logOffline(rootID, path, "another file system stands in its place")
+      board.warn(
+        "offline \(rootID)",
+        reason(
+          ofOffline: rootID, path,
+          "\(text) is on another file system than it was: its drive is not mounted, or another is. Its photos stay in the library, unavailable; they are available again when it is mounted here. If you moved them here, or they are gone for good, say `photoctl rescan '\(text)' --confirm`: it takes in what is there, and removes the others from the library."
         ))
     } else if reconciler.availability[rootID] == true {
       board.warn("offline \(rootID)", nil)

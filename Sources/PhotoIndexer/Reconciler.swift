@@ -28,6 +28,8 @@ final class Reconciler {
   var partialRequests: [UInt32: Int64] = [:]
   /// Roots in whose place another file system is mounted, or none where there was one.
   var foreignRoots: Set<Int64> = []
+  /// Those of them that are on the same file system, in another folder, in which nothing of the library is.
+  var replacedRoots: Set<Int64> = []
   /// Foreign roots that a person has said are the library's now.
   var adoptedRoots: Set<Int64> = []
   /// The same of folders in which another file system was mounted.

@@ -102,12 +102,14 @@ extension Reconciler {
       if row.volumeID != volumeID, !adoptedRoots.contains(rootID), !(isSame && mayBeRenamed(id, to: volumeID)) {
         // The mount point without its drive, or with another.
         foreignRoots.insert(rootID)
+        replacedRoots.remove(rootID)
         scans[root] = nil
         forgetEndedScans(of: root, in: &batch)
         try setAvailable(rootID, false, in: &batch)
         return
       }
       foreignRoots.remove(rootID)
+      replacedRoots.remove(rootID)
       let isReplaced = row.volumeID == volumeID && !isSame && !adoptedRoots.contains(rootID)
       if isReplaced { replacedTops[rootID] = replacedTops[rootID] ?? row }
       try setVolume(volumeID, identity, below: id, in: batch)
@@ -282,6 +284,7 @@ extension Reconciler {
     availability[rootID] = nil
     suspects[rootID] = nil
     foreignRoots.remove(rootID)
+    replacedRoots.remove(rootID)
     adoptedRoots.remove(rootID)
     unconfiguredRoots.remove(rootID)
   }

@@ -155,6 +155,7 @@ extension Reconciler {
     tree.update(old)
     tree.unbind(subtree: top)
     foreignRoots.insert(scan.rootID)
+    replacedRoots.insert(scan.rootID)
     try setAvailable(scan.rootID, false, in: &batch)
     return true
   }

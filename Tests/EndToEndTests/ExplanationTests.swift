@@ -10,6 +10,17 @@ import Testing
     return String(decoding: result.output, as: UTF8.self)
   }
 
+  private func until(_ fixture: DaemonFixture, logs text: String) async throws {
+    let deadline = ContinuousClock.now + .seconds(120)
+    while try !fixture.logText().contains(text) {
+      try #require(ContinuousClock.now < deadline, "\(text) is not logged")
+      // The log has no feed.
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  private func count(_ text: String, in log: String) -> Int { log.components(separatedBy: text).count - 1 }
+
   @Test func whatIsBelowALinkIsSaidNotToBeFollowed() async throws {
     try await DaemonFixture.with { fixture in
       let elsewhere = fixture.directory + "/elsewhere"
@@ -42,6 +53,73 @@ import Testing
           """)
       #expect(
         try why(fixture, fixture.path("gone.jpg")) == "missing: There is no file \(fixture.path("gone.jpg")).\n")
+    }
+  }
+
+  @Test func folderThatWasRemovedSaysWhatAPersonCanDo() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      let other = fixture.directory + "/other"
+      try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+      try await fixture.start(roots: [fixture.photos, other])
+      try await fixture.synchronize()
+      #expect(rename(fixture.photos, fixture.directory + "/gone") == 0)
+      let status = try await fixture.status { status in
+        status.roots.contains { $0.path == fixture.photos && $0.state == .offline } && status.state == .live
+      }
+      let remedy = "take it out of `roots` in the configuration"
+      let then = "`photoctl rescan '\(fixture.photos)' --confirm` removes its photos from the library"
+      #expect(status.warnings.contains { $0.contains(remedy) && $0.contains(then) }, "\(status.warnings)")
+      for options in [[], ["--confirm"], ["--dry-run"]] {
+        let refused = try fixture.photoctl(["rescan"] + options + [fixture.photos])
+        #expect(refused.status == 69)
+        #expect(refused.errors.contains(remedy) && refused.errors.contains(then), "\(refused.errors)")
+        // What is offline is not looked at with the rest, and that is said.
+        let all = try fixture.photoctl(["rescan"] + options)
+        #expect(all.status == 0 && all.errors.contains("\(fixture.photos) is offline and was not compared"))
+        #expect(!all.errors.contains(other))
+      }
+      #expect(try await fixture.status().assetCount == 1)
+
+      #expect(rename(fixture.directory + "/gone", fixture.photos) == 0)
+      try await fixture.status { $0.state == .live && $0.roots.allSatisfy { $0.state == .online } }
+      try await until(fixture, logs: "root online")
+      let log = try fixture.logText()
+      #expect(count("root offline", in: log) == 1 && count("root online", in: log) == 1)
+      let all = try fixture.photoctl("rescan")
+      #expect(all.status == 0 && all.errors.isEmpty)
+    }
+  }
+
+  @Test func emptyFolderInARootsPlaceIsSaidToBeAnother() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      #expect(rename(fixture.photos, fixture.directory + "/away") == 0)
+      #expect(mkdir(fixture.photos, 0o755) == 0)
+      let status = try await fixture.status { status in
+        status.state == .live && status.warnings.contains { $0.contains("another folder than it was") }
+      }
+      let warning = try #require(status.warnings.first)
+      #expect(status.warnings.count == 1 && status.roots[0].state == .offline)
+      #expect(!warning.contains("file system") && warning.contains("photoctl rescan '\(fixture.photos)' --confirm"))
+
+      // The first one again: the log says once that it was away, and once that it is back.
+      #expect(rmdir(fixture.photos) == 0)
+      #expect(rename(fixture.directory + "/away", fixture.photos) == 0)
+      try await fixture.status { $0.state == .live && $0.roots[0].state == .online && $0.warnings.isEmpty }
+      try await until(fixture, logs: "root online")
+      let log = try fixture.logText()
+      #expect(count("root offline", in: log) == 1 && count("root online", in: log) == 1, "\(log)")
+
+      #expect(rename(fixture.photos, fixture.directory + "/away") == 0)
+      #expect(mkdir(fixture.photos, 0o755) == 0)
+      try await fixture.status { status in
+        status.state == .live && status.warnings.contains { $0.contains("another folder than it was") }
+      }
+      let confirmed = try fixture.photoctl("rescan", fixture.photos, "--confirm")
+      #expect(confirmed.status == 0 && String(decoding: confirmed.output, as: UTF8.self).contains("1 removed"))
     }
   }
 }
