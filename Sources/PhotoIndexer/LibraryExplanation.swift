@@ -93,6 +93,14 @@ extension Library {
 
   private func explain(_ row: FileRow, rootID: Int64) throws -> Explanation {
     let content = try catalog.read { try $0.content(of: row.assetID) }
+    // Before what else is wrong with it: this is what a person can act on.
+    if reconciler.availability[rootID] == false || !reconciler.tree.isMounted(row.directoryID) {
+      let failure = row.readTime == 0 ? nil : content?.failure
+      let damage = failure.map { " It was damaged when it was read last: \($0)." } ?? ""
+      return Explanation(
+        state: "offline", reason: "It is in the library; its folder is offline, or its drive is not mounted.\(damage)",
+        assetID: row.assetID)
+    }
     if row.readTime == 0, let trouble = reconciler.unread[row.assetID]?.trouble {
       return Explanation(
         state: "unreadable",
@@ -106,11 +114,6 @@ extension Library {
     if let failure = content?.failure {
       return Explanation(
         state: "unreadable", reason: "It is in the library, but its content could not be read: \(failure).",
-        assetID: row.assetID)
-    }
-    if reconciler.availability[rootID] == false || !reconciler.tree.isMounted(row.directoryID) {
-      return Explanation(
-        state: "offline", reason: "It is in the library; its folder is offline, or its drive is not mounted.",
         assetID: row.assetID)
     }
     if let suspect = reconciler.suspects[rootID], files.stat(reconciler.path(of: row)) == nil {

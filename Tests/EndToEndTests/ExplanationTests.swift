@@ -59,10 +59,13 @@ import Testing
   @Test func folderThatWasRemovedSaysWhatAPersonCanDo() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
+      try fixture.write("damaged.jpg")
+      try Data("no photo at all".utf8).write(to: URL(fileURLWithPath: fixture.path("damaged.jpg")))
       let other = fixture.directory + "/other"
       try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
       try await fixture.start(roots: [fixture.photos, other])
       try await fixture.synchronize()
+      #expect(try why(fixture, fixture.path("damaged.jpg")).hasPrefix("unreadable: "))
       #expect(rename(fixture.photos, fixture.directory + "/gone") == 0)
       let status = try await fixture.status { status in
         status.roots.contains { $0.path == fixture.photos && $0.state == .offline } && status.state == .live
@@ -79,7 +82,9 @@ import Testing
         #expect(all.status == 0 && all.errors.contains("\(fixture.photos) is offline and was not compared"))
         #expect(!all.errors.contains(other))
       }
-      #expect(try await fixture.status().assetCount == 1)
+      let damaged = try why(fixture, fixture.path("damaged.jpg"))
+      #expect(damaged.hasPrefix("offline: ") && damaged.contains("It was damaged when it was read last: "))
+      #expect(try await fixture.status().assetCount == 2)
 
       #expect(rename(fixture.directory + "/gone", fixture.photos) == 0)
       try await fixture.status { $0.state == .live && $0.roots.allSatisfy { $0.state == .online } }
