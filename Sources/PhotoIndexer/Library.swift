@@ -337,7 +337,12 @@ package actor Library {
       warnSuspect(rootID)
     }
     switch ended.verdict {
-    case .decided: rescans.finish(ended.request)
+    case .decided(let removed, let endsSuspicion):
+      if endsSuspicion, removed > 0 {
+        let root = FilePath.text(reconciler.rootIDs[ended.root].flatMap { reconciler.tree.rootPaths[$0] } ?? [])
+        logger.notice("missing photos removed", metadata: ["root": "\(root)", "removed": "\(removed)"])
+      }
+      rescans.finish(ended.request)
     case .suspect(let missing):
       rescans.fail(
         ended.request,

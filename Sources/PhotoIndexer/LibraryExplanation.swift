@@ -121,7 +121,7 @@ extension Library {
       return Explanation(
         state: "missing",
         reason:
-          "It is in the library, but not on disk, as \(counted(suspect.missing, "photo", "photos")) of its folder at once. It is removed by the next scan after \(Self.minute(until)) if it is missing then, or at once by `photoctl rescan --confirm`.",
+          "It is in the library, but not on disk, as \(counted(suspect.missing, "photo", "photos")) of its folder at once. It is removed by a scan that photod makes by itself after \(Self.minute(until)), if it is missing then, or at once by `photoctl rescan --confirm`.",
         assetID: row.assetID)
     }
     return Explanation(

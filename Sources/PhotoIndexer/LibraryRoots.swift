@@ -174,7 +174,7 @@ extension Library {
     board.warn(
       "suspect \(rootID)",
       suspect.map {
-        "\(counted($0.missing, "photo is", "photos are")) missing from \(FilePath.text(path)) at once; nothing was removed yet. Mount the drive if it is one, or put back what is missing; it is removed when a scan still misses it \(configuration.removalGrace.components.seconds) seconds later, or at once with `photoctl rescan --confirm`."
+        "\(counted($0.missing, "photo is", "photos are")) missing from \(FilePath.text(path)) at once; nothing was removed yet. Mount the drive if it is one, or put back what is missing; \(configuration.removalGrace.components.seconds) seconds after it was missed photod scans again by itself and removes what is missing then; `photoctl rescan --confirm` does at once."
       })
   }
 

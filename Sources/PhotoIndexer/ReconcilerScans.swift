@@ -61,7 +61,9 @@ private struct Missed {
 struct EndedScan {
   enum Verdict {
     /// What it missed is removed.
-    case decided(removed: Int)
+    ///
+    /// - endsSuspicion: an earlier scan had missed it too, and nothing was removed then.
+    case decided(removed: Int, endsSuspicion: Bool)
     /// It missed so much that nothing was removed.
     case suspect(missing: Int)
     /// It did not see everything: nothing was removed.
@@ -129,7 +131,7 @@ extension Reconciler {
     if !isConfirmed, try isBraked(missed, of: base, scan, in: batch) {
       return .suspect(missing: missed.count)
     }
-    if scan.partOf == nil { suspects[scan.rootID] = nil }
+    let endsSuspicion = scan.partOf == nil && suspects.removeValue(forKey: scan.rootID) != nil
     let before = batch.record.deletedAssets.count
     for (assetID, place) in missed.files {
       guard let row = try batch.writer.file(place.directoryID, place.name), row.assetID == assetID else { continue }
@@ -138,7 +140,8 @@ extension Reconciler {
       if isGone && missed.files.count <= 20 { events.ring.append(.removed(eventPlace(place), assetID: assetID)) }
     }
     for directory in directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
-    return .decided(removed: max(0, batch.record.deletedAssets.count - before))
+    return .decided(
+      removed: max(0, batch.record.deletedAssets.count - before), endsSuspicion: endsSuspicion)
   }
 
   /// Whether what a scan missed stays for now: nothing of it is removed before a second scan of the whole root misses the

@@ -69,7 +69,7 @@ extension Library {
       let path = FilePath.text(reconciler.tree.rootPaths[rootID] ?? [])
       return (
         since,
-        "\(counted(suspect.missing, "photo is", "photos are")) missing at once; nothing was removed yet. The next scan after \(Self.minute(until)) removes what is missing then; `photoctl rescan '\(path)' --confirm` does at once."
+        "\(counted(suspect.missing, "photo is", "photos are")) missing at once; nothing was removed yet. After \(Self.minute(until)) photod scans again by itself and removes what is missing then; `photoctl rescan '\(path)' --confirm` does at once."
       )
     }
   }

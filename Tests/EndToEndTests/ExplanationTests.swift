@@ -127,4 +127,24 @@ import Testing
       #expect(confirmed.status == 0 && String(decoding: confirmed.output, as: UTF8.self).contains("1 removed"))
     }
   }
+
+  @Test func logSaysThatWhatWasMissingIsRemovedAfterTheGrace() async throws {
+    try await DaemonFixture.with { fixture in
+      for number in 0..<130 { try fixture.write("\(number).jpg", number) }
+      try await fixture.start(grace: 600)
+      try await fixture.synchronize()
+      fixture.kill(SIGTERM)
+      for number in 0..<120 { try FileManager.default.removeItem(atPath: fixture.path("\(number).jpg")) }
+      try await fixture.start(grace: 1)
+      let suspect = try await fixture.status { $0.roots[0].state == .suspect || $0.assetCount == 10 }
+      if let reason = suspect.roots[0].reason {
+        #expect(reason.contains("photod scans again by itself and removes what is missing then"))
+      }
+      try await fixture.status { $0.state == .live && $0.assetCount == 10 }
+      try await until(fixture, logs: "missing photos removed")
+      let lines = try fixture.logText().split(separator: "\n")
+      let line = try #require(lines.first { $0.contains("missing photos removed") })
+      #expect(line.contains("notice") && line.contains("removed=120") && line.contains(fixture.photos), "\(line)")
+    }
+  }
 }

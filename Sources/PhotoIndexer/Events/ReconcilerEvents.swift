@@ -112,7 +112,7 @@ extension Library {
   func noteScanEnd(_ ended: EndedScan) {
     guard let path = reconciler.rootIDs[ended.root].flatMap({ reconciler.tree.rootPaths[$0] }) else { return }
     switch ended.verdict {
-    case .decided(let removed): events.append(.scanDecided(root: path, removed: removed, isComplete: true))
+    case .decided(let removed, _): events.append(.scanDecided(root: path, removed: removed, isComplete: true))
     case .incomplete: events.append(.scanDecided(root: path, removed: 0, isComplete: false))
     case .suspect(let missing): events.append(.braked(root: path, missing: missing))
     }
