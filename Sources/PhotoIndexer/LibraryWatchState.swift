@@ -62,9 +62,9 @@ extension Library {
     let before = watchState
     watchState.note(record)
     let (unwatched, uninstanced) = (watchState.count(.watchLimit), watchState.count(.noInstance))
-    if unwatched > 0, before.count(.watchLimit) == 0 {
-      logger.warning(
-        "watches exhausted", metadata: ["polled": "\(unwatched)", "limit": "\(watchState.budget?.limit ?? 0)"])
+    // photod-watch says how many folders it polls before it first says what the limit is.
+    if unwatched > 0, let budget = watchState.budget, before.count(.watchLimit) == 0 || before.budget == nil {
+      logger.warning("watches exhausted", metadata: ["polled": "\(unwatched)", "limit": "\(budget.limit)"])
     }
     if uninstanced > 0, before.count(.noInstance) == 0 {
       logger.warning("no inotify instance", metadata: ["polled": "\(uninstanced)"])
@@ -97,8 +97,8 @@ extension Library {
         ? nil
         : """
         \(counted(uninstanced, "folder is", "folders are")) only looked at every few seconds: the kernel gives photod no inotify instance \
-        (\(errorText(watchState.budget?.instanceError ?? 0))). Programs of this user have all of them; end some, or raise the \
-        limit: sudo sysctl fs.inotify.max_user_instances=1024. photod tries again by itself. \(Self.lateness)
+        (\(errorText(watchState.budget?.instanceError ?? 0))). Programs of this user have all of them; end some. \
+        \(Self.raising("fs.inotify.max_user_instances=1024")) photod tries again by itself. \(Self.lateness)
         """)
     let kinds = watchState.fileSystems
     let count = kinds.reduce(0) { $0 + $1.count }
@@ -113,6 +113,10 @@ extension Library {
         """)
   }
 
+  private static func raising(_ setting: String) -> String {
+    "Raise the limit: sudo sysctl \(setting); for the next boot, too: echo \(setting) | sudo tee -a /etc/sysctl.d/60-photod.conf."
+  }
+
   private func watchLimitText() -> String {
     guard let budget = watchState.budget else { return "there are no more inotify watches." }
     let (watched, limit) = (Int(budget.watched), Int(budget.limit))
@@ -123,6 +127,6 @@ extension Library {
       budget.isRefused
       ? "photod has \(watched) inotify watches and other programs of this user the rest of the \(limit) that there are."
       : "photod has \(watched) inotify watches, all that it takes of the \(limit) that this user may have."
-    return "\(cause) Raise the limit: sudo sysctl \(name)=\(wanted)."
+    return "\(cause) \(Self.raising("\(name)=\(wanted)"))"
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import PhotoCatalog
+import Synchronization
 import Testing
 import WatchRecords
 
@@ -44,6 +45,24 @@ import WatchRecords
       ])
   }
 
+  /// The kernel's limit is said after the folders that have no watch.
+  @Test func exhaustedWatchesAreLoggedOnceWithTheLimit() async throws {
+    let log = KeptLog()
+    let fixture = try LibraryFixture(log: log)
+    let budget = WatchBudget(
+      watched: 15, allowed: 15, limit: 20, isNamespaceLimit: true, isRefused: false, instanceError: 0)
+    await fixture.library.noteWatchState(.polling(root: 1, reason: .watchLimit, polled: 3, directories: 18))
+    await fixture.library.noteWatchState(.watchBudget(budget))
+    await fixture.library.noteWatchState(.polling(root: 1, reason: .watchLimit, polled: 4, directories: 19))
+    await fixture.library.noteWatchState(.watchBudget(budget))
+    #expect(log.lines.kept.withLock { $0 } == ["watches exhausted limit=20 polled=3"])
+    let said = try #require(fixture.library.board.status.warnings.first)
+    #expect(
+      said.contains(
+        "sudo sysctl user.max_inotify_watches=524288; for the next boot, too: "
+          + "echo user.max_inotify_watches=524288 | sudo tee -a /etc/sysctl.d/60-photod.conf."))
+  }
+
   @Test(arguments: [1, 2]) func foldersThatArePolledAreCounted(count: Int) async throws {
     let fixture = try LibraryFixture()
     let polled = UInt32(count)
@@ -58,6 +77,27 @@ import WatchRecords
   }
 }
 
+/// Keeps what is logged, as `message key=value`.
+struct KeptLog: LogHandler {
+  final class Lines: Sendable {
+    let kept = Mutex<[String]>([])
+  }
+
+  let lines = Lines()
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.info
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let data = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+    lines.kept.withLock { $0.append("\(event.message)" + data.joined()) }
+  }
+}
+
 /// A library over a disk in memory, with one root, which is not run: a test says what happens.
 final class LibraryFixture {
   let clock = SimulatedClock()
@@ -65,7 +105,7 @@ final class LibraryFixture {
   let library: Library
   private let folder: String
 
-  init() throws {
+  init(log: any LogHandler = SwiftLogNoOpLogHandler()) throws {
     folder = SimulationFiles.folder + "/photod-library-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     disk = SimulatedDisk(clock: clock)
@@ -74,7 +114,7 @@ final class LibraryFixture {
     library = try Library(
       catalog: try Catalog(path: folder + "/catalog.sqlite"), watcher: SimulatedWatcher(disk: disk), files: disk,
       clock: clock, configuration: .init(roots: [Array("/pics".utf8)], version: "0"),
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      logger: Logger(label: "test") { _ in log })
   }
 
   deinit {
