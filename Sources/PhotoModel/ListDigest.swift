@@ -42,26 +42,32 @@ public struct ListDigest: Hashable, Sendable {
     return joined
   }
 
+  /// Of a list that is kept in blocks, from what they make together.
+  init(value: UInt64, count: Int) {
+    self.value = value
+    self.count = count
+  }
+
   // MARK: - Arithmetic modulo 2⁶¹ − 1
 
-  private static func residue(_ id: Int64) -> UInt64 {
+  static func residue(_ id: Int64) -> UInt64 {
     let remainder = id % Int64(modulus)
     return UInt64(remainder < 0 ? remainder + Int64(modulus) : remainder)
   }
 
-  private static func sum(_ a: UInt64, _ b: UInt64) -> UInt64 {
+  static func sum(_ a: UInt64, _ b: UInt64) -> UInt64 {
     let sum = a + b
     return sum >= modulus ? sum - modulus : sum
   }
 
-  private static func product(_ a: UInt64, _ b: UInt64) -> UInt64 {
+  static func product(_ a: UInt64, _ b: UInt64) -> UInt64 {
     let full = a.multipliedFullWidth(by: b)
     // 2⁶¹ is 1 here: the bits above the 61st are added to those below.
     let folded = (full.low & modulus) + (full.low >> 61 | full.high << 3)
     return folded >= modulus ? folded - modulus : folded
   }
 
-  private static func power(_ exponent: Int) -> UInt64 {
+  static func power(_ exponent: Int) -> UInt64 {
     var (result, square, rest) = (UInt64(1), multiplier, exponent)
     while rest > 0 {
       if rest & 1 == 1 { result = product(result, square) }

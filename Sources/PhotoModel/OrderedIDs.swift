@@ -1,0 +1,121 @@
+/// The list of one fetch, kept in order while photos come, go and change: a counted B+ tree with cheap copies.
+///
+/// Each entry is an id, once in a list, and a key: an approximation of what the fetch sorts by that keeps its order
+/// (key(x) < key(y) only if x stands before y; whoever inserts settles ties by the position it gives). From a position to
+/// the id, from an id to its position, and the ``ListDigest`` of any prefix are O(log n).
+///
+/// A copy is O(1), and a change of one costs a path from the root, some 10 kB at most, not the list. So a list that was
+/// sent to a client is kept as it was, at the price of what changed since.
+///
+/// The ids are in leaves of up to 256, with the counts and digests of all below in the nodes above. Nodes have numbers that
+/// survive copying; two ``PagedNumbers`` beside the tree lead from an id to the number of its leaf and from a node to its
+/// parent, which is a path from the root in whichever snapshot they belong to.
+package struct OrderedIDs: Sendable {
+  let shape: Shape
+  var root: Subtree
+  var numbering: Numbering
+
+  /// The empty list.
+  package init() { self.init(shape: .usual) }
+
+  init(shape: Shape) {
+    precondition(shape.leaf >= 4 && shape.inner >= 8, "nodes too small to be mended")
+    self.shape = shape
+    numbering = Numbering()
+    root = Subtree(Node(number: numbering.take()))
+  }
+
+  /// - Parameters:
+  ///   - ids: in the order of the list.
+  ///   - keys: of the same entries, never descending.
+  /// - Precondition: no id is there twice, and none is negative.
+  /// - Complexity: O(n); about 21 bytes an entry.
+  package init(ids: [Int64], keys: [UInt64]) { self.init(ids: ids, keys: keys, shape: .usual) }
+
+  /// A list whose places nothing but the caller knows, as those of an album in its own order. All keys are 0.
+  package init(ids: [Int64]) { self.init(ids: ids, keys: [UInt64](repeating: 0, count: ids.count), shape: .usual) }
+
+  init(ids: [Int64], keys: [UInt64], shape: Shape) {
+    precondition(ids.count == keys.count, "\(ids.count) ids and \(keys.count) keys")
+    self.init(shape: shape)
+    guard !ids.isEmpty else { return }
+    numbering.release(root.number)
+    root = Self.root(above: Self.leaves(ids, keys, shape, &numbering), shape, &numbering)
+  }
+
+  package var count: Int { root.count }
+  package var isEmpty: Bool { count == 0 }
+
+  /// - Complexity: O(log n), with the steps of a radix tree.
+  package func contains(_ id: Int64) -> Bool { numbering.leafOf[id] != 0 }
+
+  /// Where an id stands, `nil` if it isn't in the list.
+  /// - Complexity: O(log n)
+  package func position(of id: Int64) -> Int? {
+    let leaf = numbering.leafOf[id]
+    guard leaf != 0 else { return nil }
+    let (node, start) = node(leaf)
+    guard let index = node.ids.firstIndex(of: id) else { preconditionFailure("id \(id) is not in its leaf") }
+    return start + index
+  }
+
+  /// The node of a number, and the position of its first entry.
+  private func node(_ number: UInt32) -> (node: Node, start: Int) {
+    if number == root.number { return (root.node, 0) }
+    let (parent, start) = node(numbering.parentOf[Int64(number)])
+    return parent.children.withUnsafeBufferPointer { children in
+      var start = start
+      for child in children {
+        if child.number == number { return (child.node, start) }
+        start += child.count
+      }
+      preconditionFailure("node \(number) is not below its parent")
+    }
+  }
+
+  /// The same tree, not only an equal list. Two lists that differ may not be identical; two equal ones may not be either.
+  /// - Complexity: O(1)
+  package func isIdentical(to other: OrderedIDs) -> Bool { root.node === other.root.node }
+
+  // MARK: - From a sorted list
+
+  private static func leaves(
+    _ ids: [Int64], _ keys: [UInt64], _ shape: Shape, _ numbering: inout Numbering
+  ) -> [Subtree] {
+    // About 85 %: the next insertions need no split.
+    let usual = (shape.leaf * 7 + 7) / 8
+    var leaves: [Subtree] = []
+    leaves.reserveCapacity(ids.count / usual + 1)
+    for start in stride(from: 0, to: ids.count, by: usual) {
+      let end = Swift.min(start + usual, ids.count)
+      let leaf = Node(number: numbering.take(), ids: Array(ids[start..<end]), keys: Array(keys[start..<end]))
+      for id in leaf.ids {
+        let other = numbering.leafOf.replace(id, with: leaf.number)
+        precondition(other == 0, "id \(id) is in a list twice")
+      }
+      leaves.append(Subtree(leaf))
+    }
+    if leaves.count > 1 { mend(&leaves, leaves.count - 1, shape, &numbering) }
+    return leaves
+  }
+
+  private static func root(above nodes: [Subtree], _ shape: Shape, _ numbering: inout Numbering) -> Subtree {
+    var nodes = nodes
+    let usual = (shape.inner * 7 + 7) / 8
+    while nodes.count > 1 {
+      var above: [Subtree] = []
+      var start = 0
+      while start < nodes.count {
+        let end = Swift.min(start + usual, nodes.count)
+        let node = Node(number: numbering.take(), children: Array(nodes[start..<end]))
+        for child in node.children { numbering.parentOf[Int64(child.number)] = node.number }
+        above.append(Subtree(node))
+        start = end
+      }
+      nodes = []
+      if above.count > 1 { mend(&above, above.count - 1, shape, &numbering) }
+      nodes = above
+    }
+    return nodes[0]
+  }
+}

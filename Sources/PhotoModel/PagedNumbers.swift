@@ -1,0 +1,123 @@
+/// A sparse array of numbers with cheap copies: a radix tree whose pages are there only where a number is not 0.
+///
+/// A copy shares every page; a change copies the few pages on its way that are shared (1 kB and some 0.5 kB each), and none
+/// that are not. Dense indexes, as the rowids of a table are, cost about 4.4 bytes each.
+struct PagedNumbers: Sendable {
+  /// A page of numbers, or of pages. What its tree alone refers to is changed in place.
+  final class Page {
+    /// How many of its numbers are not 0, or of its pages are there.
+    var used: Int
+    /// Empty in a page of pages.
+    var numbers: [UInt32]
+    /// Empty in a page of numbers.
+    var pages: [Page?]
+
+    init(height: Int) {
+      used = 0
+      numbers = height == 0 ? [UInt32](repeating: 0, count: 1 << PagedNumbers.numberBits) : []
+      pages = height == 0 ? [] : [Page?](repeating: nil, count: 1 << PagedNumbers.pageBits)
+    }
+
+    init(copying page: Page) {
+      used = page.used
+      numbers = page.numbers
+      pages = page.pages
+    }
+
+    func replace(_ slot: Int, with number: UInt32) -> UInt32 {
+      let old = numbers[slot]
+      numbers[slot] = number
+      used += (number == 0 ? 0 : 1) - (old == 0 ? 0 : 1)
+      return old
+    }
+  }
+
+  static let numberBits = 8
+  /// Fewer than the numbers of a page: to copy a page of pages is to retain each.
+  static let pageBits = 6
+
+  private(set) var root = Page(height: 0)
+  /// How many pages of pages are above a page of numbers.
+  private(set) var height = 0
+
+  /// How many numbers are not 0 is not kept: whoever needs it has it. Reading anywhere is safe: what was never set is 0.
+  /// - Precondition: what is set to another number than 0 has an index that isn't negative.
+  /// - Complexity: O(log n), in steps of 64.
+  subscript(index: Int64) -> UInt32 {
+    get {
+      guard index >= 0, fits(index) else { return 0 }
+      var page = root
+      var shift = Self.numberBits + Self.pageBits * (height - 1)
+      while shift >= Self.numberBits {
+        guard let next = page.pages[Int(index >> shift) & (1 << Self.pageBits - 1)] else { return 0 }
+        page = next
+        shift -= Self.pageBits
+      }
+      return page.numbers[Int(index) & (1 << Self.numberBits - 1)]
+    }
+    set { replace(index, with: newValue) }
+  }
+
+  /// - Returns: the number that was there.
+  @discardableResult
+  mutating func replace(_ index: Int64, with number: UInt32) -> UInt32 {
+    if number == 0 {
+      guard self[index] != 0 else { return 0 }
+    } else {
+      precondition(index >= 0, "an index of \(index)")
+      while !fits(index) { grow() }
+    }
+    return Self.replace(index, with: number, in: &root, height: height)
+  }
+
+  private func fits(_ index: Int64) -> Bool { index >> (Self.numberBits + Self.pageBits * height) == 0 }
+
+  private mutating func grow() {
+    height += 1
+    let above = Page(height: height)
+    if root.used > 0 {
+      above.pages[0] = root
+      above.used = 1
+    }
+    root = above
+  }
+
+  private static func replace(_ index: Int64, with number: UInt32, in page: inout Page, height: Int) -> UInt32 {
+    if !isKnownUniquelyReferenced(&page) { page = Page(copying: page) }
+    guard height > 0 else { return page.replace(Int(index) & (1 << numberBits - 1), with: number) }
+
+    let slot = Int(index >> (numberBits + pageBits * (height - 1))) & (1 << pageBits - 1)
+    if page.pages[slot] == nil {
+      page.pages[slot] = Page(height: height - 1)
+      page.used += 1
+    }
+    let old = replace(index, with: number, inSlot: &page.pages[slot], height: height - 1)
+    if number == 0, page.pages[slot]?.used == 0 {
+      page.pages[slot] = nil
+      page.used -= 1
+    }
+    return old
+  }
+
+  private static func replace(_ index: Int64, with number: UInt32, inSlot page: inout Page?, height: Int) -> UInt32 {
+    guard var below = page.take() else { return 0 }
+    let old = replace(index, with: number, in: &below, height: height)
+    page = below
+    return old
+  }
+}
+
+// A page is changed only while one tree alone refers to it, so what two threads share never changes.
+extension PagedNumbers.Page: @unchecked Sendable {}
+
+extension PagedNumbers {
+  /// Calls `body` with every page and its size in bytes, until it says that those below are of no interest.
+  func visitPages(_ body: (ObjectIdentifier, Int) -> Bool) { Self.visit(root, body) }
+
+  private static func visit(_ page: Page, _ body: (ObjectIdentifier, Int) -> Bool) {
+    // Beside the elements: the object, and the header of its array.
+    let bytes = 80 + page.numbers.capacity * 4 + page.pages.capacity * 8
+    guard body(ObjectIdentifier(page), bytes) else { return }
+    for case let below? in page.pages { visit(below, body) }
+  }
+}
