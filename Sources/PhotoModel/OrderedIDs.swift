@@ -88,15 +88,29 @@ package struct OrderedIDs: Sendable {
     leaves.reserveCapacity(ids.count / usual + 1)
     for start in stride(from: 0, to: ids.count, by: usual) {
       let end = Swift.min(start + usual, ids.count)
-      let leaf = Node(number: numbering.take(), ids: Array(ids[start..<end]), keys: Array(keys[start..<end]))
-      for id in leaf.ids {
-        let other = numbering.leafOf.replace(id, with: leaf.number)
-        precondition(other == 0, "id \(id) is in a list twice")
-      }
-      leaves.append(Subtree(leaf))
+      leaves.append(
+        Subtree(Node(number: numbering.take(), ids: Array(ids[start..<end]), keys: Array(keys[start..<end]))))
     }
+    numbering.leafOf = leafOf(leaves, count: ids.count)
     if leaves.count > 1 { mend(&leaves, leaves.count - 1, shape, &numbering) }
     return leaves
+  }
+
+  private static func leafOf(_ leaves: [Subtree], count: Int) -> PagedNumbers {
+    let largest = leaves.reduce(0) { Swift.max($0, $1.node.ids.max() ?? 0) }
+    // As a rule ids are dense; then one array that takes them in any order is made first, and its pages from it.
+    let isDense = largest < Int64(count) * 4 + 1_000
+    var dense = [UInt32](repeating: 0, count: isDense ? Int(largest) + 1 : 0)
+    var sparse = PagedNumbers()
+    for leaf in leaves {
+      for id in leaf.node.ids {
+        precondition(id >= 0, "id \(id) is negative")
+        let other = isDense ? dense[Int(id)] : sparse[id]
+        precondition(other == 0, "id \(id) is in a list twice")
+        if isDense { dense[Int(id)] = leaf.number } else { sparse[id] = leaf.number }
+      }
+    }
+    return isDense ? PagedNumbers(dense) : sparse
   }
 
   private static func root(above nodes: [Subtree], _ shape: Shape, _ numbering: inout Numbering) -> Subtree {

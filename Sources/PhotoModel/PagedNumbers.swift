@@ -40,20 +40,30 @@ struct PagedNumbers: Sendable {
   /// How many pages of pages are above a page of numbers.
   private(set) var height = 0
 
+  init() {}
+
+  /// With the number of each index from 0 on.
+  init(_ numbers: [UInt32]) {
+    let size = 1 << Self.numberBits
+    for start in stride(from: 0, to: numbers.count, by: size) {
+      let run = numbers[start..<min(start + size, numbers.count)]
+      let used = run.count { $0 != 0 }
+      guard used > 0 else { continue }
+      // Makes the page and those above it.
+      self[Int64(start)] = 1
+      guard let page = page(holding: Int64(start)) else { continue }
+      page.numbers.replaceSubrange(0..<run.count, with: run)
+      page.used = used
+    }
+  }
+
   /// How many numbers are not 0 is not kept: whoever needs it has it. Reading anywhere is safe: what was never set is 0.
   /// - Precondition: what is set to another number than 0 has an index that isn't negative.
   /// - Complexity: O(log n), in steps of 64.
   subscript(index: Int64) -> UInt32 {
     get {
       guard index >= 0, fits(index) else { return 0 }
-      var page = root
-      var shift = Self.numberBits + Self.pageBits * (height - 1)
-      while shift >= Self.numberBits {
-        guard let next = page.pages[Int(index >> shift) & (1 << Self.pageBits - 1)] else { return 0 }
-        page = next
-        shift -= Self.pageBits
-      }
-      return page.numbers[Int(index) & (1 << Self.numberBits - 1)]
+      return page(holding: index)?.numbers[Int(index) & (1 << Self.numberBits - 1)] ?? 0
     }
     set { replace(index, with: newValue) }
   }
@@ -68,6 +78,18 @@ struct PagedNumbers: Sendable {
       while !fits(index) { grow() }
     }
     return Self.replace(index, with: number, in: &root, height: height)
+  }
+
+  /// The page of numbers of an index that fits, if it is there.
+  private func page(holding index: Int64) -> Page? {
+    var page = root
+    var shift = Self.numberBits + Self.pageBits * (height - 1)
+    while shift >= Self.numberBits {
+      guard let next = page.pages[Int(index >> shift) & (1 << Self.pageBits - 1)] else { return nil }
+      page = next
+      shift -= Self.pageBits
+    }
+    return page
   }
 
   private func fits(_ index: Int64) -> Bool { index >> (Self.numberBits + Self.pageBits * height) == 0 }

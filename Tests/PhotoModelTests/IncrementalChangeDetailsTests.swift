@@ -59,18 +59,18 @@ import Testing
 
   private struct LawBroken: Error {}
 
-  /// Every list of up to five, every choice of what is touched, every place that the touched can get, up to two new ones, and
+  /// Every list of up to four, every choice of what is touched, every place that the touched can get, up to two new ones, and
   /// every limit.
   @Test func lawNineHoldsForEveryShortList() throws {
     var cases = 0
-    for count in 0...5 {
+    for count in 0...4 {
       let before = (0..<Int64(count)).map { $0 + 1 }
       for mask in 0..<1 << count where mask.nonzeroBitCount <= 3 {
         let touchedIDs = before.filter { mask >> ($0 - 1) & 1 == 1 }
         let rest = before.filter { !touchedIDs.contains($0) }
         for new in [[], [101], [101, 102]] as [[Int64]] where touchedIDs.count + new.count <= 3 {
           try forEachPlacing(of: touchedIDs + new, in: rest) { after in
-            for limit in [nil, 0, 1, 2, 3, 4] as [Int?] {
+            for limit in [nil, 0, 1, 2, 3] as [Int?] {
               var change = Case(before: before, after: after, limit: limit)
               for id in touchedIDs + new {
                 if !after.contains(id), id % 2 == 0 {

@@ -26,6 +26,21 @@ import Testing
     }
   }
 
+  @Test func madeOfAnArrayItHoldsTheSame() {
+    for count in [0, 1, 255, 256, 257, 20_000] {
+      // Every second page is empty.
+      var array = [UInt32](repeating: 0, count: count)
+      for index in array.indices where index / 256 % 2 == 0 && index % 3 > 0 { array[index] = UInt32(index) }
+      var numbers = PagedNumbers(array)
+      var oneByOne = PagedNumbers()
+      for (index, number) in array.enumerated() { oneByOne[Int64(index)] = number }
+      #expect((0..<Int64(count) + 300).allSatisfy { numbers[$0] == oneByOne[$0] })
+      #expect(numbers.pageCount == oneByOne.pageCount)
+      for index in array.indices { numbers[Int64(index)] = 0 }
+      #expect(numbers.root.used == 0)
+    }
+  }
+
   @Test func pagesThatGetEmptyAreGivenBack() {
     var numbers = PagedNumbers()
     for index in 0..<100_000 as Range<Int64> { numbers[index] = 1 }
@@ -55,5 +70,16 @@ import Testing
     }
     #expect(pages == 3)
     #expect(copy[777_777] == 1 && numbers[777_777] == 2)
+  }
+}
+
+extension PagedNumbers {
+  fileprivate var pageCount: Int {
+    var pages = 0
+    visitPages { _, _ in
+      pages += 1
+      return true
+    }
+    return pages
   }
 }
