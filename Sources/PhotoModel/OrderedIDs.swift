@@ -73,7 +73,7 @@ package struct OrderedIDs: Sendable {
     }
   }
 
-  /// The same tree, not only an equal list. Two lists that differ may not be identical; two equal ones may not be either.
+  /// Whether both are the same tree, and so the same list. Lists that are equal need not be.
   /// - Complexity: O(1)
   package func isIdentical(to other: OrderedIDs) -> Bool { root.node === other.root.node }
 

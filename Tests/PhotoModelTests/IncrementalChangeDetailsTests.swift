@@ -177,6 +177,18 @@ import Testing
           insertedIDs: [21]))
   }
 
+  /// Relative to what stays in the list, 9 is where it was: 3 has left.
+  @Test func whatCrossesTheLimitMovesNobody() throws {
+    let change = Case(
+      before: [1, 2, 3, 9], after: [5, 1, 2, 9, 3], limit: 4,
+      touched: TouchedAssets(fields: [5: .content, 9: .metadata]))
+    try change.requireLaws("pushed out")
+    #expect(change.incremental()?.moves == [])
+    let back = Case(before: change.after, after: change.before, limit: 4, touched: change.touched)
+    try back.requireLaws("taken in")
+    #expect(back.incremental()?.moves == [])
+  }
+
   /// A list in which something untouched came and went was not told all; the full form is used then.
   @Test func whatNobodySaidWasTouchedIsFoundAllTheSame() {
     let before = OrderedIDs(ids: Array(1...100))
