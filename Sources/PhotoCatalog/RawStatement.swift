@@ -145,6 +145,19 @@ struct RawStatement {
 
   func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : sqlite3_column_double(handle, column) }
 
+  /// See ``SortNumber``.
+  func sortNumber(_ column: Int32) -> UInt64 {
+    switch sqlite3_column_type(handle, column) {
+    case SQLITE_NULL: SortNumber.absent
+    case SQLITE_INTEGER: SortNumber.of(sqlite3_column_int64(handle, column))
+    case SQLITE_FLOAT: SortNumber.of(sqlite3_column_double(handle, column))
+    default:
+      SortNumber.of(
+        UnsafeBufferPointer(
+          start: sqlite3_column_text(handle, column), count: Int(sqlite3_column_bytes(handle, column))))
+    }
+  }
+
   func bool(_ column: Int32) -> Bool { int64(column) != 0 }
 
   /// The bytes of a text or a blob.
