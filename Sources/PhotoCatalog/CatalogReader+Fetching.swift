@@ -72,7 +72,7 @@ extension CatalogReader {
     key += ";where=" + predicateKey
     return FetchPlan(
       key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, fetchLimit: options.fetchLimit,
-      source: source, order: order.sql)
+      source: source, order: order)
   }
 
   /// In their canonical order, each once; `nil` when every asset is of one of them.

@@ -98,6 +98,24 @@ extension CatalogReader {
     return touched
   }
 
+  /// One of these commits made, edited or deleted a collection.
+  package func isTouched(collection id: Int64, after sequence: Int64, through last: Int64) throws -> Bool {
+    let history = try RawStatement(
+      database,
+      "SELECT inserted_collections, updated_collections, deleted_collections FROM history "
+        + "WHERE sequence > ? AND sequence <= ? AND "
+        + "coalesce(inserted_collections, updated_collections, deleted_collections) IS NOT NULL")
+    history.bind(1, sequence)
+    history.bind(2, last)
+    var isTouched = false
+    try history.forEachRow {
+      for column in Int32(0)...2 where !history.isNull(column) {
+        isTouched = try isTouched || PackedIDs.unpack(history.bytes(column)).contains(id)
+      }
+    }
+    return isTouched
+  }
+
   /// The assets with a file in or below the directories that a query of two bounds gives.
   private func assetsBelow(_ directories: String, _ sequence: Int64, _ last: Int64) throws -> [Int64] {
     // UNION: a directory that was renamed again, or lies below another one, is walked once.

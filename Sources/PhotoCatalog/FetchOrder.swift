@@ -7,6 +7,12 @@ struct FetchOrder: Sendable {
   /// `creationDate-,id-`: each key with `+` or `-` for its direction.
   let key: String
   let dependsOn: ChangedFields
+  /// What SQL sorts by first.
+  let firstKey: String
+  let isFirstAscending: Bool
+  /// The direction of the ids among rows of which nothing but the first key decides before; `nil` where more does, or the
+  /// first key's ``SortNumber`` stands for several values.
+  let idsAscendInTies: Bool?
 
   /// The keys in the order of the contract; ``FetchPlan/sortKeys`` outside.
   static let knownKeys = Key.allCases.map(\.rawValue)
@@ -43,6 +49,13 @@ struct FetchOrder: Sendable {
       " ORDER BY " + (source.readsRows && !isLimited ? "+" : "")
       + keys.map { Self.expression($0.key, of: source) + ($0.ascending ? "" : " DESC") }.joined(separator: ", ")
     dependsOn = keys.reduce(into: []) { $0.formUnion(Self.fields($1.key)) }
+    firstKey = Self.expression(keys[0].key, of: source)
+    isFirstAscending = keys[0].ascending
+    idsAscendInTies =
+      switch keys[0].key {
+      case .filename, .title: nil
+      default: keys.count <= 2 ? keys.last?.ascending : nil
+      }
   }
 
   /// NULL is the smallest for SQLite, as an absent value is for us.

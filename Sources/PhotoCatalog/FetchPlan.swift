@@ -20,10 +20,16 @@ package struct FetchPlan: Sendable {
 
   /// From `WITH` to `WHERE`, without what is selected and without order.
   let source: FetchSource
-  let order: String
+  let order: FetchOrder
 
   var idStatement: String {
-    source.with + "SELECT \(source.idColumn)" + source.from + source.whereClause + order
+    source.with + "SELECT \(source.idColumn)" + source.from + source.whereClause + order.sql
+      + (fetchLimit == nil ? "" : " LIMIT ?")
+  }
+
+  /// Of an ``OrderedList``: with the first sort key of each, and as many as are asked for.
+  var entryStatement: String {
+    source.with + "SELECT \(source.idColumn), \(order.firstKey)" + source.from + source.whereClause + order.sql
       + (fetchLimit == nil ? "" : " LIMIT ?")
   }
 

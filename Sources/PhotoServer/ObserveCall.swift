@@ -55,7 +55,7 @@ struct LiveObservation {
   private let plan: FetchPlan
   private let parameters: ObserveParameters
   /// What the client has.
-  private var sentIDs: [Int64] = []
+  private var sent = Sent.ids([])
   private var sentToken = ""
   /// Up to here the list is as it was sent; the token that was sent may be older.
   private(set) var checkedSequence: Int64 = 0
@@ -66,6 +66,13 @@ struct LiveObservation {
     self.library = library
     self.plan = plan
     self.parameters = parameters
+  }
+
+  private enum Sent {
+    /// What it says that it has.
+    case ids([Int64])
+    /// A list that is known.
+    case list(OrderedList)
   }
 
   typealias Send = (Observation) async throws -> Void
@@ -79,14 +86,14 @@ struct LiveObservation {
     switch try base(since: since) {
     case .reload(let reason):
       try await sendList(try library.lists.current(plan), reload: reason, send)
-    case .ids(let ids, let sequence, let list):
-      sentIDs = ids
+    case .sent(let known, let sequence, let list):
+      sent = known
       sentToken = since
       checkedSequence = sequence
       if try await !sendDifference(to: list, send) {
         sentToken = token(list)
         try await send(
-          Observation(token: sentToken, previousToken: since, count: list.ids.count, digest: list.digest))
+          Observation(token: sentToken, previousToken: since, count: list.count, digest: list.digest))
       }
     }
   }
@@ -99,7 +106,7 @@ struct LiveObservation {
 
   private enum Base {
     /// What the client has, of which commit, and the list as it is now: of that commit or a later one.
-    case ids([Int64], sequence: Int64, now: FetchedList)
+    case sent(Sent, sequence: Int64, now: FetchedList)
     case reload(Observation.Reload)
   }
 
@@ -111,12 +118,18 @@ struct LiveObservation {
     guard try library.catalog.read({ try $0.historyReaches(token.sequence) }) else { return .reload(.tokenExpired) }
     // A commit can be read, and its token be handed out, just before the feed announces it.
     let list = try library.lists.current(plan, atLeast: token.sequence)
-    let known = library.lists.recent(plan, sequence: token.sequence)?.ids
-    guard let ids = parameters.sinceIDs ?? known else { return .reload(.tokenExpired) }
-    if let digest = parameters.sinceDigest, ListDigest(of: ids).description != digest {
-      return .reload(.digestMismatch)
+    let known = library.lists.recent(plan, sequence: token.sequence)?.list
+    let digest: String
+    let sent: Sent
+    if let ids = parameters.sinceIDs {
+      (sent, digest) = (.ids(ids), ListDigest(of: ids).description)
+    } else if let known {
+      (sent, digest) = (.list(known), known.digest)
+    } else {
+      return .reload(.tokenExpired)
     }
-    return .ids(ids, sequence: token.sequence, now: list)
+    if let expected = parameters.sinceDigest, expected != digest { return .reload(.digestMismatch) }
+    return .sent(sent, sequence: token.sequence, now: list)
   }
 
   // MARK: Sending
@@ -124,13 +137,26 @@ struct LiveObservation {
   /// - Returns: whether there was a difference.
   private mutating func sendDifference(to list: FetchedList, _ send: Send) async throws -> Bool {
     guard list.sequence > checkedSequence else { return false }
-    let (touched, origins) = try library.catalog.read { reader in
+    let (touched, origins, isAlbumEdited) = try library.catalog.read { reader in
       (
         try reader.touched(after: checkedSequence, through: list.sequence),
-        try reader.origins(after: checkedSequence, through: list.sequence)
+        try reader.origins(after: checkedSequence, through: list.sequence),
+        // Then what else came, went or moved in it is named nowhere.
+        try plan.albumID.map { try reader.isTouched(collection: $0, after: checkedSequence, through: list.sequence) }
+          ?? false
       )
     }
-    let details = FetchResultChangeDetails.full(from: sentIDs, to: list.ids, touched: touched)
+    let details =
+      switch sent {
+      case .ids(let ids): FetchResultChangeDetails.full(from: ids, to: list.ids, touched: touched)
+      case .list(let before):
+        if isAlbumEdited {
+          FetchResultChangeDetails.full(from: before.ids, to: list.ids, touched: touched)
+        } else {
+          FetchResultChangeDetails.incremental(
+            from: before.entries, to: list.list.entries, limit: list.list.limit, touched: touched)
+        }
+      }
     checkedSequence = list.sequence
     lastChangeCount = 0
     guard let details else { return false }
@@ -141,15 +167,15 @@ struct LiveObservation {
       return true
     }
     var observation = Observation(
-      token: token(list), previousToken: sentToken, count: list.ids.count, digest: list.digest,
+      token: token(list), previousToken: sentToken, count: list.count, digest: list.digest,
       origin: origins.count == 1 ? origins.first : nil, details: details)
     let byteCount = try VarlinkEncoded(encoding: observation).byteCount
-    if byteCount > 1 << 20 || (byteCount > 16 << 10 && byteCount > Self.byteCount(of: list.ids)) {
+    if byteCount > 1 << 20 || (byteCount > 16 << 10 && byteCount > Self.byteCount(of: list.list)) {
       try await sendList(list, reload: .tooManyChanges, send)
       return true
     }
     if parameters.objects == true { try addObjects(to: &observation, list, besides: byteCount) }
-    sentIDs = list.ids
+    sent = .list(list.list)
     sentToken = observation.token
     try await send(observation)
     return true
@@ -158,27 +184,27 @@ struct LiveObservation {
   /// All ids, in pages.
   private mutating func sendList(_ list: FetchedList, reload: Observation.Reload?, _ send: Send) async throws {
     let previous = sentToken.isEmpty ? parameters.since : sentToken
-    sentIDs = list.ids
+    sent = .list(list.list)
     sentToken = token(list)
     checkedSequence = list.sequence
     if reload == .notWanted {
       try await send(
         Observation(
-          token: sentToken, previousToken: previous, count: list.ids.count, digest: list.digest, offset: 0, ids: [],
+          token: sentToken, previousToken: previous, count: list.count, digest: list.digest, offset: 0, ids: [],
           complete: true, reload: reload))
       return
     }
     var position = 0
     repeat {
-      let page = Array(list.ids[position...].prefix(ReplyLimits.idsPerPage))
+      let page = list.list.entries.ids(in: position..<min(position + ReplyLimits.idsPerPage, list.count))
       let end = position + page.count
       try await send(
         Observation(
-          token: sentToken, previousToken: position == 0 && reload != nil ? previous : nil, count: list.ids.count,
-          digest: list.digest, offset: position, ids: page, complete: end == list.ids.count,
+          token: sentToken, previousToken: position == 0 && reload != nil ? previous : nil, count: list.count,
+          digest: list.digest, offset: position, ids: page, complete: end == list.count,
           reload: position == 0 ? reload : nil))
       position = end
-    } while position < list.ids.count
+    } while position < list.count
   }
 
   /// Whole assets beside the details, while the message stays under 512 KiB.
@@ -190,7 +216,7 @@ struct LiveObservation {
     let limit = 512 << 10
     // No asset is shorter than this; more of them than fit are not even read.
     let most = (limit - byteCount) / 200
-    let changed = details.changedAfter.flatMap { list.ids[$0.start..<$0.start + $0.count] }
+    let changed = details.changedAfter.flatMap { list.list.entries.ids(in: $0.start..<$0.start + $0.count) }
     guard most > 0, details.insertedIDs.count + changed.count <= most else { return }
     let (inserted, updated) = try library.catalog.read {
       (try $0.assets(details.insertedIDs), try $0.assets(changed))
@@ -205,15 +231,19 @@ struct LiveObservation {
   private func token(_ list: FetchedList) -> String { library.catalog.token(list.sequence).description }
 
   /// Of the ids as JSON, with a comma each.
-  private static func byteCount(of ids: [Int64]) -> Int {
-    ids.reduce(0) { total, id in
+  private static func byteCount(of list: OrderedList) -> Int {
+    var (total, left) = (0, list.count)
+    for id in list.entries {
+      guard left > 0 else { break }
+      left -= 1
       var digits = 2
       var rest = id
       while rest >= 10 {
         digits += 1
         rest /= 10
       }
-      return total + digits
+      total += digits
     }
+    return total
   }
 }

@@ -28,7 +28,7 @@ import Testing
     let library = try RandomLibrary(seed: seed)
     let catalog = library.fixture.catalog
     let plans = try catalog.read { reader in try Self.fetches.map { try reader.plan($0) } }
-    var known = try catalog.read { reader in try plans.map { (try reader.sequence(), try reader.ids($0)) } }
+    var known = try catalog.read { reader in try plans.map { (try reader.sequence(), try reader.list($0)) } }
     // History begins with the library's first commit.
     try library.fixture.commit(inserted: [1])
     var live = try catalog.read { try $0.ids(try $0.plan(FetchOptions(includeHidden: true, includeTrashed: true))) }
@@ -44,11 +44,13 @@ import Testing
             try reader.updated(known[index].1, plan, since: known[index].0)
           )
         }
+        let list = try updated ?? catalog.read { try $0.list(plan) }
         if let updated {
-          #expect(updated == fetched, "seed \(seed), step \(step), \(plan.key)")
+          #expect(updated.ids == fetched, "seed \(seed), step \(step), \(plan.key)")
           updatedCount += 1
         }
-        known[index] = (sequence, fetched)
+        #expect(list.ids == fetched && list.digest == ListDigest(of: fetched).description)
+        known[index] = (sequence, list)
       }
     }
     #expect(updatedCount > 250, "of some 500: the others were fetched anew")
@@ -114,9 +116,9 @@ import Testing
     try fixture.commit(renamed: [(1, Array("/photos/a".utf8), Array("/photos/b".utf8))])
     try fixture.commit(roots: [(1, "/photos", false)])
     let (byFolder, byAvailability, plain) = try fixture.catalog.read { reader in
-      func updated(_ options: FetchOptions) throws -> [Int64]? {
+      func updated(_ options: FetchOptions) throws -> OrderedList? {
         let plan = try reader.plan(options)
-        return try reader.updated(try reader.ids(plan), plan, since: start)
+        return try reader.updated(try reader.list(plan), plan, since: start)
       }
       return (
         try updated(FetchOptions(collection: "folder:/photos/a")), try updated(FetchOptions(excludeUnavailable: true)),

@@ -278,8 +278,8 @@ private typealias Fixture = ReconcilerFixture
     fixture.reconciler.availability[new] = true
     fixture.reconciler.rootIDs[2] = new
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions(excludeUnavailable: true)) }
-    let (sequence, before) = try fixture.catalog.read { (try $0.sequence(), try $0.ids(plan)) }
-    #expect(before.isEmpty)
+    let (sequence, before) = try fixture.catalog.read { (try $0.sequence(), try $0.list(plan)) }
+    #expect(before.count == 0)
 
     func found(_ number: DirectoryNumber, in parent: DirectoryNumber, _ name: String, inode: UInt64) -> WatchRecord {
       .directoryFound(
@@ -293,7 +293,7 @@ private typealias Fixture = ReconcilerFixture
     }
     let (after, updated, touched) = try fixture.catalog.read { reader in
       (
-        try reader.ids(plan), try reader.ids(plan, updating: before, of: sequence),
+        try reader.ids(plan), try reader.list(plan, updating: before, of: sequence).ids,
         try reader.touched(after: sequence, through: try reader.sequence())
       )
     }

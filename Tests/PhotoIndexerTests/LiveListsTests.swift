@@ -89,10 +89,11 @@ import Testing
     #expect(lists.recent(plan, sequence: first)?.ids == [1])
   }
 
+  /// Lists that have nothing in common cost their whole size each.
   @Test func bytesOfAllFetchesTogetherAreBounded() throws {
     let library = try ScriptedLibrary()
     var limits = LiveLists.Limits()
-    limits.keptBytes = 100_000
+    limits.keptBytes = 400_000
     let lists = library.lists(limits)
     let plans = try (1...4).map { try library.plan(limit: $0) }
     var sequences: [(FetchPlan, Int64)] = []
@@ -101,19 +102,54 @@ import Testing
       for plan in plans {
         library.pass(.milliseconds(1))
         sequences.append((plan, try lists.current(plan).sequence))
-        #expect(lists.keptBytes <= 100_000)
+        #expect(lists.keptBytes <= 400_000)
       }
     }
-    let kept = sequences.map { lists.recent($0.0, sequence: $0.1) != nil }
-    // What is left is what was superseded last: about 100,000 bytes of 8,000 a list.
-    #expect((8...12).contains(kept.count { $0 }))
-    #expect(kept.suffix(8).allSatisfy { $0 })
+    let kept = sequences.map { lists.recent($0.0, sequence: $0.1) }
+    // What is left is what was superseded last: 350,000 to 400,000 bytes of 26,000 a list.
+    #expect((13...15).contains(kept.count { $0 != nil }))
+    #expect(kept.suffix(12).allSatisfy { $0 != nil })
+    #expect(Self.byteCount(kept.compactMap { $0 }) <= 400_000)
+  }
+
+  /// A list and what one change made of it cost little more than one of them.
+  @Test func versionsThatShareMostAreKeptByTheHundred() throws {
+    let library = try FilledCatalog(count: 20_000)
+    let plan = try library.catalog.read {
+      try $0.plan(FetchOptions(sortDescriptors: [SortDescriptor(key: "isFavorite", ascending: true)]))
+    }
+    var limits = LiveLists.Limits()
+    limits.keptBytes = 1 << 20
+    let (many, few) = (library.lists(), library.lists(limits))
+    for lists in [many, few] { lists.beginObserving(plan) }
+    var sequences: [Int64] = []
+    for round in 0..<200 as Range<Int64> {
+      for lists in [many, few] { _ = try lists.current(plan) }
+      sequences.append(try library.favor(1 + round * 99))
+      #expect(few.keptBytes <= 1 << 20)
+    }
+    let last = try (many.current(plan), few.current(plan))
+    let keptByMany = sequences.compactMap { many.recent(plan, sequence: $0) }
+    let keptByFew = sequences.compactMap { few.recent(plan, sequence: $0) }
+    #expect(keptByMany.count == 200 && last.0.ids == last.1.ids)
+    #expect(Set(keptByMany.map(\.digest)).count == 200)
+    #expect((20...100).contains(keptByFew.count), "\(keptByFew.count) were kept")
+    #expect(keptByFew.map(\.sequence) == sequences.suffix(keptByFew.count), "the newest are")
+    // Without what is shared they would be 100 MB. Nor is the estimate more than they really cost by much.
+    let bytes = Self.byteCount(keptByMany) - last.0.list.entries.byteCount
+    #expect(bytes <= many.keptBytes && many.keptBytes < bytes * 3, "\(bytes), taken for \(many.keptBytes)")
+    #expect(Self.byteCount(keptByFew) - last.1.list.entries.byteCount <= 1 << 20)
+  }
+
+  /// What these take together, each part that several share counted once.
+  private static func byteCount(_ lists: [FetchedList]) -> Int {
+    lists.indices.reduce(0) { $0 + lists[$1].list.entries.byteCount(besides: lists[..<$1].map(\.list.entries)) }
   }
 
   @Test func listThatIsAskedForOutlivesOlderUses() throws {
     let library = try ScriptedLibrary()
     var limits = LiveLists.Limits()
-    limits.keptBytes = 30_000
+    limits.keptBytes = 100_000
     let lists = library.lists(limits)
     let plan = try library.plan()
     lists.beginObserving(plan)
@@ -237,11 +273,11 @@ private final class ScriptedLibrary: Sendable {
       feed: feed, limits: limits, now: { self.state.withLock { $0.time } }, fetch: { plan, _ in self.fetch(plan) })
   }
 
-  private func fetch(_ plan: FetchPlan) -> (Int64, [Int64]) {
+  private func fetch(_ plan: FetchPlan) -> (sequence: Int64, list: OrderedList) {
     state.withLock { $0.onFetch }(plan)
     return state.withLock { state in
       state.fetchCount += 1
-      return (state.sequence, state.ids)
+      return (state.sequence, OrderedList(ids: state.ids))
     }
   }
 
@@ -276,5 +312,48 @@ private final class EmptyCatalog: Sendable {
 
   deinit {
     do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
+  }
+}
+
+/// A catalog of photos without dates, with a feed of what a test does to them.
+private final class FilledCatalog: Sendable {
+  let feed = ChangeFeed(sequence: 0)
+  private let empty: EmptyCatalog
+
+  init(count: Int) throws {
+    empty = try EmptyCatalog()
+    let sequence = try catalog.write { writer in
+      let directory = try writer.insertDirectory(
+        parentID: nil, rootID: try writer.insertRoot(path: Array("/p".utf8)), name: [],
+        volumeID: try writer.volume(identity: "v"), inode: 1, birthTime: 1
+      ).directory
+      var record = CommitRecord()
+      for number in 0..<count {
+        let row = FileRow(
+          assetID: 0, directoryID: directory, name: Array("\(number)".utf8), byteCount: 1, modificationTime: 1,
+          changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
+        let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
+        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: 1))
+      }
+      return try writer.append(record, origin: "watcher", date: 1)
+    }
+    feed.publish(sequence)
+  }
+
+  var catalog: Catalog { empty.catalog }
+
+  func lists(_ limits: LiveLists.Limits = LiveLists.Limits()) -> LiveLists {
+    LiveLists(catalog: catalog, feed: feed, limits: limits)
+  }
+
+  func favor(_ id: Int64) throws -> Int64 {
+    let sequence = try catalog.write { writer in
+      var record = CommitRecord()
+      #expect(try writer.setFavorite(id, true))
+      record.update(asset: id, .favorite)
+      return try writer.append(record, origin: "client:test", date: 1)
+    }
+    feed.publish(sequence)
+    return sequence
   }
 }

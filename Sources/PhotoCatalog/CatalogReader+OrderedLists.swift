@@ -1,0 +1,153 @@
+import GRDB
+import PhotoModel
+
+extension CatalogReader {
+  /// - Complexity: that of ``ids(_:)``.
+  package func list(_ plan: FetchPlan) throws -> OrderedList {
+    let statement = try RawStatement(database, uncached: plan.entryStatement)
+    let wanted = plan.fetchLimit.map(OrderedList.fetchCount)
+    statement.bind(plan.source.arguments + (wanted.map { [.integer(Int64($0))] } ?? []))
+    var (ids, numbers): ([Int64], [UInt64]) = ([], [])
+    try statement.forEachRow {
+      ids.append(statement.int64(0))
+      numbers.append(statement.sortNumber(1, plan.order))
+    }
+    return OrderedList(
+      entries: OrderedIDs(ids: ids, keys: numbers), isWhole: wanted.map { ids.count < $0 } ?? true,
+      limit: plan.fetchLimit)
+  }
+
+  /// The list as it is now, made from what it was at an earlier commit.
+  ///
+  /// - Parameter known: what ``list(_:)`` or this gave at `sequence`.
+  /// - Complexity: O(t log n) for t touched assets, with one statement for those that the commits can have let in, out or
+  ///   elsewhere, and some more where the sort keys of neighbours must be compared. Where t is a large part of the list,
+  ///   or what was touched isn't named asset by asset, that of ``list(_:)``.
+  package func list(_ plan: FetchPlan, updating known: OrderedList, of sequence: Int64) throws -> OrderedList {
+    try updated(known, plan, since: sequence) ?? list(plan)
+  }
+
+  /// - Returns: nil where that is not the way to it.
+  func updated(_ known: OrderedList, _ plan: FetchPlan, since sequence: Int64) throws -> OrderedList? {
+    guard !plan.source.usesPath, let touched = try placedAssets(known, plan, since: sequence) else { return nil }
+    guard !touched.isEmpty else { return known }
+    var list = known
+    var edits = 0
+    for id in touched where list.entries.remove(id) != nil { edits += 1 }
+
+    let sorting = SortingStatement(database, plan)
+    var low = 0
+    for (id, number) in try sorting.sorted(touched) {
+      guard let position = try sorting.position(of: id, number, in: list.entries, from: low) else { return nil }
+      // Behind the reserve stand rows that nobody has looked at.
+      if position == list.entries.count && !list.isWhole { break }
+      list.entries.insert(id, key: number, at: position)
+      low = position + 1
+      edits += 1
+    }
+    guard edits > 0 else { return known }
+    list.noteEdits(edits)
+    if let limit = plan.fetchLimit {
+      if list.entries.count < limit && !list.isWhole { return nil }
+      try trim(&list, limit)
+    }
+    return list
+  }
+
+  /// A reserve that grows would in the end be all there is.
+  private func trim(_ list: inout OrderedList, _ limit: Int) throws {
+    let wanted = OrderedList.fetchCount(limit: limit)
+    guard list.entries.count > wanted + wanted / 2 else { return }
+    list.isWhole = false
+    for id in list.entries.ids(in: wanted..<list.entries.count) { list.entries.remove(id) }
+  }
+
+  /// The assets whose place in the list may be another, or none; nil where they are many, or history doesn't name them one
+  /// by one.
+  private func placedAssets(_ known: OrderedList, _ plan: FetchPlan, since sequence: Int64) throws -> [Int64]? {
+    guard try historyReaches(sequence) else { return nil }
+    if !plan.dependsOn.isDisjoint(with: [.path, .availability]) {
+      for table in ["history_directory", "history_root"] {
+        let statement = try RawStatement(database, "SELECT 1 FROM \(table) WHERE sequence > ? LIMIT 1")
+        statement.bind(1, sequence)
+        if try statement.firstRow({ true }) == true { return nil }
+      }
+    }
+    let most = max(64, known.entries.count / 8)
+    // The members of an album and their order are not named.
+    if let album = plan.albumID, try isTouched(collection: album, after: sequence, through: .max) { return nil }
+    var touched: Set<Int64> = []
+    var lostCollections = false
+    let history = try RawStatement(
+      database,
+      "SELECT inserted_assets, updated_assets, deleted_assets, deleted_collections FROM history WHERE sequence > ?")
+    history.bind(1, sequence)
+    try history.forEachRow {
+      guard touched.count <= most, !lostCollections else { return }
+      lostCollections = !history.isNull(3)
+      touched.formUnion(try PackedIDs.unpack(history.bytes(0)))
+      for (id, fields) in try PackedIDs.unpackFields(history.bytes(1)) where !fields.isDisjoint(with: plan.dependsOn) {
+        touched.insert(id)
+      }
+      for id in try PackedIDs.unpack(history.bytes(2)) where known.entries.contains(id) { touched.insert(id) }
+    }
+    return lostCollections || touched.count > most ? nil : touched.sorted()
+  }
+}
+
+/// Finds where assets stand in the order of a list, and leaves out those that are not in it.
+private struct SortingStatement {
+  /// As many as are compared at once where numbers alone don't tell: one that is sought among sixteen.
+  private static let probeCount = 16
+
+  private let database: Database
+  private let plan: FetchPlan
+
+  init(_ database: Database, _ plan: FetchPlan) {
+    self.database = database
+    self.plan = plan
+  }
+
+  func sorted(_ ids: [Int64]) throws -> [(id: Int64, number: UInt64)] {
+    var source = plan.source
+    // Whatever they are, they are numbers; as many parameters would be too many.
+    let list = ids.map(String.init).joined(separator: ", ")
+    source.conditions.append(SQLCondition(sql: "\(source.idColumn) IN (\(list))"))
+    let statement = try RawStatement(
+      database,
+      uncached: source.with + "SELECT \(source.idColumn), \(plan.order.firstKey)" + source.from + source.whereClause
+        + plan.order.sql)
+    statement.bind(source.arguments)
+    var sorted: [(Int64, UInt64)] = []
+    try statement.forEachRow { sorted.append((statement.int64(0), statement.sortNumber(1, plan.order))) }
+    return sorted
+  }
+
+  /// How many of the list come before an asset that it doesn't have, all those before `start` among them.
+  ///
+  /// - Returns: nil where the list is not what is in the catalog.
+  func position(of id: Int64, _ number: UInt64, in list: OrderedIDs, from start: Int) throws -> Int? {
+    if let ascending = plan.order.idsAscendInTies {
+      return list.position(forKey: number, id: id, ascending: ascending)
+    }
+    let ties = list.positions(forKey: number)
+    var (low, high) = (max(start, ties.lowerBound), ties.upperBound)
+    while low < high {
+      // Both ends are among them: what is new is often first or last.
+      let count = min(high - low, Self.probeCount)
+      let probes = (0..<count).map { count == 1 ? low : low + $0 * (high - 1 - low) / (count - 1) }
+      let sorted = try sorted(([id] + probes.map { list[$0] }).sorted()).map(\.id)
+      guard sorted.count == count + 1, let before = sorted.firstIndex(of: id) else { return nil }
+      high = before == count ? high : probes[before]
+      if before > 0 { low = probes[before - 1] + 1 }
+    }
+    return low
+  }
+}
+
+extension RawStatement {
+  /// As lists are kept: in the direction of the order.
+  fileprivate func sortNumber(_ column: Int32, _ order: FetchOrder) -> UInt64 {
+    order.isFirstAscending ? sortNumber(column) : ~sortNumber(column)
+  }
+}
