@@ -31,8 +31,8 @@ import Testing
   /// Every question of a key with one value; of the many for texts, every 23rd, so that all keys together have all.
   private func checkComparisons(_ key: PredicateKey) throws {
     var comparisons: [Predicate.Comparison] = []
-    for quantifier in quantifiers(for: key) {
-      for question in questions(for: key) {
+    for quantifier in library.quantifiers(for: key) {
+      for question in library.questions(for: key) {
         for modifiers in PredicateSamples.modifiers(for: question) {
           comparisons.append(Predicate.Comparison(quantifier, key, question, modifiers))
         }
@@ -52,13 +52,13 @@ import Testing
 
   @Test func randomPredicatesMeanWhatTheEvaluatorSays() throws {
     var random = SplitMix(seed: 52)
-    for _ in 0..<1_000 { try check(randomPredicate(4, using: &random)) }
+    for _ in 0..<1_000 { try check(library.randomPredicate(4, using: &random)) }
   }
 
   @Test func aPredicateIsOneConditionBesideTheOthers() throws {
     var random = SplitMix(seed: 53)
     for _ in 0..<100 {
-      let predicate = randomPredicate(3, using: &random)
+      let predicate = library.randomPredicate(3, using: &random)
       let members = library.assets.filter {
         predicate.matches($0) && library.random.albumOrder.contains($0.id) && !$0.isHidden && !$0.isTrashed
           && $0.available
@@ -207,48 +207,5 @@ import Testing
     #expect(deepest >= (isTree ? 10 : 30), "\(deepest)")
     let nots = String(repeating: "NOT ", count: Predicate.maximumDepth - 2)
     #expect(try ids(nots + "rating == nil") == ids("rating == nil"))
-  }
-
-  // MARK: - Random predicates
-
-  private func randomPredicate(_ depth: Int, using random: inout SplitMix) -> Predicate {
-    guard depth > 0, Int.random(in: 0..<4, using: &random) > 0 else { return randomComparison(using: &random) }
-    let parts = (0..<Int.random(in: 2...3, using: &random)).map { _ in randomPredicate(depth - 1, using: &random) }
-    return switch Int.random(in: 0..<3, using: &random) {
-    case 0: .and(parts)
-    case 1: .or(parts)
-    default: .not(parts[0])
-    }
-  }
-
-  private func randomComparison(using random: inout SplitMix) -> Predicate {
-    let key = PredicateKey.allCases.randomElement(using: &random) ?? .id
-    switch Int.random(in: 0..<12, using: &random) {
-    case 0: return .comparison(.init(key, .random(using: &random) ? .isAbsent : .isPresent))
-    case 1: return .constant(.random(using: &random))
-    default:
-      let question = questions(for: key).randomElement(using: &random) ?? .isAbsent
-      let modifiers = PredicateSamples.modifiers(for: question).randomElement(using: &random) ?? []
-      let quantifier = quantifiers(for: key).randomElement(using: &random) ?? nil
-      return .comparison(.init(quantifier, key, question, modifiers))
-    }
-  }
-
-  private func quantifiers(for key: PredicateKey) -> [Predicate.Quantifier?] { key.isList ? [.any, .all] : [nil] }
-
-  private func questions(for key: PredicateKey) -> [Predicate.Question] {
-    PredicateSamples.questions(key.valueType, values(of: key))
-  }
-
-  /// Some that assets have, and some that none has.
-  private func values(of key: PredicateKey) -> [Predicate.Literal] {
-    switch key {
-    case .filename, .path, .resourcesPath, .resourcesFilename:
-      ["", "/", "/photos/a", "img_", "IMG_", "%FF", "file:///", "É", "E\u{301}", "1", "日", ".RAF"].map { .string($0) }
-        + library.assets.prefix(6).flatMap { $0.values(of: key) }
-    case .keywords: PredicateLibrary.keywords.map { .string($0) }
-    case .contentType, .resourcesContentType: ["image/jpeg", "IMAGE/X-RAF", "raf", ""].map { .string($0) }
-    default: PredicateSamples.values(key.valueType)
-    }
   }
 }
