@@ -83,16 +83,10 @@ extension CatalogReader {
         touched.deleted.insert(id)
       }
     }
-    for id in try assetsBelow(
-      "SELECT directory_id FROM history_directory WHERE sequence > ? AND sequence <= ?", sequence, last)
-    {
+    for id in try assets(below: .renamed, after: sequence, through: last) {
       touched.fields[id, default: []].insert(.path)
     }
-    for id in try assetsBelow(
-      "SELECT coalesce(history_root.directory_id, directory.id) FROM history_root "
-        + "LEFT JOIN directory ON directory.root_id = history_root.root_id WHERE sequence > ? AND sequence <= ?",
-      sequence, last)
-    {
+    for id in try assets(below: .cameOrWent, after: sequence, through: last) {
       touched.fields[id, default: []].insert(.availability)
     }
     return touched
@@ -116,16 +110,30 @@ extension CatalogReader {
     return isTouched
   }
 
-  /// The assets with a file in or below the directories that a query of two bounds gives.
-  private func assetsBelow(_ directories: String, _ sequence: Int64, _ last: Int64) throws -> [Int64] {
+  /// Directories that are one row of history, with all that is below them.
+  enum MovedSubtree: String, Hashable {
+    /// Theirs is another path now.
+    case renamed = "SELECT directory_id FROM history_directory WHERE sequence > ? AND sequence <= ?"
+    /// Their root, or what was mounted in them.
+    case cameOrWent = """
+      SELECT coalesce(history_root.directory_id, directory.id) FROM history_root
+      LEFT JOIN directory ON directory.root_id = history_root.root_id WHERE sequence > ? AND sequence <= ?
+      """
+  }
+
+  /// The assets with a file in or below the directories that these commits moved; some may be there twice.
+  ///
+  /// - Parameter limit: no more rows than these.
+  func assets(below kind: MovedSubtree, after sequence: Int64, through last: Int64, limit: Int = -1) throws -> [Int64] {
     // UNION: a directory that was renamed again, or lies below another one, is walked once.
     let statement = try RawStatement(
       database,
-      "WITH RECURSIVE below(id) AS (\(directories) "
+      "WITH RECURSIVE below(id) AS (\(kind.rawValue) "
         + "UNION SELECT directory.id FROM below JOIN directory ON directory.parent_id = below.id) "
-        + "SELECT resource.asset_id FROM below CROSS JOIN resource ON resource.directory_id = below.id")
+        + "SELECT resource.asset_id FROM below CROSS JOIN resource ON resource.directory_id = below.id LIMIT ?")
     statement.bind(1, sequence)
     statement.bind(2, last)
+    statement.bind(3, limit)
     var ids: [Int64] = []
     try statement.forEachRow { ids.append(statement.int64(0)) }
     return ids

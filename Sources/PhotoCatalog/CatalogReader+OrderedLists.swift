@@ -29,7 +29,7 @@ extension CatalogReader {
 
   /// - Returns: nil where that is not the way to it.
   func updated(_ known: OrderedList, _ plan: FetchPlan, since sequence: Int64) throws -> OrderedList? {
-    guard !plan.source.usesPath, let touched = try placedAssets(known, plan, since: sequence) else { return nil }
+    guard let touched = try placedAssets(known, plan, since: sequence) else { return nil }
     guard !touched.isEmpty else { return known }
     var list = known
     var edits = 0
@@ -62,36 +62,36 @@ extension CatalogReader {
     for id in list.entries.ids(in: wanted..<list.entries.count) { list.entries.remove(id) }
   }
 
-  /// The assets whose place in the list may be another, or none; nil where they are many, or history doesn't name them one
-  /// by one.
+  /// The assets whose place in the list may be another, or none; nil where they are so many that all can as well be
+  /// fetched, or nobody knows which they are.
   private func placedAssets(_ known: OrderedList, _ plan: FetchPlan, since sequence: Int64) throws -> [Int64]? {
     guard try historyReaches(sequence) else { return nil }
-    if !plan.dependsOn.isDisjoint(with: [.path, .availability]) {
-      for table in ["history_directory", "history_root"] {
-        let statement = try RawStatement(database, "SELECT 1 FROM \(table) WHERE sequence > ? LIMIT 1")
-        statement.bind(1, sequence)
-        if try statement.firstRow({ true }) == true { return nil }
-      }
-    }
-    let most = max(64, known.entries.count / 8)
     // The members of an album and their order are not named.
     if let album = plan.albumID, try isTouched(collection: album, after: sequence, through: .max) { return nil }
-    var touched: Set<Int64> = []
-    var lostCollections = false
+    let most = max(64, known.entries.count / 8)
+    var placed: Set<Int64> = []
     let history = try RawStatement(
-      database,
-      "SELECT inserted_assets, updated_assets, deleted_assets, deleted_collections FROM history WHERE sequence > ?")
+      database, "SELECT inserted_assets, updated_assets, deleted_assets FROM history WHERE sequence > ?")
     history.bind(1, sequence)
     try history.forEachRow {
-      guard touched.count <= most, !lostCollections else { return }
-      lostCollections = !history.isNull(3)
-      touched.formUnion(try PackedIDs.unpack(history.bytes(0)))
+      guard placed.count <= most else { return }
+      placed.formUnion(try PackedIDs.unpack(history.bytes(0)))
       for (id, fields) in try PackedIDs.unpackFields(history.bytes(1)) where !fields.isDisjoint(with: plan.dependsOn) {
-        touched.insert(id)
+        placed.insert(id)
       }
-      for id in try PackedIDs.unpack(history.bytes(2)) where known.entries.contains(id) { touched.insert(id) }
+      for id in try PackedIDs.unpack(history.bytes(2)) where known.entries.contains(id) { placed.insert(id) }
     }
-    return lostCollections || touched.count > most ? nil : touched.sorted()
+    // A list that asks for paths or for what is there has to look at what is below such directories; others don't.
+    var below: [MovedSubtree] = []
+    if plan.source.usesPath || plan.source.usesOffline { below.append(.renamed) }
+    if plan.source.usesOffline { below.append(.cameOrWent) }
+    for kind in below where placed.count <= most {
+      let ids = try assets(below: kind, after: sequence, through: .max, limit: most + 1)
+      // Some may be there twice, and then there are more than these.
+      if ids.count > most { return nil }
+      placed.formUnion(ids)
+    }
+    return placed.count > most ? nil : placed.sorted()
   }
 }
 
@@ -108,16 +108,11 @@ private struct SortingStatement {
     self.plan = plan
   }
 
+  /// - Complexity: a lookup for each, whatever the size of the catalog; where paths are asked for, one pass over all
+  ///   directories.
   func sorted(_ ids: [Int64]) throws -> [(id: Int64, number: UInt64)] {
-    var source = plan.source
-    // Whatever they are, they are numbers; as many parameters would be too many.
-    let list = ids.map(String.init).joined(separator: ", ")
-    source.conditions.append(SQLCondition(sql: "\(source.idColumn) IN (\(list))"))
-    let statement = try RawStatement(
-      database,
-      uncached: source.with + "SELECT \(source.idColumn), \(plan.order.firstKey)" + source.from + source.whereClause
-        + plan.order.sql)
-    statement.bind(source.arguments)
+    let statement = try RawStatement(database, uncached: plan.touchedStatement)
+    statement.bind([.text("[" + ids.map(String.init).joined(separator: ",") + "]")] + plan.source.arguments)
     var sorted: [(Int64, UInt64)] = []
     try statement.forEachRow { sorted.append((statement.int64(0), statement.sortNumber(1, plan.order))) }
     return sorted

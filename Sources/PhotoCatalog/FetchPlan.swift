@@ -33,6 +33,12 @@ package struct FetchPlan: Sendable {
       + (fetchLimit == nil ? "" : " LIMIT ?")
   }
 
+  /// As ``entryStatement``, of those rows alone whose ids are in a JSON array, which is the first argument; without limit.
+  var touchedStatement: String {
+    source.with + "SELECT \(source.idColumn), \(order.firstKey)" + source.from(touched: true) + source.whereClause
+      + order.sql
+  }
+
   var countStatement: String {
     guard fetchLimit != nil else { return source.with + "SELECT count(*)" + source.from + source.whereClause }
     return source.with + "SELECT count(*) FROM (SELECT 1" + source.from + source.whereClause + " LIMIT ?)"
@@ -88,9 +94,17 @@ struct FetchSource: Sendable {
 
   // CROSS JOIN keeps this order of loops (https://www.sqlite.org/optoverview.html#crossjoin): the list's own first, so
   // that its index gives the order, and what is only looked up last.
-  var from: String {
-    (albumID == nil ? " FROM asset" : " FROM album_asset AS member CROSS JOIN asset ON asset.id = member.asset_id")
-      + (usesPath ? " CROSS JOIN place ON place.id = asset.directory_id" : "")
+  var from: String { from(touched: false) }
+
+  /// - Parameter touched: of all rows only those in a JSON array, which is a `?`: that many lookups, whatever the order.
+  func from(touched: Bool) -> String {
+    let place = usesPath ? " CROSS JOIN place ON place.id = asset.directory_id" : ""
+    let ids = touched ? "json_each(?) AS touched CROSS JOIN " : ""
+    guard albumID != nil else {
+      return " FROM " + ids + "asset" + (touched ? " ON asset.id = touched.value" : "") + place
+    }
+    return " FROM " + ids + "album_asset AS member" + (touched ? " ON member.asset_id = touched.value" : "")
+      + " CROSS JOIN asset ON asset.id = member.asset_id" + place
   }
 
   var whereClause: String {

@@ -1,0 +1,214 @@
+import PhotoModel
+
+@testable import PhotoCatalog
+
+/// Commits of every kind that there is to a random library, with the history that the library would write of them.
+struct RandomCommits {
+  let library: PredicateLibrary
+  private var random: SplitMix
+  /// Of all assets that are there.
+  private var live: [Int64]
+  /// Names that no file had before.
+  private var names = 0
+  private var hasAlbum = true
+
+  init(seed: UInt64) throws {
+    library = try PredicateLibrary(seed: seed)
+    random = SplitMix(seed: seed &* 7_919)
+    live = library.assets.map(\.id)
+    // History begins with the library's first commit.
+    try catalog.write { writer in
+      var record = CommitRecord()
+      record.insert(asset: 1)
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+  }
+
+  var catalog: Catalog { library.fixture.catalog }
+  private var albumID: Int64 { library.random.albumID }
+
+  /// One commit of one to five changes.
+  mutating func commit() throws {
+    var record = CommitRecord()
+    try catalog.write { writer in
+      for _ in 0..<Int.random(in: 1...5, using: &random) { try change(writer, &record) }
+      if !record.isEmpty { _ = try writer.append(record, origin: "watcher", date: 1) }
+    }
+  }
+
+  private mutating func change(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+    switch Int.random(in: 0..<100, using: &random) {
+    case 0..<6: try setAvailability(writer, &record)
+    case 6..<12: try moveDirectory(writer, &record)
+    case 12..<24: try editAlbum(writer, &record)
+    case 24..<38: try insert(writer, &record)
+    default: try edit(writer, &record)
+    }
+  }
+
+  // MARK: Assets
+
+  private mutating func edit(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+    guard let id = live.randomElement(using: &random), let row = try writer.file(ofAsset: id) else { return }
+    switch Int.random(in: 0..<7, using: &random) {
+    case 0: if try writer.setFavorite(id, .random(using: &random)) { record.update(asset: id, .favorite) }
+    case 1: if try writer.setHidden(id, .random(using: &random)) { record.update(asset: id, .hidden) }
+    case 2:
+      try run(writer, "UPDATE asset SET is_trashed = NOT is_trashed WHERE id = ?", [.integer(id)])
+      record.update(asset: id, .trashed)
+    case 3:
+      try writer.moveFile(row, to: directory(), name: name())
+      record.update(asset: id, .path)
+    case 4:
+      try writer.deleteAsset(id)
+      live.removeAll { $0 == id }
+      record.delete(asset: id)
+    default:
+      let content = content()
+      let fields = content.changedFields(since: try writer.content(of: id))
+      try writer.updateContent(content, file: row)
+      record.update(asset: id, fields.union(.content))
+    }
+  }
+
+  private mutating func insert(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+    let row = FileRow(
+      assetID: 0, directoryID: directory(), name: name(), byteCount: .random(in: 0...5, using: &random),
+      modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
+    let new = try writer.insertAsset(
+      content(), file: row, addedDate: .random(in: -2...6, using: &random) * 3_600_000_000)
+    live.append(new)
+    record.insert(asset: new)
+  }
+
+  /// Of few values: most assets are tied with others by any key.
+  private mutating func content() -> AssetContent {
+    AssetContent(
+      mediaType: [.image, .video, .audio].randomElement(using: &random) ?? .image,
+      mediaSubtypes: Bool.random(using: &random) ? [.screenshot] : [], contentType: "image/jpeg",
+      creationDate: Bool.random(using: &random)
+        ? PhotoDate(microseconds: .random(in: -2...6, using: &random) * 3_600_000_000) : nil,
+      pixelWidth: Bool.random(using: &random) ? .random(in: -1...4, using: &random) : nil,
+      durationSeconds: Bool.random(using: &random) ? [-0.5, 0, 2.5].randomElement(using: &random) : nil,
+      title: Bool.random(using: &random) ? RandomLibrary.texts.randomElement(using: &random) : nil,
+      keywords: Bool.random(using: &random)
+        ? Array(PredicateLibrary.keywords.shuffled(using: &random).prefix(2)) : [],
+      rating: Bool.random(using: &random) ? .random(in: 0...5, using: &random) : nil)
+  }
+
+  private mutating func directory() -> Int64 { .random(in: 1...6, using: &random) }
+
+  private mutating func name() -> [UInt8] {
+    names += 1
+    return Array("\(["a", "m", "Z", "é"].randomElement(using: &random) ?? "")-\(names).jpg".utf8)
+  }
+
+  // MARK: Albums
+
+  /// Adds, removes or moves members, or deletes the album; also only touches it, as a favorite in it does.
+  private mutating func editAlbum(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+    guard hasAlbum, let id = live.randomElement(using: &random) else { return }
+    let rank = SQLValue.real(.random(in: 0...90, using: &random))
+    switch Int.random(in: 0..<40, using: &random) {
+    case 0:
+      try run(writer, "DELETE FROM collection WHERE id = ?", [.integer(albumID)])
+      hasAlbum = false
+      record.delete(collection: albumID)
+      return
+    case 1..<15:
+      try run(
+        writer, "INSERT OR REPLACE INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, ?)",
+        [.integer(albumID), .integer(id), rank])
+    case 15..<25:
+      try run(
+        writer, "DELETE FROM album_asset WHERE collection_id = ? AND asset_id = ?", [.integer(albumID), .integer(id)])
+    case 25..<35:
+      try run(
+        writer, "UPDATE album_asset SET rank = ? WHERE collection_id = ? AND asset_id = ?",
+        [rank, .integer(albumID), .integer(id)])
+    default: break
+    }
+    record.update(collection: albumID)
+  }
+
+  // MARK: Directories and volumes
+
+  private mutating func setAvailability(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+    let isAvailable = Bool.random(using: &random)
+    if Bool.random(using: &random) {
+      let root = Int64.random(in: 1...3, using: &random)
+      guard try value(writer, "SELECT is_available FROM root WHERE id = ?", root) != (isAvailable ? 1 : 0) else {
+        return
+      }
+      try writer.setRootAvailable(root, isAvailable)
+      record.update(.init(rootID: root, path: Array("/r".utf8), isAvailable: isAvailable))
+    } else {
+      let directory = Int64.random(in: 4...6, using: &random)
+      guard try value(writer, "SELECT is_available FROM directory WHERE id = ?", directory) != (isAvailable ? 1 : 0)
+      else { return }
+      try writer.setDirectoryAvailable(directory, isAvailable)
+      let root = directory == 6 ? 2 : 1 as Int64
+      record.update(.init(rootID: root, path: Array("/r/m".utf8), isAvailable: isAvailable, directoryID: directory))
+    }
+  }
+
+  /// Another name, or another parent: the directories 4, 5 and 6 are below others.
+  private mutating func moveDirectory(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+    let directory = Int64.random(in: 4...6, using: &random)
+    let parents: [Int64] = directory == 5 ? [1, 2, 3, 4] : [1, 2, 3]
+    try run(
+      writer, "UPDATE directory SET parent_id = ?, name = ? WHERE id = ?",
+      [.integer(parents.randomElement(using: &random) ?? 1), .text(name()), .integer(directory)])
+    record.renamedDirectories.append(
+      .init(directoryID: directory, fromPath: Array("/from".utf8), toPath: Array("/to".utf8)))
+  }
+
+  private func run(_ writer: CatalogWriter, _ sql: String, _ values: [SQLValue]) throws {
+    let statement = try RawStatement(writer.database, sql)
+    statement.bind(values)
+    try statement.run()
+  }
+
+  private func value(_ writer: CatalogWriter, _ sql: String, _ id: Int64) throws -> Int64? {
+    let statement = try RawStatement(writer.database, sql)
+    statement.bind(1, id)
+    return try statement.firstRow { statement.int64(0) }
+  }
+}
+
+/// Fetches of every kind: all collections, predicates, sort keys and limits.
+struct RandomFetches {
+  let library: PredicateLibrary
+  private var random: SplitMix
+  /// So that every key comes first in some order, in both directions.
+  private var count = 0
+
+  init(library: PredicateLibrary, seed: UInt64) {
+    self.library = library
+    random = SplitMix(seed: seed &* 104_729)
+  }
+
+  mutating func next() -> FetchOptions {
+    func sometimes(_ chance: Int) -> Bool { Int.random(in: 0..<chance, using: &random) == 0 }
+    var options = FetchOptions()
+    let collections =
+      ["smart:favorites", "smart:videos", "smart:screenshots", "smart:recents", "id:\(library.random.albumID)"]
+      + ["id:\(library.random.albumID)", "folder:/photos/a", "folder:/photos"]
+    if sometimes(2) { options.collection = collections.randomElement(using: &random) }
+    if sometimes(3) { options.predicate = library.randomPredicate(2, using: &random).description }
+    if sometimes(5) { options.mediaTypes = ["image", "video", "audio"].filter { _ in sometimes(2) } }
+    if sometimes(3) { options.includeHidden = true }
+    if sometimes(3) { options.includeTrashed = true }
+    if sometimes(5) { options.excludeUnavailable = true }
+    if sometimes(3) { options.fetchLimit = [1, 2, 7, 20, 60, 1_000].randomElement(using: &random) }
+    guard !sometimes(4) else { return options }
+    let keys = FetchPlan.sortKeys
+    let first = SortDescriptor(key: keys[count / 2 % keys.count], ascending: count % 2 == 0)
+    count += 1
+    options.sortDescriptors = [first]
+    for key in keys.shuffled(using: &random).prefix(.random(in: 0...2, using: &random)) {
+      options.sortDescriptors?.append(SortDescriptor(key: key, ascending: .random(using: &random)))
+    }
+    return options
+  }
+}
