@@ -27,10 +27,12 @@ extension CatalogReader {
     }
     if options.includeHidden != true {
       source.conditions.append(SQLCondition(sql: "+asset.is_hidden = 0"))
+      source.requirements.visible = true
       dependsOn.insert(.hidden)
     }
     if options.includeTrashed != true {
       source.conditions.append(SQLCondition(sql: "+asset.is_trashed = 0"))
+      source.requirements.untrashed = true
       dependsOn.insert(.trashed)
     }
     if options.excludeUnavailable == true {
@@ -45,6 +47,7 @@ extension CatalogReader {
       let isOne = mediaTypes.count == 1  // the form of the videos' index
       source.conditions.append(SQLCondition(sql: "asset.media_type " + (isOne ? "= \(codes)" : "IN (\(codes))")))
       source.readsRows = source.readsRows || mediaTypes != [.video]
+      source.requirements.require(mediaTypes: mediaTypes.map(\.code))
       dependsOn.formUnion([.content, .metadata, .resources])
     }
     var predicateKey = ""

@@ -70,18 +70,9 @@ extension CatalogReader {
     history.bind(1, sequence)
     history.bind(2, last)
     try history.forEachRow {
-      for id in try PackedIDs.unpack(history.bytes(0)) {
-        // One that was deleted and is back: at another place, and nobody knows what else was done to it meanwhile.
-        let isBack = touched.deleted.remove(id) != nil
-        touched.fields[id, default: []].formUnion(isBack ? [.content, .metadata, .keywords, .path] : [])
-      }
-      for (id, fields) in try PackedIDs.unpackFields(history.bytes(1)) {
-        touched.fields[id, default: []].formUnion(fields)
-      }
-      for id in try PackedIDs.unpack(history.bytes(2)) {
-        touched.fields[id, default: []].formUnion([])
-        touched.deleted.insert(id)
-      }
+      touched.note(
+        inserted: try PackedIDs.unpack(history.bytes(0)), updated: try PackedIDs.unpackFields(history.bytes(1)),
+        deleted: try PackedIDs.unpack(history.bytes(2)))
     }
     for id in try assets(below: .renamed, after: sequence, through: last) {
       touched.fields[id, default: []].insert(.path)
@@ -92,8 +83,8 @@ extension CatalogReader {
     return touched
   }
 
-  /// One of these commits made, edited or deleted a collection.
-  package func isTouched(collection id: Int64, after sequence: Int64, through last: Int64) throws -> Bool {
+  /// The collections that these commits made, edited or deleted.
+  func touchedCollections(after sequence: Int64, through last: Int64) throws -> Set<Int64> {
     let history = try RawStatement(
       database,
       "SELECT inserted_collections, updated_collections, deleted_collections FROM history "
@@ -101,13 +92,13 @@ extension CatalogReader {
         + "coalesce(inserted_collections, updated_collections, deleted_collections) IS NOT NULL")
     history.bind(1, sequence)
     history.bind(2, last)
-    var isTouched = false
+    var ids: Set<Int64> = []
     try history.forEachRow {
       for column in Int32(0)...2 where !history.isNull(column) {
-        isTouched = try isTouched || PackedIDs.unpack(history.bytes(column)).contains(id)
+        ids.formUnion(try PackedIDs.unpack(history.bytes(column)))
       }
     }
-    return isTouched
+    return ids
   }
 
   /// Directories that are one row of history, with all that is below them.

@@ -67,7 +67,7 @@ extension CatalogReader {
   private func placedAssets(_ known: OrderedList, _ plan: FetchPlan, since sequence: Int64) throws -> [Int64]? {
     guard try historyReaches(sequence) else { return nil }
     // The members of an album and their order are not named.
-    if let album = plan.albumID, try isTouched(collection: album, after: sequence, through: .max) { return nil }
+    if let album = plan.albumID, try touchedCollections(after: sequence, through: .max).contains(album) { return nil }
     let most = max(64, known.entries.count / 8)
     var placed: Set<Int64> = []
     let history = try RawStatement(

@@ -43,12 +43,15 @@ struct CollectionList: Sendable {
       case .recents: break
       case .favorites:
         source.conditions = [SQLCondition(sql: "asset.is_favorite = 1")]
+        source.requirements.favorite = true
         dependsOn = .favorite
       case .videos:
         source.conditions = [SQLCondition(sql: "asset.media_type = 2")]
+        source.requirements.mediaTypes = [MediaType.video.code]
         dependsOn = [.content, .metadata, .resources]
       case .screenshots:
         source.conditions = [SQLCondition(sql: "asset.media_subtypes & 8 <> 0")]
+        source.requirements.screenshot = true
         dependsOn = [.content, .metadata, .resources, .path]
       case nil: source.conditions = [SQLCondition(sql: "FALSE")]
       }
@@ -58,6 +61,7 @@ struct CollectionList: Sendable {
       source.conditions = [
         SQLCondition(sql: "asset.directory_id = ?", arguments: [.integer(collection.directoryID ?? 0)])
       ]
+      source.requirements.directoryID = collection.directoryID ?? 0
       dependsOn = [.path, .resources]
     }
   }

@@ -80,6 +80,8 @@ struct FetchSource: Sendable {
   /// Conditions read columns that no index of this list has. Then a pass over the rows as they lie, sorted afterwards, is
   /// several times faster than one in the order of an index, which finds each row somewhere else.
   var readsRows = false
+  /// What of the conditions is told without asking SQLite.
+  var requirements = AssetRequirements()
   /// Conditions speak of `offline`, the directories of roots, and of what was mounted in them, that are not there.
   var usesOffline = false
 

@@ -31,6 +31,8 @@ package actor Library {
 
   nonisolated package let catalog: Catalog
   nonisolated package let feed: ChangeFeed
+  /// What the newest commits touched; those before this start are in history alone.
+  nonisolated package let recentCommits: RecentCommits
   nonisolated package let lists: LiveLists
   nonisolated package let board: StatusBoard
   /// The last of what happened, for whoever looks for a fault.
@@ -106,7 +108,8 @@ package actor Library {
     let (sequence, counts) = try catalog.read { (try $0.sequence(), try $0.counts()) }
     troubles = RootTroubles(offlineDates: try catalog.read { try $0.offlineDates() })
     feed = ChangeFeed(sequence: sequence)
-    lists = LiveLists(catalog: catalog, feed: feed, now: { clock.instant })
+    recentCommits = RecentCommits(catalog: catalog)
+    lists = LiveLists(catalog: catalog, feed: feed, recent: recentCommits, now: { clock.instant })
     events = EventRing(clock: clock)
     assetCount = counts.assets
     board = StatusBoard(
@@ -265,12 +268,14 @@ package actor Library {
     durable: Bool = false, _ body: (CatalogWriter) throws -> (Value, CommitRecord, origin: String)
   ) throws -> Value {
     defer { events.announce() }
-    let (value, record, origin, sequence, failedCount) = try catalog.write(durable: durable) { writer in
+    let (value, record, origin, sequence, effects, failedCount) = try catalog.write(durable: durable) { writer in
       let (value, record, origin) = try body(writer)
       let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: clock.wallTime / 1000)
-      return (value, record, origin, sequence, try writer.failedCount())
+      let effects = try recentCommits.wants(record) ? writer.effects(of: record, origin: origin) : nil
+      return (value, record, origin, sequence, effects, try writer.failedCount())
     }
     if let sequence {
+      recentCommits.append(effects, sequence: sequence)
       events.append(.committed(sequence: sequence, origin: origin, .init(record)))
       feed.publish(sequence)
       assetCount += record.insertedAssets.count - record.deletedAssets.count

@@ -31,19 +31,21 @@ package final class LiveLists: Sendable {
   }
 
   private let feed: ChangeFeed
+  private let recent: RecentCommits
   private let now: @Sendable () -> ContinuousClock.Instant
   private let fetch: Fetch
   /// Never held while a fetch is run, or lists are compared.
   private let shelf: Mutex<ListShelf>
+  private let counts = Mutex(Counts())
 
   /// Reads a list and the sequence that it belongs to, in one snapshot; it may make it of the newest list that is known.
   typealias Fetch = @Sendable (FetchPlan, _ known: FetchedList?) throws -> (sequence: Int64, list: OrderedList)
 
   convenience init(
-    catalog: Catalog, feed: ChangeFeed, limits: Limits = Limits(),
+    catalog: Catalog, feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(),
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
-    self.init(feed: feed, limits: limits, now: now) { plan, known in
+    self.init(feed: feed, recent: recent, limits: limits, now: now) { plan, known in
       try catalog.read { reader in
         let list =
           if let known {
@@ -57,10 +59,11 @@ package final class LiveLists: Sendable {
   }
 
   init(
-    feed: ChangeFeed, limits: Limits = Limits(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-    fetch: @escaping Fetch
+    feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(),
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, fetch: @escaping Fetch
   ) {
     self.feed = feed
+    self.recent = recent
     shelf = Mutex(ListShelf(limits, now()))
     self.now = now
     self.fetch = fetch
@@ -74,7 +77,10 @@ package final class LiveLists: Sendable {
     let gate = shelf.withLock { $0.gate(plan.key, time) }
     return try gate.turn.withLock { _ in
       let known = shelf.withLock { $0.newest(plan.key) }
-      if let known, known.sequence >= max(feed.sequence, sequence) { return known }
+      let newest = max(feed.sequence, sequence)
+      if let known, known.sequence >= newest { return known }
+      if let known, let list = unconcerned(known, plan, through: newest) { return list }
+      counts.withLock { $0.looks += 1 }
       let (sequence, list) = try fetch(plan, known)
       let isSame = known.map { $0.list.hasSameIDs(as: list) } ?? false
       let fetched = FetchedList(sequence: sequence, list: list)
@@ -82,6 +88,18 @@ package final class LiveLists: Sendable {
       shelf.withLock { $0.put(fetched, after: isSame ? known?.sequence : nil, plan.key, time) }
       return fetched
     }
+  }
+
+  /// The list that is known, if what is in memory of the commits since tells that they left its ids alone.
+  private func unconcerned(_ known: FetchedList, _ plan: FetchPlan, through sequence: Int64) -> FetchedList? {
+    guard let effects = recent.known(after: known.sequence, through: sequence),
+      plan.concern(of: effects, in: known.list) < .list
+    else { return nil }
+    let list = FetchedList(sequence: sequence, list: known.list)
+    counts.withLock { $0.passes += 1 }
+    let time = now()
+    shelf.withLock { $0.put(list, after: known.sequence, plan.key, time) }
+    return list
   }
 
   /// The list as it was at a sequence, if it is still kept and was looked at then.
@@ -100,6 +118,16 @@ package final class LiveLists: Sendable {
     let time = now()
     shelf.withLock { $0.observe(plan.key, by: -1, time) }
   }
+
+  /// How often a list was brought to a newer commit.
+  package struct Counts: Hashable, Sendable {
+    /// By asking the catalog.
+    package var looks = 0
+    /// Because what the commits touched can't concern it.
+    package var passes = 0
+  }
+
+  package var countsSinceStart: Counts { counts.withLock { $0 } }
 
   /// What ``Limits/keptBytes`` bounds.
   var keptBytes: Int { shelf.withLock { $0.keptBytes } }

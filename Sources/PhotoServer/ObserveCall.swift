@@ -137,15 +137,10 @@ struct LiveObservation {
   /// - Returns: whether there was a difference.
   private mutating func sendDifference(to list: FetchedList, _ send: Send) async throws -> Bool {
     guard list.sequence > checkedSequence else { return false }
-    let (touched, origins, isAlbumEdited) = try library.catalog.read { reader in
-      (
-        try reader.touched(after: checkedSequence, through: list.sequence),
-        try reader.origins(after: checkedSequence, through: list.sequence),
-        // Then what else came, went or moved in it is named nowhere.
-        try plan.albumID.map { try reader.isTouched(collection: $0, after: checkedSequence, through: list.sequence) }
-          ?? false
-      )
-    }
+    let effects = try library.recentCommits.effects(after: checkedSequence, through: list.sequence)
+    let touched = effects.touched
+    // What else came, went or moved in an album that was edited is named nowhere.
+    let isAlbumEdited = plan.albumID.map(effects.collections.contains) ?? false
     let details =
       switch sent {
       case .ids(let ids): FetchResultChangeDetails.full(from: ids, to: list.ids, touched: touched)
@@ -168,7 +163,7 @@ struct LiveObservation {
     }
     var observation = Observation(
       token: token(list), previousToken: sentToken, count: list.count, digest: list.digest,
-      origin: origins.count == 1 ? origins.first : nil, details: details)
+      origin: effects.origins.count == 1 ? effects.origins.first : nil, details: details)
     let byteCount = try VarlinkEncoded(encoding: observation).byteCount
     if byteCount > 1 << 20 || (byteCount > 16 << 10 && byteCount > Self.byteCount(of: list.list)) {
       try await sendList(list, reload: .tooManyChanges, send)

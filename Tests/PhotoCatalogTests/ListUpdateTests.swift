@@ -31,18 +31,31 @@ import class Foundation.ProcessInfo
       }
     }
     var (updatedCount, changedCount) = (0, 0)
+    var concerns: [FetchPlan.Concern: Int] = [:]
     for _ in 0..<40 {
       for _ in 0..<Int.random(in: 1...2, using: &random) { try commits.commit() }
       for index in observed.indices where Int.random(in: 0..<3, using: &random) > 0 {
         // Not each list is looked at after each commit.
         let before = observed[index]
         let (wasUpdated, hasChanged) = try catalog.read { try check($0, &observed[index]) }
+        let after = observed[index]
+        // What is told from memory is never less than what is so.
+        let effects = try commits.effects(after: before.sequence, through: after.sequence)
+        let concern = before.plan.concern(of: effects, in: before.list)
+        concerns[concern, default: 0] += 1
+        if concern < .list { #expect(before.list.ids == after.list.ids, "\(before.plan.key)") }
+        if concern == .none { #expect(!hasChanged, "\(before.plan.key)") }
+        if effects.namesAllAssets {
+          let touched = try catalog.read { try $0.touched(after: before.sequence, through: after.sequence) }
+          #expect(touched == effects.touched)
+        }
         updatedCount += wasUpdated ? 1 : 0
         changedCount += hasChanged ? 1 : 0
         if hasChanged { #expect(before.sequence < observed[index].sequence) }
       }
     }
     #expect(updatedCount > 1_000 && changedCount > 500, "\(updatedCount) of some 1,600, \(changedCount) changed")
+    #expect(concerns[.none, default: 0] > 100 && concerns[.assets, default: 0] > 10, "\(concerns)")
   }
 
   private func check(_ reader: CatalogReader, _ observed: inout Observed) throws -> (updated: Bool, changed: Bool) {
@@ -68,7 +81,7 @@ import class Foundation.ProcessInfo
     let touched = try reader.touched(after: observed.sequence, through: sequence)
     let full = FetchResultChangeDetails.full(from: before, to: list.ids, touched: touched)
     let isAlbumEdited = try plan.albumID.map {
-      try reader.isTouched(collection: $0, after: observed.sequence, through: sequence)
+      try reader.touchedCollections(after: observed.sequence, through: sequence).contains($0)
     }
     if isAlbumEdited == true { return full }
     let details = FetchResultChangeDetails.incremental(

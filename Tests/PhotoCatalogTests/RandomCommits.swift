@@ -1,4 +1,5 @@
 import PhotoModel
+import Testing
 
 @testable import PhotoCatalog
 
@@ -11,6 +12,8 @@ struct RandomCommits {
   /// Names that no file had before.
   private var names = 0
   private var hasAlbum = true
+  /// Of the commits, by their sequence.
+  private(set) var effects: [Int64: CommitEffects] = [:]
 
   init(seed: UInt64) throws {
     library = try PredicateLibrary(seed: seed)
@@ -32,8 +35,16 @@ struct RandomCommits {
     var record = CommitRecord()
     try catalog.write { writer in
       for _ in 0..<Int.random(in: 1...5, using: &random) { try change(writer, &record) }
-      if !record.isEmpty { _ = try writer.append(record, origin: "watcher", date: 1) }
+      guard !record.isEmpty else { return }
+      let sequence = try writer.append(record, origin: "watcher", date: 1)
+      effects[sequence] = try writer.effects(of: record, origin: "watcher")
     }
+  }
+
+  func effects(after sequence: Int64, through last: Int64) throws -> CommitEffects {
+    var merged = CommitEffects()
+    for sequence in sequence..<last { merged.merge(try #require(effects[sequence + 1])) }
+    return merged
   }
 
   private mutating func change(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {

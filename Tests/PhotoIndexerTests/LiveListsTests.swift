@@ -164,6 +164,72 @@ import Testing
     #expect(lists.recent(plan, sequence: first + 1) == nil)
   }
 
+  // MARK: What a commit concerns
+
+  /// Each commit, and of these fetches those that are looked at for it.
+  @Test func listsThatACommitCannotConcernAreNotLookedAt() throws {
+    let library = try FilledCatalog(count: 40)
+    try library.insert(10, .video)
+    for id in 1...5 as ClosedRange<Int64> { try library.favor(id) }
+    let album = try library.catalog.write { writer in
+      try writer.insertDirectory(
+        parentID: library.directoryID, rootID: nil, name: Array("sub".utf8), volumeID: 1, inode: 2, birthTime: 1)
+    }
+    let options = [
+      "all": FetchOptions(), "favorites": FetchOptions(collection: "smart:favorites"),
+      "videos": FetchOptions(collection: "smart:videos"), "images": FetchOptions(mediaTypes: ["image"]),
+      "folder": FetchOptions(collection: "folder:/p"), "below": FetchOptions(collection: "folder:/p/sub"),
+      "path": FetchOptions(predicate: "path CONTAINS 'x'"), "there": FetchOptions(excludeUnavailable: true),
+      "rated": FetchOptions(predicate: "rating > 2"), "limited": FetchOptions(fetchLimit: 5),
+    ]
+    let plans = try options.mapValues { try library.plan($0) }
+    let lists = library.lists()
+    for plan in plans.values { _ = try lists.current(plan) }
+
+    func expectLooks(_ expected: Set<String>, _ commit: String, _ body: () throws -> Void) throws {
+      try body()
+      var looked: Set<String> = []
+      for (name, plan) in plans {
+        let before = lists.countsSinceStart
+        let list = try lists.current(plan)
+        let after = lists.countsSinceStart
+        #expect(after.looks + after.passes == before.looks + before.passes + 1)
+        if after.looks > before.looks { looked.insert(name) }
+        #expect(try list.ids == library.catalog.read { try $0.ids(plan) } && list.sequence == library.feed.sequence)
+      }
+      #expect(looked == expected, "\(commit)")
+    }
+    try expectLooks(["favorites"], "a favorite") { try library.favor(20) }
+    try expectLooks(["all", "videos", "folder", "there", "rated", "path", "limited"], "a new video") {
+      try library.insert(1, .video)
+    }
+    try expectLooks(["all", "images", "folder", "there", "rated", "path", "limited"], "a new image") {
+      try library.insert()
+    }
+    try expectLooks(["all", "images", "folder", "there", "limited"], "an image that goes") {
+      try library.commit { writer, record in
+        try writer.deleteAsset(30)
+        record.delete(asset: 30)
+      }
+    }
+    try expectLooks(["path", "there"], "a directory with another name") {
+      try library.commit { writer, record in
+        record.renamedDirectories = [
+          .init(directoryID: album.directory, fromPath: Array("/p/sub".utf8), toPath: Array("/p/x".utf8))
+        ]
+      }
+    }
+    try expectLooks(["there"], "a root that goes") {
+      try library.commit { writer, record in
+        try writer.setRootAvailable(1, false)
+        record.update(.init(rootID: 1, path: Array("/p".utf8), isAvailable: false))
+      }
+    }
+    try expectLooks([], "an album") { try library.commit { _, record in record.update(collection: 1_000) } }
+    // More than is kept of one commit: nothing is known of it.
+    try expectLooks(Set(plans.keys), "two thousand at once") { try library.insert(2_000) }
+  }
+
   /// Its observers hold it anyway.
   @Test func currentListOfAnObservedFetchIsNeitherForgottenNorCounted() throws {
     let library = try ScriptedLibrary()
@@ -264,13 +330,14 @@ private final class ScriptedLibrary: Sendable {
   let feed = ChangeFeed(sequence: 0)
   private let state = Mutex(State())
   /// Only for its plans.
-  private let planner: EmptyCatalog
+  private let planner: TestCatalog
 
-  init() throws { planner = try EmptyCatalog() }
+  init() throws { planner = try TestCatalog() }
 
   func lists(_ limits: LiveLists.Limits = LiveLists.Limits()) -> LiveLists {
     LiveLists(
-      feed: feed, limits: limits, now: { self.state.withLock { $0.time } }, fetch: { plan, _ in self.fetch(plan) })
+      feed: feed, recent: RecentCommits(catalog: planner.catalog), limits: limits,
+      now: { self.state.withLock { $0.time } }, fetch: { plan, _ in self.fetch(plan) })
   }
 
   private func fetch(_ plan: FetchPlan) -> (sequence: Int64, list: OrderedList) {
@@ -297,63 +364,4 @@ private final class ScriptedLibrary: Sendable {
   func pass(_ time: Duration) { state.withLock { $0.time += time } }
   func onFetch(_ hook: @escaping @Sendable (FetchPlan) -> Void) { state.withLock { $0.onFetch = hook } }
   var fetchCount: Int { state.withLock { $0.fetchCount } }
-}
-
-/// An empty catalog in a folder of its own.
-private final class EmptyCatalog: Sendable {
-  let catalog: Catalog
-  private let folder: String
-
-  init() throws {
-    folder = NSTemporaryDirectory() + "photod-lists-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    catalog = try Catalog(path: folder + "/catalog.sqlite")
-  }
-
-  deinit {
-    do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
-  }
-}
-
-/// A catalog of photos without dates, with a feed of what a test does to them.
-private final class FilledCatalog: Sendable {
-  let feed = ChangeFeed(sequence: 0)
-  private let empty: EmptyCatalog
-
-  init(count: Int) throws {
-    empty = try EmptyCatalog()
-    let sequence = try catalog.write { writer in
-      let directory = try writer.insertDirectory(
-        parentID: nil, rootID: try writer.insertRoot(path: Array("/p".utf8)), name: [],
-        volumeID: try writer.volume(identity: "v"), inode: 1, birthTime: 1
-      ).directory
-      var record = CommitRecord()
-      for number in 0..<count {
-        let row = FileRow(
-          assetID: 0, directoryID: directory, name: Array("\(number)".utf8), byteCount: 1, modificationTime: 1,
-          changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
-        let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
-        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: 1))
-      }
-      return try writer.append(record, origin: "watcher", date: 1)
-    }
-    feed.publish(sequence)
-  }
-
-  var catalog: Catalog { empty.catalog }
-
-  func lists(_ limits: LiveLists.Limits = LiveLists.Limits()) -> LiveLists {
-    LiveLists(catalog: catalog, feed: feed, limits: limits)
-  }
-
-  func favor(_ id: Int64) throws -> Int64 {
-    let sequence = try catalog.write { writer in
-      var record = CommitRecord()
-      #expect(try writer.setFavorite(id, true))
-      record.update(asset: id, .favorite)
-      return try writer.append(record, origin: "client:test", date: 1)
-    }
-    feed.publish(sequence)
-    return sequence
-  }
 }

@@ -1,0 +1,89 @@
+import Foundation
+import PhotoCatalog
+import PhotoModel
+import Synchronization
+import Testing
+
+@testable import PhotoIndexer
+
+/// An empty catalog in a folder of its own.
+final class TestCatalog: Sendable {
+  let catalog: Catalog
+  private let folder: String
+
+  init() throws {
+    folder = NSTemporaryDirectory() + "photod-lists-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    catalog = try Catalog(path: folder + "/catalog.sqlite")
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
+  }
+}
+
+/// A catalog of photos without dates, and what a library would say of the commits that a test makes.
+final class FilledCatalog: Sendable {
+  let feed = ChangeFeed(sequence: 0)
+  let recent: RecentCommits
+  let directoryID: Int64
+  private let names = Mutex(0)
+  private let test: TestCatalog
+
+  /// Of one root, `/p`, that the photos are in.
+  init(count: Int) throws {
+    test = try TestCatalog()
+    recent = RecentCommits(catalog: test.catalog)
+    directoryID = try test.catalog.write { writer in
+      try writer.insertDirectory(
+        parentID: nil, rootID: try writer.insertRoot(path: Array("/p".utf8)), name: [],
+        volumeID: try writer.volume(identity: "v"), inode: 1, birthTime: 1
+      ).directory
+    }
+    try insert(count)
+  }
+
+  var catalog: Catalog { test.catalog }
+
+  func lists(_ limits: LiveLists.Limits = LiveLists.Limits()) -> LiveLists {
+    LiveLists(catalog: catalog, feed: feed, recent: recent, limits: limits)
+  }
+
+  func plan(_ options: FetchOptions) throws -> FetchPlan { try catalog.read { try $0.plan(options) } }
+
+  /// As the library commits: known and announced once it is done.
+  @discardableResult
+  func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws -> Int64 {
+    let (sequence, effects) = try catalog.write { writer in
+      var record = CommitRecord()
+      try body(writer, &record)
+      let sequence = try writer.append(record, origin: "client:test", date: 1)
+      return (sequence, try recent.wants(record) ? writer.effects(of: record, origin: "client:test") : nil)
+    }
+    recent.append(effects, sequence: sequence)
+    feed.publish(sequence)
+    return sequence
+  }
+
+  func insert(_ count: Int = 1, _ mediaType: MediaType = .image) throws {
+    try commit { writer, record in
+      for _ in 0..<count {
+        names.withLock { $0 += 1 }
+        let row = FileRow(
+          assetID: 0, directoryID: directoryID, name: Array("\(names.withLock { $0 })".utf8), byteCount: 1,
+          modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
+        let content = AssetContent(mediaType: mediaType, mediaSubtypes: [], contentType: "image/jpeg")
+        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: 1))
+      }
+    }
+  }
+
+  @discardableResult
+  func favor(_ id: Int64) throws -> Int64 {
+    try commit { writer, record in
+      let isNew = try writer.setFavorite(id, true)
+      #expect(isNew)
+      record.update(asset: id, .favorite)
+    }
+  }
+}
