@@ -13,6 +13,7 @@ package final class LibraryService: VarlinkInterface {
   let library: Library
   let logger: Logger
   let observers = Mutex(0)
+  let differences = SharedDifferences()
   let rootCounts: RootCountCache
   /// Returns when a page was unread for so long that its snapshot is let go of. Tests decide when that is.
   let pageDeadline: @Sendable () async throws -> Void

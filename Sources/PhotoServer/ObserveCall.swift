@@ -21,11 +21,11 @@ extension LibraryService {
     library.lists.beginObserving(plan)
     defer { library.lists.endObserving(plan) }
     connections.beginStream(call, .init(options: parameters.options?.summary, feed: library.feed))
-    let send: LiveObservation.Send = { [connections] in
-      connections.updateStream(call, token: $0.token)
-      try await call.replyContinuing(ObserveReply(observation: $0))
+    let send: LiveObservation.Send = { [connections] observation, encoded in
+      connections.updateStream(call, token: observation.token)
+      try await call.replyContinuing(encoded: encoded)
     }
-    var observation = LiveObservation(library: library, plan: plan, parameters: parameters)
+    var observation = LiveObservation(library: library, differences: differences, plan: plan, parameters: parameters)
     try await observation.begin(send)
     connections.updateStream(call, reached: observation.checkedSequence)
     while await library.feed.next(after: observation.checkedSequence) != nil {
@@ -52,6 +52,7 @@ private struct ObserveReply: Encodable { let observation: Observation }
 /// What one client was last sent of one list, and how it gets from there to now.
 struct LiveObservation {
   private let library: Library
+  private let differences: SharedDifferences
   private let plan: FetchPlan
   private let parameters: ObserveParameters
   /// What the client has.
@@ -62,8 +63,9 @@ struct LiveObservation {
   /// Assets that came, went or changed with what was sent last.
   private(set) var lastChangeCount = 0
 
-  init(library: Library, plan: FetchPlan, parameters: ObserveParameters) {
+  init(library: Library, differences: SharedDifferences, plan: FetchPlan, parameters: ObserveParameters) {
     self.library = library
+    self.differences = differences
     self.plan = plan
     self.parameters = parameters
   }
@@ -75,7 +77,12 @@ struct LiveObservation {
     case list(OrderedList)
   }
 
-  typealias Send = (Observation) async throws -> Void
+  /// An observation, and the reply that tells it.
+  typealias Send = (Observation, VarlinkEncoded) async throws -> Void
+
+  private func encoded(_ observation: Observation) throws -> VarlinkEncoded {
+    try VarlinkEncoded(encoding: ObserveReply(observation: observation))
+  }
 
   /// The list as it is now, or where `since` is known the difference to it.
   mutating func begin(_ send: Send) async throws {
@@ -92,8 +99,8 @@ struct LiveObservation {
       checkedSequence = sequence
       if try await !sendDifference(to: list, send) {
         sentToken = token(list)
-        try await send(
-          Observation(token: sentToken, previousToken: since, count: list.count, digest: list.digest))
+        let same = Observation(token: sentToken, previousToken: since, count: list.count, digest: list.digest)
+        try await send(same, try encoded(same))
       }
     }
   }
@@ -137,43 +144,65 @@ struct LiveObservation {
   /// - Returns: whether there was a difference.
   private mutating func sendDifference(to list: FetchedList, _ send: Send) async throws -> Bool {
     guard list.sequence > checkedSequence else { return false }
-    let effects = try library.recentCommits.effects(after: checkedSequence, through: list.sequence)
-    let touched = effects.touched
-    // What else came, went or moved in an album that was edited is named nowhere.
-    let isAlbumEdited = plan.albumID.map(effects.collections.contains) ?? false
-    let details =
-      switch sent {
-      case .ids(let ids): FetchResultChangeDetails.full(from: ids, to: list.ids, touched: touched)
-      case .list(let before):
-        if isAlbumEdited {
-          FetchResultChangeDetails.full(from: before.ids, to: list.ids, touched: touched)
-        } else {
-          FetchResultChangeDetails.incremental(
-            from: before.entries, to: list.list.entries, limit: list.list.limit, touched: touched)
-        }
-      }
+    let difference = try self.difference(to: list)
     checkedSequence = list.sequence
-    lastChangeCount = 0
-    guard let details else { return false }
-    lastChangeCount =
-      details.insertedIDs.count + (details.removedBefore + details.changedAfter).reduce(0) { $0 + $1.count }
+    lastChangeCount = difference.changeCount
+    guard let observation = difference.observation else { return false }
     if parameters.reloadOnly == true {
       try await sendList(list, reload: .notWanted, send)
-      return true
+    } else if let encoded = difference.encoded {
+      sent = .list(list.list)
+      sentToken = observation.token
+      try await send(observation, encoded)
+    } else {
+      try await sendList(list, reload: .tooManyChanges, send)
     }
+    return true
+  }
+
+  /// The same for all who were sent the same of one fetch.
+  private func difference(to list: FetchedList) throws -> ListDifference {
+    switch sent {
+    case .ids(let ids):
+      return try makeDifference(to: list) { touched, _ in
+        FetchResultChangeDetails.full(from: ids, to: list.ids, touched: touched)
+      }
+    case .list(let before):
+      let key = SharedDifferences.Key(
+        plan: plan.key, previousToken: sentToken, after: checkedSequence, through: list.sequence,
+        objects: parameters.objects == true)
+      return try differences.difference(key) {
+        try makeDifference(to: list) { touched, isAlbumEdited in
+          isAlbumEdited
+            ? FetchResultChangeDetails.full(from: before.ids, to: list.ids, touched: touched)
+            : FetchResultChangeDetails.incremental(
+              from: before.entries, to: list.list.entries, limit: list.list.limit, touched: touched)
+        }
+      }
+    }
+  }
+
+  private func makeDifference(
+    to list: FetchedList, _ details: (TouchedAssets, _ isAlbumEdited: Bool) -> FetchResultChangeDetails?
+  ) throws -> ListDifference {
+    let effects = try library.recentCommits.effects(after: checkedSequence, through: list.sequence)
+    // What else came, went or moved in an album that was edited is named nowhere.
+    let isAlbumEdited = plan.albumID.map(effects.collections.contains) ?? false
+    guard let details = details(effects.touched, isAlbumEdited) else { return .none }
     var observation = Observation(
       token: token(list), previousToken: sentToken, count: list.count, digest: list.digest,
       origin: effects.origins.count == 1 ? effects.origins.first : nil, details: details)
-    let byteCount = try VarlinkEncoded(encoding: observation).byteCount
+    let changeCount =
+      details.insertedIDs.count + (details.removedBefore + details.changedAfter).reduce(0) { $0 + $1.count }
+    var encoded = try self.encoded(observation)
+    let byteCount = encoded.byteCount
     if byteCount > 1 << 20 || (byteCount > 16 << 10 && byteCount > Self.byteCount(of: list.list)) {
-      try await sendList(list, reload: .tooManyChanges, send)
-      return true
+      return ListDifference(observation: observation, encoded: nil, changeCount: changeCount)
     }
-    if parameters.objects == true { try addObjects(to: &observation, list, besides: byteCount) }
-    sent = .list(list.list)
-    sentToken = observation.token
-    try await send(observation)
-    return true
+    if parameters.objects == true, let whole = try addObjects(to: observation, list, besides: byteCount) {
+      (observation, encoded) = whole
+    }
+    return ListDifference(observation: observation, encoded: encoded, changeCount: changeCount)
   }
 
   /// All ids, in pages.
@@ -183,21 +212,21 @@ struct LiveObservation {
     sentToken = token(list)
     checkedSequence = list.sequence
     if reload == .notWanted {
-      try await send(
-        Observation(
-          token: sentToken, previousToken: previous, count: list.count, digest: list.digest, offset: 0, ids: [],
-          complete: true, reload: reload))
+      let none = Observation(
+        token: sentToken, previousToken: previous, count: list.count, digest: list.digest, offset: 0, ids: [],
+        complete: true, reload: reload)
+      try await send(none, try encoded(none))
       return
     }
     var position = 0
     repeat {
       let page = list.list.entries.ids(in: position..<min(position + ReplyLimits.idsPerPage, list.count))
       let end = position + page.count
-      try await send(
-        Observation(
-          token: sentToken, previousToken: position == 0 && reload != nil ? previous : nil, count: list.count,
-          digest: list.digest, offset: position, ids: page, complete: end == list.count,
-          reload: position == 0 ? reload : nil))
+      let observation = Observation(
+        token: sentToken, previousToken: position == 0 && reload != nil ? previous : nil, count: list.count,
+        digest: list.digest, offset: position, ids: page, complete: end == list.count,
+        reload: position == 0 ? reload : nil)
+      try await send(observation, try encoded(observation))
       position = end
     } while position < list.count
   }
@@ -206,21 +235,24 @@ struct LiveObservation {
   ///
   /// They are as of now, which may be later than the list; the next difference then names what changed. Where one of them
   /// is gone since, none are sent: `insertedAssets` is parallel to the ids, or absent.
-  private func addObjects(to observation: inout Observation, _ list: FetchedList, besides byteCount: Int) throws {
-    guard let details = observation.details else { return }
+  private func addObjects(
+    to observation: Observation, _ list: FetchedList, besides byteCount: Int
+  ) throws -> (Observation, VarlinkEncoded)? {
+    guard let details = observation.details else { return nil }
     let limit = 512 << 10
     // No asset is shorter than this; more of them than fit are not even read.
     let most = (limit - byteCount) / 200
     let changed = details.changedAfter.flatMap { list.list.entries.ids(in: $0.start..<$0.start + $0.count) }
-    guard most > 0, details.insertedIDs.count + changed.count <= most else { return }
+    guard most > 0, details.insertedIDs.count + changed.count <= most else { return nil }
     let (inserted, updated) = try library.catalog.read {
       (try $0.assets(details.insertedIDs), try $0.assets(changed))
     }
-    guard inserted.missing.isEmpty, updated.missing.isEmpty else { return }
+    guard inserted.missing.isEmpty, updated.missing.isEmpty else { return nil }
     var whole = observation
     whole.insertedAssets = inserted.assets
     whole.changedAssets = updated.assets
-    if try VarlinkEncoded(encoding: whole).byteCount < limit { observation = whole }
+    let encoded = try self.encoded(whole)
+    return encoded.byteCount < limit ? (whole, encoded) : nil
   }
 
   private func token(_ list: FetchedList) -> String { library.catalog.token(list.sequence).description }

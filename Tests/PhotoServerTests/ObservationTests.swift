@@ -8,7 +8,7 @@ import Testing
   private func begun(_ fixture: ServerFixture, _ parameters: ObserveParameters) async throws -> [Observation] {
     var observation = try fixture.observation(parameters)
     var sent: [Observation] = []
-    try await observation.begin { sent.append($0) }
+    try await observation.begin { observation, _ in sent.append(observation) }
     return sent
   }
 
@@ -53,23 +53,23 @@ import Testing
     let first = try fixture.insert()
     var observation = try fixture.observation(ObserveParameters(objects: true))
     var sent: [Observation] = []
-    try await observation.begin { sent.append($0) }
+    try await observation.begin { observation, _ in sent.append(observation) }
 
     let present = try fixture.insert()
-    try await observation.advance { sent.append($0) }
+    try await observation.advance { observation, _ in sent.append(observation) }
     #expect(sent.last?.insertedAssets?.map(\.id) == present)
 
     let gone = try fixture.insert(2)
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
     _ = try fixture.library.lists.current(plan)
     try fixture.delete([gone[0]], announced: false)
-    try await observation.advance { sent.append($0) }
+    try await observation.advance { observation, _ in sent.append(observation) }
     let details = try #require(sent.last?.details)
     #expect(details.insertedIDs.count == 2 && sent.last?.insertedAssets == nil && sent.last?.changedAssets == nil)
 
     // The deletion is announced with whatever comes next.
     try fixture.delete([])
-    try await observation.advance { sent.append($0) }
+    try await observation.advance { observation, _ in sent.append(observation) }
     #expect(sent.last?.count == first.count + present.count + 1 && sent.last?.details?.removedBefore.count == 1)
   }
 }

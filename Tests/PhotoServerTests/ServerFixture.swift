@@ -16,7 +16,9 @@ final class ServerFixture: Sendable {
   let folder: String
   let catalog: Catalog
   let library: Library
-  private let directoryID: Int64
+  /// Those of the observations that a test steps itself.
+  let differences = SharedDifferences()
+  let directoryID: Int64
 
   init() throws {
     folder = NSTemporaryDirectory() + "photod-server-" + UUID().uuidString
@@ -66,12 +68,14 @@ final class ServerFixture: Sendable {
   }
 
   /// A commit is in the catalog before the feed says so: between both is where races are.
-  private func commit(announced: Bool, _ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
-    let sequence = try catalog.write { writer in
+  func commit(announced: Bool = true, _ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
+    let (sequence, effects) = try catalog.write { writer in
       var record = CommitRecord()
       try body(writer, &record)
-      return try writer.append(record, origin: "watcher", date: 1)
+      let sequence = try writer.append(record, origin: "watcher", date: 1)
+      return (sequence, try writer.effects(of: record, origin: "watcher"))
     }
+    library.recentCommits.append(effects, sequence: sequence)
     if announced { library.feed.publish(sequence) }
   }
 
@@ -107,7 +111,7 @@ final class ServerFixture: Sendable {
 
   func observation(_ parameters: ObserveParameters = ObserveParameters()) throws -> LiveObservation {
     let plan = try catalog.read { try $0.plan(parameters.options ?? FetchOptions()) }
-    return LiveObservation(library: library, plan: plan, parameters: parameters)
+    return LiveObservation(library: library, differences: differences, plan: plan, parameters: parameters)
   }
 }
 

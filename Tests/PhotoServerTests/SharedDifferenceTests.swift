@@ -1,0 +1,138 @@
+import PhotoModel
+import Testing
+import Varlink
+
+@testable import PhotoIndexer
+@testable import PhotoServer
+
+/// What many observers of one fetch cost.
+@Suite struct SharedDifferenceTests {
+  private struct Observers {
+    var observations: [LiveObservation]
+    var sent: [[Observation]]
+    var encoded: [[VarlinkEncoded]]
+
+    init(_ fixture: ServerFixture, count: Int, _ parameters: ObserveParameters = ObserveParameters()) async throws {
+      observations = try (0..<count).map { _ in try fixture.observation(parameters) }
+      sent = Array(repeating: [], count: count)
+      encoded = Array(repeating: [], count: count)
+      for index in observations.indices {
+        try await observations[index].begin {
+          sent[index].append($0)
+          encoded[index].append($1)
+        }
+      }
+    }
+
+    mutating func advance(_ range: Range<Int>? = nil) async throws {
+      for index in range ?? observations.indices {
+        try await observations[index].advance {
+          sent[index].append($0)
+          encoded[index].append($1)
+        }
+      }
+    }
+  }
+
+  @Test func differenceOfAThousandObserversIsMadeOnce() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(500)
+    var observers = try await Observers(fixture, count: 1_000)
+    let before = fixture.library.lists.countsSinceStart
+    try fixture.insert(3)
+    try fixture.delete([ids[7]])
+    try await observers.advance()
+    #expect(fixture.differences.counts == .init(made: 1, shared: 999))
+    #expect(fixture.library.lists.countsSinceStart.looks == before.looks + 1)
+    #expect(fixture.library.recentCommits.readCount == 0, "history is not read")
+    let list = try fixture.ids()
+    for index in 0..<1_000 {
+      let (sent, first) = (observers.sent[index], observers.sent[0])
+      #expect(sent.count == 2 && sent[1] == first[1] && observers.encoded[index][1] == observers.encoded[0][1])
+    }
+    #expect(try observers.sent[0][1].details?.applied(to: observers.sent[0][0].ids ?? []) == list)
+    // A commit that leaves their list alone.
+    try fixture.commit { _, record in record.update(collection: 1_000) }
+    try await observers.advance()
+    #expect(observers.sent.allSatisfy { $0.count == 2 })
+    #expect(fixture.differences.counts == .init(made: 2, shared: 1_998))
+    #expect(fixture.library.lists.countsSinceStart.looks == before.looks + 1)
+  }
+
+  /// Who was asleep gets one difference of its own, and then the same as all.
+  @Test func observersThatHaveOtherListsShareNothing() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(50)
+    var observers = try await Observers(fixture, count: 30)
+    try fixture.insert()
+    try await observers.advance(0..<10)
+    try fixture.insert()
+    try await observers.advance()
+    #expect(fixture.differences.counts == .init(made: 3, shared: 9 + 9 + 19))
+    #expect(observers.sent[0].count == 3 && observers.sent[10].count == 2)
+    try fixture.insert()
+    try await observers.advance()
+    // Their tokens are the same now.
+    #expect(fixture.differences.counts == .init(made: 4, shared: 9 + 9 + 19 + 29))
+    let list = try fixture.ids()
+    for sent in observers.sent {
+      var ids = sent[0].ids ?? []
+      for next in sent.dropFirst() { ids = try #require(try next.details?.applied(to: ids)) }
+      #expect(ids == list)
+    }
+  }
+
+  @Test func observersWithObjectsAreSentThem() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(5)
+    var plain = try await Observers(fixture, count: 3)
+    var whole = try await Observers(fixture, count: 3, ObserveParameters(objects: true))
+    let new = try fixture.insert()
+    try await plain.advance()
+    try await whole.advance()
+    #expect(fixture.differences.counts == .init(made: 2, shared: 4))
+    #expect(plain.sent.allSatisfy { $0.last?.insertedAssets == nil })
+    #expect(whole.sent.allSatisfy { $0.last?.insertedAssets?.map(\.id) == new })
+  }
+
+  @Test func memoryIsBounded() throws {
+    let differences = SharedDifferences(maximumBytes: 100_000)
+    let encoded = try VarlinkEncoded(encoding: ["text": String(repeating: "t", count: 4_000)])
+    for round in 0..<1_000 as Range<Int64> {
+      let key = SharedDifferences.Key(plan: "p", previousToken: "t", after: round, through: round + 1, objects: false)
+      let made = ListDifference(observation: nil, encoded: encoded, changeCount: 1)
+      for _ in 0..<2 { #expect(try differences.difference(key) { made }.encoded == encoded) }
+      #expect(differences.byteCount <= 100_000)
+    }
+    #expect(differences.counts == .init(made: 1_000, shared: 1_000) && differences.byteCount > 50_000)
+  }
+
+  @Test func differenceThatFailsIsTriedAgain() throws {
+    struct Failure: Error {}
+    let differences = SharedDifferences()
+    let key = SharedDifferences.Key(plan: "p", previousToken: "t", after: 1, through: 2, objects: false)
+    #expect(throws: Failure.self) { try differences.difference(key) { throw Failure() } }
+    #expect(try differences.difference(key) { .none }.changeCount == 0)
+    #expect(differences.counts == .init(made: 1, shared: 0))
+  }
+
+  @Test func manyWhoAskAtOnceWaitForOne() async throws {
+    let differences = SharedDifferences()
+    try await withThrowingTaskGroup { group in
+      for task in 0..<8 {
+        group.addTask {
+          for round in 0..<500 as Range<Int64> {
+            let key = SharedDifferences.Key(
+              plan: "p", previousToken: "t", after: round, through: round + 1, objects: false)
+            let difference = try differences.difference(key) {
+              ListDifference(observation: nil, encoded: nil, changeCount: Int(round))
+            }
+            #expect(difference.changeCount == Int(round), "task \(task)")
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(differences.counts == .init(made: 500, shared: 3_500))
+  }
+}
