@@ -19,17 +19,30 @@ extension CatalogReader {
 
   /// The list as it is now, made from what it was at an earlier commit.
   ///
-  /// - Parameter known: what ``list(_:)`` or this gave at `sequence`.
+  /// - Parameters:
+  ///   - known: what ``list(_:)`` or this gave at `sequence`.
+  ///   - effects: of all commits after that one that this snapshot has; nil: history says what they were.
   /// - Complexity: O(t log n) for t touched assets, with one statement for those that the commits can have let in, out or
   ///   elsewhere, and some more where the sort keys of neighbours must be compared. Where t is a large part of the list,
   ///   or what was touched isn't named asset by asset, that of ``list(_:)``.
-  package func list(_ plan: FetchPlan, updating known: OrderedList, of sequence: Int64) throws -> OrderedList {
-    try updated(known, plan, since: sequence) ?? list(plan)
+  package func list(
+    _ plan: FetchPlan, updating known: OrderedList, of sequence: Int64, effects: CommitEffects? = nil
+  ) throws -> OrderedList {
+    try updated(known, plan, since: sequence, effects: effects) ?? list(plan)
   }
 
   /// - Returns: nil where that is not the way to it.
-  func updated(_ known: OrderedList, _ plan: FetchPlan, since sequence: Int64) throws -> OrderedList? {
-    guard let touched = try placedAssets(known, plan, since: sequence) else { return nil }
+  func updated(
+    _ known: OrderedList, _ plan: FetchPlan, since sequence: Int64, effects: CommitEffects? = nil
+  ) throws -> OrderedList? {
+    let most = max(64, known.entries.count / 8)
+    let named = try effects.map { plan.placed(by: $0, in: known) } ?? placedAssets(known, plan, since: sequence, most)
+    guard var placed = named, placed.count <= most else { return nil }
+    if effects.map(plan.isConcerned(byDirectoriesOf:)) ?? true {
+      guard let below = try assetsBelow(plan, since: sequence, most) else { return nil }
+      placed.formUnion(below)
+    }
+    let touched = placed.sorted()
     guard !touched.isEmpty else { return known }
     var list = known
     var edits = 0
@@ -62,13 +75,14 @@ extension CatalogReader {
     for id in list.entries.ids(in: wanted..<list.entries.count) { list.entries.remove(id) }
   }
 
-  /// The assets whose place in the list may be another, or none; nil where they are so many that all can as well be
-  /// fetched, or nobody knows which they are.
-  private func placedAssets(_ known: OrderedList, _ plan: FetchPlan, since sequence: Int64) throws -> [Int64]? {
+  /// The assets that history names and whose place in the list may be another, or none; nil where they are so many that
+  /// all can as well be fetched, or nobody knows which they are.
+  private func placedAssets(
+    _ known: OrderedList, _ plan: FetchPlan, since sequence: Int64, _ most: Int
+  ) throws -> Set<Int64>? {
     guard try historyReaches(sequence) else { return nil }
     // The members of an album and their order are not named.
     if let album = plan.albumID, try touchedCollections(after: sequence, through: .max).contains(album) { return nil }
-    let most = max(64, known.entries.count / 8)
     var placed: Set<Int64> = []
     let history = try RawStatement(
       database, "SELECT inserted_assets, updated_assets, deleted_assets FROM history WHERE sequence > ?")
@@ -81,17 +95,23 @@ extension CatalogReader {
       }
       for id in try PackedIDs.unpack(history.bytes(2)) where known.entries.contains(id) { placed.insert(id) }
     }
-    // A list that asks for paths or for what is there has to look at what is below such directories; others don't.
-    var below: [MovedSubtree] = []
-    if plan.source.usesPath || plan.source.usesOffline { below.append(.renamed) }
-    if plan.source.usesOffline { below.append(.cameOrWent) }
-    for kind in below where placed.count <= most {
+    return placed
+  }
+
+  /// What is below directories that got another path or came or went, for lists that ask for paths or for what is there;
+  /// others needn't look. nil where that is too much.
+  private func assetsBelow(_ plan: FetchPlan, since sequence: Int64, _ most: Int) throws -> Set<Int64>? {
+    var kinds: [MovedSubtree] = []
+    if plan.source.usesPath || plan.source.usesOffline { kinds.append(.renamed) }
+    if plan.source.usesOffline { kinds.append(.cameOrWent) }
+    var below: Set<Int64> = []
+    for kind in kinds {
       let ids = try assets(below: kind, after: sequence, through: .max, limit: most + 1)
       // Some may be there twice, and then there are more than these.
       if ids.count > most { return nil }
-      placed.formUnion(ids)
+      below.formUnion(ids)
     }
-    return placed.count > most ? nil : placed.sorted()
+    return below
   }
 }
 

@@ -7,8 +7,13 @@ package struct CommitEffects: Sendable {
   /// With the same that history says of them, but what is below directories.
   package private(set) var touched = TouchedAssets()
   package private(set) var origins: Set<String> = []
-  /// Made, edited or deleted.
+  /// Made, updated or deleted.
   package private(set) var collections: Set<Int64> = []
+  /// Made or deleted.
+  private(set) var newAndGoneCollections: Set<Int64> = []
+  /// Of albums whose members or order were edited: what came, went or moved in them. nil: any of `collections` may have been
+  /// edited, in any way.
+  private var editedAlbums: [Int64: Set<Int64>]? = [:]
   /// Directories have other paths, with all that is below them.
   package private(set) var hasRenames = false
   /// Roots, or what is mounted below them, came or went with all that they hold.
@@ -27,7 +32,9 @@ package struct CommitEffects: Sendable {
       inserted: record.insertedAssets, updated: record.updatedAssets.lazy.map { ($0.key, $0.value) },
       deleted: record.deletedAssets)
     origins = [origin]
-    collections = record.insertedCollections.union(record.updatedCollections).union(record.deletedCollections)
+    newAndGoneCollections = record.insertedCollections.union(record.deletedCollections)
+    collections = newAndGoneCollections.union(record.updatedCollections)
+    editedAlbums = record.editedAlbums
     hasRenames = !record.renamedDirectories.isEmpty
     hasAvailability = !record.rootAvailability.isEmpty
     inserted = record.insertedAssets
@@ -38,6 +45,8 @@ package struct CommitEffects: Sendable {
     self.touched = touched
     self.origins = origins
     self.collections = collections
+    newAndGoneCollections = collections
+    editedAlbums = nil
   }
 
   /// How many assets are named.
@@ -54,10 +63,23 @@ package struct CommitEffects: Sendable {
       deleted: later.touched.deleted)
     origins.formUnion(later.origins)
     collections.formUnion(later.collections)
+    newAndGoneCollections.formUnion(later.newAndGoneCollections)
+    if let edited = later.editedAlbums {
+      editedAlbums?.merge(edited) { $0.union($1) }
+    } else {
+      editedAlbums = nil
+    }
     hasRenames = hasRenames || later.hasRenames
     hasAvailability = hasAvailability || later.hasAvailability
     inserted.formUnion(later.inserted)
     for id in later.touched.fields.keys { facts[id] = later.facts[id] }
+  }
+
+  /// What came, went or moved in an album without anything else being done to it; nil where that is not known.
+  package func placed(inAlbum id: Int64) -> Set<Int64>? {
+    guard collections.contains(id) else { return [] }
+    guard !newAndGoneCollections.contains(id), let editedAlbums else { return nil }
+    return editedAlbums[id] ?? []
   }
 
   func wasInserted(_ id: Int64) -> Bool { inserted.contains(id) }
@@ -114,26 +136,43 @@ extension FetchPlan {
   /// - Parameter list: as it was before them.
   /// - Complexity: O(k log n) for k touched assets, and nothing for what media types, albums, folders and flags tell.
   package func concern(of effects: CommitEffects, in list: OrderedList) -> Concern {
-    if let albumID, effects.collections.contains(albumID) { return .list }
-    if effects.hasRenames && (source.usesPath || source.usesOffline) { return .list }
-    if effects.hasAvailability && source.usesOffline { return .list }
+    if let albumID, effects.placed(inAlbum: albumID) != [] { return .list }
+    if isConcerned(byDirectoriesOf: effects) { return .list }
     var concern: Concern = effects.namesAllAssets || list.count == 0 ? .none : .assets
     for (id, fields) in effects.touched.fields {
       let position = list.entries.position(of: id)
-      if effects.touched.deleted.contains(id) || effects.wasInserted(id) || !fields.isDisjoint(with: dependsOn) {
-        if position != nil || mayEnter(id, effects) { return .list }
-      } else if let position, position < list.count {
-        concern = .assets
-      }
+      if mayPlace(id, fields, effects, isThere: position != nil) { return .list }
+      if let position, position < list.count { concern = .assets }
     }
     return concern
   }
 
-  /// One that the list doesn't have.
-  private func mayEnter(_ id: Int64, _ effects: CommitEffects) -> Bool {
-    if effects.touched.deleted.contains(id) { return false }
+  /// Conditions that what is below a directory meets or not as that comes, goes or gets another path.
+  func isConcerned(byDirectoriesOf effects: CommitEffects) -> Bool {
+    (effects.hasRenames && (source.usesPath || source.usesOffline)) || (effects.hasAvailability && source.usesOffline)
+  }
+
+  /// The touched assets that may have come, gone or moved; nil where more may have than are named.
+  func placed(by effects: CommitEffects, in list: OrderedList) -> Set<Int64>? {
+    var placed: Set<Int64> = []
+    if let albumID {
+      guard let edited = effects.placed(inAlbum: albumID) else { return nil }
+      placed = edited
+    }
+    for (id, fields) in effects.touched.fields
+    where mayPlace(id, fields, effects, isThere: list.entries.contains(id)) { placed.insert(id) }
+    return placed
+  }
+
+  /// - Parameter isThere: in the list, as it was before.
+  private func mayPlace(_ id: Int64, _ fields: ChangedFields, _ effects: CommitEffects, isThere: Bool) -> Bool {
+    let isGone = effects.touched.deleted.contains(id)
+    let isNew = effects.wasInserted(id)
+    guard isGone || isNew || !fields.isDisjoint(with: dependsOn) else { return false }
+    if isThere { return true }
+    if isGone { return false }
     // In an album from the start is only what is back, and then the album is named.
-    if albumID != nil && effects.wasInserted(id) { return false }
+    if let albumID, isNew, !effects.collections.contains(albumID) { return false }
     return effects.facts(of: id).map(source.requirements.admit) ?? true
   }
 }

@@ -12,6 +12,9 @@ package struct CommitRecord: Sendable {
   package var insertedCollections: Set<Int64> = []
   package var updatedCollections: Set<Int64> = []
   package var deletedCollections: Set<Int64> = []
+  /// Of albums whose members or order were edited, the assets that came, went or moved in them. History has only that
+  /// the album was updated.
+  package private(set) var editedAlbums: [Int64: Set<Int64>] = [:]
   package var renamedDirectories: [Renamed] = []
   package var rootAvailability: [Availability] = []
 
@@ -88,8 +91,18 @@ package struct CommitRecord: Sendable {
 
   package mutating func insert(collection id: Int64) { insertedCollections.insert(id) }
 
+  /// It shows something else: its title, its count, its cover. For what is in an album, see ``edit(album:placing:)``.
   package mutating func update(collection id: Int64) {
     if !insertedCollections.contains(id) && !deletedCollections.contains(id) { updatedCollections.insert(id) }
+  }
+
+  /// Lists of the album are brought up to date by what is named here, and by nothing else.
+  ///
+  /// - Parameter assets: those that this commit adds to it, takes out of it or gives another place in it. Not those that
+  ///   leave the library, nor those that come back to it with their place.
+  package mutating func edit(album id: Int64, placing assets: some Sequence<Int64>) {
+    update(collection: id)
+    editedAlbums[id, default: []].formUnion(assets)
   }
 
   package mutating func delete(collection id: Int64) {

@@ -47,13 +47,10 @@ package final class LiveLists: Sendable {
   ) {
     self.init(feed: feed, recent: recent, limits: limits, now: now) { plan, known in
       try catalog.read { reader in
-        let list =
-          if let known {
-            try reader.list(plan, updating: known.list, of: known.sequence)
-          } else {
-            try reader.list(plan)
-          }
-        return (try reader.sequence(), list)
+        let sequence = try reader.sequence()
+        guard let known else { return (sequence, try reader.list(plan)) }
+        let effects = recent.known(after: known.sequence, through: sequence)
+        return (sequence, try reader.list(plan, updating: known.list, of: known.sequence, effects: effects))
       }
     }
   }

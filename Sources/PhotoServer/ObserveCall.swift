@@ -164,31 +164,33 @@ struct LiveObservation {
   private func difference(to list: FetchedList) throws -> ListDifference {
     switch sent {
     case .ids(let ids):
-      return try makeDifference(to: list) { touched, _ in
-        FetchResultChangeDetails.full(from: ids, to: list.ids, touched: touched)
+      return try makeDifference(to: list) {
+        FetchResultChangeDetails.full(from: ids, to: list.ids, touched: $0.touched)
       }
     case .list(let before):
       let key = SharedDifferences.Key(
         plan: plan.key, previousToken: sentToken, after: checkedSequence, through: list.sequence,
         objects: parameters.objects == true)
       return try differences.difference(key) {
-        try makeDifference(to: list) { touched, isAlbumEdited in
-          isAlbumEdited
-            ? FetchResultChangeDetails.full(from: before.ids, to: list.ids, touched: touched)
-            : FetchResultChangeDetails.incremental(
-              from: before.entries, to: list.list.entries, limit: list.list.limit, touched: touched)
+        try makeDifference(to: list) { effects in
+          let placed = plan.albumID.map(effects.placed) ?? []
+          guard let placed else {
+            // What came, went or moved in an album that was edited long ago is named nowhere.
+            return FetchResultChangeDetails.full(from: before.ids, to: list.ids, touched: effects.touched)
+          }
+          return FetchResultChangeDetails.incremental(
+            from: before.entries, to: list.list.entries, limit: list.list.limit, touched: effects.touched,
+            placed: Array(placed))
         }
       }
     }
   }
 
   private func makeDifference(
-    to list: FetchedList, _ details: (TouchedAssets, _ isAlbumEdited: Bool) -> FetchResultChangeDetails?
+    to list: FetchedList, _ details: (CommitEffects) -> FetchResultChangeDetails?
   ) throws -> ListDifference {
     let effects = try library.recentCommits.effects(after: checkedSequence, through: list.sequence)
-    // What else came, went or moved in an album that was edited is named nowhere.
-    let isAlbumEdited = plan.albumID.map(effects.collections.contains) ?? false
-    guard let details = details(effects.touched, isAlbumEdited) else { return .none }
+    guard let details = details(effects) else { return .none }
     var observation = Observation(
       token: token(list), previousToken: sentToken, count: list.count, digest: list.digest,
       origin: effects.origins.count == 1 ? effects.origins.first : nil, details: details)

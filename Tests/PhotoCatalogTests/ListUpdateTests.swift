@@ -37,10 +37,16 @@ import class Foundation.ProcessInfo
       for index in observed.indices where Int.random(in: 0..<3, using: &random) > 0 {
         // Not each list is looked at after each commit.
         let before = observed[index]
-        let (wasUpdated, hasChanged) = try catalog.read { try check($0, &observed[index]) }
+        let last = try catalog.read { try $0.sequence() }
+        let effects = try commits.effects(after: before.sequence, through: last)
+        // By what is in memory of the commits, or else by history.
+        let given = Int.random(in: 0..<3, using: &random) > 0 ? effects : nil
+        let (wasUpdated, hasChanged) = try catalog.read { try check($0, &observed[index], given) }
         let after = observed[index]
+        updatedCount += wasUpdated ? 1 : 0
+        changedCount += hasChanged ? 1 : 0
+        if hasChanged { #expect(before.sequence < after.sequence) }
         // What is told from memory is never less than what is so.
-        let effects = try commits.effects(after: before.sequence, through: after.sequence)
         let concern = before.plan.concern(of: effects, in: before.list)
         concerns[concern, default: 0] += 1
         if concern < .list { #expect(before.list.ids == after.list.ids, "\(before.plan.key)") }
@@ -49,24 +55,25 @@ import class Foundation.ProcessInfo
           let touched = try catalog.read { try $0.touched(after: before.sequence, through: after.sequence) }
           #expect(touched == effects.touched)
         }
-        updatedCount += wasUpdated ? 1 : 0
-        changedCount += hasChanged ? 1 : 0
-        if hasChanged { #expect(before.sequence < observed[index].sequence) }
       }
     }
     #expect(updatedCount > 1_000 && changedCount > 500, "\(updatedCount) of some 1,600, \(changedCount) changed")
     #expect(concerns[.none, default: 0] > 100 && concerns[.assets, default: 0] > 10, "\(concerns)")
   }
 
-  private func check(_ reader: CatalogReader, _ observed: inout Observed) throws -> (updated: Bool, changed: Bool) {
+  private func check(
+    _ reader: CatalogReader, _ observed: inout Observed, _ effects: CommitEffects?
+  ) throws -> (updated: Bool, changed: Bool) {
     let plan = observed.plan
     let sequence = try reader.sequence()
-    let updated = try reader.updated(observed.list, plan, since: observed.sequence)
+    let updated = try reader.updated(observed.list, plan, since: observed.sequence, effects: effects)
     let list = try updated ?? reader.list(plan)
     let fetched = try reader.ids(plan)
     #expect(list.ids == fetched, "\(plan.key)")
     #expect(list.digest == ListDigest(of: fetched).description && list.count == fetched.count, "\(plan.key)")
-    let details = try self.details(reader, observed, to: list, at: sequence)
+    let known = effects.flatMap { $0.namesAllAssets ? $0 : nil }
+    let details = try self.details(
+      observed, to: list, known ?? reader.effects(after: observed.sequence, through: sequence))
     observed.list = list
     observed.sequence = sequence
     return (updated != nil, details != nil)
@@ -74,18 +81,16 @@ import class Foundation.ProcessInfo
 
   /// As an observer is sent them.
   private func details(
-    _ reader: CatalogReader, _ observed: Observed, to list: OrderedList, at sequence: Int64
+    _ observed: Observed, to list: OrderedList, _ effects: CommitEffects
   ) throws -> FetchResultChangeDetails? {
     let plan = observed.plan
     let before = observed.list.ids
-    let touched = try reader.touched(after: observed.sequence, through: sequence)
+    let touched = effects.touched
     let full = FetchResultChangeDetails.full(from: before, to: list.ids, touched: touched)
-    let isAlbumEdited = try plan.albumID.map {
-      try reader.touchedCollections(after: observed.sequence, through: sequence).contains($0)
-    }
-    if isAlbumEdited == true { return full }
+    guard let placed = plan.albumID.map(effects.placed) ?? [] else { return full }
     let details = FetchResultChangeDetails.incremental(
-      from: observed.list.entries, to: list.entries, limit: plan.fetchLimit, touched: touched)
+      from: observed.list.entries, to: list.entries, limit: plan.fetchLimit, touched: touched,
+      placed: Array(placed))
     guard let details, let full else {
       #expect(details == nil && full == nil, "\(plan.key)")
       return details
@@ -100,7 +105,10 @@ import class Foundation.ProcessInfo
     try details.applySequentially(to: &sequential)
     #expect(sequential == list.ids, "\(plan.key)")
     #expect(try before.applying(details.collectionDifference(from: before)) == list.ids, "\(plan.key)")
-    for move in details.moves { #expect(touched.fields[before[move.fromBefore]] != nil, "an untouched moved") }
+    for move in details.moves {
+      let id = before[move.fromBefore]
+      #expect(touched.fields[id] != nil || placed.contains(id), "an untouched moved")
+    }
     return details
   }
 

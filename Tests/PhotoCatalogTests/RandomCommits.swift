@@ -137,9 +137,9 @@ struct RandomCommits {
       try run(
         writer, "UPDATE album_asset SET rank = ? WHERE collection_id = ? AND asset_id = ?",
         [rank, .integer(albumID), .integer(id)])
-    default: break
+    default: return record.update(collection: albumID)
     }
-    record.update(collection: albumID)
+    record.edit(album: albumID, placing: [id])
   }
 
   // MARK: Directories and volumes

@@ -1,9 +1,9 @@
 import Foundation
-import PhotoCatalog
 import PhotoModel
 import Synchronization
 import Testing
 
+@testable import PhotoCatalog
 @testable import PhotoIndexer
 
 /// An empty catalog in a folder of its own.
@@ -75,6 +75,23 @@ final class FilledCatalog: Sendable {
         let content = AssetContent(mediaType: mediaType, mediaSubtypes: [], contentType: "image/jpeg")
         record.insert(asset: try writer.insertAsset(content, file: row, addedDate: 1))
       }
+    }
+  }
+
+  /// - Returns: its id.
+  func addAlbum(_ title: String, of ids: [Int64]) throws -> Int64 {
+    try catalog.write { writer in
+      let insert = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
+      insert.bind(1, title)
+      let album = try insert.firstRow { insert.int64(0) } ?? 0
+      let member = try RawStatement(writer.database, "INSERT INTO album_asset VALUES (?, ?, ?)")
+      for (rank, id) in ids.enumerated() {
+        member.bind(1, album)
+        member.bind(2, id)
+        member.bind(3, Double(rank))
+        try member.run()
+      }
+      return album
     }
   }
 

@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
-import PhotoCatalog
 import PhotoModel
 import Synchronization
 import Testing
 
+@testable import PhotoCatalog
 @testable import PhotoIndexer
 
 /// Which lists are kept, for how long, and for whom.
@@ -171,16 +171,19 @@ import Testing
     let library = try FilledCatalog(count: 40)
     try library.insert(10, .video)
     for id in 1...5 as ClosedRange<Int64> { try library.favor(id) }
-    let album = try library.catalog.write { writer in
+    let below = try library.catalog.write { writer in
       try writer.insertDirectory(
-        parentID: library.directoryID, rootID: nil, name: Array("sub".utf8), volumeID: 1, inode: 2, birthTime: 1)
+        parentID: library.directoryID, rootID: nil, name: Array("sub".utf8), volumeID: 1, inode: 2, birthTime: 1
+      ).directory
     }
+    let album = try library.addAlbum("Album", of: [1, 2, 3])
     let options = [
       "all": FetchOptions(), "favorites": FetchOptions(collection: "smart:favorites"),
       "videos": FetchOptions(collection: "smart:videos"), "images": FetchOptions(mediaTypes: ["image"]),
       "folder": FetchOptions(collection: "folder:/p"), "below": FetchOptions(collection: "folder:/p/sub"),
       "path": FetchOptions(predicate: "path CONTAINS 'x'"), "there": FetchOptions(excludeUnavailable: true),
-      "rated": FetchOptions(predicate: "rating > 2"), "limited": FetchOptions(fetchLimit: 5),
+      "album": FetchOptions(collection: "album:Album"), "rated": FetchOptions(predicate: "rating > 2"),
+      "limited": FetchOptions(fetchLimit: 5),
     ]
     let plans = try options.mapValues { try library.plan($0) }
     let lists = library.lists()
@@ -215,7 +218,7 @@ import Testing
     try expectLooks(["path", "there"], "a directory with another name") {
       try library.commit { writer, record in
         record.renamedDirectories = [
-          .init(directoryID: album.directory, fromPath: Array("/p/sub".utf8), toPath: Array("/p/x".utf8))
+          .init(directoryID: below, fromPath: Array("/p/sub".utf8), toPath: Array("/p/x".utf8))
         ]
       }
     }
@@ -225,7 +228,23 @@ import Testing
         record.update(.init(rootID: 1, path: Array("/p".utf8), isAvailable: false))
       }
     }
-    try expectLooks([], "an album") { try library.commit { _, record in record.update(collection: 1_000) } }
+    try expectLooks(["favorites"], "a favorite of an album, which says so too") {
+      try library.commit { writer, record in
+        record.update(asset: 2, .favorite)
+        let isNew = try writer.setFavorite(2, false)
+        #expect(isNew)
+        record.update(collection: album)
+      }
+    }
+    try expectLooks(["album"], "an album") {
+      try library.commit { writer, record in
+        let insert = try RawStatement(writer.database, "INSERT INTO album_asset VALUES (?, 9, 0.5)")
+        insert.bind(1, album)
+        try insert.run()
+        record.edit(album: album, placing: [9])
+      }
+    }
+    try expectLooks([], "another album") { try library.commit { _, record in record.edit(album: 1_000, placing: [9]) } }
     // More than is kept of one commit: nothing is known of it.
     try expectLooks(Set(plans.keys), "two thousand at once") { try library.insert(2_000) }
   }
