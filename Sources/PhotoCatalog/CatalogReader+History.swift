@@ -74,13 +74,30 @@ extension CatalogReader {
         inserted: try PackedIDs.unpack(history.bytes(0)), updated: try PackedIDs.unpackFields(history.bytes(1)),
         deleted: try PackedIDs.unpack(history.bytes(2)))
     }
-    for id in try assets(below: .renamed, after: sequence, through: last) {
-      touched.fields[id, default: []].insert(.path)
-    }
-    for id in try assets(below: .cameOrWent, after: sequence, through: last) {
-      touched.fields[id, default: []].insert(.availability)
-    }
+    try note(.renamed, .path, after: sequence, through: last, in: &touched)
+    try note(.cameOrWent, .availability, after: sequence, through: last, in: &touched)
     return touched
+  }
+
+  /// Below a directory that are named one by one: some 40 bytes each.
+  static let mostNamed = 4_096
+
+  private func note(
+    _ kind: MovedSubtree, _ fields: ChangedFields, after sequence: Int64, through last: Int64,
+    in touched: inout TouchedAssets
+  ) throws {
+    var few: [Int64] = []
+    var many = IDSet()
+    try forEachAsset(below: kind, after: sequence, through: last) { id in
+      guard few.count < Self.mostNamed else { return many.insert(id) }
+      few.append(id)
+    }
+    if many.isEmpty {
+      for id in few { touched.fields[id, default: []].formUnion(fields) }
+    } else {
+      for id in few { many.insert(id) }
+      touched.insert(many, fields)
+    }
   }
 
   /// The collections that these commits made, edited or deleted.
@@ -115,7 +132,15 @@ extension CatalogReader {
   /// The assets with a file in or below the directories that these commits moved; some may be there twice.
   ///
   /// - Parameter limit: no more rows than these.
-  func assets(below kind: MovedSubtree, after sequence: Int64, through last: Int64, limit: Int = -1) throws -> [Int64] {
+  func assets(below kind: MovedSubtree, after sequence: Int64, through last: Int64, limit: Int) throws -> [Int64] {
+    var ids: [Int64] = []
+    try forEachAsset(below: kind, after: sequence, through: last, limit: limit) { ids.append($0) }
+    return ids
+  }
+
+  private func forEachAsset(
+    below kind: MovedSubtree, after sequence: Int64, through last: Int64, limit: Int = -1, _ body: (Int64) -> Void
+  ) throws {
     // UNION: a directory that was renamed again, or lies below another one, is walked once.
     let statement = try RawStatement(
       database,
@@ -125,9 +150,7 @@ extension CatalogReader {
     statement.bind(1, sequence)
     statement.bind(2, last)
     statement.bind(3, limit)
-    var ids: [Int64] = []
-    try statement.forEachRow { ids.append(statement.int64(0)) }
-    return ids
+    try statement.forEachRow { body(statement.int64(0)) }
   }
 
   /// Who made these commits.

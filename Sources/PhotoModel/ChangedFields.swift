@@ -31,23 +31,3 @@ public struct ChangedFields: OptionSet, Hashable, Sendable {
     self = Self.names.reduce(into: []) { fields, pair in if names.contains(pair.1) { fields.insert(pair.0) } }
   }
 }
-
-/// The assets that commits touched: C of the definition, with what kind of fields, and those that left the library.
-package struct TouchedAssets: Hashable, Sendable {
-  /// Also those that a later commit touched back, or deleted.
-  package var fields: [Int64: ChangedFields]
-  package var deleted: Set<Int64>
-
-  package init(fields: [Int64: ChangedFields] = [:], deleted: Set<Int64> = []) {
-    self.fields = fields
-    self.deleted = deleted
-  }
-
-  package var isEmpty: Bool { fields.isEmpty && deleted.isEmpty }
-
-  /// Takes in what a later commit touched.
-  package mutating func merge(_ later: TouchedAssets) {
-    fields.merge(later.fields) { $0.union($1) }
-    deleted.formUnion(later.deleted)
-  }
-}

@@ -126,9 +126,12 @@ private struct FullDifference {
   /// A table of the few that were touched is asked about every id, not the other way round: it stays in the cache, and the
   /// equal ends need no table at all.
   private mutating func markTouched() {
-    guard !touched.fields.isEmpty else { return }
+    guard !touched.fields.isEmpty || !touched.groups.isEmpty else { return }
     let table = PositionTable(of: Array(touched.fields.keys))
-    isTouched = before.map { table.position(of: $0) != nil }
+    let groups = touched.groups
+    isTouched = before.map { id in
+      table.position(of: id) != nil || groups.contains { $0.ids.contains(id) }
+    }
   }
 
   mutating func findChanged() {
@@ -137,7 +140,7 @@ private struct FullDifference {
       let inside = position - head
       if survives.indices.contains(inside), !survives[inside] { continue }
       positions.changedBefore.append(position)
-      positions.changedFields.formUnion(touched.fields[before[position]] ?? [])
+      positions.changedFields.formUnion(touched.fields(of: before[position]) ?? [])
     }
     for position in 0..<head where isTouched[position] { positions.changedAfter.append(position) }
     for survivor in survivors where isTouched[Int(survivor.before)] {

@@ -12,14 +12,15 @@ extension FetchResultChangeDetails {
   /// - Precondition: the ids that are neither in `touched` nor in `placed` stand in the same order in both lists, and one
   ///   that only the longer reserve holds stands behind all that both hold.
   /// - Returns: `nil` when nothing changed.
-  /// - Complexity: O(k log n) for k touched ids; where they are a large part of the list, that of the full form.
+  /// - Complexity: O(k log n) for k touched ids; where they are a large part of the list, or come in groups, that of the
+  ///   full form.
   package static func incremental(
     from before: OrderedIDs, to after: OrderedIDs, limit: Int? = nil, touched: TouchedAssets, placed: [Int64] = []
   ) -> FetchResultChangeDetails? {
     let countBefore = min(before.count, limit ?? .max)
     let countAfter = min(after.count, limit ?? .max)
     let most = touched.fields.count + touched.deleted.count + placed.count
-    if most <= max(countBefore, countAfter) / IncrementalDifference.fullFrom {
+    if touched.groups.isEmpty && most <= max(countBefore, countAfter) / IncrementalDifference.fullFrom {
       var difference = IncrementalDifference(before, countBefore, after, countAfter, touched: touched)
       difference.place(touched.fields.keys)
       difference.place(touched.deleted.lazy.filter { touched.fields[$0] == nil })

@@ -104,4 +104,28 @@ import Testing
     #expect(throws: PhotoError.self) { try touched(0, 1) }
     #expect(throws: PhotoError.self) { try fixture.catalog.read { try $0.persistentChanges(after: 0, limit: 1) } }
   }
+
+  /// A drive is one row of history, and its photos are a bit each to whoever asks what was touched.
+  @Test func manyBelowADirectoryAreAGroup() throws {
+    let fixture = try CatalogFixture()
+    let root = try fixture.addRoot("/p")
+    let sub = try fixture.addDirectory("sub", in: root)
+    let few = Int64(CatalogReader.mostNamed)
+    try fixture.insert(
+      (1...few + 1).map {
+        (.sample($0), directory: $0 == few + 1 ? root : sub, name: Array("\($0)".utf8), failure: nil)
+      })
+    let first = try fixture.commit(renamed: [(sub, Array("/p/a".utf8), Array("/p/sub".utf8))])
+    let second = try fixture.commit(roots: [(root, "/p", false)])
+    let (renamed, gone, both) = try fixture.catalog.read {
+      (
+        try $0.touched(after: first - 1, through: first), try $0.touched(after: first, through: second),
+        try $0.touched(after: first - 1, through: second)
+      )
+    }
+    #expect(renamed.groups.isEmpty && renamed.fields.count == Int(few) && renamed.fields[1] == .path)
+    #expect(gone.fields.isEmpty && gone.groups.map(\.fields) == [.availability])
+    #expect((1...few + 1).allSatisfy { gone.fields(of: $0) == .availability } && gone.fields(of: few + 2) == nil)
+    #expect(both.fields(of: 1) == [.path, .availability] && both.fields(of: few + 1) == .availability)
+  }
 }

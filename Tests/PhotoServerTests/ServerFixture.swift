@@ -116,8 +116,8 @@ final class ServerFixture: Sendable {
 }
 
 extension ObserveParameters {
-  init(since: String? = nil, sinceIDs: [Int64]? = nil, objects: Bool? = nil) {
-    self.init(options: nil, since: since, sinceDigest: nil, sinceIDs: sinceIDs, objects: objects, reloadOnly: nil)
+  init(options: FetchOptions? = nil, since: String? = nil, sinceIDs: [Int64]? = nil, objects: Bool? = nil) {
+    self.init(options: options, since: since, sinceDigest: nil, sinceIDs: sinceIDs, objects: objects, reloadOnly: nil)
   }
 }
 

@@ -7,33 +7,6 @@ import Varlink
 
 /// What many observers of one fetch cost.
 @Suite struct SharedDifferenceTests {
-  private struct Observers {
-    var observations: [LiveObservation]
-    var sent: [[Observation]]
-    var encoded: [[VarlinkEncoded]]
-
-    init(_ fixture: ServerFixture, count: Int, _ parameters: ObserveParameters = ObserveParameters()) async throws {
-      observations = try (0..<count).map { _ in try fixture.observation(parameters) }
-      sent = Array(repeating: [], count: count)
-      encoded = Array(repeating: [], count: count)
-      for index in observations.indices {
-        try await observations[index].begin {
-          sent[index].append($0)
-          encoded[index].append($1)
-        }
-      }
-    }
-
-    mutating func advance(_ range: Range<Int>? = nil) async throws {
-      for index in range ?? observations.indices {
-        try await observations[index].advance {
-          sent[index].append($0)
-          encoded[index].append($1)
-        }
-      }
-    }
-  }
-
   @Test func differenceOfAThousandObserversIsMadeOnce() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(500)

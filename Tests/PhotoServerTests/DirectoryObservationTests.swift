@@ -1,0 +1,91 @@
+import PhotoModel
+import Testing
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+@testable import PhotoServer
+
+/// A directory with another name, and a drive that goes: one row of history, and ranges to who observes.
+@Suite struct DirectoryObservationTests {
+  private static let count = 5_000
+
+  private func begin(_ fixture: ServerFixture) async throws -> [Observers] {
+    let fetches = [
+      FetchOptions(), FetchOptions(fetchLimit: 100), FetchOptions(mediaTypes: ["video"]),
+      FetchOptions(excludeUnavailable: true),
+    ]
+    var all: [Observers] = []
+    for options in fetches { all.append(try await Observers(fixture, count: 3, ObserveParameters(options: options))) }
+    return all
+  }
+
+  /// - Returns: rows of `history` with anything named, and of the table that names the directory or root.
+  private func rows(_ fixture: ServerFixture, _ table: String) throws -> (assets: Int64, named: Int64) {
+    try fixture.catalog.read { reader in
+      let select = try RawStatement(
+        reader.database,
+        "SELECT (SELECT count(*) FROM history WHERE sequence = (SELECT max(sequence) FROM history) AND "
+          + "coalesce(inserted_assets, updated_assets, deleted_assets) IS NOT NULL), (SELECT count(*) FROM \(table))")
+      return try select.firstRow { (select.int64(0), select.int64(1)) } ?? (-1, -1)
+    }
+  }
+
+  @Test func renamedDirectoryIsOneRangeToEveryObserver() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(Self.count)
+    var all = try await begin(fixture)
+    let before = fixture.library.lists.countsSinceStart
+    try fixture.commit { _, record in
+      record.renamedDirectories = [
+        .init(directoryID: fixture.directoryID, fromPath: Array("/p".utf8), toPath: Array("/q".utf8))
+      ]
+    }
+    for index in all.indices { try await all[index].advance() }
+    let rows = try rows(fixture, "history_directory")
+    #expect(rows == (0, 1))
+    for (observed, length) in zip(all, [Self.count, 100, 0, Self.count]) {
+      for sent in observed.sent {
+        let details = sent.last?.details
+        #expect(details?.changedAfter == (length == 0 ? nil : [IndexRange(start: 0, count: length)]))
+        #expect(details?.changedFields == (length == 0 ? nil : ["path"]) && details?.moves.isEmpty != false)
+      }
+    }
+    // Twelve observers of four lists: one looks at its list, since a directory may have gone to a drive that isn't there,
+    // and what is below is read once.
+    #expect(fixture.library.lists.countsSinceStart.looks == before.looks + 1)
+    #expect(fixture.library.recentCommits.readCount == 1 && fixture.differences.counts == .init(made: 4, shared: 8))
+  }
+
+  @Test func driveThatGoesAndComesIsOneRangeToEveryObserver() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(Self.count)
+    var all = try await begin(fixture)
+    for isAvailable in [false, true] {
+      let before = (fixture.library.lists.countsSinceStart, fixture.library.recentCommits.readCount)
+      try fixture.commit { writer, record in
+        try writer.setRootAvailable(1, isAvailable)
+        record.update(.init(rootID: 1, path: Array("/p".utf8), isAvailable: isAvailable))
+      }
+      for index in all.indices { try await all[index].advance() }
+      let rows = try rows(fixture, "history_root")
+      #expect(rows == (0, isAvailable ? 2 : 1))
+      for (observed, length) in zip(all, [Self.count, 100, 0]) {
+        for sent in observed.sent {
+          #expect(sent.last?.details?.changedAfter == (length == 0 ? nil : [IndexRange(start: 0, count: length)]))
+          #expect(sent.last?.details?.changedFields == (length == 0 ? nil : ["availability"]))
+        }
+      }
+      for sent in all[3].sent {
+        let whole = [IndexRange(start: 0, count: Self.count)]
+        if isAvailable {
+          // All ids at once are longer as a difference than as a list.
+          #expect(sent.last?.reload == .tooManyChanges && sent.last?.count == Self.count)
+        } else {
+          #expect(sent.last?.details?.removedBefore == whole && sent.last?.details?.deletedBefore == [])
+        }
+      }
+      #expect(fixture.library.lists.countsSinceStart.looks == before.0.looks + 1)
+      #expect(fixture.library.recentCommits.readCount == before.1 + 1)
+    }
+  }
+}
