@@ -11,13 +11,13 @@ package struct CommitEffects: Sendable {
   package private(set) var collections: Set<Int64> = []
   /// Made or deleted.
   private(set) var newAndGoneCollections: Set<Int64> = []
-  /// Of albums whose members or order were edited: what came, went or moved in them. nil: any of `collections` may have been
-  /// edited, in any way.
-  private var editedAlbums: [Int64: Set<Int64>]? = [:]
+  /// Of albums whose members or order were edited: what came, went or moved in them.
+  private var editedAlbums: [Int64: Set<Int64>] = [:]
   /// Directories have other paths, with all that is below them.
   package private(set) var hasRenames = false
   /// Roots, or what is mounted below them, came or went with all that they hold.
   package private(set) var hasAvailability = false
+  private(set) var isFromHistory = false
   /// That came with these commits, whatever became of them.
   private var inserted: Set<Int64> = []
   /// Of touched assets as the last of these commits left them. None of those that are not known: they may be anything.
@@ -41,12 +41,13 @@ package struct CommitEffects: Sendable {
     self.facts = facts
   }
 
+  /// What history says. It has all that was touched, but not what came, which albums were edited how, nor what the assets
+  /// are now.
   init(touched: TouchedAssets, origins: Set<String>, collections: Set<Int64>) {
+    isFromHistory = true
     self.touched = touched
     self.origins = origins
     self.collections = collections
-    newAndGoneCollections = collections
-    editedAlbums = nil
   }
 
   /// How many assets are named.
@@ -64,11 +65,8 @@ package struct CommitEffects: Sendable {
     origins.formUnion(later.origins)
     collections.formUnion(later.collections)
     newAndGoneCollections.formUnion(later.newAndGoneCollections)
-    if let edited = later.editedAlbums {
-      editedAlbums?.merge(edited) { $0.union($1) }
-    } else {
-      editedAlbums = nil
-    }
+    editedAlbums.merge(later.editedAlbums) { $0.union($1) }
+    isFromHistory = isFromHistory || later.isFromHistory
     hasRenames = hasRenames || later.hasRenames
     hasAvailability = hasAvailability || later.hasAvailability
     inserted.formUnion(later.inserted)
@@ -78,7 +76,7 @@ package struct CommitEffects: Sendable {
   /// What came, went or moved in an album without anything else being done to it; nil where that is not known.
   package func placed(inAlbum id: Int64) -> Set<Int64>? {
     guard collections.contains(id) else { return [] }
-    guard !newAndGoneCollections.contains(id), let editedAlbums else { return nil }
+    guard !isFromHistory, !newAndGoneCollections.contains(id) else { return nil }
     return editedAlbums[id] ?? []
   }
 
@@ -133,9 +131,12 @@ extension FetchPlan {
 
   /// What commits can mean for this list, told without the catalog.
   ///
-  /// - Parameter list: as it was before them.
+  /// - Parameters:
+  ///   - effects: not from history, which doesn't say enough: that may concern any list.
+  ///   - list: as it was before them.
   /// - Complexity: O(k log n) for k touched assets, and nothing for what media types, albums, folders and flags tell.
   package func concern(of effects: CommitEffects, in list: OrderedList) -> Concern {
+    guard !effects.isFromHistory else { return .list }
     if let albumID, effects.placed(inAlbum: albumID) != [] { return .list }
     if isConcerned(byDirectoriesOf: effects) { return .list }
     var concern: Concern = effects.namesAllAssets || list.count == 0 ? .none : .assets
@@ -154,6 +155,7 @@ extension FetchPlan {
 
   /// The touched assets that may have come, gone or moved; nil where more may have than are named.
   func placed(by effects: CommitEffects, in list: OrderedList) -> Set<Int64>? {
+    guard !effects.isFromHistory else { return nil }
     var placed: Set<Int64> = []
     if let albumID {
       guard let edited = effects.placed(inAlbum: albumID) else { return nil }

@@ -35,18 +35,30 @@ package final class RecentCommits: Sendable {
     }
   }
 
-  /// One range of commits, and what they did together.
-  private struct Merged {
-    let after: Int64
-    let through: Int64
-    let effects: CommitEffects
+  /// The last ranges of commits that were asked for, with what they did together, newest last.
+  private struct Answers {
+    private var kept: [(range: Range<Int64>, effects: CommitEffects)] = []
+
+    mutating func effects(
+      after sequence: Int64, through last: Int64, _ make: () throws -> CommitEffects
+    ) rethrows -> CommitEffects {
+      let range = sequence..<last
+      if let known = kept.first(where: { $0.range == range }) { return known.effects }
+      let effects = try make()
+      kept.append((range, effects))
+      if kept.count > 4 { kept.removeFirst() }
+      return effects
+    }
   }
 
   let limits: Limits
   private let state = Mutex(State())
-  private let read: @Sendable (_ after: Int64, _ through: Int64) throws -> CommitEffects
-  /// What was asked for last, newest last. Held while history is read: who asks for the same gets it from here.
-  private let answers = Mutex<[Merged]>([])
+  private let readHistory: @Sendable (_ after: Int64, _ through: Int64) throws -> CommitEffects
+  /// Of several commits in memory.
+  private let merged = Mutex(Answers())
+  /// Of what history says, which is less: lists are not judged by it. Held while it is read: who asks for the same gets it
+  /// from here.
+  private let read = Mutex(Answers())
   private let reads = Mutex(0)
 
   package convenience init(catalog: Catalog) {
@@ -57,7 +69,7 @@ package final class RecentCommits: Sendable {
     limits: Limits = Limits(), read: @escaping @Sendable (_ after: Int64, _ through: Int64) throws -> CommitEffects
   ) {
     self.limits = limits
-    self.read = read
+    readHistory = read
   }
 
   /// Whether what a commit does is few enough to be kept.
@@ -92,34 +104,24 @@ package final class RecentCommits: Sendable {
     }
     guard let commits, commits.allSatisfy({ $0 != nil }) else { return nil }
     guard commits.count > 1 else { return commits.first ?? nil }
-    return answers.withLock { answers in
-      if let answer = answers.first(where: { $0.after == sequence && $0.through == last }) { return answer.effects }
-      return Self.keep(
-        commits.reduce(into: CommitEffects()) { merged, next in next.map { merged.merge($0) } }, after: sequence,
-        through: last, in: &answers)
+    return merged.withLock {
+      $0.effects(after: sequence, through: last) {
+        commits.reduce(into: CommitEffects()) { merged, next in next.map { merged.merge($0) } }
+      }
     }
   }
 
   /// What these commits did, with all assets below the directories that they moved. Blocks while history is read.
   package func effects(after sequence: Int64, through last: Int64) throws -> CommitEffects {
     if let known = known(after: sequence, through: last), known.namesAllAssets { return known }
-    return try answers.withLock { answers in
-      let answer = answers.first { $0.after == sequence && $0.through == last && $0.effects.namesAllAssets }
-      if let answer { return answer.effects }
-      reads.withLock { $0 += 1 }
-      return Self.keep(try read(sequence, last), after: sequence, through: last, in: &answers)
+    return try read.withLock {
+      try $0.effects(after: sequence, through: last) {
+        reads.withLock { $0 += 1 }
+        return try readHistory(sequence, last)
+      }
     }
   }
 
   /// How often history was read.
   var readCount: Int { reads.withLock { $0 } }
-
-  private static func keep(
-    _ effects: CommitEffects, after sequence: Int64, through last: Int64, in answers: inout [Merged]
-  ) -> CommitEffects {
-    answers.removeAll { $0.after == sequence && $0.through == last }
-    answers.append(Merged(after: sequence, through: last, effects: effects))
-    if answers.count > 4 { answers.removeFirst() }
-    return effects
-  }
 }

@@ -51,6 +51,8 @@ import class Foundation.ProcessInfo
         concerns[concern, default: 0] += 1
         if concern < .list { #expect(before.list.ids == after.list.ids, "\(before.plan.key)") }
         if concern == .none { #expect(!hasChanged, "\(before.plan.key)") }
+        let read = try catalog.read { try $0.effects(after: before.sequence, through: last) }
+        #expect(before.plan.concern(of: read, in: before.list) == .list, "history doesn't say enough")
         if effects.namesAllAssets {
           let touched = try catalog.read { try $0.touched(after: before.sequence, through: after.sequence) }
           #expect(touched == effects.touched)

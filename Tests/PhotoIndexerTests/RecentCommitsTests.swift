@@ -63,6 +63,8 @@ import Testing
     _ = try recent.effects(after: 6, through: 8)
     _ = try recent.effects(after: 7, through: 8)
     #expect(history.reads.withLock { $0 } == [7...8])
+    // Lists are still judged by what is in memory, which says more.
+    #expect(recent.known(after: 6, through: 8)?.hasRenames == true)
   }
 
   @Test func commitThatIsLeftOutHidesThoseBeforeIt() throws {

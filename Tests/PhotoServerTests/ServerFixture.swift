@@ -68,14 +68,18 @@ final class ServerFixture: Sendable {
   }
 
   /// A commit is in the catalog before the feed says so: between both is where races are.
-  func commit(announced: Bool = true, _ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
+  ///
+  /// - Parameter isKnown: false: as with a large one, what it did is in history alone.
+  func commit(
+    announced: Bool = true, isKnown: Bool = true, _ body: (CatalogWriter, inout CommitRecord) throws -> Void
+  ) throws {
     let (sequence, effects) = try catalog.write { writer in
       var record = CommitRecord()
       try body(writer, &record)
       let sequence = try writer.append(record, origin: "watcher", date: 1)
       return (sequence, try writer.effects(of: record, origin: "watcher"))
     }
-    library.recentCommits.append(effects, sequence: sequence)
+    library.recentCommits.append(isKnown ? effects : nil, sequence: sequence)
     if announced { library.feed.publish(sequence) }
   }
 
