@@ -78,6 +78,17 @@ final class FilledCatalog: Sendable {
     }
   }
 
+  /// - Parameter date: microseconds since 1970.
+  func date(_ id: Int64, _ date: Int64) throws {
+    try commit { writer, record in
+      guard let row = try writer.file(ofAsset: id) else { return }
+      let content = AssetContent(
+        mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", creationDate: PhotoDate(microseconds: date))
+      try writer.updateContent(content, file: row)
+      record.update(asset: id, [.content, .metadata])
+    }
+  }
+
   /// - Returns: its id.
   func addAlbum(_ title: String, of ids: [Int64]) throws -> Int64 {
     try catalog.write { writer in

@@ -164,6 +164,20 @@ import Testing
     #expect(lists.recent(plan, sequence: first + 1) == nil)
   }
 
+  /// A list that looks the same has other keys: by the old ones, what comes next would stand at a wrong place.
+  @Test func photoThatKeepsItsPlaceWithAnotherDateIsSearchedByTheNewOne() throws {
+    let library = try FilledCatalog(count: 3)
+    for (id, date) in [(1, 10), (2, 20), (3, 30)] as [(Int64, Int64)] { try library.date(id, date) }
+    let plan = try library.plan(FetchOptions())
+    let lists = library.lists()
+    #expect(try lists.current(plan).ids == [3, 2, 1])
+    try library.date(2, 25)
+    #expect(try lists.current(plan).ids == [3, 2, 1])
+    try library.insert()
+    try library.date(4, 22)
+    #expect(try lists.current(plan).ids == [3, 2, 4, 1])
+  }
+
   // MARK: What a commit concerns
 
   /// Each commit, and of these fetches those that are looked at for it.
