@@ -8,9 +8,9 @@ import class Foundation.ProcessInfo
 /// A list that is brought up to date by what was touched is the list that a fetch gives, and the details between two of
 /// its states obey the laws.
 @Suite struct ListUpdateTests {
-  /// PHOTOD_LIST_SEEDS says how many libraries are gone through instead of four.
+  /// PHOTOD_LIST_SEEDS says how many libraries are gone through instead of three.
   private static let seeds: ClosedRange<UInt64> =
-    1...(ProcessInfo.processInfo.environment["PHOTOD_LIST_SEEDS"].flatMap(UInt64.init) ?? 4)
+    1...(ProcessInfo.processInfo.environment["PHOTOD_LIST_SEEDS"].flatMap(UInt64.init) ?? 3)
 
   private struct Observed {
     let plan: FetchPlan
@@ -25,7 +25,7 @@ import class Foundation.ProcessInfo
     var fetches = RandomFetches(library: commits.library, seed: seed)
     let catalog = commits.catalog
     var observed = try catalog.read { reader in
-      try (0..<60).map { _ in
+      try (0..<45).map { _ in
         let plan = try reader.plan(fetches.next())
         return Observed(plan: plan, sequence: try reader.sequence(), list: try reader.list(plan))
       }
@@ -59,8 +59,8 @@ import class Foundation.ProcessInfo
         }
       }
     }
-    #expect(updatedCount > 1_000 && changedCount > 500, "\(updatedCount) of some 1,600, \(changedCount) changed")
-    #expect(concerns[.none, default: 0] > 100 && concerns[.assets, default: 0] > 10, "\(concerns)")
+    #expect(updatedCount > 700 && changedCount > 350, "\(updatedCount) of some 1,200, \(changedCount) changed")
+    #expect(concerns[.none, default: 0] > 60 && concerns[.assets, default: 0] > 5, "\(concerns)")
   }
 
   private func check(
@@ -112,6 +112,61 @@ import class Foundation.ProcessInfo
       #expect(touched.fields[id] != nil || placed.contains(id), "an untouched moved")
     }
     return details
+  }
+
+  /// A limited list loses its first rows one by one, while others come and go behind what is kept of it.
+  @Test func limitedListIsRefilledBeforeItRunsOut() throws {
+    let fixture = try CatalogFixture()
+    let root = try fixture.addRoot("/p")
+    // Newest first: 1, 2, 3...
+    try fixture.insert(
+      (1...400).map { (.sample($0, taken: 10_000 - $0), directory: root, name: Array("\($0)".utf8), failure: nil) })
+    var sequence = try fixture.commit(inserted: [1])
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions(fetchLimit: 5)) }
+    var list = try fixture.catalog.read { try $0.list(plan) }
+    #expect(list.entries.count == OrderedList.fetchCount(limit: 5))
+    var (refills, largest) = (0, 0)
+    var random = SplitMix(seed: 1)
+    for round in 1...300 as ClosedRange<Int64> {
+      // One of the five goes, and one from anywhere gets a date far behind them.
+      let gone = try #require(list.ids.randomElement(using: &random))
+      let moved = Int64.random(in: 1...400, using: &random)
+      try fixture.execute("DELETE FROM asset WHERE id = ?", [.integer(gone)])
+      try fixture.execute(
+        "UPDATE asset SET sort_date = ? WHERE id = ?", [.integer(-round * 1_000_000), .integer(moved)])
+      let last = try fixture.commit(updated: moved == gone ? [:] : [moved: .metadata], deleted: [gone])
+      try fixture.catalog.read { reader in
+        let updated = try reader.updated(list, plan, since: sequence)
+        if updated == nil { refills += 1 }
+        list = try updated ?? reader.list(plan)
+        let fetched = try reader.ids(plan)
+        #expect(list.ids == fetched, "round \(round)")
+      }
+      largest = max(largest, list.entries.count)
+      sequence = last
+    }
+    #expect((2...8).contains(refills), "\(refills) fetches for 300 rows that left")
+    #expect(largest <= OrderedList.fetchCount(limit: 5) * 3 / 2)
+  }
+
+  /// A million that come to a limited list don't make it keep them all.
+  @Test func reserveOfALimitedListIsBounded() throws {
+    let fixture = try CatalogFixture()
+    let root = try fixture.addRoot("/p")
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions(fetchLimit: 5)) }
+    var sequence = try fixture.commit(inserted: [1])
+    var list = try fixture.catalog.read { try $0.list(plan) }
+    for id in 1...400 as ClosedRange<Int64> {
+      try fixture.insert(.sample(id, taken: id), directory: root, name: Array("\(id)".utf8))
+      let last = try fixture.commit(inserted: [id])
+      try fixture.catalog.read { reader in
+        list = try #require(try reader.updated(list, plan, since: sequence))
+        let fetched = try reader.ids(plan)
+        #expect(list.ids == fetched)
+      }
+      sequence = last
+      #expect(list.entries.count <= OrderedList.fetchCount(limit: 5) * 3 / 2)
+    }
   }
 
   /// Whatever the order: by their ids, so that the size of the catalog doesn't matter.

@@ -12,6 +12,7 @@ struct RandomCommits {
   /// Names that no file had before.
   private var names = 0
   private var hasAlbum = true
+  private var buried: [Int64] = []
   /// Of the commits, by their sequence.
   private(set) var effects: [Int64: CommitEffects] = [:]
 
@@ -52,7 +53,8 @@ struct RandomCommits {
     case 0..<6: try setAvailability(writer, &record)
     case 6..<12: try moveDirectory(writer, &record)
     case 12..<24: try editAlbum(writer, &record)
-    case 24..<38: try insert(writer, &record)
+    case 24..<34: try insert(writer, &record)
+    case 34..<38: try restore(writer, &record)
     default: try edit(writer, &record)
     }
   }
@@ -71,7 +73,13 @@ struct RandomCommits {
       try writer.moveFile(row, to: directory(), name: name())
       record.update(asset: id, .path)
     case 4:
-      try writer.deleteAsset(id)
+      // With a tombstone it may come back, else never.
+      if Bool.random(using: &random) {
+        _ = try writer.bury(id, directoryPath: Array("/d/".utf8), date: 1)
+        buried.append(id)
+      } else {
+        try writer.deleteAsset(id)
+      }
       live.removeAll { $0 == id }
       record.delete(asset: id)
     default:
@@ -90,6 +98,19 @@ struct RandomCommits {
       content(), file: row, addedDate: .random(in: -2...6, using: &random) * 3_600_000_000)
     live.append(new)
     record.insert(asset: new)
+  }
+
+  /// With its flags and its places in albums, which are named then.
+  private mutating func restore(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+    guard let id = buried.randomElement(using: &random), let tombstone = try writer.tombstone(of: id) else { return }
+    buried.removeAll { $0 == id }
+    let row = FileRow(
+      assetID: 0, directoryID: directory(), name: name(), byteCount: 1, modificationTime: 1, changeTime: 1, inode: 1,
+      birthTime: 1, readTime: 1)
+    try writer.restore(tombstone, content: content(), file: row)
+    live.append(id)
+    record.insert(asset: id)
+    for collection in try writer.collections(holding: id) { record.update(collection: collection) }
   }
 
   /// Of few values: most assets are tied with others by any key.
