@@ -32,8 +32,9 @@ struct StormTests {
       kill(watch, SIGCONT)
       count += await storm.run(for: .seconds(2))
       try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
-      let overflows = try await fixture.status().counters?.overflows ?? 0
-      #expect(overflows > 0)
+      // On a machine so loaded that it was stopped for half a minute it was taken for hung, and replaced.
+      let counters = try #require(try await fixture.status().counters)
+      #expect(counters.overflows > 0 || counters.watcherStarts > 1)
     }
   }
 
