@@ -94,8 +94,10 @@ struct FaultTests {
           try await scenario.doSomething()
           let warnings =
             try await Self.warnings(fixture, logFrom: said, answered: scenario.errorsAnswered, while: injector)
+          // From a later call on it may be one look that fails, of which nothing comes, or what was said within the minute.
+          let mustBeSaid = target.isSaid && (number == 1 || ![.stat, .accept].contains(target.call))
           #expect(
-            !target.isSaid || injector.firedCount == 0 || !warnings.isEmpty,
+            !mustBeSaid || injector.firedCount == 0 || !warnings.isEmpty,
             "\(comment): nobody said \(injector.firstFailedCall)")
           injector.heal()
           if Self.isExhaustive { print("\(comment): \(warnings)") }
