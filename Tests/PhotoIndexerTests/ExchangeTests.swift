@@ -8,13 +8,7 @@ private typealias Fixture = ReconcilerFixture
 /// renameat2(2) with RENAME_EXCHANGE is two pairs of events, one told after the other.
 @Suite struct ExchangeTests {
   @Test func exchangedFilesKeepTheirIdentifiers() throws {
-    let fixture = try ReconcilerFixture()
-    try fixture.apply(
-      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
-      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: 200)))
-    let before = try fixture.paths()
-    for id in before.values { try fixture.give(id) }
-    fixture.disk.pass(100)
+    let (fixture, before) = try twoFavorites()
     fixture.disk.exchange("/p/a.jpg", "/p/b.jpg")
     let (a, b) = (fixture.disk.stat(Fixture.bytes("/p/a.jpg")), fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
     let record = try fixture.apply(Fixture.moved("a.jpg", to: "b.jpg", b), Fixture.moved("b.jpg", to: "a.jpg", a))
@@ -54,13 +48,7 @@ private typealias Fixture = ReconcilerFixture
   /// A save makes another file of the photo. When that is exchanged before it was looked at, the rename of the other comes
   /// over the photo that is known.
   @Test func photoThatIsSavedAndThenExchangedKeepsItsIdentifier() throws {
-    let fixture = try ReconcilerFixture()
-    try fixture.apply(
-      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
-      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: 200)))
-    let before = try fixture.paths()
-    for id in before.values { try fixture.give(id) }
-    fixture.disk.pass(100)
+    let (fixture, before) = try twoFavorites()
     fixture.disk.write("/p/a.new", bytes: 300)
     fixture.disk.move("/p/a.new", "/p/a.jpg")
     fixture.disk.exchange("/p/a.jpg", "/p/b.jpg")
@@ -69,6 +57,18 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": before["/p/b.jpg"]!, "/p/b.jpg": before["/p/a.jpg"]!])
     #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty)
     #expect(try fixture.asset("/p/a.jpg").isFavorite && fixture.asset("/p/b.jpg").isFavorite)
+  }
+
+  /// /p/a.jpg and /p/b.jpg, for some time.
+  private func twoFavorites() throws -> (ReconcilerFixture, [String: Int64]) {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(
+      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
+      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: 200)))
+    let paths = try fixture.paths()
+    for id in paths.values { try fixture.give(id) }
+    fixture.disk.pass(100)
+    return (fixture, paths)
   }
 
   /// A favorite, /p/a.jpg, and a file that was written as /p/b.jpg just now have exchanged their names.
