@@ -256,6 +256,9 @@ package final class Catalog: Sendable {
     return error.resultCode == .SQLITE_FULL || error.extendedResultCode == .SQLITE_IOERR_SHMSIZE
   }
 
+  /// Whether this says itself which file it is about: maybe the journal of user data, or a backup.
+  package static func namesItsFile(_ error: any Error) -> Bool { error is PrivateFileError }
+
   /// Whether this says that the catalog is damaged, or no catalog at all.
   package static func isDamage(_ error: any Error) -> Bool {
     guard let error = error as? DatabaseError else { return false }

@@ -53,6 +53,11 @@ final class ServingLibrary: RunningLibrary {
   static func naming<Opened>(_ catalog: String, _ open: () throws -> Opened) throws -> Opened {
     do { return try open() } catch {
       if let error = error as? PhotoError, error.code != "catalogDamaged" { throw error }
+      if error is StartError || Catalog.namesItsFile(error) { throw error }
+      if Catalog.isFull(error) {
+        throw StartError(
+          .inputOutput, "there is no room for the catalog \(catalog) (\(error))", remedy: "Make some on its disk.")
+      }
       throw StartError(
         .inputOutput, "the catalog \(catalog) can't be read (\(error))",
         remedy:

@@ -1,6 +1,9 @@
+import GRDB
+import Glibc
 import PhotoModel
 import Testing
 
+@testable import PhotoCatalog
 @testable import PhotoDaemon
 
 /// What a start says of a catalog that can't be read names its file.
@@ -26,7 +29,20 @@ import Testing
     #expect(error.problem.contains("/p/catalog.sqlite") && error.problem.contains("a file too many"))
   }
 
-  @Test func errorThatNamesItStaysAsItIs() {
+  @Test func errorThatNamesItStaysAsItIs() throws {
     #expect(said(PhotoError("catalogTooNew", "The catalog /x is newer."))?.problem == "The catalog /x is newer.")
+    let other = StartError(.system, "something else is wrong", remedy: "Mend it.")
+    #expect(said(other) == other)
+    // Without the journal nothing of what was typed would come back: nobody may be told to move the catalog away.
+    let journal = try #require(said(PrivateFile.failure("/p/catalog.userdata", "read", EACCES)))
+    #expect(journal.problem == "/p/catalog.userdata can't be read: Permission denied")
+    #expect(!journal.remedy.contains("Moved away"))
+  }
+
+  /// To move the catalog away, or to look for a broken disk, would not help.
+  @Test func fullDiskAsksForRoom() throws {
+    let error = try #require(said(DatabaseError(resultCode: .SQLITE_FULL, message: "database or disk is full")))
+    #expect(error.problem.hasPrefix("there is no room for the catalog /p/catalog.sqlite"))
+    #expect(error.remedy == "Make some on its disk.")
   }
 }
