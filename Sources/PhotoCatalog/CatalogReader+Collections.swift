@@ -20,16 +20,8 @@ extension CatalogReader {
   package func collection(id: Int64) throws -> AssetCollection? { try collectionRow(id: id).map(summary) }
 
   private func sortedRows(_ kind: AssetCollection.Kind) throws -> [CollectionRow] {
-    let rows = try collectionRows(kind: kind)
-    switch kind {
-    case .smartAlbum: return rows
-    case .album:
-      return rows.map { (key: Array(CaseFolding.fold($0.title).utf8), row: $0) }
-        .sorted { $0.key == $1.key ? $0.row.id < $1.row.id : $0.key.lexicographicallyPrecedes($1.key) }
-        .map(\.row)
-    case .folderAlbum:
-      return rows.sorted { ($0.path ?? []).lexicographicallyPrecedes($1.path ?? []) }
-    }
+    try collectionRows(kind: kind).map { (place: CollectionPlace($0), row: $0) }.sorted { $0.place < $1.place }.map(
+      \.row)
   }
 
   /// What decides which collections show an asset; read once, so that thousands of folders cost nothing each.
@@ -67,42 +59,25 @@ extension CatalogReader {
     return membership
   }
 
-  /// Counts it, and looks up its newest and oldest assets. The statements differ only by the kind of the collection, so
-  /// that they stay in the cache.
+  /// Counts it, and looks up its newest and oldest assets.
   private func summary(_ row: CollectionRow) throws -> AssetCollection {
-    var source = CollectionList(row).source
-    source.conditions.append(FetchSource.visible)
-    var dated = source
-    dated.conditions.append(SQLCondition(sql: "asset.creation_date IS NOT NULL"))
+    let source = Self.visibleSource(row)
+    let statement = try RawStatement(database, "SELECT count(*)" + source.from + source.whereClause)
+    statement.bind(source.arguments)
+    let count = try statement.firstRow { Int(statement.int64(0)) } ?? 0
+    guard count > 0 else { return AssetCollection(row, count: 0) }
+    var ends = CollectionEnds()
+    for end in CollectionEnds.keys { ends[keyPath: end] = try self.end(end, of: row) }
+    return AssetCollection(row, count: count, ends: ends, cover: try chosenCover(of: row))
+  }
 
-    func first<Value>(
-      _ columns: String, _ source: FetchSource, _ order: String, _ body: (RawStatement) -> Value
-    ) throws -> Value? {
-      let statement = try RawStatement(database, "SELECT \(columns)" + source.from + source.whereClause + order)
-      statement.bind(source.arguments)
-      return try statement.firstRow { body(statement) }
-    }
-    let newest = " ORDER BY asset.sort_date DESC, asset.id DESC LIMIT 1"
-    let oldest = " ORDER BY asset.sort_date, asset.id LIMIT 1"
-    let date = { (row: RawStatement) in PhotoDate(microseconds: row.int64(0), offsetMinutes: row.optionalInt(1)) }
-
-    let count = try first("count(*)", source, "") { Int($0.int64(0)) } ?? 0
-    var collection = AssetCollection(
-      id: row.id, kind: row.kind, subtype: row.subtype, title: row.title, path: row.path.map { FilePath.text($0) },
-      count: count)
-    guard count > 0 else { return collection }
-    // What the user chose as the cover may have left the album since, or be hidden now.
-    if let chosen = row.keyAssetID {
-      var cover = source
-      cover.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.integer(chosen)]))
-      collection.keyAssetID = try first("asset.id", cover, "") { $0.int64(0) }
-    }
-    if collection.keyAssetID == nil {
-      collection.keyAssetID = try first("asset.id", source, newest) { $0.int64(0) }
-    }
-    // Where there is a creation date it is also the sort date: the order by the index is that by creation date.
-    collection.startDate = try first("asset.creation_date, asset.creation_offset", dated, oldest, date)
-    collection.endDate = try first("asset.creation_date, asset.creation_offset", dated, newest, date)
-    return collection
+  /// What the user chose may have left the album since, or be hidden now.
+  private func chosenCover(of row: CollectionRow) throws -> Int64? {
+    guard let chosen = row.keyAssetID else { return nil }
+    var source = Self.visibleSource(row)
+    source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.integer(chosen)]))
+    let statement = try RawStatement(database, "SELECT asset.id" + source.from + source.whereClause)
+    statement.bind(source.arguments)
+    return try statement.firstRow { statement.int64(0) }
   }
 }

@@ -39,10 +39,7 @@ extension CatalogReader {
   }
 
   func collectionRow(id: Int64) throws -> CollectionRow? {
-    var tree = try DirectoryTree(database)
-    let statement = try RawStatement(database, Self.rowColumns + " WHERE id = ?")
-    statement.bind(1, id)
-    return try statement.firstRow { try Self.collectionRow(statement, &tree) }
+    try collectionRows(ids: [id]).first
   }
 
   /// Smart albums and albums as they were made; folder albums too.
@@ -53,6 +50,16 @@ extension CatalogReader {
     statement.bind(1, kind.code)
     try statement.forEachRow { rows.append(try Self.collectionRow(statement, &tree)) }
     return rows
+  }
+
+  /// Those of these that are there, in the order of the ids.
+  func collectionRows(ids: some Sequence<Int64>) throws -> [CollectionRow] {
+    var tree = try DirectoryTree(database)
+    let statement = try RawStatement(database, Self.rowColumns + " WHERE id = ?")
+    return try ids.compactMap { id in
+      statement.bind(1, id)
+      return try statement.firstRow { try Self.collectionRow(statement, &tree) }
+    }
   }
 
   private static let rowColumns = "SELECT id, kind, subtype, title, directory_id, key_asset_id FROM collection"

@@ -2,7 +2,7 @@
 ///
 /// A copy shares every page; a change copies the few pages on its way that are shared (1 kB and some 0.5 kB each), and none
 /// that are not. Dense indexes, as the rowids of a table are, cost about 4.4 bytes each.
-struct PagedNumbers: Sendable {
+package struct PagedNumbers: Sendable {
   /// A page of numbers, or of pages. What its tree alone refers to is changed in place.
   final class Page {
     /// How many of its numbers are not 0, or of its pages are there.
@@ -40,7 +40,7 @@ struct PagedNumbers: Sendable {
   /// How many pages of pages are above a page of numbers.
   private(set) var height = 0
 
-  init() {}
+  package init() {}
 
   /// With the number of each index from 0 on.
   init(_ numbers: [UInt32]) {
@@ -60,7 +60,7 @@ struct PagedNumbers: Sendable {
   /// How many numbers are not 0 is not kept: whoever needs it has it. Reading anywhere is safe: what was never set is 0.
   /// - Precondition: what is set to another number than 0 has an index that isn't negative.
   /// - Complexity: O(log n), in steps of 64.
-  subscript(index: Int64) -> UInt32 {
+  package subscript(index: Int64) -> UInt32 {
     get {
       guard index >= 0, fits(index) else { return 0 }
       return page(holding: index)?.numbers[Int(index) & (1 << Self.numberBits - 1)] ?? 0
@@ -70,7 +70,7 @@ struct PagedNumbers: Sendable {
 
   /// - Returns: the number that was there.
   @discardableResult
-  mutating func replace(_ index: Int64, with number: UInt32) -> UInt32 {
+  package mutating func replace(_ index: Int64, with number: UInt32) -> UInt32 {
     if number == 0 {
       guard self[index] != 0 else { return 0 }
     } else {

@@ -33,9 +33,18 @@ struct RandomCommits {
 
   /// One commit of one to five changes.
   mutating func commit() throws {
+    let count = Int.random(in: 1...5, using: &random)
+    var changing = self
+    try commit { writer, record in for _ in 0..<count { try changing.change(writer, &record) } }
+    changing.effects = effects
+    self = changing
+  }
+
+  /// One commit of a test's own.
+  mutating func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
     var record = CommitRecord()
     try catalog.write { writer in
-      for _ in 0..<Int.random(in: 1...5, using: &random) { try change(writer, &record) }
+      try body(writer, &record)
       guard !record.isEmpty else { return }
       let sequence = try writer.append(record, origin: "watcher", date: 1)
       effects[sequence] = try writer.effects(of: record, origin: "watcher")
