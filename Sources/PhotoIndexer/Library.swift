@@ -34,6 +34,7 @@ package actor Library {
   /// What the newest commits touched; those before this start are in history alone.
   nonisolated package let recentCommits: RecentCommits
   nonisolated package let lists: LiveLists
+  nonisolated package let collections: LiveCollections
   nonisolated package let board: StatusBoard
   /// The last of what happened, for whoever looks for a fault.
   nonisolated package let events: EventRing
@@ -110,6 +111,7 @@ package actor Library {
     feed = ChangeFeed(sequence: sequence)
     recentCommits = RecentCommits(catalog: catalog)
     lists = LiveLists(catalog: catalog, feed: feed, recent: recentCommits, now: { clock.instant })
+    collections = LiveCollections(catalog: catalog, feed: feed, recent: recentCommits)
     events = EventRing(clock: clock)
     assetCount = counts.assets
     board = StatusBoard(

@@ -54,6 +54,7 @@ package final class LibraryService: VarlinkInterface {
     case "FindAssets": try await findAssets(call)
     case "FetchCollections": try await fetchCollections(call)
     case "Observe": try await observe(call)
+    case "ObserveCollections": try await observeCollections(call)
     case "FetchPersistentChanges": try await fetchPersistentChanges(call)
     case "Synchronize": try await synchronize(call)
     case "PerformChanges": try await performChanges(call)

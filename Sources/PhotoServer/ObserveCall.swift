@@ -8,7 +8,7 @@ extension LibraryService {
   /// What more than this changes is one commit of many, as a copy makes them: what follows is gathered for a moment, so
   /// that a client redraws a hundred times a second at most. A photo or two are told at once.
   private static let fewChanges = 4
-  private static let gatheringTime = Duration.milliseconds(10)
+  static let gatheringTime = Duration.milliseconds(10)
 
   func observe(_ call: VarlinkServiceCall) async throws {
     let parameters = try call.parameters(ObserveParameters.self)

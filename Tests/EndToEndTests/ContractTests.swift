@@ -111,7 +111,7 @@ import Varlink
         ("PerformChanges", #"{"requests":[{"editAsset":{"ids":[999999],"isFavorite":true}}]}"#, "NoSuchAsset"),
         ("PerformChanges", #"{"requests":[{}]}"#, "ChangeRejected"),
         ("PerformChanges", #"{"requests":[{"createAlbum":{"title":"A"}}]}"#, "MethodNotImplemented"),
-        ("ObserveCollections", "{}", "MethodNotImplemented"),
+        ("ObserveCollections", "{}", "ExpectedMore"),
         ("AuthorizationStatus", "{}", "MethodNotImplemented"),
         ("Frobnicate", "{}", "MethodNotFound"),
       ]

@@ -176,7 +176,7 @@ extension ServerFixture {
 }
 
 /// SplitMix64 (https://prng.di.unimi.it/splitmix64.c): the same numbers for the same seed, on every machine.
-private struct SplitMix: RandomNumberGenerator {
+struct SplitMix: RandomNumberGenerator {
   private var state: UInt64
 
   init(seed: UInt64) { state = seed }

@@ -1,0 +1,285 @@
+import PhotoModel
+import Testing
+import Varlink
+
+import class Foundation.ProcessInfo
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+@testable import PhotoServer
+
+/// Who observes the list of collections has what FetchCollections gives, at the price of what changed.
+@Suite struct CollectionObservationTests {
+  /// What a client makes of what it is sent.
+  private struct Replica {
+    var observation: LiveCollectionList
+    var ids: [Int64] = []
+    var collections: [Int64: AssetCollection] = [:]
+    var token = ""
+    var all: [CollectionObservation] = []
+    var encoded: [VarlinkEncoded] = []
+
+    init(_ fixture: ServerFixture, _ kinds: Set<AssetCollection.Kind>? = nil) async throws {
+      observation = LiveCollectionList(library: fixture.library, differences: fixture.differences, kinds: kinds)
+      fixture.library.collections.beginObserving()
+      var sent: [(CollectionObservation, VarlinkEncoded)] = []
+      try await observation.begin { sent.append(($0, $1)) }
+      for (next, encoded) in sent { try take(next, encoded) }
+    }
+
+    var list: [AssetCollection] { ids.compactMap { collections[$0] } }
+
+    @discardableResult
+    mutating func advance() async throws -> Bool {
+      var sent: [(CollectionObservation, VarlinkEncoded)] = []
+      let hasChanged = try await observation.advance { sent.append(($0, $1)) }
+      for (next, encoded) in sent { try take(next, encoded) }
+      return hasChanged
+    }
+
+    mutating func take(_ sent: CollectionObservation, _ encoded: VarlinkEncoded) throws {
+      all.append(sent)
+      self.encoded.append(encoded)
+      if let page = sent.collections {
+        if sent.offset == 0 { (ids, collections) = ([], [:]) }
+        #expect(sent.offset == ids.count)
+        ids += page.map(\.id)
+        for collection in page { collections[collection.id] = collection }
+        token = sent.token
+        if sent.complete != true { return }
+      } else {
+        #expect(sent.previousToken == token)
+        let details = try #require(sent.details)
+        ids = try details.applied(to: ids)
+        for id in sent.deleted ?? [] { collections[id] = nil }
+        for collection in (sent.inserted ?? []) + (sent.updated ?? []) { collections[collection.id] = collection }
+        token = sent.token
+      }
+      #expect(sent.count == ids.count && sent.digest == ListDigest(of: ids).description)
+      #expect(collections.count == ids.count)
+    }
+  }
+
+  private func fetched(_ fixture: ServerFixture, _ kinds: Set<AssetCollection.Kind>? = nil) throws -> [AssetCollection]
+  {
+    try fixture.catalog.read { try $0.collections(kinds: kinds) }
+  }
+
+  /// Folders with a photo each.
+  private func addFolders(_ fixture: ServerFixture, _ count: Int) throws {
+    try fixture.commit { writer, record in
+      for number in 0..<count {
+        let made = try writer.insertDirectory(
+          parentID: fixture.directoryID, rootID: nil, name: Array("folder-\(number)".utf8), volumeID: 1, inode: 2,
+          birthTime: 1)
+        record.insert(collection: made.album)
+        let row = FileRow(
+          assetID: 0, directoryID: made.directory, name: Array("a.jpg".utf8), byteCount: 1, modificationTime: 1,
+          changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
+        record.insert(
+          asset: try writer.insertAsset(
+            AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg"), file: row, addedDate: 1))
+      }
+    }
+  }
+
+  @Test func favoriteIsOneChangeOfTheFewAlbumsItIsIn() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(5)
+    var replica = try await Replica(fixture)
+    #expect(try replica.list == fetched(fixture))
+    try fixture.commit { writer, record in
+      try writer.setUserData(of: ids[2], isFavorite: true, isHidden: nil, &record)
+    }
+    try await replica.advance()
+    let sent = try #require(replica.all.last)
+    // In Recents and its folder nothing that is shown differs.
+    #expect(sent.updated?.map(\.title) == ["Favorites"] && sent.updated?.first?.count == 1)
+    #expect(sent.updated?.first?.keyAssetID == ids[2] && sent.inserted == [] && sent.deleted == [])
+    #expect(sent.details?.changedAfter == [IndexRange(start: 1, count: 1)])
+    #expect(sent.details?.changedFields == ["count", "keyAsset"])
+    #expect(try replica.list == fetched(fixture))
+    // A commit that concerns no collection is told nobody.
+    try fixture.commit { _, record in record.update(asset: ids[0], .keywords) }
+    #expect(try await !replica.advance())
+    #expect(replica.all.count == 2)
+  }
+
+  @Test func coverWithAnotherPictureIsAChange() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    var replica = try await Replica(fixture, [.folderAlbum])
+    try fixture.commit { _, record in record.update(asset: ids[2], .content) }
+    try await replica.advance()
+    #expect(replica.all.last?.details?.changedFields == ["keyAsset"])
+    try fixture.commit { _, record in record.update(asset: ids[0], .content) }
+    #expect(try await !replica.advance())
+  }
+
+  @Test func whoSleepsGetsOneDifference() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(30)
+    var (awake, asleep) = (try await Replica(fixture), try await Replica(fixture))
+    for id in ids.prefix(20) {
+      try fixture.commit { writer, record in
+        try writer.setUserData(of: id, isFavorite: true, isHidden: id % 2 == 0, &record)
+      }
+      try await awake.advance()
+    }
+    try await asleep.advance()
+    #expect(awake.all.count == 21 && asleep.all.count == 2)
+    #expect(try asleep.list == fetched(fixture) && awake.list == asleep.list && awake.token == asleep.token)
+  }
+
+  @Test func differenceOfAThousandObserversIsMadeOnce() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(10)
+    var replicas: [Replica] = []
+    for _ in 0..<1_000 { replicas.append(try await Replica(fixture)) }
+    try fixture.insert(3)
+    for index in replicas.indices { try await replicas[index].advance() }
+    let counts = fixture.library.collections.countsSinceStart
+    #expect(counts.reads == 1 && counts.updates == 1 && counts.made == 1 && counts.shared == 999)
+    #expect(fixture.differences.counts == .init(made: 1, shared: 999))
+    #expect(fixture.library.recentCommits.readCount == 0, "history is not read")
+    #expect(replicas.allSatisfy { $0.encoded.last == replicas[0].encoded.last })
+    // The board goes with the last who needs it.
+    for _ in replicas { fixture.library.collections.endObserving() }
+    _ = try await Replica(fixture)
+    #expect(fixture.library.collections.countsSinceStart.reads == 2)
+  }
+
+  /// A commit costs a few statements for what it touched, whatever the library holds.
+  @Test(arguments: [(10, 2), (3_000, 300)])
+  func costOfACommitDoesNotGrowWithTheLibrary(photos: Int, folders: Int) async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(photos)
+    try addFolders(fixture, folders)
+    var replica = try await Replica(fixture)
+    func statements(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) async throws -> Int {
+      let before = fixture.library.collections.countsSinceStart.statements
+      try fixture.commit(body)
+      try await replica.advance()
+      #expect(try replica.list == fetched(fixture))
+      return fixture.library.collections.countsSinceStart.statements - before
+    }
+    // The asset, and the rows of Recents, Favorites and its folder.
+    let favorite = try await statements { try $0.setUserData(of: ids[4], isFavorite: true, isHidden: nil, &$1) }
+    #expect(favorite == 4)
+    // The newest of all goes: the three get another cover.
+    let hidden = try await statements { try $0.setUserData(of: ids[4], isFavorite: false, isHidden: true, &$1) }
+    #expect(hidden == 4 + 1)
+    let newest = try #require(ids.last)
+    let removed = try await statements { writer, record in
+      for id in try writer.collections(holding: newest) { record.update(collection: id) }
+      try writer.deleteAsset(newest)
+      record.delete(asset: newest)
+    }
+    #expect((3...5).contains(removed), "\(removed)")
+    #expect(fixture.library.collections.countsSinceStart.reads == 1)
+  }
+
+  /// PHOTOD_REPLICA_SEEDS says how many libraries are gone through instead of three.
+  private static let seeds: ClosedRange<UInt64> =
+    1...(ProcessInfo.processInfo.environment["PHOTOD_REPLICA_SEEDS"].flatMap(UInt64.init) ?? 3)
+
+  /// Whatever is committed, known or in history alone, announced or not yet, and whenever who observes looks.
+  @Test(arguments: seeds)
+  func replicaIsTheListAfterEveryLook(seed: UInt64) async throws {
+    var random = SplitMix(seed: seed)
+    let fixture = try ServerFixture()
+    var live = try fixture.insert(60)
+    try addFolders(fixture, 5)
+    let choices: [Set<AssetCollection.Kind>?] = [nil, nil, [.folderAlbum], [.smartAlbum, .album]]
+    var replicas: [Replica] = []
+    for kinds in choices { replicas.append(try await Replica(fixture, kinds)) }
+    for round in 0..<120 {
+      try fixture.commit(announced: round % 3 > 0, isKnown: round % 4 > 0) { writer, record in
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+          guard let id = live.randomElement(using: &random), let row = try writer.file(ofAsset: id) else { continue }
+          switch Int.random(in: 0..<6, using: &random) {
+          case 0: try writer.setUserData(of: id, isFavorite: .random(using: &random), isHidden: nil, &record)
+          case 1: try writer.setUserData(of: id, isFavorite: nil, isHidden: .random(using: &random), &record)
+          case 2:
+            try writer.moveFile(
+              row, to: .random(in: 1...6, using: &random),
+              name: Array("\(round)-\(UInt64.random(in: 0 ... .max, using: &random))".utf8))
+            record.update(asset: id, .path)
+          case 3:
+            try writer.deleteAsset(id)
+            record.delete(asset: id)
+            live.removeAll { $0 == id }
+          case 4:
+            let directory = Int64.random(in: 2...6, using: &random)
+            let rename = try RawStatement(writer.database, "UPDATE directory SET name = ? WHERE id = ?")
+            rename.bind(1, "\(UInt64.random(in: 0 ... .max, using: &random))")
+            rename.bind(2, directory)
+            try rename.run()
+            record.renamedDirectories.append(
+              .init(directoryID: directory, fromPath: Array("/from".utf8), toPath: Array("/to".utf8)))
+          default:
+            let new = FileRow(
+              assetID: 0, directoryID: .random(in: 1...6, using: &random),
+              name: Array("n\(round)-\(id)-\(live.count)".utf8),
+              byteCount: 1, modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
+            let content = AssetContent(
+              mediaType: .random(using: &random) ? .image : .video, mediaSubtypes: [], contentType: "image/jpeg",
+              creationDate: .random(using: &random) ? PhotoDate(microseconds: .random(in: -5...5, using: &random)) : nil
+            )
+            live.append(try writer.insertAsset(content, file: new, addedDate: .random(in: -5...5, using: &random)))
+            record.insert(asset: live[live.count - 1])
+          }
+        }
+      }
+      for index in replicas.indices where Int.random(in: 0..<3, using: &random) == 0 {
+        try await replicas[index].advance()
+        // The feed may not have announced the newest.
+        guard replicas[index].observation.checkedSequence == (try fixture.catalog.read { try $0.sequence() }) else {
+          continue
+        }
+        #expect(try replicas[index].list == fetched(fixture, choices[index]), "round \(round)")
+      }
+    }
+    try fixture.insert()
+    for index in replicas.indices {
+      try await replicas[index].advance()
+      #expect(try replicas[index].list == fetched(fixture, choices[index]))
+    }
+  }
+
+  @Test func changesThatAreTooManyAreTheListAnew() async throws {
+    let fixture = try ServerFixture()
+    var replica = try await Replica(fixture, [.folderAlbum])
+    try addFolders(fixture, 9_000)
+    try await replica.advance()
+    let first = try #require(replica.all.dropFirst().first)
+    #expect(first.reload == .tooManyChanges && first.previousToken == replica.all[0].token && first.offset == 0)
+    #expect(replica.all.last?.complete == true && replica.all.count > 3)
+    #expect(try replica.list == fetched(fixture, [.folderAlbum]))
+  }
+
+  @Test func collectionsAreObservedOverTheSocket() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(4)
+    try await fixture.serving { socket, failures in
+      struct Parameters: Encodable, Sendable { let kinds: [String]? }
+      let client = try await VarlinkClient.connect(path: socket)
+      await #expect(throws: VarlinkError.self) {
+        try await client.call(
+          "org.photod.library.ObserveCollections", Parameters(kinds: nil), returning: CollectionObservation.self)
+      }
+      let stream = client.stream(
+        "org.photod.library.ObserveCollections", Parameters(kinds: ["smartAlbum"]), of: CollectionObservation.self)
+      var replies = stream.makeAsyncIterator()
+      let list = try #require(try await replies.next())
+      #expect(list.complete == true && list.collections?.map(\.count) == [4, 0, 0, 0])
+      try fixture.commit { writer, record in
+        try writer.setUserData(of: ids[1], isFavorite: true, isHidden: nil, &record)
+      }
+      let change = try #require(try await replies.next())
+      #expect(change.previousToken == list.token && change.updated?.map(\.title) == ["Favorites"])
+      #expect(change.token == (try fixture.token()) && change.details?.changedFields == ["count", "keyAsset"])
+      #expect(failures() == [])
+    }
+  }
+}
