@@ -108,6 +108,8 @@ struct ObserveCall: Encodable, Sendable {
 
 struct ObserveReply: Decodable { let observation: Observation }
 
+struct ObserveCollectionsCall: Encodable, Sendable { let kinds: [AssetCollection.Kind]? }
+
 struct HistoryCall: Encodable, Sendable {
   let since: String?
   let follow: Bool?

@@ -144,6 +144,14 @@ public final class PhotoLibrary: Sendable {
       options, since: token, sinceDigest: replica.digest.description, sinceIDs: replica.ids, objects: objects)
   }
 
+  /// The albums as ``collections(kinds:containing:)`` gives them, and then every difference of title, count, cover and order
+  /// as it happens; it never ends by itself. ``CollectionListReplica`` takes them in.
+  ///
+  /// A reader that falls behind gets one difference from what it last received to what is true now.
+  public func observeCollections(kinds: [AssetCollection.Kind]? = nil) -> LibraryReplies<CollectionObservation> {
+    stream("ObserveCollections", ObserveCollectionsCall(kinds: kinds), of: CollectionObservation.self) { $0 }
+  }
+
   /// What was committed to the library, oldest first.
   ///
   /// - Parameters:

@@ -8,7 +8,12 @@ private protocol Table {
   func update(_ ids: [Int64], by details: FetchResultChangeDetails)
 }
 
-private func followFavorites(_ table: some Table) async throws {
+private protocol Sidebar {
+  func reload(_ albums: [AssetCollection])
+  func update(_ albums: [AssetCollection], by details: FetchResultChangeDetails)
+}
+
+private func followFavorites(_ table: some Table, _ sidebar: some Sidebar) async throws {
   let library = PhotoLibrary(clientName: "slideshow")
   let options = FetchOptions(collection: "smart:favorites", predicate: "camera.model CONTAINS 'X-T'")
   for try await page in library.fetch(options) {
@@ -23,6 +28,15 @@ private func followFavorites(_ table: some Table) async throws {
     case .list: table.reload(replica.ids)
     case .details(let details): table.update(replica.ids, by: details)
     case .partOfList, .unchanged, .stale: break
+    }
+  }
+
+  var albums = CollectionListReplica()
+  for try await observation in library.observeCollections() {
+    switch try albums.apply(observation) {
+    case .list: sidebar.reload(albums.collections)
+    case .details(let details): sidebar.update(albums.collections, by: details)
+    case .partOfList: break
     }
   }
 

@@ -10,6 +10,10 @@ struct AlbumsCommand: AsyncParsableCommand {
       Each title can be given to 'photoctl query --album'; a folder as folder:/path. With --containing, only the albums \
       that hold this asset.
 
+      With --watch it goes on until Ctrl-C: albums that come (+), change (~), go (-) or move (>) are told as it happens, \
+      with their count. As jsonl, a line is then a reply of ObserveCollections of org.photod.library; the first are the \
+      list itself.
+
       FIELDS
         id kind subtype title path count keyAssetID startDate endDate
 
@@ -18,6 +22,8 @@ struct AlbumsCommand: AsyncParsableCommand {
         photoctl albums --fields title,count --format csv
         photoctl albums --containing IMG_0001.jpg
         photoctl albums --format jsonl | jq .title
+        photoctl albums --watch
+        photoctl albums --watch --format jsonl | jq --unbuffered '.updated[]?.title'
       """)
 
   @OptionGroup var connection: ConnectionOptions
@@ -30,15 +36,40 @@ struct AlbumsCommand: AsyncParsableCommand {
 
   @OptionGroup var fields: FieldOptions<AssetCollection>
 
-  func validate() throws { try fields.validate(with: format) }
+  @Flag(help: "Goes on, and says what changes. Formats: table or jsonl.")
+  var watch = false
+
+  func validate() throws {
+    try fields.validate(with: format)
+    guard watch else { return }
+    if containing != nil { throw ValidationError("--watch is of all albums, and does not go with --containing.") }
+    if fields.fields != nil { throw ValidationError("--watch does not go with --fields.") }
+    if let format, format != .table, format != .jsonl {
+      throw ValidationError("--watch prints as table or jsonl, not as \(format.rawValue).")
+    }
+  }
 
   func run() async throws {
     let library = connection.library
+    if watch { return try await watch(library) }
     var asset: Int64?
     if let containing { asset = try await library.ids(of: [NamedAsset(containing)]).ids.first }
     let collections = try await library.collections(containing: asset)
     var renderer = ListRenderer<AssetCollection>(
       format: format ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
     try Output.put(try renderer.page(collections) + renderer.end())
+  }
+
+  private func watch(_ library: PhotoLibrary) async throws {
+    Output.endQuietlyWithReader()
+    let format = format ?? .standard
+    var text = CollectionText(style: connection.style, columns: Output.terminalColumns)
+    for try await observation in library.observeCollections() {
+      if format == .jsonl {
+        try Output.put(try JSONText.line(observation) + [UInt8(ascii: "\n")])
+      } else {
+        try Output.put(try text.text(observation))
+      }
+    }
   }
 }

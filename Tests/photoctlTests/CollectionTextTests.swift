@@ -1,0 +1,47 @@
+import PhotoModel
+import Testing
+
+@testable import photoctl
+
+struct CollectionTextTests {
+  private static func observation(
+    _ token: String, after previous: String? = nil, _ ids: [Int64]
+  ) -> CollectionObservation {
+    CollectionObservation(
+      token: token, previousToken: previous, count: ids.count, digest: ListDigest(of: ids).description)
+  }
+
+  @Test func albumsAreATableAndThenWhatChanges() throws {
+    var text = CollectionText()
+    let recents = AssetCollection(id: 1, kind: .smartAlbum, subtype: "recents", title: "Recents", count: 12)
+    let rome = AssetCollection(id: 7, kind: .album, title: "Rome", count: 2)
+    let folder = AssetCollection(id: 9, kind: .folderAlbum, title: "p", path: "/p", count: 12)
+    var list = Self.observation("l.1.1", [1, 7, 9])
+    (list.offset, list.collections, list.complete) = (0, [recents, rome, folder], true)
+    let table = try text.text(list, at: "10:15:02")
+    #expect(table.split(separator: "\n").count == 4 && table.contains("Rome"))
+
+    var (more, renamed) = (recents, rome)
+    more.count = 13
+    renamed.title = "Roma"
+    let new = AssetCollection(id: 10, kind: .folderAlbum, title: "q", path: "/p/q\u{1b}", count: 1)
+    var change = Self.observation("l.1.2", after: "l.1.1", [1, 7, 10])
+    change.details = FetchResultChangeDetails(
+      countBefore: 3, countAfter: 3, removedBefore: [IndexRange(start: 2, count: 1)],
+      deletedBefore: [IndexRange(start: 2, count: 1)], insertedAfter: [IndexRange(start: 2, count: 1)],
+      insertedIDs: [10], changedBefore: [IndexRange(start: 0, count: 2)],
+      changedAfter: [IndexRange(start: 0, count: 2)], changedFields: ["title", "count"])
+    (change.inserted, change.updated, change.deleted) = ([new], [more, renamed], [9])
+    #expect(
+      try text.text(change, at: "10:15:02") == """
+        10:15:02  +1 ~2 -1  3 albums  title count
+                  + /p/q?  1
+                  ~ Recents  12 → 13
+                  ~ Rome → Roma  2
+                  - /p
+
+        """)
+    // The same again is not from this list.
+    #expect(throws: Failure.self) { try text.text(change) }
+  }
+}
