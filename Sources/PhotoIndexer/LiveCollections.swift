@@ -112,11 +112,18 @@ package final class LiveCollections: Sendable {
     guard board.sequence < feed.sequence else { return }
     state.changes = [:]
     state.counts.updates += 1
-    state.counts.statements -= board.statementCount
-    defer { state.counts.statements += board.statementCount }
+    let before = board.statementCount
+    defer { state.counts.statements += max(0, board.statementCount - before) }
     try catalog.read { reader in
-      let effects = recent.known(after: board.sequence, through: try reader.sequence())
-      try board.update(reader, effects.map { CollectionTouches($0) })
+      if let effects = recent.known(after: board.sequence, through: try reader.sequence()) {
+        try board.update(reader, CollectionTouches(effects))
+      } else if try reader.historyReaches(board.sequence) {
+        try board.update(reader)
+      } else {
+        // Nobody could take anything for so long that history was pruned.
+        state.counts.reads += 1
+        board = try reader.collectionBoard()
+      }
     }
   }
 }

@@ -69,7 +69,9 @@ struct ArgumentTests {
     ["query", "--camera", " "], ["query", "--where", ""], ["watch", "--where", " "], ["query", "--fields", "nope"],
     ["query", "--fields", "id,,path"],
     ["query", "--fields", "id", "--format", "paths0"], ["albums", "--fields", "camera.model"], ["favorite", "-0", "1"],
-    ["status", "--color", "red"], ["status", "--timeout", "3"], ["status", "--wait", "--timeout", "-1"],
+    ["albums", "--watch", "--containing", "1"], ["albums", "--watch", "--format", "csv"],
+    ["albums", "--watch", "--fields", "id"], ["status", "--color", "red"], ["status", "--timeout", "3"],
+    ["status", "--wait", "--timeout", "-1"],
   ])
   func aWrongCommandLineEndsWith64(arguments: [String]) {
     do {

@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+import PhotoClient
+import PhotoModel
+import Testing
+
+/// The list of albums of a photod that runs, as programs and persons follow it.
+@Suite struct AlbumTests {
+  @Test(.timeLimit(.minutes(10))) func albumsFollowTheFolders() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      try fixture.write("a.jpg")
+      try await fixture.synchronize()
+      let library = PhotoLibrary(socketPath: fixture.socket)
+      var observations = library.observeCollections().makeAsyncIterator()
+      var replica = CollectionListReplica()
+      var fields: Set<String> = []
+      /// Takes what comes until it is what a fetch gives.
+      func follow(_ titles: [String]) async throws {
+        let fetched = try await library.collections()
+        #expect(fetched.filter { $0.kind == .folderAlbum }.map { "\($0.title) \($0.count)" } == titles)
+        while replica.collections != fetched {
+          let observation = try #require(try await observations.next())
+          _ = try replica.apply(observation)
+          fields.formUnion(observation.details?.changedFields ?? [])
+        }
+      }
+      try await follow(["photos 1"])
+      try #require(mkdir(fixture.path("trip"), 0o700) == 0)
+      try fixture.write("trip/b.jpg", 1)
+      try fixture.write("trip/c.jpg", 2)
+      try await fixture.synchronize()
+      try await follow(["photos 1", "trip 2"])
+      try await fixture.setFavorite(try await fixture.ids().ids)
+      try await follow(["photos 1", "trip 2"])
+      #expect(replica.collections.first { $0.subtype == "favorites" }?.count == 3)
+      try fixture.move("trip", "rome")
+      try await fixture.synchronize()
+      try await follow(["photos 1", "rome 2"])
+      try fixture.move("rome/b.jpg", "d.jpg")
+      try await fixture.synchronize()
+      try await follow(["photos 2", "rome 1"])
+      try FileManager.default.removeItem(atPath: fixture.path("rome"))
+      try await fixture.synchronize()
+      try await follow(["photos 2"])
+      #expect(fields.isSuperset(of: ["title", "path", "count", "keyAsset"]))
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func photoctlTellsWhatBecomesOfAlbums() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      try fixture.write("a.jpg")
+      try await fixture.synchronize()
+      let file = fixture.directory + "/watch"
+      try Data().write(to: URL(fileURLWithPath: file))
+      let watch = Process()
+      watch.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+      watch.arguments = ["--socket", fixture.socket, "albums", "--watch", "--format", "table"]
+      let standardOutput = try #require(FileHandle(forWritingAtPath: file))
+      watch.standardOutput = standardOutput
+      try watch.run()
+      defer {
+        watch.terminate()
+        watch.waitUntilExit()
+      }
+      func expect(_ words: String) async throws {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while try !String(contentsOfFile: file, encoding: .utf8).contains(words) {
+          let said = try String(contentsOfFile: file, encoding: .utf8)
+          try #require(ContinuousClock.now < deadline, "no '\(words)' in \(said)")
+          // The line is on its way through a socket and a file, which tell nobody.
+          try await Task.sleep(for: .milliseconds(10))
+        }
+      }
+      try await expect("Screenshots")
+      try await fixture.setFavorite(try await fixture.ids().ids)
+      try await expect("  5 albums  count keyAsset")
+      try await expect("          ~ Favorites  0 → 1\n")
+      try #require(mkdir(fixture.path("trip"), 0o700) == 0)
+      try await fixture.synchronize()
+      try await expect("          + \(fixture.path("trip"))  0\n")
+      try fixture.move("trip", "rome")
+      try await fixture.synchronize()
+      try await expect("          ~ \(fixture.path("trip")) → \(fixture.path("rome"))  0\n")
+      try #require(rmdir(fixture.path("rome")) == 0)
+      try await fixture.synchronize()
+      try await expect("          - \(fixture.path("rome"))\n")
+    }
+  }
+}
