@@ -69,16 +69,23 @@ extension CatalogReader {
 
   /// - Complexity: a step in the collection's index, and one for each hidden or undated asset beyond; of an album, O(n).
   func end(_ end: KeyPath<CollectionEnds, CollectionEnd?>, of row: CollectionRow) throws -> CollectionEnd? {
-    var source = Self.visibleSource(row)
-    if end != \.newest { source.conditions.append(SQLCondition(sql: "asset.creation_date IS NOT NULL")) }
-    let order = end == \.oldestDated ? "asset.sort_date, asset.id" : "asset.sort_date DESC, asset.id DESC"
-    let statement = try RawStatement(
-      database,
-      "SELECT asset.id, asset.sort_date, asset.creation_offset" + source.from + source.whereClause
-        + " ORDER BY \(order) LIMIT 1")
-    statement.bind(source.arguments)
+    let (sql, arguments) = Self.endStatement(end, of: row)
+    let statement = try RawStatement(database, sql)
+    statement.bind(arguments)
     return try statement.firstRow {
       CollectionEnd(date: statement.int64(1), id: statement.int64(0), offset: statement.optionalInt(2))
     }
+  }
+
+  static func endStatement(
+    _ end: KeyPath<CollectionEnds, CollectionEnd?>, of row: CollectionRow
+  ) -> (sql: String, arguments: [SQLValue]) {
+    var source = visibleSource(row)
+    if end != \.newest { source.conditions.append(SQLCondition(sql: "asset.creation_date IS NOT NULL")) }
+    let order = end == \.oldestDated ? "asset.sort_date, asset.id" : "asset.sort_date DESC, asset.id DESC"
+    return (
+      "SELECT asset.id, asset.sort_date, asset.creation_offset" + source.from + source.whereClause
+        + " ORDER BY \(order) LIMIT 1", source.arguments
+    )
   }
 }

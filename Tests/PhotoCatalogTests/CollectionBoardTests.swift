@@ -98,6 +98,69 @@ import class Foundation.ProcessInfo
     #expect(deletedCount > 0)
   }
 
+  /// Covers and dates are looked up in the order of an index, and no row is sorted.
+  @Test func endsOfCollectionsAreFoundByTheirIndexes() throws {
+    let library = try RandomLibrary(seed: 1)
+    try library.fixture.catalog.read { reader in
+      for kind in [.smartAlbum, .folderAlbum] as [AssetCollection.Kind] {
+        for row in try reader.collectionRows(kind: kind) {
+          for end in CollectionEnds.keys {
+            let (sql, _) = CatalogReader.endStatement(end, of: row)
+            let explain = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + sql)
+            var steps: [String] = []
+            try explain.forEachRow { steps.append(explain.text(3)) }
+            #expect(steps.count == 1 && steps[0].contains(" USING INDEX asset_"), "\(row.title): \(steps)")
+          }
+        }
+      }
+    }
+  }
+
+  /// Which collections changed is known for long enough, and for who slept longer all is compared.
+  @Test func logThatIsFullForgetsTheOldest() {
+    var log = CollectionLog(after: 0, mostIDs: 10)
+    for sequence in 1...20 as ClosedRange<Int64> { log.append(([sequence: .count], [100 + sequence]), at: sequence) }
+    #expect(log.changes(after: 20)?.fields == [:])
+    #expect(log.changes(after: 18)?.fields == [19: .count, 20: .count])
+    #expect(log.changes(after: 18)?.deleted == [119, 120])
+    #expect(log.changes(after: 5) == nil)
+  }
+
+  @Test func whoSleptLongerThanTheLogIsToldAll() throws {
+    let fixture = try CatalogFixture()
+    let top = try fixture.addRoot("/p")
+    let gone = try fixture.addAlbum("Gone")
+    var board = try fixture.catalog.read { try $0.collectionBoard() }
+    board.log = CollectionLog(after: board.sequence, mostIDs: 4)
+    let kinds = Set(AssetCollection.Kind.allCases)
+    let (before, start) = (board.order(of: kinds), board.sequence)
+    func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
+      let effects = try fixture.catalog.write { writer in
+        var record = CommitRecord()
+        try body(writer, &record)
+        _ = try writer.append(record, origin: "watcher", date: 1)
+        return try writer.effects(of: record, origin: "watcher")
+      }
+      try fixture.catalog.read { try board.update($0, CollectionTouches(effects)) }
+    }
+    try commit { writer, record in
+      try RawStatement(writer.database, "DELETE FROM collection WHERE id = \(gone)").run()
+      record.delete(collection: gone)
+    }
+    for name in 0..<8 {
+      try commit { writer, record in
+        let made = try writer.insertDirectory(
+          parentID: top, rootID: nil, name: Array("\(name)".utf8), volumeID: 1, inode: 1, birthTime: 1)
+        record.insert(collection: made.album)
+      }
+    }
+    let found = board.change(from: before, at: start, of: kinds)
+    let change = try #require(found)
+    #expect(change.inserted.map(\.title) == (0..<8).map { "\($0)" } && change.deleted == [gone])
+    let after = board.order(of: kinds)
+    #expect(try change.details.applied(to: before.map { $0 }) == after.map { $0 })
+  }
+
   /// Makes, names, fills and deletes folders and albums, but the one album that ``RandomCommits`` edits.
   private static func changeCollections(
     _ writer: CatalogWriter, _ record: inout CommitRecord, besides first: Int64, _ random: inout SplitMix
