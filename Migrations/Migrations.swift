@@ -13,5 +13,6 @@ package enum Migrations {
     Step(name: "v004-user-data", sql: String(decoding: PackageResources.v004_user_data_sql, as: UTF8.self)),
     Step(name: "v005-volumes", sql: String(decoding: PackageResources.v005_volumes_sql, as: UTF8.self)),
     Step(name: "v006-seen", sql: String(decoding: PackageResources.v006_seen_sql, as: UTF8.self)),
+    Step(name: "v007-text", sql: String(decoding: PackageResources.v007_text_sql, as: UTF8.self)),
   ]
 }

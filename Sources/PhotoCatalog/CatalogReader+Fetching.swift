@@ -37,7 +37,6 @@ extension CatalogReader {
     }
     if options.excludeUnavailable == true {
       source.usesOffline = true
-      source.readsRows = true
       source.conditions.append(SQLCondition(sql: "asset.directory_id NOT IN offline"))
       dependsOn.formUnion([.availability, .path])
     }
@@ -46,7 +45,6 @@ extension CatalogReader {
       let codes = mediaTypes.map { String($0.code) }.joined(separator: ", ")
       let isOne = mediaTypes.count == 1  // the form of the videos' index
       source.conditions.append(SQLCondition(sql: "asset.media_type " + (isOne ? "= \(codes)" : "IN (\(codes))")))
-      source.readsRows = source.readsRows || mediaTypes != [.video]
       source.requirements.require(mediaTypes: mediaTypes.map(\.code))
       dependsOn.formUnion([.content, .metadata, .resources])
     }
@@ -56,9 +54,21 @@ extension CatalogReader {
       predicateKey = compiled.key
       source.conditions.append(compiled.condition)
       source.readsRows = true
+      source.hasPredicate = true
       source.usesPath = compiled.usesPath
       source.usesOffline = source.usesOffline || compiled.usesOffline
       dependsOn.formUnion(compiled.dependsOn)
+    }
+    var textKey: String?
+    if let text = options.text {
+      let query: TextQuery
+      do { query = try TextQuery(text) } catch {
+        throw FetchError.invalidText(message: error.message, position: error.position)
+      }
+      source.text = TextCondition(query)
+      source.readsRows = true
+      dependsOn.formUnion(TextCondition.dependsOn)
+      textKey = query.description
     }
     if let limit = options.fetchLimit, limit < 1 {
       throw FetchError.invalidOption(
@@ -71,7 +81,9 @@ extension CatalogReader {
     if options.excludeUnavailable == true { key += ";available" }
     if let mediaTypes { key += ";types=" + mediaTypes.map(\.rawValue).joined(separator: ",") }
     if let limit = options.fetchLimit { key += ";limit=\(limit)" }
-    // The only part that may hold anything: last, so that it can't feign another.
+    // Its length before it: what it holds can't feign another part.
+    if let textKey { key += ";text=\(textKey.utf8.count):\(textKey)" }
+    // The other part that may hold anything: last, for the same reason.
     key += ";where=" + predicateKey
     return FetchPlan(
       key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, fetchLimit: options.fetchLimit,
@@ -97,12 +109,36 @@ extension CatalogReader {
   /// - Complexity: one pass over an index for what is ordered by date, or is a user's album in its own order; with a
   ///   predicate and no limit, or in any other order, one over the rows, sorted: O(n log n).
   package func ids(_ plan: FetchPlan) throws -> [Int64] {
+    if let limit = plan.fetchLimit, let rows = try firstWithText(plan, limit) { return rows.map(\.id) }
     var ids: [Int64] = []
     let statement = try RawStatement(database, uncached: plan.idStatement)
     statement.bind(plan.arguments)
     try statement.forEachRow { ids.append(statement.int64(0)) }
     return ids
   }
+
+  /// Words that many assets have are met soon on the way through the list, when finding all that have them would take
+  /// a thousand times as long.
+  ///
+  /// - Parameter limit: how many are wanted.
+  /// - Returns: nil where they are not met soon, and for lists that this is not the way to.
+  func firstWithText(_ plan: FetchPlan, _ limit: Int) throws -> [(id: Int64, number: UInt64)]? {
+    guard let sql = plan.walkStatement else { return nil }
+    let statement = try RawStatement(database, uncached: sql)
+    statement.bind(plan.walkArguments)
+    defer { statement.reset() }
+    var rows: [(id: Int64, number: UInt64)] = []
+    for _ in 0..<max(Self.mostRowsWalked, 4 * limit) {
+      guard try statement.step() else { return rows }
+      guard statement.bool(2) else { continue }
+      rows.append((statement.int64(0), statement.sortNumber(1, plan.order)))
+      if rows.count == limit { return rows }
+    }
+    return nil
+  }
+
+  /// Some milliseconds' worth.
+  private static let mostRowsWalked = 1_500
 
   /// The length of the list, the limit applied.
   package func count(_ plan: FetchPlan) throws -> Int {

@@ -4,8 +4,13 @@ import PhotoModel
 extension CatalogReader {
   /// - Complexity: that of ``ids(_:)``.
   package func list(_ plan: FetchPlan) throws -> OrderedList {
-    let statement = try RawStatement(database, uncached: plan.entryStatement)
     let wanted = plan.fetchLimit.map(OrderedList.fetchCount)
+    if let wanted, let rows = try firstWithText(plan, wanted) {
+      return OrderedList(
+        entries: OrderedIDs(ids: rows.map(\.id), keys: rows.map(\.number)), isWhole: rows.count < wanted,
+        limit: plan.fetchLimit)
+    }
+    let statement = try RawStatement(database, uncached: plan.entryStatement)
     statement.bind(plan.source.arguments + (wanted.map { [.integer(Int64($0))] } ?? []))
     var (ids, numbers): ([Int64], [UInt64]) = ([], [])
     try statement.forEachRow {
@@ -132,7 +137,7 @@ private struct SortingStatement {
   ///   directories.
   func sorted(_ ids: [Int64]) throws -> [(id: Int64, number: UInt64)] {
     let statement = try RawStatement(database, uncached: plan.touchedStatement)
-    statement.bind([.text("[" + ids.map(String.init).joined(separator: ",") + "]")] + plan.source.arguments)
+    statement.bind([.text("[" + ids.map(String.init).joined(separator: ",") + "]")] + plan.touchedArguments)
     var sorted: [(Int64, UInt64)] = []
     try statement.forEachRow { sorted.append((statement.int64(0), statement.sortNumber(1, plan.order))) }
     return sorted
@@ -162,7 +167,7 @@ private struct SortingStatement {
 
 extension RawStatement {
   /// As lists are kept: in the direction of the order.
-  fileprivate func sortNumber(_ column: Int32, _ order: FetchOrder) -> UInt64 {
+  func sortNumber(_ column: Int32, _ order: FetchOrder) -> UInt64 {
     order.isFirstAscending ? sortNumber(column) : ~sortNumber(column)
   }
 }

@@ -39,7 +39,9 @@ package final class CatalogWriter {
 
   /// Adds an asset under the id that it had before (see ``restore(_:content:file:)``).
   func insertFormerAsset(_ id: Int64, _ content: AssetContent, file row: FileRow, addedDate: Int64) throws {
-    _ = try insertions.add(content, row, addedDate: addedDate, formerID: id, to: connection)
+    try keepingWords(of: id) {
+      _ = try insertions.add(content, row, addedDate: addedDate, formerID: id, to: connection)
+    }
   }
 
   /// No new asset gets this id, nor a smaller one.

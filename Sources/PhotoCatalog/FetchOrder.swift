@@ -10,6 +10,8 @@ struct FetchOrder: Sendable {
   /// What SQL sorts by first.
   let firstKey: String
   let isFirstAscending: Bool
+  /// The first key where it and then the id, in the same direction, are the order of an index.
+  let indexedKey: String?
   /// The direction of the ids among rows of which nothing but the first key decides before; `nil` where more does, or the
   /// first key's ``SortNumber`` stands for several values.
   let idsAscendInTies: Bool?
@@ -51,6 +53,8 @@ struct FetchOrder: Sendable {
     dependsOn = keys.reduce(into: []) { $0.formUnion(Self.fields($1.key)) }
     firstKey = Self.expression(keys[0].key, of: source)
     isFirstAscending = keys[0].ascending
+    let isIndexed = [.creationDate, .albumOrder].contains(keys[0].key) && keys.count == 2 && keys[1].key == .id
+    indexedKey = isIndexed && keys[0].ascending == keys[1].ascending ? firstKey : nil
     idsAscendInTies =
       switch keys[0].key {
       case .filename, .title: nil

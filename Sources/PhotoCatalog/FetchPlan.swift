@@ -35,8 +35,37 @@ package struct FetchPlan: Sendable {
 
   /// As ``entryStatement``, of those rows alone whose ids are in a JSON array, which is the first argument; without limit.
   var touchedStatement: String {
-    source.with + "SELECT \(source.idColumn), \(order.firstKey)" + source.from(touched: true) + source.whereClause
+    source.with + "SELECT \(source.idColumn), \(order.firstKey)" + source.from(touched: true)
+      + source.whereClause(touched: true) + order.sql
+  }
+
+  /// Every row of the list without the text that is looked for, in the order of an index, and whether it has that; nil
+  /// where there is no such order, or nothing ends the list early.
+  var walkStatement: String? {
+    guard let text = source.text, !source.hasPredicate, fetchLimit != nil, order.indexedKey != nil else { return nil }
+    var plain = source
+    plain.text = nil
+    return source.with + "SELECT \(source.idColumn), \(order.firstKey), \(text.ofOne.sql)" + source.from
+      + plain.whereClause
       + order.sql
+  }
+
+  var walkArguments: [SQLValue] {
+    var plain = source
+    plain.text = nil
+    return (source.text?.ofOne.arguments ?? []) + plain.arguments
+  }
+
+  var touchedArguments: [SQLValue] { source.arguments(touched: true) }
+
+  /// Where the order is that of an index, the rows that come behind a first key and an id, which are the last two arguments
+  /// before the count; nil where they would have to be sorted anew for every page.
+  var nextStatement: String? {
+    guard let column = order.indexedKey, source.text == nil, !source.readsRows || fetchLimit != nil else { return nil }
+    let sign = order.isFirstAscending ? ">" : "<"
+    let conditions = source.whereClause.isEmpty ? " WHERE " : source.whereClause + " AND "
+    return source.with + "SELECT \(source.idColumn), \(column)" + source.from + conditions
+      + "(\(column), \(source.idColumn)) \(sign) (?, ?)" + order.sql + " LIMIT ?"
   }
 
   var countStatement: String {
@@ -60,6 +89,8 @@ enum SQLValue: Hashable, Sendable {
   case text([UInt8])
   /// The second argument of `photod_test`.
   case test(PredicateTest)
+  /// The second argument of `photod_finds`.
+  case textTest(TextTest)
 
   static func text(_ text: String) -> SQLValue { .text(Array(text.utf8)) }
 }
@@ -80,6 +111,10 @@ struct FetchSource: Sendable {
   /// Conditions read columns that no index of this list has. Then a pass over the rows as they lie, sorted afterwards, is
   /// several times faster than one in the order of an index, which finds each row somewhere else.
   var readsRows = false
+  /// Words that assets are found by.
+  var text: TextCondition?
+  /// Conditions that hardly a row may meet.
+  var hasPredicate = false
   /// What of the conditions is told without asking SQLite.
   var requirements = AssetRequirements()
   /// Conditions speak of `offline`, the directories of roots, and of what was mounted in them, that are not there.
@@ -109,13 +144,21 @@ struct FetchSource: Sendable {
       + " CROSS JOIN asset ON asset.id = member.asset_id" + place
   }
 
-  var whereClause: String {
-    let all = conditions.map(\.sql) + (albumID == nil ? [] : ["member.collection_id = ?"])
+  var whereClause: String { whereClause(touched: false) }
+
+  func whereClause(touched: Bool) -> String {
+    let all = conditions(touched: touched).map(\.sql) + (albumID == nil ? [] : ["member.collection_id = ?"])
     return all.isEmpty ? "" : " WHERE " + all.joined(separator: " AND ")
   }
 
-  var arguments: [SQLValue] {
-    conditions.flatMap(\.arguments) + (albumID.map { [.integer($0)] } ?? [])
+  private func conditions(touched: Bool) -> [SQLCondition] {
+    conditions + (text.map { [touched ? $0.ofOne : $0.ofAll] } ?? [])
+  }
+
+  var arguments: [SQLValue] { arguments(touched: false) }
+
+  func arguments(touched: Bool) -> [SQLValue] {
+    conditions(touched: touched).flatMap(\.arguments) + (albumID.map { [.integer($0)] } ?? [])
   }
 
   /// The sign keeps SQLite from going through an index only to check these
@@ -142,6 +185,7 @@ extension RawStatement {
       case .real(let real): bind(Int32(index + 1), real)
       case .text(let bytes): bind(Int32(index + 1), text: bytes)
       case .test(let test): bind(Int32(index + 1), test: test)
+      case .textTest(let test): bind(Int32(index + 1), text: test)
       }
     }
   }

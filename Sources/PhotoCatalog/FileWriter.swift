@@ -95,6 +95,11 @@ package struct AssetContent: Hashable, Sendable {
 extension CatalogWriter {
   /// Writes what the content of an asset's file says now. What the user typed stays.
   package func updateContent(_ content: AssetContent, file row: FileRow) throws {
+    try keepingWords(of: row.assetID) { try writeContent(content, file: row) }
+    try updateStat(row)
+  }
+
+  private func writeContent(_ content: AssetContent, file row: FileRow) throws {
     let asset = try RawStatement(
       database,
       """
@@ -118,7 +123,6 @@ extension CatalogWriter {
     resource.bind(4, text: row.name)
     try resource.run()
     try updateKeywords(content.keywords, of: row.assetID)
-    try updateStat(row)
   }
 
   /// Writes size, times and identity of a file; its asset's fields stay.
@@ -157,7 +161,8 @@ extension CatalogWriter {
     asset.bind(2, text: name)
     asset.bind(3, CaseFolding.fold(FilePath.nameText(name)))
     asset.bind(4, row.assetID)
-    try asset.run()
+    if name == row.name { return try asset.run() }
+    try keepingWords(of: row.assetID) { try asset.run() }
   }
 
   /// Removes an asset with its files from the catalog, without a trace (see ``bury(_:directoryPath:date:)``).
@@ -169,11 +174,13 @@ extension CatalogWriter {
     first.bind(1, directory)
     first.bind(2, text: name)
     try first.run()
-    try deleteKeywords(of: id)
-    for sql in ["DELETE FROM resource WHERE asset_id = ? AND position > 0", "DELETE FROM asset WHERE id = ?"] {
-      let delete = try RawStatement(database, sql)
-      delete.bind(1, id)
-      try delete.run()
+    try keepingWords(of: id) {
+      try deleteKeywords(of: id)
+      for sql in ["DELETE FROM resource WHERE asset_id = ? AND position > 0", "DELETE FROM asset WHERE id = ?"] {
+        let delete = try RawStatement(database, sql)
+        delete.bind(1, id)
+        try delete.run()
+      }
     }
   }
 }

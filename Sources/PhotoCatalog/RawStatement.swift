@@ -82,6 +82,14 @@ struct RawStatement {
     sqlite3_bind_pointer(handle, index, Unmanaged.passRetained(test).toOpaque(), Self.testType, release)
   }
 
+  /// As ``bind(_:test:)``.
+  func bind(_ index: Int32, text test: TextTest) {
+    let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
+      if let pointer { Unmanaged<TextTest>.fromOpaque(pointer).release() }
+    }
+    sqlite3_bind_pointer(handle, index, Unmanaged.passRetained(test).toOpaque(), Self.textType, release)
+  }
+
   // MARK: Stepping
 
   /// Runs a statement that returns no rows, and makes it ready for the next values.
@@ -145,6 +153,11 @@ struct RawStatement {
 
   func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : sqlite3_column_double(handle, column) }
 
+  /// An integer or a real number, as it is.
+  func number(_ column: Int32) -> SQLValue {
+    sqlite3_column_type(handle, column) == SQLITE_FLOAT ? .real(double(column)) : .integer(int64(column))
+  }
+
   /// See ``SortNumber``.
   func sortNumber(_ column: Int32) -> UInt64 {
     switch sqlite3_column_type(handle, column) {
@@ -176,4 +189,5 @@ struct RawStatement {
   nonisolated(unsafe) static let empty = UnsafePointer<CChar>(strdup("")!)
   /// SQLite compares it, and keeps the pointer to it.
   nonisolated(unsafe) static let testType = UnsafePointer<CChar>(strdup("photod-test")!)
+  nonisolated(unsafe) static let textType = UnsafePointer<CChar>(strdup("photod-text")!)
 }

@@ -10,6 +10,8 @@ enum SQLFunctions {
   /// - `photod_name(name)`: ``FilePath/nameText(_:)``, the `filename` of the wire
   /// - `photod_path(path)`: ``FilePath/text(_:)``, the `path` of the wire
   /// - `photod_test(value, test)`: whether a ``PredicateTest`` holds for a text, or for an integer that is a date
+  /// - `photod_words(name, title, caption, keywords, make, model, lens)`: ``AssetWords``
+  /// - `photod_finds(words, test)`: whether a ``TextTest`` holds for such words
   static func register(in database: Database) throws {
     try register("photod_fold", in: database) { context, _, arguments in
       SQLFunctions.answer(context, arguments) { CaseFolding.fold(String(decoding: $0, as: UTF8.self)) }
@@ -22,6 +24,12 @@ enum SQLFunctions {
     }
     try register("photod_test", 2, in: database) { context, _, arguments in
       SQLFunctions.answerTest(context, arguments)
+    }
+    try register("photod_words", AssetWords.columnCount, in: database) { context, _, arguments in
+      SQLFunctions.answerWords(context, arguments)
+    }
+    try register("photod_finds", 2, in: database) { context, _, arguments in
+      SQLFunctions.answerFinds(context, arguments)
     }
   }
 
@@ -68,6 +76,31 @@ enum SQLFunctions {
       }
       sqlite3_result_int(context, holds ? 1 : 0)
     }
+  }
+
+  private static func answerWords(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
+    var words = AssetWords()
+    for column in 0..<Int(AssetWords.columnCount) {
+      guard let value = arguments?[column], sqlite3_value_type(value) != SQLITE_NULL else { continue }
+      words.append(bytes(value), column: column)
+    }
+    words.text.withUnsafeBytes {
+      sqlite3_result_text64(
+        context, $0.baseAddress?.assumingMemoryBound(to: CChar.self) ?? RawStatement.empty, UInt64($0.count),
+        RawStatement.transient, UInt8(SQLITE_UTF8))
+    }
+  }
+
+  private static func answerFinds(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
+    guard let value = arguments?[0], let pointer = sqlite3_value_pointer(arguments?[1], RawStatement.textType) else {
+      sqlite3_result_error(context, "photod_finds takes words and a test", -1)
+      return
+    }
+    let test = Unmanaged<TextTest>.fromOpaque(pointer)
+    let holds = bytes(value).withMemoryRebound(to: UInt8.self) { words in
+      test._withUnsafeGuaranteedRef { $0.holds(spaced: words) }
+    }
+    sqlite3_result_int(context, holds ? 1 : 0)
   }
 
   private static func bytes(_ value: OpaquePointer) -> UnsafeRawBufferPointer {

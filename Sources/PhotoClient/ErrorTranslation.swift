@@ -53,6 +53,9 @@ extension PhotoLibraryError {
     case "org.photod.library.InvalidPredicate":
       let p: Predicate = try parameters()
       return .invalidPredicate(message: p.message, position: p.position)
+    case "org.photod.library.InvalidText":
+      let p: Predicate = try parameters()
+      return .invalidText(message: p.message, position: p.position)
     case "org.photod.library.UnknownSortKey":
       let p: SortKey = try parameters()
       return .unknownSortKey(key: p.key, known: p.known)

@@ -6,6 +6,8 @@ import Varlink
 public enum PhotoLibraryError: Error, Hashable, Sendable {
   /// The position counts the predicate's Unicode scalars, from 0.
   case invalidPredicate(message: String, position: Int)
+  /// The position counts the Unicode scalars of the text that is looked for, from 0.
+  case invalidText(message: String, position: Int)
   case unknownSortKey(key: String, known: [String])
   case noSuchAsset(ids: [Int64])
   case noSuchCollection(collection: String, similar: [String])
@@ -59,7 +61,8 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .ambiguousCollection(let collection, let candidates):
       "\(candidates.count) albums are called '\(collection)'"
     case .changeTokenExpired(let message, _): Self.split(message).message
-    case .changeRejected(_, let message), .notAuthorized(_, let message), .snapshotExpired(let message),
+    case .invalidText(let message, _), .changeRejected(_, let message), .notAuthorized(_, let message),
+      .snapshotExpired(let message),
       .libraryUnavailable(let message), .storageFull(let message), .notInLibrary(_, let message),
       .timedOut(let message), .notABackup(_, let message), .cannotWrite(_, let message), .busy(let message):
       Self.split(message).message
@@ -78,6 +81,8 @@ extension PhotoLibraryError: CustomStringConvertible {
   public var remedy: String {
     switch self {
     case .invalidPredicate: "Mend the predicate at the place that is marked."
+    case .invalidText(let message, _):
+      Self.split(message).remedy ?? "Words are letters and digits; what is in quotes stands beside each other."
     case .unknownSortKey(_, let known): "Keys are \(known.joined(separator: ", "))."
     case .noSuchAsset: "Ids are never used for another: it may have been deleted. Fetch the list anew."
     case .noSuchCollection(_, let similar):

@@ -17,6 +17,9 @@ public struct FetchOptions: Codable, Hashable, Sendable {
   public var mediaTypes: [String]?
   /// `isFavorite == true AND camera.model CONTAINS 'X-T'`; see `Predicate`.
   public var predicate: String?
+  /// Words of the filename, title, caption, keywords or camera: `beach "birthday party" 2024`. Each is there, in any order,
+  /// and stands for all that begin with it; what is in quotes for these very words beside each other.
+  public var text: String?
   public var sortDescriptors: [SortDescriptor]?
   /// Applied before any change is computed.
   public var fetchLimit: Int?
@@ -25,13 +28,14 @@ public struct FetchOptions: Codable, Hashable, Sendable {
   public var excludeUnavailable: Bool?
 
   public init(
-    collection: String? = nil, mediaTypes: [String]? = nil, predicate: String? = nil,
+    collection: String? = nil, mediaTypes: [String]? = nil, predicate: String? = nil, text: String? = nil,
     sortDescriptors: [SortDescriptor]? = nil, fetchLimit: Int? = nil, includeHidden: Bool? = nil,
     includeTrashed: Bool? = nil, excludeUnavailable: Bool? = nil
   ) {
     self.collection = collection
     self.mediaTypes = mediaTypes
     self.predicate = predicate
+    self.text = text
     self.sortDescriptors = sortDescriptors
     self.fetchLimit = fetchLimit
     self.includeHidden = includeHidden

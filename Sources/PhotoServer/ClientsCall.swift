@@ -91,6 +91,7 @@ extension FetchOptions {
         parts.append(predicate)
       }
     }
+    if let text { parts.append("text " + text) }
     if let sortDescriptors, !sortDescriptors.isEmpty {
       parts.append("by " + sortDescriptors.map { $0.key + ($0.ascending ? "" : " descending") }.joined(separator: ", "))
     }

@@ -8,6 +8,7 @@ enum ContractError {
   private static let interface = "org.photod.library"
 
   struct InvalidPredicate: Codable, Sendable { let message: String, position: Int }
+  struct InvalidText: Codable, Sendable { let message: String, position: Int }
   struct UnknownSortKey: Codable, Sendable { let key: String, known: [String] }
   struct NoSuchAsset: Codable, Sendable { let ids: [Int64] }
   struct NoSuchCollection: Codable, Sendable { let collection: String, similar: [String] }
@@ -36,6 +37,8 @@ enum ContractError {
     switch error {
     case .invalidPredicate(let message, let position):
       make("InvalidPredicate", InvalidPredicate(message: message, position: position))
+    case .invalidText(let message, let position):
+      make("InvalidText", InvalidText(message: message, position: position))
     case .unknownSortKey(let key, let known): make("UnknownSortKey", UnknownSortKey(key: key, known: known))
     case .noSuchCollection(let collection, let similar):
       make("NoSuchCollection", NoSuchCollection(collection: collection, similar: similar))

@@ -73,7 +73,7 @@ struct Failure: Error, Hashable, Sendable {
   private static func status(of error: PhotoLibraryError) -> EndStatus {
     switch error {
     case .unknownSortKey, .invalidParameter: .usage
-    case .invalidPredicate, .changeTokenExpired, .changeRejected: .data
+    case .invalidPredicate, .invalidText, .changeTokenExpired, .changeRejected: .data
     case .noSuchAsset, .noSuchCollection, .ambiguousCollection, .notInLibrary,
       .notABackup:
       .noInput

@@ -93,6 +93,8 @@ import Varlink
       let cases = [
         ("Fetch", #"{"options":{"predicate":"rating >"}}"#, "InvalidPredicate"),
         ("Fetch", #"{"options":{"predicate":"raiting > 3"}}"#, "InvalidPredicate"),
+        ("Fetch", #"{"options":{"text":"sea \"sun"}}"#, "InvalidText"),
+        ("Fetch", #"{"options":{"text":"-"}}"#, "InvalidText"),
         ("Fetch", #"{"options":{"sortDescriptors":[{"key":"size","ascending":true}]}}"#, "UnknownSortKey"),
         ("Fetch", #"{"options":{"collection":"Nowhere"}}"#, "NoSuchCollection"),
         ("Fetch", #"{"options":{"fetchLimit":-1}}"#, "InvalidParameter"),

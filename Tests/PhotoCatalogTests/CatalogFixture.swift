@@ -39,6 +39,7 @@ final class CatalogFixture {
       case .real(let real): statement.bind(Int32(index + 1), real)
       case .text(let bytes): statement.bind(Int32(index + 1), text: bytes)
       case .test(let test): statement.bind(Int32(index + 1), test: test)
+      case .textTest(let test): statement.bind(Int32(index + 1), text: test)
       case nil: statement.bind(Int32(index + 1), Int64?.none)
       }
     }

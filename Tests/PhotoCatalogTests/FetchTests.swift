@@ -150,13 +150,109 @@ import Testing
     (FetchOptions(collection: "album:Mine"), "album_order"),
     (FetchOptions(includeHidden: true, includeTrashed: true), "asset_by_date"),
     (FetchOptions(predicate: "rating > 3", fetchLimit: 100), "asset_by_date"),
+    (FetchOptions(mediaTypes: ["image"]), "asset_by_date"), (FetchOptions(mediaTypes: ["audio"]), "asset_audio"),
+    (FetchOptions(mediaTypes: ["image", "video"]), "asset_by_date"),
+    (FetchOptions(collection: "favorites", mediaTypes: ["image"]), "asset_favorite"),
+    (FetchOptions(collection: "folder:/photos", mediaTypes: ["image", "video"]), "asset_by_directory"),
+    (FetchOptions(collection: "album:Mine", mediaTypes: ["image"]), "album_order"),
+    (FetchOptions(excludeUnavailable: true), "asset_by_date"),
+    (FetchOptions(collection: "recents", fetchLimit: 100), "asset_by_date"),
+    (FetchOptions(collection: "favorites", fetchLimit: 100), "asset_favorite"),
+    (FetchOptions(mediaTypes: ["image"], fetchLimit: 100, excludeUnavailable: true), "asset_by_date"),
     (FetchOptions(sortDescriptors: [SortDescriptor(key: "creationDate", ascending: true)]), "asset_by_date"),
   ])
   func usualListsAreReadInOrderFromAnIndex(options: FetchOptions, index: String) throws {
     try fixture.addAlbum("Mine")
     let steps = try explain(options)
     #expect(steps.contains { $0.contains("INDEX \(index)") }, "\(steps)")
+    let next: String = try #require(try fixture.catalog.read { try $0.plan(options).nextStatement })
+    for steps in [steps, try explain(options, next)] {
+      // Which directories are away is another matter.
+      #expect(!steps.contains { $0.contains("ORDER BY") }, "\(steps)")
+      #expect(!steps.contains { $0.contains("SCAN asset") && !$0.contains(" INDEX asset_") }, "\(steps)")
+    }
+  }
+
+  @Test func everySmartAlbumIsReadInOrderFromAnIndex() throws {
+    let albums = try fixture.catalog.read { try $0.smartAlbums() }.keys
+    #expect(albums.count >= 4)
+    for album in albums {
+      for limit in [nil, 100] {
+        let options = FetchOptions(collection: "smart:\(album)", fetchLimit: limit)
+        try usualListsAreReadInOrderFromAnIndex(options: options, index: "asset_")
+      }
+    }
+  }
+
+  /// The index of words says which; nothing else is looked at, and they are sorted.
+  @Test func aTextIsLookedUpInTheIndexOfWords() throws {
+    for options in [FetchOptions(text: "a \"b\""), FetchOptions(text: "a", fetchLimit: 100)] {
+      let steps = try explain(options)
+      #expect(steps[0].hasPrefix("SEARCH asset USING INTEGER PRIMARY KEY"), "\(steps)")
+      #expect(steps.contains { $0.contains("VIRTUAL TABLE INDEX") }, "\(steps)")
+      #expect(!steps.contains { $0.contains("SCAN asset") && !$0.contains("VIRTUAL TABLE") }, "\(steps)")
+    }
+  }
+
+  /// Words that are met often, and words that are not, are found in the same order.
+  @Test func aTextOfManyIsFoundOnTheWayThroughTheList() throws {
+    var rows: [(Asset, Int64)] = []
+    for id in Int64(100)..<4_000 {
+      var asset = Asset.sample(id, taken: 2_000 + id * 7_919 % 4_001)
+      asset.title = id % 5 == 0 ? "often" : id == 3_000 ? "once" : nil
+      rows.append((asset, top))
+    }
+    try fixture.insert(rows.map { ($0.0, $0.1, Array("\($0.0.id).jpg".utf8), nil) })
+    while try fixture.catalog.indexText(limit: 1_000) {}
+    try fixture.catalog.read { reader in
+      for (text, limit, isWalked) in [
+        ("often", 100, true), ("once", 100, false), ("once", 1_000, true), ("9", 3, true),
+      ] {
+        for ascending in [true, false] {
+          let order = [SortDescriptor(key: "creationDate", ascending: ascending)]
+          let whole = try reader.ids(reader.plan(FetchOptions(text: text, sortDescriptors: order)))
+          let plan = try reader.plan(FetchOptions(text: text, sortDescriptors: order, fetchLimit: limit))
+          #expect(try (reader.firstWithText(plan, limit) != nil) == isWalked, "\(text)")
+          #expect(try reader.ids(plan) == Array(whole.prefix(limit)))
+          #expect(try reader.list(plan).ids == Array(whole.prefix(limit)))
+        }
+      }
+    }
+    let options = FetchOptions(text: "a", fetchLimit: 100)
+    let walk: String = try #require(try fixture.catalog.read { try $0.plan(options).walkStatement })
+    let steps = try explain(options, walk)
+    #expect(steps.contains { $0.hasPrefix("SCAN asset USING") && $0.hasSuffix("INDEX asset_by_date") }, "\(steps)")
     #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
+  }
+
+  @Test func pagesAreTheList() throws {
+    let album = try fixture.addAlbum("Mine", [3, 1, 8, 2, 5, 4])
+    let orders = FetchPlan.sortKeys.flatMap { key in
+      [true, false].map { [SortDescriptor(key: key, ascending: $0)] }
+    }
+    for order in orders + [nil, [.init(key: "creationDate", ascending: true), .init(key: "id", ascending: false)]] {
+      for collection in [nil, "id:\(album)", "folder:/photos", "favorites"] {
+        for (limit, text) in [(nil, nil), (3, nil), (nil, "jpg"), (100, nil)] {
+          let options = FetchOptions(
+            collection: collection, text: text, sortDescriptors: order, fetchLimit: limit, includeHidden: true)
+          try fixture.catalog.read { reader in
+            let plan = try reader.plan(options)
+            let ids = try reader.ids(plan)
+            for offset in 0...ids.count + 1 {
+              for count in 1...3 {
+                var pages = try FetchPages(plan, from: offset, reader)
+                var all: [Int64] = []
+                while case let page = try pages.next(count, reader), !page.isEmpty {
+                  #expect(page.count <= count)
+                  all += page
+                }
+                #expect(all == Array(ids.dropFirst(offset)) && pages.total == ids.count, "\(plan.key) \(offset)")
+              }
+            }
+          }
+        }
+      }
+    }
   }
 
   @Test func aPredicateReadsTheRowsAsTheyLieButForARangeOfDates() throws {
@@ -169,11 +265,10 @@ import Testing
       try explain(FetchOptions(predicate: "isFavorite == true")).first == "SCAN asset USING INDEX asset_favorite")
   }
 
-  private func explain(_ options: FetchOptions) throws -> [String] {
+  private func explain(_ options: FetchOptions, _ sql: String? = nil) throws -> [String] {
     try fixture.catalog.read { reader throws in
       let plan = try reader.plan(options)
-      let statement = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + plan.idStatement)
-      statement.bind(plan.arguments)
+      let statement = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + (sql ?? plan.idStatement))
       var steps: [String] = []
       try statement.forEachRow { steps.append(statement.text(3)) }
       return steps

@@ -35,7 +35,13 @@ struct RandomCommits {
   mutating func commit() throws {
     let count = Int.random(in: 1...5, using: &random)
     var changing = self
-    try commit { writer, record in for _ in 0..<count { try changing.change(writer, &record) } }
+    try commit { writer, record in
+      for _ in 0..<count { try changing.change(writer, &record) }
+      // Who searches sees no difference.
+      if Int.random(in: 0..<4, using: &changing.random) == 0 {
+        _ = try writer.indexText(limit: .random(in: 1...60, using: &changing.random))
+      }
+    }
     changing.effects = effects
     self = changing
   }
@@ -131,7 +137,10 @@ struct RandomCommits {
         ? PhotoDate(microseconds: .random(in: -2...6, using: &random) * 3_600_000_000) : nil,
       pixelWidth: Bool.random(using: &random) ? .random(in: -1...4, using: &random) : nil,
       durationSeconds: Bool.random(using: &random) ? [-0.5, 0, 2.5].randomElement(using: &random) : nil,
+      camera: Bool.random(using: &random)
+        ? Camera(make: "Canon", model: ["EOS R6", "X-T5"].randomElement(using: &random)) : nil,
       title: Bool.random(using: &random) ? RandomLibrary.texts.randomElement(using: &random) : nil,
+      caption: Bool.random(using: &random) ? RandomTexts.text(using: &random) : nil,
       keywords: Bool.random(using: &random)
         ? Array(PredicateLibrary.keywords.shuffled(using: &random).prefix(2)) : [],
       rating: Bool.random(using: &random) ? .random(in: 0...5, using: &random) : nil)
@@ -237,6 +246,7 @@ struct RandomFetches {
       + ["id:\(library.random.albumID)", "folder:/photos/a", "folder:/photos"]
     if sometimes(2) { options.collection = collections.randomElement(using: &random) }
     if sometimes(3) { options.predicate = library.randomPredicate(2, using: &random).description }
+    if sometimes(4) { options.text = RandomTexts.query(using: &random) }
     if sometimes(5) { options.mediaTypes = ["image", "video", "audio"].filter { _ in sometimes(2) } }
     if sometimes(3) { options.includeHidden = true }
     if sometimes(3) { options.includeTrashed = true }

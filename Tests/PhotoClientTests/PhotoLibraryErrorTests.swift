@@ -23,6 +23,7 @@ struct PhotoLibraryErrorTests {
     let text = "This failed. Do that."
     let all: [(String, Parameters, PhotoLibraryError)] = [
       ("InvalidPredicate", .init(message: text, position: 3), .invalidPredicate(message: text, position: 3)),
+      ("InvalidText", .init(message: text, position: 3), .invalidText(message: text, position: 3)),
       ("UnknownSortKey", .init(key: "size", known: ["id"]), .unknownSortKey(key: "size", known: ["id"])),
       ("NoSuchAsset", .init(ids: [4]), .noSuchAsset(ids: [4])),
       ("NoSuchCollection", .init(collection: "X", similar: ["Y"]), .noSuchCollection(collection: "X", similar: ["Y"])),

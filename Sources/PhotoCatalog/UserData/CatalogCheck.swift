@@ -110,6 +110,7 @@ extension Catalog {
     var report: CheckReport
     do {
       report = try checkDatabase(deep: deep)
+      try checkText(deep: deep, &report)
     } catch  where Self.isDamage(error) {
       let fault = CheckReport.Finding(
         .error, "SQLite can't read all of the catalog: \(CatalogOpening.short(error))", place: files.catalog,
@@ -152,6 +153,28 @@ extension Catalog {
 
   /// SQLite's reports may have several.
   static func oneLine(_ text: String) -> String { text.split(separator: "\n").joined(separator: ": ") }
+
+  /// The index of words is made anew where it is not what the assets say: it holds nothing of its own.
+  ///
+  /// Of a `deep` one the words are compared too, in which time nothing can be written.
+  private func checkText(deep: Bool, _ report: inout CheckReport) throws {
+    let isWhole = { (database: Database) in
+      try TextIndex.hasItsAssets(database) && (!deep || TextIndex.isWhole(database))
+    }
+    if !deep, try read({ try isWhole($0.database) }) { return }
+    let wasWhole = try noticing {
+      try pool.write { database in
+        if try isWhole(database) { return true }
+        try TextIndex.reset(database)
+        return false
+      }
+    }
+    guard !wasWhole else { return }
+    report.findings.append(
+      .init(
+        .error, "the index of words is not what the photos say", place: files.catalog,
+        remedy: "It was made anew, and fills by itself. Nothing is lost, and everything is found meanwhile."))
+  }
 
   private func checkHistory(_ reader: CatalogReader, _ report: inout CheckReport) throws {
     let rows = try RawStatement(

@@ -71,6 +71,10 @@ extension CatalogOpening {
       }
       try Self.migrator(lastStep).migrate(pool)
       _ = try pool.read { try read($0) }
+      if isSuspect, lastStep == nil {
+        // All tables are whole. What is left to be damaged is what FTS5 keeps in its own.
+        try pool.write { if try !TextIndex.isWhole($0) { try TextIndex.reset($0) } }
+      }
       return pool
     } catch {
       // What can't be closed is let go of.

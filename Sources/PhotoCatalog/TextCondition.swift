@@ -1,0 +1,24 @@
+import PhotoModel
+
+/// That an asset has the words that somebody looks for.
+struct TextCondition: Sendable {
+  /// Finds them all: by the index, and those that are not in it yet one by one.
+  ///
+  /// - Complexity: O(m) for m assets with such words, and a look at each asset that is not in the index.
+  let ofAll: SQLCondition
+  /// Of an asset that is at hand: by its own words, without the index.
+  let ofOne: SQLCondition
+
+  /// What words are made of.
+  static let dependsOn: ChangedFields = [.content, .metadata, .keywords, .path, .resources]
+
+  init(_ query: TextQuery) {
+    let test = SQLValue.textTest(TextTest(query))
+    ofAll = SQLCondition(
+      sql: "asset.id IN (SELECT rowid FROM asset_text WHERE asset_text MATCH ? UNION ALL SELECT id FROM asset_words "
+        + "WHERE id > (SELECT indexed_through FROM text_index) AND photod_finds(words, ?))",
+      arguments: [.text(query.fts5), test])
+    ofOne = SQLCondition(
+      sql: "photod_finds((SELECT words FROM asset_words WHERE asset_words.id = asset.id), ?)", arguments: [test])
+  }
+}
