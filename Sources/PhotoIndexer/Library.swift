@@ -75,6 +75,11 @@ package actor Library {
   var doubtfulThrough: UInt64 = 0
   /// Roots under suspicion in which something has happened since their last scan.
   var activeSuspects: Set<UInt16> = []
+  /// There are assets that are not in the index of words, or nobody has looked yet.
+  var hasNewWords = true
+  /// Some 20 ms each, in which nothing else is written.
+  static let wordBatch = 2_000
+  static let wordBatchesPerSecond = 10
   /// Nanoseconds of the clock that nobody sets.
   var lastBatchAt: Int64 = 0
   static let quietTime: Int64 = 1_000_000_000
@@ -280,6 +285,7 @@ package actor Library {
       recentCommits.append(effects, sequence: sequence)
       events.append(.committed(sequence: sequence, origin: origin, .init(record)))
       feed.publish(sequence)
+      if !record.insertedAssets.isEmpty { hasNewWords = true }
       assetCount += record.insertedAssets.count - record.deletedAssets.count
       counters.assetsInserted += record.insertedAssets.count
       counters.assetsUpdated += record.updatedAssets.count

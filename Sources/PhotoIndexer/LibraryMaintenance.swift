@@ -18,7 +18,7 @@ extension Library {
   /// Something is to be done that no event will ask for.
   var isTimeToCome: Bool {
     startsOverAt != nil || !reconciler.unread.isEmpty || !doubtfulRoots.isEmpty || !activeSuspects.isEmpty
-      || !reconciler.suspects.isEmpty
+      || !reconciler.suspects.isEmpty || hasNewWords
   }
 
   /// Looks once a second while there is something that time brings: files that are read again, roots that are scanned a
@@ -30,6 +30,25 @@ extension Library {
       if !isTimeToCome, await alarm.next(after: rung) == nil { return }
       do { try await clock.sleep(for: .seconds(1)) } catch { return }
       doWhatIsDue()
+      for _ in 1..<Self.wordBatchesPerSecond where hasNewWords {
+        await Task.yield()
+        indexWords()
+      }
+    }
+  }
+
+  /// Takes new assets into the index of words once it is quiet: whoever searches finds them before that too, and what
+  /// happens meanwhile comes first.
+  private func indexWords() {
+    guard hasNewWords, startsOverAt == nil, awaitedScans.isEmpty, clock.bootTime - lastBatchAt >= Self.quietTime else {
+      return
+    }
+    do {
+      hasNewWords = try catalog.indexText(limit: Self.wordBatch)
+    } catch {
+      // A disk that is full: the next commit tells, and has the index tried again.
+      hasNewWords = false
+      logger.notice("words not indexed", metadata: ["error": "\(error)"])
     }
   }
 
@@ -44,6 +63,7 @@ extension Library {
     } catch {
       breakDown(error)
     }
+    indexWords()
   }
 
   private func startOver() throws {

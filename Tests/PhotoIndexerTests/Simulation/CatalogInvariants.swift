@@ -68,5 +68,8 @@ enum CatalogInvariants {
         }
       }
     }
+    guard try catalog.pool.write({ try TextIndex.isWhole($0) }) else {
+      throw SimulationFailure("the index of words is not what the assets say")
+    }
   }
 }
