@@ -46,6 +46,13 @@ struct QueryOptions: ParsableArguments {
   var predicate: String?
 
   @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Each word begins a word of the filename, title, caption, keywords or camera; \"in quotes\": just these, together.",
+      valueName: "words"))
+  var text: String?
+
+  @Option(
     help: ArgumentHelp(
       "Sort by this key; further ones break ties. Ascending by default.", valueName: "key[:asc|desc]"))
   var sort: [SortArgument] = []
@@ -63,13 +70,17 @@ struct QueryOptions: ParsableArguments {
     if let predicate, predicate.allSatisfy(\.isWhitespace) {
       throw ValidationError("--where is '\(predicate)', which asks for nothing.")
     }
+    if let text {
+      do { _ = try TextQuery(text) } catch { throw ValidationError("--text is '\(text)'. \(error.message)") }
+    }
     if let rating, !(1...5).contains(rating) { throw ValidationError("--rating is \(rating); it is 1 to 5.") }
     if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it is 1 or more.") }
   }
 
   /// Whether anything was asked for.
   var isEmpty: Bool {
-    album == nil && type.isEmpty && predicate == nil && shorthands.isEmpty && sort.isEmpty && limit == nil
+    album == nil && type.isEmpty && predicate == nil && text == nil && shorthands.isEmpty && sort.isEmpty
+      && limit == nil
   }
 
   /// What the shorthands mean, as parts of a predicate that are all to be true.
@@ -102,7 +113,7 @@ struct QueryOptions: ParsableArguments {
   func fetchOptions() throws -> FetchOptions {
     FetchOptions(
       collection: album.map(Self.absoluteFolder), mediaTypes: type.isEmpty ? nil : type,
-      predicate: try combinedPredicate(), sortDescriptors: sort.isEmpty ? nil : sort.map(\.descriptor),
+      predicate: try combinedPredicate(), text: text, sortDescriptors: sort.isEmpty ? nil : sort.map(\.descriptor),
       fetchLimit: limit)
   }
 

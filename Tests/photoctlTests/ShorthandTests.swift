@@ -53,6 +53,15 @@ struct ShorthandTests {
     #expect(try predicate("--where", "a == 1) OR (b == 1") == "a == 1) OR (b == 1")
   }
 
+  @Test func wordsAreSentAsTheyWereTyped() throws {
+    let command = try #require(
+      try Photoctl.parseAsRoot(["query", "--text", "-beach \"birthday party\"", "--favorite"]) as? QueryCommand)
+    let options = try command.query.fetchOptions()
+    #expect(options.text == "-beach \"birthday party\"")
+    #expect(options.predicate == "isFavorite == true")
+    #expect(!command.query.isEmpty)
+  }
+
   @Test func thePredicateIsPutInParentheses() throws {
     #expect(
       try predicate("--where", "rating == 1 OR title == ')'", "--favorite")

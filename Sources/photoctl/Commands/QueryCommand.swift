@@ -46,6 +46,7 @@ struct QueryCommand: AsyncParsableCommand {
       EXAMPLES
         photoctl query --taken 2024-07 --camera 'X-T5'
         photoctl query --album Favorites
+        photoctl query --text 'beach 2024'
         photoctl query --keyword sea --keyword sun --rating 4
         photoctl query --album folder:. --sort filename
         photoctl query --type video --sort durationSeconds:desc --limit 5
