@@ -27,13 +27,13 @@ extension LibraryService {
     let options = parameters.options ?? FetchOptions()
 
     if !call.wantsMore {
-      let (token, ids, assets) = try library.catalog.read { reader in
-        let ids = try reader.ids(try reader.plan(options))
-        let part = Array(ids.dropFirst(offset).prefix(page))
-        return (try reader.token().description, ids, try reader.assets(part).assets)
+      let (token, total, assets) = try library.catalog.read { reader in
+        var pages = try FetchPages(try reader.plan(options), from: offset, reader)
+        let part = try pages.next(page, reader)
+        return (try reader.token().description, pages.total, try reader.assets(part).assets)
       }
       let (reply, _) = try ReplyLimits.page(assets[...]) {
-        FetchReply(token: token, total: ids.count, offset: offset, assets: Array($0))
+        FetchReply(token: token, total: total, offset: offset, assets: Array($0))
       }
       try await call.reply(encoded: reply)
       return
@@ -49,17 +49,23 @@ extension LibraryService {
     async throws -> VarlinkEncoded
   {
     let snapshot = try library.catalog.snapshot()
-    let (token, ids) = try snapshot.read { (try $0.token().description, try $0.ids(try $0.plan(options))) }
+    var (token, pages) = try snapshot.read { reader in
+      (try reader.token().description, try FetchPages(try reader.plan(options), from: offset, reader))
+    }
     connections.beginStream(call, .init(options: options.summary, token: token))
-    var position = min(offset, ids.count)
+    var position = min(offset, pages.total)
+    // Assets that were read, and for which a reply had no room.
+    var rest: [Asset] = []
     while true {
-      let part = Array(ids[position...].prefix(page))
-      let assets = try snapshot.read { try $0.assets(part).assets }
-      let (reply, taken) = try ReplyLimits.page(assets[...]) {
-        FetchReply(token: token, total: ids.count, offset: position, assets: Array($0))
+      if rest.count < page {
+        rest += try snapshot.read { try $0.assets(try pages.next(page - rest.count, $0)).assets }
+      }
+      let (reply, taken) = try ReplyLimits.page(rest[...]) {
+        FetchReply(token: token, total: pages.total, offset: position, assets: Array($0))
       }
       position += taken
-      if position >= ids.count { return reply }
+      rest.removeFirst(taken)
+      if position >= pages.total || taken == 0 { return reply }
       try await sendPage(reply, on: call)
     }
   }
