@@ -130,13 +130,14 @@ import WatchRecords
     defer { for argument in arguments { free(argument) } }
     let started = posix_spawn(&parent, "/usr/bin/python3", nil, nil, &arguments, environ)
     try #require(started == 0)
-    let deadline = ContinuousClock.now + .seconds(60)
+    var deadline = ContinuousClock.now + .seconds(60)
     while access(record, R_OK) != 0, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
     let child = try #require(Disk.read(record).flatMap { pid_t($0) })
     #expect(kill(child, 0) == 0)
     kill(parent, SIGKILL)
     var status: Int32 = 0
     waitpid(parent, &status, 0)
+    deadline = .now + .seconds(60)
     while !Disk.hasEnded(child), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
     #expect(Disk.hasEnded(child))
   }
