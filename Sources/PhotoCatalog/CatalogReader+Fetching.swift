@@ -109,36 +109,15 @@ extension CatalogReader {
   /// - Complexity: one pass over an index for what is ordered by date, or is a user's album in its own order; with a
   ///   predicate and no limit, or in any other order, one over the rows, sorted: O(n log n).
   package func ids(_ plan: FetchPlan) throws -> [Int64] {
-    if let limit = plan.fetchLimit, let rows = try firstWithText(plan, limit) { return rows.map(\.id) }
+    if let limit = plan.fetchLimit, let search = TextSearch(plan, limit: limit, database) {
+      return try search.rows().rows.map(\.id)
+    }
     var ids: [Int64] = []
     let statement = try RawStatement(database, uncached: plan.idStatement)
     statement.bind(plan.arguments)
     try statement.forEachRow { ids.append(statement.int64(0)) }
     return ids
   }
-
-  /// Words that many assets have are met soon on the way through the list, when finding all that have them would take
-  /// a thousand times as long.
-  ///
-  /// - Parameter limit: how many are wanted.
-  /// - Returns: nil where they are not met soon, and for lists that this is not the way to.
-  func firstWithText(_ plan: FetchPlan, _ limit: Int) throws -> [(id: Int64, number: UInt64)]? {
-    guard let sql = plan.walkStatement else { return nil }
-    let statement = try RawStatement(database, uncached: sql)
-    statement.bind(plan.walkArguments)
-    defer { statement.reset() }
-    var rows: [(id: Int64, number: UInt64)] = []
-    for _ in 0..<max(Self.mostRowsWalked, 4 * limit) {
-      guard try statement.step() else { return rows }
-      guard statement.bool(2) else { continue }
-      rows.append((statement.int64(0), statement.sortNumber(1, plan.order)))
-      if rows.count == limit { return rows }
-    }
-    return nil
-  }
-
-  /// Some milliseconds' worth.
-  private static let mostRowsWalked = 1_500
 
   /// The length of the list, the limit applied.
   package func count(_ plan: FetchPlan) throws -> Int {

@@ -5,7 +5,8 @@ extension CatalogReader {
   /// - Complexity: that of ``ids(_:)``.
   package func list(_ plan: FetchPlan) throws -> OrderedList {
     let wanted = plan.fetchLimit.map(OrderedList.fetchCount)
-    if let wanted, let rows = try firstWithText(plan, wanted) {
+    if let wanted, let search = TextSearch(plan, limit: wanted, database) {
+      let rows = try search.rows().rows
       return OrderedList(
         entries: OrderedIDs(ids: rows.map(\.id), keys: rows.map(\.number)), isWhole: rows.count < wanted,
         limit: plan.fetchLimit)

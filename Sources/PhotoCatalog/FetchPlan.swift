@@ -39,23 +39,6 @@ package struct FetchPlan: Sendable {
       + source.whereClause(touched: true) + order.sql
   }
 
-  /// Every row of the list without the text that is looked for, in the order of an index, and whether it has that; nil
-  /// where there is no such order, or nothing ends the list early.
-  var walkStatement: String? {
-    guard let text = source.text, !source.hasPredicate, fetchLimit != nil, order.indexedKey != nil else { return nil }
-    var plain = source
-    plain.text = nil
-    return source.with + "SELECT \(source.idColumn), \(order.firstKey), \(text.ofOne.sql)" + source.from
-      + plain.whereClause
-      + order.sql
-  }
-
-  var walkArguments: [SQLValue] {
-    var plain = source
-    plain.text = nil
-    return (source.text?.ofOne.arguments ?? []) + plain.arguments
-  }
-
   var touchedArguments: [SQLValue] { source.arguments(touched: true) }
 
   /// Where the order is that of an index, the rows that come behind a first key and an id, which are the last two arguments

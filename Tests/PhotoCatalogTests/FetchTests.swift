@@ -194,35 +194,55 @@ import Testing
     }
   }
 
-  /// Words that are met often, and words that are not, are found in the same order.
-  @Test func aTextOfManyIsFoundOnTheWayThroughTheList() throws {
+  /// Whether words are met often, seldom or hardly ever, and however it is done: what is found is the list's beginning.
+  @Test func aTextIsFoundByTheShortestWay() throws {
     var rows: [(Asset, Int64)] = []
-    for id in Int64(100)..<4_000 {
-      var asset = Asset.sample(id, taken: 2_000 + id * 7_919 % 4_001)
-      asset.title = id % 5 == 0 ? "often" : id == 3_000 ? "once" : nil
+    for id in Int64(100)..<12_100 {
+      var asset = Asset.sample(id, taken: 2_000 + id * 7_919 % 12_007)
+      asset.title = [id % 3 == 0 ? "often" : nil, id % 30 == 0 ? "seldom" : nil, id == 3_000 ? "once" : nil]
+        .compactMap(\.self).joined(separator: " ")
+      // The newest have none of these, and what is hidden has some of its own.
+      if asset.creationDate.map({ $0.microseconds > 13_000_000_000 }) ?? false { asset.title = nil }
+      asset.isHidden = id % 40 == 1
+      if asset.isHidden { asset.title = "secret" }
       rows.append((asset, top))
     }
     try fixture.insert(rows.map { ($0.0, $0.1, Array("\($0.0.id).jpg".utf8), nil) })
     while try fixture.catalog.indexText(limit: 1_000) {}
     try fixture.catalog.read { reader in
-      for (text, limit, isWalked) in [
-        ("often", 100, true), ("once", 100, false), ("once", 1_000, true), ("9", 3, true),
+      let newest = SortDescriptor(key: "creationDate", ascending: false)
+      let oldest = SortDescriptor(key: "creationDate", ascending: true)
+      for (text, order, limit, way) in [
+        ("often", oldest, 60, TextSearch.Way.words), ("often", newest, 10, .ids), ("seldom", oldest, 10, .ids),
+        ("seldom", newest, 10, .ids), ("once", newest, 100, .lookups), ("often once", oldest, 100, .lookups),
+        ("nothing", oldest, 100, .lookups), ("secret", newest, 10, .lookups), ("seldom", oldest, 1_000, .lookups),
+        ("often seldom", newest, 10, .ids), ("jpg often once", oldest, 10, .lookups), ("jpg 9", newest, 10, .words),
+        ("jpg often", newest, 10, .ids), ("jpg \"9990 jpg\"", oldest, 10, .lookups),
       ] {
-        for ascending in [true, false] {
-          let order = [SortDescriptor(key: "creationDate", ascending: ascending)]
-          let whole = try reader.ids(reader.plan(FetchOptions(text: text, sortDescriptors: order)))
-          let plan = try reader.plan(FetchOptions(text: text, sortDescriptors: order, fetchLimit: limit))
-          #expect(try (reader.firstWithText(plan, limit) != nil) == isWalked, "\(text)")
+        let whole = try reader.ids(reader.plan(FetchOptions(text: text, sortDescriptors: [order])))
+        for predicate in [nil, "pixelWidth != 3 OR id > 0"] {
+          let plan = try reader.plan(
+            FetchOptions(predicate: predicate, text: text, sortDescriptors: [order], fetchLimit: limit))
+          let search = try #require(TextSearch(plan, limit: limit, reader.database))
+          #expect(try search.rows().way == (predicate == nil ? way : .lookups), "\(text) \(order) \(limit)")
           #expect(try reader.ids(plan) == Array(whole.prefix(limit)))
           #expect(try reader.list(plan).ids == Array(whole.prefix(limit)))
         }
       }
     }
     let options = FetchOptions(text: "a", fetchLimit: 100)
-    let walk: String = try #require(try fixture.catalog.read { try $0.plan(options).walkStatement })
-    let steps = try explain(options, walk)
-    #expect(steps.contains { $0.hasPrefix("SCAN asset USING") && $0.hasSuffix("INDEX asset_by_date") }, "\(steps)")
-    #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
+    let (words, list, lookup) = try fixture.catalog.read { reader in
+      let search = try #require(TextSearch(try reader.plan(options), limit: 100, reader.database))
+      return (search.wordsStatement, search.listStatement, search.lookupStatement)
+    }
+    for statement in [words, list] {
+      let steps = try explain(options, statement)
+      #expect(steps.contains { $0.hasPrefix("SCAN asset USING") && $0.hasSuffix("INDEX asset_by_date") }, "\(steps)")
+      #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
+    }
+    #expect(try explain(options, list) == ["SCAN asset USING COVERING INDEX asset_by_date"])
+    let steps = try explain(options, lookup)
+    #expect(steps.contains("SEARCH asset USING INTEGER PRIMARY KEY (rowid=?)"), "\(steps)")
   }
 
   @Test func pagesAreTheList() throws {

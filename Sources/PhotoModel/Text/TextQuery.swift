@@ -51,10 +51,26 @@ package struct TextQuery: Hashable, Sendable {
     guard phrases.reduce(0, { $0 + $1.words.count }) <= Self.maximumWordCount else {
       throw TextQueryError("The text has more than \(Self.maximumWordCount) words.", position: 0)
     }
+    self.init(phrases)
+  }
+
+  /// - Precondition: there is at least one.
+  package init(parts: [TextQuery]) {
+    precondition(!parts.isEmpty, "a text has a word")
+    self.init(Set(parts.flatMap(\.phrases)))
+  }
+
+  private init(_ phrases: Set<Phrase>) {
     self.phrases = phrases.sorted {
       $0.words == $1.words ? !$0.isPrefix && $1.isPrefix : $0.words.lexicographicallyPrecedes($1.words)
     }
   }
+
+  /// Each word, or phrase, by itself: who has them all has the text.
+  package var parts: [TextQuery] { phrases.map { TextQuery([$0]) } }
+
+  /// Some of its words stand for all that begin with them.
+  package var hasPrefixes: Bool { phrases.contains(where: \.isPrefix) }
 
   private static func insert(
     _ scalars: ArraySlice<Unicode.Scalar>, isPrefix: Bool, into phrases: inout Set<Phrase>
@@ -115,6 +131,9 @@ package final class TextTest: Sendable {
     self.query = query
     phrases = query.phrases.map { Phrase(words: $0.words.map { Array($0.utf8) }, isPrefix: $0.isPrefix) }
   }
+
+  /// As the other.
+  package func holds(spaced: [UInt8]) -> Bool { spaced.withUnsafeBufferPointer { holds(spaced: $0) } }
 
   /// - Parameter spaced: by ``TextWords/spaced(_:)``.
   /// - Complexity: O(n · m) for n words of the text and m of the query.
