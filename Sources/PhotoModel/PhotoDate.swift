@@ -79,12 +79,18 @@ extension PhotoDate: Comparable {
 extension PhotoDate: LosslessStringConvertible, CustomStringConvertible {
   /// RFC 3339 (https://www.rfc-editor.org/rfc/rfc3339), the fraction only as long as it must be.
   public var description: String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    appendText(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends ``description``, which is ASCII.
+  func appendText(to bytes: inout [UInt8]) {
     let wall = microseconds + Int64(offsetMinutes ?? 0) * 60_000_000
     let day = Int(wall / 86_400_000_000) - (wall % 86_400_000_000 < 0 ? 1 : 0)
     let rest = Int(wall - Int64(day) * 86_400_000_000)
     let date = Self.civil(daysSinceEpoch: day)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(32)
     func put(_ value: Int, _ width: Int) {
       var divisor = 1
       for _ in 1..<width { divisor *= 10 }
@@ -120,7 +126,6 @@ extension PhotoDate: LosslessStringConvertible, CustomStringConvertible {
         put(abs(offsetMinutes) % 60, 2)
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Reads `2024-07-21T10:00:00.5+02:00`; offset, fraction, seconds and the time may be left out, a space may stand for the `T`.
