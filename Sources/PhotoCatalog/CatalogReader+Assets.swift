@@ -6,35 +6,78 @@ extension CatalogReader {
   ///
   /// - Complexity: four lookups by key for each asset, and one for each keyword and each directory that is met.
   package func assets(_ ids: [Int64]) throws -> (assets: [Asset], missing: [Int64]) {
-    var tree = try DirectoryTree(database)
-    let statement = try RawStatement(database, AssetColumns.select + " WHERE asset.id = ?")
-    let companions = try RawStatement(
-      database,
-      "SELECT directory_id, name, kind, content_type, byte_count FROM resource "
-        + "WHERE asset_id = ? AND position > 0 ORDER BY position, directory_id, name")
+    var rows = try AssetRows(database)
     var assets: [Asset] = []
     assets.reserveCapacity(ids.count)
     var missing: [Int64] = []
-    let keywords = try keywords(of: ids)
     for id in ids {
-      statement.bind(1, id)
-      guard var asset = try statement.firstRow({ try AssetColumns.asset(statement, &tree) }) else {
-        missing.append(id)
-        continue
-      }
-      if let words = keywords[id] { asset.keywords = words }
-      companions.bind(1, id)
-      try companions.forEachRow {
-        let place = try tree.place(companions.int64(0))
-        let name = companions.bytes(1)
-        asset.resources.append(
-          Resource(
-            kind: Resource.Kind(code: companions.int64(2)), path: FilePath.text(place.path(of: name)),
-            filename: FilePath.nameText(name), byteCount: companions.int64(4), contentType: companions.text(3)))
-      }
-      assets.append(asset)
+      if let asset = try rows.asset(id) { assets.append(asset) } else { missing.append(id) }
     }
     return (assets, missing)
+  }
+
+  /// Writes whole assets as elements of an array, in the order of the ids, until there is no room for the next; the first
+  /// is written whatever its size. There is one in memory at a time.
+  ///
+  /// - Parameter maximumBytes: that the writer may have then.
+  /// - Returns: how many of the ids were looked at, and those of them that there is no asset for.
+  package func write(_ ids: some Collection<Int64>, to writer: inout JSONWriter, upTo maximumBytes: Int) throws
+    -> (taken: Int, missing: [Int64])
+  {
+    var rows = try AssetRows(database)
+    var (taken, missing): (Int, [Int64]) = (0, [])
+    for id in ids {
+      if let asset = try rows.asset(id) {
+        let mark = writer.mark
+        asset.write(to: &writer)
+        if writer.bytes.count > maximumBytes, taken > missing.count {
+          writer.goBack(to: mark)
+          break
+        }
+      } else {
+        missing.append(id)
+      }
+      taken += 1
+    }
+    return (taken, missing)
+  }
+}
+
+/// Looks up whole assets, one after the other, in one snapshot.
+private struct AssetRows {
+  private let asset: RawStatement
+  private let companions: RawStatement
+  private let keywords: RawStatement
+  private var tree: DirectoryTree
+
+  init(_ database: Database) throws {
+    asset = try RawStatement(database, AssetColumns.select + " WHERE asset.id = ?")
+    companions = try RawStatement(
+      database,
+      "SELECT directory_id, name, kind, content_type, byte_count FROM resource "
+        + "WHERE asset_id = ? AND position > 0 ORDER BY position, directory_id, name")
+    keywords = try RawStatement(
+      database,
+      "SELECT keyword.name FROM asset_keyword CROSS JOIN keyword ON keyword.id = asset_keyword.keyword_id "
+        + "WHERE asset_keyword.asset_id = ? ORDER BY asset_keyword.position")
+    tree = try DirectoryTree(database)
+  }
+
+  mutating func asset(_ id: Int64) throws -> Asset? {
+    asset.bind(1, id)
+    guard var found = try asset.firstRow({ try AssetColumns.asset(asset, &tree) }) else { return nil }
+    keywords.bind(1, id)
+    try keywords.forEachRow { found.keywords.append(keywords.text(0)) }
+    companions.bind(1, id)
+    try companions.forEachRow {
+      let place = try tree.place(companions.int64(0))
+      let name = companions.bytes(1)
+      found.resources.append(
+        Resource(
+          kind: Resource.Kind(code: companions.int64(2)), path: FilePath.text(place.path(of: name)),
+          filename: FilePath.nameText(name), byteCount: companions.int64(4), contentType: companions.text(3)))
+    }
+    return found
   }
 }
 

@@ -16,8 +16,10 @@ package struct FetchPages: Sendable {
   /// The length of the list, the limit applied.
   package let total: Int
 
-  /// - Parameter offset: of the first page's first asset.
-  package init(_ plan: FetchPlan, from offset: Int, _ reader: CatalogReader) throws {
+  /// - Parameters:
+  ///   - offset: of the first page's first asset.
+  ///   - knownTotal: the length of the list in this snapshot, for who knows it. Counting is a pass over an index.
+  package init(_ plan: FetchPlan, from offset: Int, knownTotal: Int? = nil, _ reader: CatalogReader) throws {
     self.plan = plan
     guard plan.nextStatement != nil else {
       let ids = try reader.ids(plan)
@@ -25,7 +27,7 @@ package struct FetchPages: Sendable {
       rest = .ids(ids.dropFirst(offset))
       return
     }
-    total = try reader.count(plan)
+    total = try knownTotal ?? reader.count(plan)
     guard offset < total else {
       rest = .none
       return

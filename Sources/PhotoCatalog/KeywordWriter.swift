@@ -70,25 +70,3 @@ extension FileLookups {
     return keywords
   }
 }
-
-extension CatalogReader {
-  /// Those of a whole page, by asset, in the file's order; assets without any are left out.
-  ///
-  /// - Complexity: one statement, with a lookup for each id and each keyword.
-  func keywords(of assetIDs: [Int64]) throws -> [Int64: [String]] {
-    let select = try RawStatement(
-      database,
-      """
-      SELECT k.asset_id, w.name
-      FROM json_each(?) page CROSS JOIN asset_keyword k ON k.asset_id = page.value
-        CROSS JOIN keyword w ON w.id = k.keyword_id
-      ORDER BY page.id, k.position
-      """)
-    // An id that is asked for twice must not have its keywords twice.
-    let once = Set(assetIDs)
-    select.bind(1, "[" + once.map { String($0) }.joined(separator: ",") + "]")
-    var keywords: [Int64: [String]] = [:]
-    try select.forEachRow { keywords[select.int64(0), default: []].append(select.text(1)) }
-    return keywords
-  }
-}

@@ -179,7 +179,11 @@ struct RawStatement {
     return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
-  func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+  func text(_ column: Int32) -> String {
+    guard let start = sqlite3_column_blob(handle, column) else { return "" }
+    return String(
+      decoding: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))), as: UTF8.self)
+  }
 
   func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 

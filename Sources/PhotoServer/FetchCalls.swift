@@ -10,13 +10,6 @@ extension LibraryService {
     let count: Int?
   }
 
-  private struct FetchReply: Encodable {
-    let token: String
-    let total: Int
-    let offset: Int
-    let assets: [Asset]
-  }
-
   func fetch(_ call: VarlinkServiceCall) async throws {
     let parameters = try call.parameters(FetchParameters.self)
     let offset = parameters.offset ?? 0
@@ -27,13 +20,10 @@ extension LibraryService {
     let options = parameters.options ?? FetchOptions()
 
     if !call.wantsMore {
-      let (token, total, assets) = try library.catalog.read { reader in
-        var pages = try FetchPages(try reader.plan(options), from: offset, reader)
-        let part = try pages.next(page, reader)
-        return (try reader.token().description, pages.total, try reader.assets(part).assets)
-      }
-      let (reply, _) = try ReplyLimits.page(assets[...]) {
-        FetchReply(token: token, total: total, offset: offset, assets: Array($0))
+      let reply = try library.catalog.read { reader in
+        var (token, pages) = try self.pages(of: options, from: offset, reader)
+        let ids = try pages.next(page, reader)
+        return try reader.fetchReply(ids[...], token: token, total: pages.total, offset: offset).encoded
       }
       try await call.reply(encoded: reply)
       return
@@ -49,19 +39,15 @@ extension LibraryService {
     async throws -> VarlinkEncoded
   {
     let snapshot = try library.catalog.snapshot()
-    var (token, pages) = try snapshot.read { reader in
-      (try reader.token().description, try FetchPages(try reader.plan(options), from: offset, reader))
-    }
+    var (token, pages) = try snapshot.read { try self.pages(of: options, from: offset, $0) }
     connections.beginStream(call, .init(options: options.summary, token: token))
     var position = min(offset, pages.total)
-    // Assets that were read, and for which a reply had no room.
-    var rest: [Asset] = []
+    // Those for which a reply had no room.
+    var rest: ArraySlice<Int64> = []
     while true {
-      if rest.count < page {
-        rest += try snapshot.read { try $0.assets(try pages.next(page - rest.count, $0)).assets }
-      }
-      let (reply, taken) = try ReplyLimits.page(rest[...]) {
-        FetchReply(token: token, total: pages.total, offset: position, assets: Array($0))
+      let (reply, taken) = try snapshot.read { reader in
+        if rest.count < page { rest += try pages.next(page - rest.count, reader) }
+        return try reader.fetchReply(rest, token: token, total: pages.total, offset: position)
       }
       position += taken
       rest.removeFirst(taken)
@@ -70,28 +56,39 @@ extension LibraryService {
     }
   }
 
-  private struct FetchIDsReply: Encodable {
-    let token: String
-    let total: Int
-    let offset: Int
-    let ids: [Int64]
-  }
-
   func fetchIDs(_ call: VarlinkServiceCall) async throws {
     struct Parameters: Decodable { let options: FetchOptions? }
     let options = try call.parameters(Parameters.self).options ?? FetchOptions()
     guard call.wantsMore else { throw VarlinkError.expectedMore }
-    let (token, ids) = try library.catalog.read { (try $0.token().description, try $0.ids(try $0.plan(options))) }
+    let last = try await sendAllButLastIDs(of: options, on: call)
+    try await call.reply(encoded: last)
+  }
+
+  /// - Returns: the last page.
+  private func sendAllButLastIDs(of options: FetchOptions, on call: VarlinkServiceCall) async throws -> VarlinkEncoded {
+    let snapshot = try library.catalog.snapshot()
+    var (token, pages) = try snapshot.read { try self.pages(of: options, from: 0, $0) }
     connections.beginStream(call, .init(options: options.summary, token: token))
     var position = 0
     while true {
-      let part = Array(ids[position...].prefix(ReplyLimits.idsPerPage))
-      let reply = try VarlinkEncoded(
-        encoding: FetchIDsReply(token: token, total: ids.count, offset: position, ids: part))
-      position += part.count
-      guard position < ids.count else { return try await call.reply(encoded: reply) }
+      let ids = try snapshot.read { try pages.next(ReplyLimits.idsPerPage, $0) }
+      let reply = VarlinkEncoded.idPage(ids, token: token, total: pages.total, offset: position)
+      position += ids.count
+      if position >= pages.total || ids.isEmpty { return reply }
       try await sendPage(reply, on: call)
     }
+  }
+
+  /// The token of the reader's snapshot, and the list in it.
+  private func pages(of options: FetchOptions, from offset: Int, _ reader: CatalogReader) throws
+    -> (token: String, FetchPages)
+  {
+    let plan = try reader.plan(options)
+    let sequence = try reader.sequence()
+    let known = library.lists.recent(plan, sequence: sequence)?.count ?? totals.total(of: plan, at: sequence)
+    let pages = try FetchPages(plan, from: offset, knownTotal: known, reader)
+    totals.note(pages.total, of: plan, at: sequence)
+    return (library.catalog.token(sequence).description, pages)
   }
 
   /// A page that others follow: a reader that does not take it until ``pageDeadline`` loses the rest.
@@ -109,20 +106,9 @@ extension LibraryService {
 
   func getAssets(_ call: VarlinkServiceCall) async throws {
     struct Parameters: Decodable { let ids: [Int64] }
-    struct Reply: Encodable {
-      let token: String
-      let assets: [Asset]
-      let missing: [Int64]
-    }
     let ids = try call.parameters(Parameters.self).ids
     guard ids.count <= ReplyLimits.maximumIDsPerCall else { throw VarlinkError.invalidParameter("ids") }
-    let (token, assets, missing) = try library.catalog.read { reader in
-      let (assets, missing) = try reader.assets(ids)
-      return (try reader.token().description, assets, missing)
-    }
-    let (reply, _) = try ReplyLimits.page(assets[...]) {
-      Reply(token: token, assets: Array($0), missing: missing)
-    }
+    let reply = try library.catalog.read { try $0.getAssetsReply(ids) }
     try await call.reply(encoded: reply)
   }
 

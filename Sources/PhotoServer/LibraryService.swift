@@ -14,6 +14,7 @@ package final class LibraryService: VarlinkInterface {
   let logger: Logger
   let observers = Mutex(0)
   let differences = SharedDifferences()
+  let totals = ListTotals()
   let rootCounts: RootCountCache
   /// Returns when a page was unread for so long that its snapshot is let go of. Tests decide when that is.
   let pageDeadline: @Sendable () async throws -> Void
@@ -80,8 +81,9 @@ enum ReplyLimits {
   static let maximumBytes = 1 << 20
   static let defaultPage = 500
   static let maximumPage = 5_000
-  /// An id takes at most 20 bytes with its comma.
   static let idsPerPage = 40_000
+  /// At most, with the comma.
+  static let bytesPerID = 21
   static let maximumIDsPerCall = 1_000
 
   /// Encodes the longest head of `items` that fits, at least one; returns it with how many it took.

@@ -47,7 +47,11 @@ struct ObserveParameters: Decodable, Sendable {
   let reloadOnly: Bool?
 }
 
-private struct ObserveReply: Encodable { let observation: Observation }
+private struct ObserveReply: JSONWritable {
+  let observation: Observation
+
+  func write(to writer: inout JSONWriter) { writer.object { $0.member("observation", observation) } }
+}
 
 /// What one client was last sent of one list, and how it gets from there to now.
 struct LiveObservation {
@@ -80,8 +84,8 @@ struct LiveObservation {
   /// An observation, and the reply that tells it.
   typealias Send = (Observation, VarlinkEncoded) async throws -> Void
 
-  private func encoded(_ observation: Observation) throws -> VarlinkEncoded {
-    try VarlinkEncoded(encoding: ObserveReply(observation: observation))
+  private func encoded(_ observation: Observation) -> VarlinkEncoded {
+    VarlinkEncoded(ObserveReply(observation: observation))
   }
 
   /// The list as it is now, or where `since` is known the difference to it.
@@ -100,7 +104,7 @@ struct LiveObservation {
       if try await !sendDifference(to: list, send) {
         sentToken = token(list)
         let same = Observation(token: sentToken, previousToken: since, count: list.count, digest: list.digest)
-        try await send(same, try encoded(same))
+        try await send(same, encoded(same))
       }
     }
   }
@@ -196,7 +200,7 @@ struct LiveObservation {
       origin: effects.origins.count == 1 ? effects.origins.first : nil, details: details)
     let changeCount =
       details.insertedIDs.count + (details.removedBefore + details.changedAfter).reduce(0) { $0 + $1.count }
-    var encoded = try self.encoded(observation)
+    var encoded = self.encoded(observation)
     let byteCount = encoded.byteCount
     if byteCount > 1 << 20 || (byteCount > 16 << 10 && byteCount > Self.byteCount(of: list.list)) {
       return ListDifference(observation: observation, encoded: nil, changeCount: changeCount)
@@ -217,7 +221,7 @@ struct LiveObservation {
       let none = Observation(
         token: sentToken, previousToken: previous, count: list.count, digest: list.digest, offset: 0, ids: [],
         complete: true, reload: reload)
-      try await send(none, try encoded(none))
+      try await send(none, encoded(none))
       return
     }
     var position = 0
@@ -228,7 +232,7 @@ struct LiveObservation {
         token: sentToken, previousToken: position == 0 && reload != nil ? previous : nil, count: list.count,
         digest: list.digest, offset: position, ids: page, complete: end == list.count,
         reload: position == 0 ? reload : nil)
-      try await send(observation, try encoded(observation))
+      try await send(observation, encoded(observation))
       position = end
     } while position < list.count
   }
@@ -253,7 +257,7 @@ struct LiveObservation {
     var whole = observation
     whole.insertedAssets = inserted.assets
     whole.changedAssets = updated.assets
-    let encoded = try self.encoded(whole)
+    let encoded = self.encoded(whole)
     return encoded.byteCount < limit ? (whole, encoded) : nil
   }
 

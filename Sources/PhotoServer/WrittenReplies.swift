@@ -1,0 +1,63 @@
+import PhotoCatalog
+import PhotoModel
+import Varlink
+
+// Replies that are written as they are read, each value once. `ListTotals` is what they need to know beforehand.
+
+extension CatalogReader {
+  /// The reply of Fetch with as many of these assets as fit, at least one.
+  ///
+  /// - Returns: also how many of the ids it is of.
+  func fetchReply(_ ids: ArraySlice<Int64>, token: String, total: Int, offset: Int) throws
+    -> (encoded: VarlinkEncoded, taken: Int)
+  {
+    try assetsReply(ids, besides: 0) { writer, _ in
+      writer.member("offset", offset)
+      writer.member("token", token)
+      writer.member("total", total)
+    }
+  }
+
+  /// The reply of GetAssets. An id that is not named in it did not fit.
+  func getAssetsReply(_ ids: [Int64]) throws -> VarlinkEncoded {
+    let token = try token().description
+    return try assetsReply(ids[...], besides: ids.count * ReplyLimits.bytesPerID) { writer, missing in
+      writer.member("missing", missing)
+      writer.member("token", token)
+    }.encoded
+  }
+
+  /// - Parameters:
+  ///   - byteCount: that the other members may take, beside some hundred.
+  ///   - others: writes those behind `assets`, given the ids that there is no asset for.
+  private func assetsReply(
+    _ ids: ArraySlice<Int64>, besides byteCount: Int, _ others: (inout JSONWriter, [Int64]) -> Void
+  ) throws -> (encoded: VarlinkEncoded, taken: Int) {
+    let room = ReplyLimits.maximumBytes - byteCount - 512
+    var writer = JSONWriter(capacity: min(ReplyLimits.maximumBytes, byteCount + (1 + ids.count) * 1024))
+    var taken = 0
+    try writer.object { writer in
+      var missing: [Int64] = []
+      writer.name("assets")
+      try writer.array { (taken, missing) = try write(ids, to: &$0, upTo: room) }
+      others(&writer, missing)
+    }
+    return (VarlinkEncoded(writer.bytes), taken)
+  }
+}
+
+extension VarlinkEncoded {
+  init(_ value: some JSONWritable) { self.init(value.json) }
+
+  /// A reply of FetchIDs.
+  static func idPage(_ ids: [Int64], token: String, total: Int, offset: Int) -> VarlinkEncoded {
+    var writer = JSONWriter(capacity: 512 + ids.count * ReplyLimits.bytesPerID)
+    writer.object {
+      $0.member("ids", ids)
+      $0.member("offset", offset)
+      $0.member("token", token)
+      $0.member("total", total)
+    }
+    return VarlinkEncoded(writer.bytes)
+  }
+}
