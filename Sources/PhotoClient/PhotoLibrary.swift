@@ -41,14 +41,18 @@ public final class PhotoLibrary: Sendable {
   public func fetch(
     _ options: FetchOptions = FetchOptions(), offset: Int? = nil, pageSize: Int? = nil
   ) -> LibraryReplies<AssetPage> {
-    stream("Fetch", FetchCall(options: options, offset: offset, count: pageSize), of: AssetPage.self) { $0 }
+    stream("Fetch", FetchCall(options: options, offset: offset, count: pageSize), of: HandRead<AssetPage>.self) {
+      $0.value
+    }
   }
 
   /// One page of a list. The next call sees the library as it is then: compare the tokens.
   public func fetchPage(
     _ options: FetchOptions = FetchOptions(), offset: Int? = nil, count: Int? = nil
   ) async throws -> AssetPage {
-    try await call("Fetch", FetchCall(options: options, offset: offset, count: count), returning: AssetPage.self)
+    try await call(
+      "Fetch", FetchCall(options: options, offset: offset, count: count), returning: HandRead<AssetPage>.self
+    ).value
   }
 
   /// What predicates and sort descriptors may name, for completion and pickers.
@@ -58,7 +62,7 @@ public final class PhotoLibrary: Sendable {
 
   /// The ids of a whole list, for a program that loads objects as it shows them.
   public func fetchIDs(_ options: FetchOptions = FetchOptions()) -> LibraryReplies<AssetIDPage> {
-    stream("FetchIDs", FetchIDsCall(options: options), of: AssetIDPage.self) { $0 }
+    stream("FetchIDs", FetchIDsCall(options: options), of: HandRead<AssetIDPage>.self) { $0.value }
   }
 
   /// The assets with these ids, in the order of the ids; those that the library has not are left out.
@@ -69,7 +73,7 @@ public final class PhotoLibrary: Sendable {
     var rest = ids[...]
     while !rest.isEmpty {
       let asked = Array(rest.prefix(Self.maximumPerCall))
-      let reply = try await call("GetAssets", GetAssetsCall(ids: asked), returning: GetAssetsReply.self)
+      let reply = try await call("GetAssets", GetAssetsCall(ids: asked), returning: HandRead<GetAssetsReply>.self).value
       for asset in reply.assets { assets[asset.id] = asset }
       let answered = Set(reply.assets.map(\.id)).union(reply.missing)
       // What did not fit in the reply is asked for again.
@@ -132,7 +136,7 @@ public final class PhotoLibrary: Sendable {
     let parameters = ObserveCall(
       options: options, since: since, sinceDigest: sinceDigest, sinceIDs: sinceIDs, objects: objects ? true : nil,
       reloadOnly: reloadOnly ? true : nil)
-    return stream("Observe", parameters, of: ObserveReply.self) { $0.observation }
+    return stream("Observe", parameters, of: HandRead<ObserveReply>.self) { $0.value.observation }
   }
 
   /// Goes on with a list that is held already: at most one difference, or the list anew where that can't be had.

@@ -18,6 +18,7 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
 /// JSON as on the wire, with the keys in a fixed order.
 enum JSONText {
   static func line<T: Encodable>(_ value: T) throws -> [UInt8] {
+    if let value = value as? any JSONWritable { return value.json }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
     return Array(try encoder.encode(value))
@@ -66,7 +67,13 @@ struct ListRenderer<Element: Listed> {
     defer { isFirst = false }
     switch format {
     case .table: return Array(table.text(rows: elements.map(cells)).utf8)
-    case .jsonl: return try elements.flatMap { try json($0) + [newline] }
+    case .jsonl:
+      var bytes: [UInt8] = []
+      for element in elements {
+        bytes += try json(element)
+        bytes.append(newline)
+      }
+      return bytes
     case .json:
       var bytes: [UInt8] = []
       for (index, element) in elements.enumerated() {

@@ -16,6 +16,14 @@ struct JSONReadingTests {
     }
   }
 
+  @Test func observationsAreReadFromTheirCodableForm() throws {
+    var random = RandomValues(seed: 25)
+    for _ in 0..<500 {
+      let observation = random.observation()
+      #expect(try read(Observation.self, Array(JSONEncoder().encode(observation))) == observation)
+    }
+  }
+
   @Test func doublesAreReadAsFoundationDoes() throws {
     var random = RandomValues(seed: 22)
     var texts = ["0", "-0", "0.1", "-0.3", "1e5", "1E-3", "123456789012345", "0.000000000000001", "9007199254740993"]
