@@ -24,6 +24,8 @@ package final class Catalog: Sendable {
   /// Another catalog is about to take the place of this one: what was written now would be lost.
   let frozen = Atomic(false)
   package var isFrozen: Bool { frozen.load(ordering: .acquiring) }
+  /// About the bytes that came to history since it was last measured, or the catalog was opened.
+  let historyGrowth = Atomic(0)
   let file: HeldFile
 
   /// Opens the catalog, or makes it with its directory (0700); brings an older schema up to date. One that is damaged is
@@ -111,15 +113,18 @@ package final class Catalog: Sendable {
         var value: Value?
         var change = JournalChange.none
         do {
+          var historyBytes = 0
           try database.inTransaction(.immediate) {
             guard !isFrozen else { throw Self.isBeingReplaced }
             let writer = CatalogWriter(connection: database, journal: journal)
             value = try body(writer)
+            historyBytes = writer.historyBytes
             try writer.finish()
             try writeJournal(writer, durable: durable, &change)
             try hook(.commit)
             return .commit
           }
+          historyGrowth.add(historyBytes, ordering: .relaxed)
         } catch {
           takeBack(change, database)
           throw error

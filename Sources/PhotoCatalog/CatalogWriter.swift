@@ -13,6 +13,9 @@ package final class CatalogWriter {
   /// What of it this transaction changes.
   var journalRecords: [UserDataRecord] = []
 
+  /// About what this transaction adds to history, without its rows' own overhead.
+  var historyBytes = 0
+
   init(connection: Database, journal: UserDataJournal? = nil) {
     self.connection = connection
     self.journal = journal

@@ -126,12 +126,16 @@ extension CatalogWriter {
       """)
     insert.bind(1, date)
     insert.bind(2, origin)
-    insert.bind(3, blob: PackedIDs.pack(Array(record.insertedAssets)))
-    insert.bind(4, blob: PackedIDs.pack(record.updatedAssets))
-    insert.bind(5, blob: PackedIDs.pack(Array(record.deletedAssets)))
-    insert.bind(6, blob: PackedIDs.pack(Array(record.insertedCollections)))
-    insert.bind(7, blob: PackedIDs.pack(Array(record.updatedCollections)))
-    insert.bind(8, blob: PackedIDs.pack(Array(record.deletedCollections)))
+    let lists = [
+      PackedIDs.pack(Array(record.insertedAssets)), PackedIDs.pack(record.updatedAssets),
+      PackedIDs.pack(Array(record.deletedAssets)), PackedIDs.pack(Array(record.insertedCollections)),
+      PackedIDs.pack(Array(record.updatedCollections)), PackedIDs.pack(Array(record.deletedCollections)),
+    ]
+    for (index, list) in lists.enumerated() {
+      insert.bind(Int32(index + 3), blob: list)
+      historyBytes += list?.count ?? 0
+    }
+    historyBytes += CatalogReader.historyRowBytes
     try insert.run()
     let sequence = try database.lastInsertedRowID
     for renamed in record.renamedDirectories {
@@ -142,6 +146,7 @@ extension CatalogWriter {
       insert.bind(2, renamed.directoryID)
       insert.bind(3, text: renamed.fromPath)
       insert.bind(4, text: renamed.toPath)
+      historyBytes += CatalogReader.historyRowBytes + renamed.fromPath.count + renamed.toPath.count
       try insert.run()
     }
     for root in record.rootAvailability {
@@ -153,6 +158,7 @@ extension CatalogWriter {
       insert.bind(3, text: root.path)
       insert.bind(4, root.isAvailable)
       insert.bind(5, root.directoryID)
+      historyBytes += CatalogReader.historyRowBytes + root.path.count
       try insert.run()
     }
     return sequence
@@ -166,23 +172,68 @@ extension CatalogWriter {
   }
 }
 
+extension CatalogReader {
+  /// Of the oldest commit that stays, with all newer ones, where history may take so many bytes; nil: there is none.
+  ///
+  /// - Complexity: O(n) in the commits that stay; the lists of ids are not read.
+  func oldestSequence(within maximumBytes: Int64) throws -> Int64? {
+    guard maximumBytes < .max else { return nil }
+    func length(_ columns: String...) -> String {
+      columns.map { "coalesce(length(CAST(\($0) AS BLOB)), 0)" }.joined(separator: " + ")
+    }
+    let lists = [
+      "inserted_assets", "updated_assets", "deleted_assets", "inserted_collections", "updated_collections",
+      "deleted_collections",
+    ]
+    let statement = try RawStatement(
+      database,
+      """
+      SELECT sequence, \(Self.historyRowBytes) + length(origin) + \(
+        lists.map { "coalesce(length(\($0)), 0)" }.joined(separator: " + "))
+        + (SELECT coalesce(sum(\(Self.historyRowBytes) + \(length("from_path", "to_path"))), 0)
+           FROM history_directory WHERE history_directory.sequence = history.sequence)
+        + (SELECT coalesce(sum(\(Self.historyRowBytes) + \(length("path"))), 0)
+           FROM history_root WHERE history_root.sequence = history.sequence)
+      FROM history ORDER BY sequence DESC
+      """)
+    defer { statement.reset() }
+    var (total, oldest): (Int64, Int64?) = (0, nil)
+    while try statement.step() {
+      total += statement.int64(1)
+      if oldest != nil && total > maximumBytes { break }
+      oldest = statement.int64(0)
+    }
+    return oldest
+  }
+
+  /// About what a row takes beside its lists and paths, with its place in an index.
+  fileprivate static let historyRowBytes = 48
+}
+
 extension Catalog {
+  /// About the bytes that came to history since it was last pruned, or the catalog was opened: to know when to look again.
+  package var historyGrowthBytes: Int { historyGrowth.load(ordering: .relaxed) }
+
   /// Forgets the commits before a date, but not the newest; tokens older than what is left expire.
   ///
   /// - Parameters:
   ///   - date: microseconds since 1970.
-  ///   - newest: so many commits stay in any case.
-  package func pruneHistory(olderThan date: Int64, keeping newest: Int64) throws {
-    let (first, end) = try read { reader in
+  ///   - newest: so many commits stay however old they are.
+  ///   - maximumBytes: what the history may take; the oldest above it go, however new they are, but for the last.
+  package func pruneHistory(olderThan date: Int64, keeping newest: Int64, maximumBytes: Int64 = .max) throws {
+    historyGrowth.store(0, ordering: .relaxed)
+    let (first, end) = try read { reader -> (Int64, Int64) in
       let select = try RawStatement(
         reader.database,
         "SELECT (SELECT min(sequence) FROM history), (SELECT max(sequence) FROM history), "
           + "(SELECT min(sequence) FROM history WHERE date >= ?)")
       select.bind(1, date)
-      return try select.firstRow { () -> (Int64, Int64) in
-        let last = select.int64(1)
-        return (select.int64(0), min(last - newest + 1, select.optionalInt64(2) ?? last + 1))
-      } ?? (0, 0)
+      let (first, end) =
+        try select.firstRow { () -> (Int64, Int64) in
+          let last = select.int64(1)
+          return (select.int64(0), min(last - newest + 1, select.optionalInt64(2) ?? last + 1))
+        } ?? (0, 0)
+      return (first, max(end, try reader.oldestSequence(within: maximumBytes) ?? 0))
     }
     // In pieces: nobody waits long for the writer.
     for sequence in stride(from: first + 1_000, to: end, by: 1_000) {

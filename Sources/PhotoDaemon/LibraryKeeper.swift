@@ -9,9 +9,11 @@ final class LibraryKeeper: LibraryKeeping {
   /// How often it looks whether there is something to do.
   static let interval = Duration.seconds(60)
   private static let day: Int64 = 86_400_000_000
-  /// History is kept for so many days, and its last commits in any case: a client that was away finds its way back.
+  /// History is kept for so many days, and so many of its last commits however old they are: a client that was away finds
+  /// its way back. But it takes no more than so many bytes; a commit of one photo takes some 60, of a million some millions.
   private static let historyDays: Int64 = 30
   private static let historyCommits: Int64 = 10_000
+  static let historyBytes: Int64 = 64 << 20
 
   private let catalog: Catalog
   private let board: StatusBoard
@@ -19,11 +21,15 @@ final class LibraryKeeper: LibraryKeeping {
   /// Asks the daemon to open the library anew.
   private let reopen: @Sendable (ReopenReason) -> Void
   private let queue = DispatchQueue(label: "photod.keeping")
+  private let historyBytes: Int64
 
+  /// - Parameter historyBytes: what the history may take; an eighth more before it is looked at again.
   init(
-    catalog: Catalog, board: StatusBoard, logger: Logger, reopen: @escaping @Sendable (ReopenReason) -> Void
+    catalog: Catalog, board: StatusBoard, logger: Logger, historyBytes: Int64 = LibraryKeeper.historyBytes,
+    reopen: @escaping @Sendable (ReopenReason) -> Void
   ) {
     self.catalog = catalog
+    self.historyBytes = historyBytes
     self.board = board
     self.logger = logger
     self.reopen = reopen
@@ -106,9 +112,12 @@ final class LibraryKeeper: LibraryKeeping {
       guard isLive, wasLive, retryAt.map({ instant() >= $0 }) ?? true else { continue }
       do {
         try await backUpToday(now())
-        if prunedAt.map({ instant() >= $0 + .seconds(86_400) }) ?? true {
+        let isDue = prunedAt.map { instant() >= $0 + .seconds(86_400) } ?? true
+        if isDue || Int64(catalog.historyGrowthBytes) > historyBytes / 8 {
           let before = now() - Self.historyDays * Self.day
-          try await run { try $0.pruneHistory(olderThan: before, keeping: Self.historyCommits) }
+          try await run { [historyBytes] in
+            try $0.pruneHistory(olderThan: before, keeping: Self.historyCommits, maximumBytes: historyBytes)
+          }
           prunedAt = instant()
         }
         retryAt = nil

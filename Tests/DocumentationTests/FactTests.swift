@@ -33,6 +33,11 @@ struct FactTests {
       article: "Architecture", text: "up to 8 connections", file: "PhotoCatalog/Catalog.swift",
       source: "maximumReaderCount = 8"),
     Fact(
+      article: "Architecture", text: "30 days or 10,000 commits, whichever is more, but at most 64 MiB",
+      file: "PhotoDaemon/LibraryKeeper.swift",
+      source: "historyDays: Int64 = 30\n  private static let historyCommits: Int64 = 10_000\n"
+        + "  static let historyBytes: Int64 = 64 << 20"),
+    Fact(
       article: "Architecture", text: "| one call | 16 MiB |", file: "Varlink/VarlinkService.swift",
       source: "maximumMessageBytes = 16 << 20"),
     Fact(

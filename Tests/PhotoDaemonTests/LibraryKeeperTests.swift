@@ -29,7 +29,8 @@ import Testing
     catalog = try Catalog(path: "\(scratch.path)/catalog.sqlite")
     board = StatusBoard(LibraryStatus(state: .scanning, library: "l", token: "", version: "1"))
     keeper = LibraryKeeper(
-      catalog: catalog, board: board, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      catalog: catalog, board: board, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      historyBytes: 100 * 64
     ) { [reopened] reason in reopened.reasons.withLock { $0.append(reason) } }
   }
 
@@ -110,6 +111,32 @@ import Testing
         try expectBackups(1)
       },
     ])
+    try catalog.close()
+  }
+
+  @Test func historyThatGrowsIsPrunedBetweenTheDays() async throws {
+    func oldest() throws -> Int64? { try catalog.read { try $0.oldestSequence() } }
+    for _ in 0..<1_000 { try change() }
+    board.update { $0.state = .live }
+    await keep([
+      {}, {},
+      {
+        // Each takes about 60 bytes.
+        let first = try #require(try oldest())
+        #expect((880...920).contains(first))
+        for _ in 0..<5 { try change() }
+      },
+      {
+        let first = try #require(try oldest())
+        #expect(first < 930, "five more are no reason to look")
+        for _ in 0..<1_000 { try change() }
+      },
+      {
+        let first = try #require(try oldest())
+        #expect(first > 1_880)
+      },
+    ])
+    #expect(try catalog.read { try $0.sequence() } == 2_005)
     try catalog.close()
   }
 

@@ -346,6 +346,44 @@ import Testing
     try catalog.close()
   }
 
+  @Test func historyIsForgottenBySizeButNotItsLastCommit() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(1)
+    func append(_ assets: ClosedRange<Int64>) throws {
+      try catalog.write { writer in
+        var record = CommitRecord()
+        for id in assets { record.update(asset: id, .metadata) }
+        record.renamedDirectories = [.init(directoryID: 1, fromPath: [UInt8](repeating: 1, count: 500), toPath: [1])]
+        _ = try writer.append(record, origin: "watcher", date: CatalogFiles.now())
+      }
+    }
+    func bytes() throws -> Int64 {
+      try catalog.read { reader in
+        let sum = try RawStatement(
+          reader.database,
+          "SELECT (SELECT sum(length(updated_assets)) FROM history) + "
+            + "(SELECT sum(length(CAST(from_path AS BLOB))) FROM history_directory)")
+        return try sum.firstRow { sum.int64(0) } ?? 0
+      }
+    }
+    for _ in 0..<100 { try append(1...2_000) }
+    #expect(try bytes() > 400_000)
+    #expect(catalog.historyGrowthBytes > 400_000)
+    // New, and fewer than are to be kept: but too many bytes.
+    try catalog.pruneHistory(olderThan: 0, keeping: 10_000, maximumBytes: 100_000)
+    #expect((90_000..<100_000).contains(try bytes()))
+    #expect(catalog.historyGrowthBytes == 0)
+    let oldest = try #require(try catalog.read { try $0.oldestSequence() })
+    let reach = try catalog.read { try [oldest - 1, oldest - 2].map($0.historyReaches) }
+    #expect(reach == [true, false])
+    try catalog.pruneHistory(olderThan: 0, keeping: 10_000, maximumBytes: 100_000)
+    #expect(try catalog.read { try $0.oldestSequence() } == oldest)
+    try catalog.pruneHistory(olderThan: 0, keeping: 10_000, maximumBytes: 1)
+    #expect(try catalog.read { (try $0.oldestSequence(), try $0.sequence()) } == (101, 101))
+    #expect(try catalog.read { try $0.persistentChanges(after: 100, limit: 10).map(\.updatedAssets.count) } == [2_000])
+    try catalog.close()
+  }
+
   /// PHOTOD_MEASURE=100000 says what the checks and copies of so many photos cost.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["PHOTOD_MEASURE"] != nil, "a measurement"))
   func measure() throws {
