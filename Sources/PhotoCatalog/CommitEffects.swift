@@ -222,10 +222,18 @@ extension CatalogWriter {
   }
 }
 
+/// History was pruned meanwhile, of commits that somebody has yet to be told of.
+package struct ForgottenHistory: Error {
+  package init() {}
+}
+
 extension CatalogReader {
   /// What these commits touched, from history: also what is below directories that it names.
+  ///
+  /// - Throws: ``ForgottenHistory`` where history has not all of them any more.
   package func effects(after sequence: Int64, through last: Int64) throws -> CommitEffects {
-    CommitEffects(
+    guard try historyReaches(sequence) else { throw ForgottenHistory() }
+    return CommitEffects(
       touched: try touched(after: sequence, through: last), origins: try origins(after: sequence, through: last),
       collections: try touchedCollections(after: sequence, through: last))
   }

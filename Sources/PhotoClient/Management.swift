@@ -13,16 +13,20 @@ public struct ConnectedClient: Codable, Hashable, Sendable {
     public var token: String?
     /// There is something newer than what it was sent.
     public var behind: Bool
+    /// How many commits, or events; `nil` from a daemon that does not count them.
+    public var behindBy: Int?
     /// Written by the daemon, and not taken by the client.
     public var bytesUnsent: Int
 
     public init(
-      method: String, options: String? = nil, token: String? = nil, behind: Bool = false, bytesUnsent: Int = 0
+      method: String, options: String? = nil, token: String? = nil, behind: Bool = false, behindBy: Int? = nil,
+      bytesUnsent: Int = 0
     ) {
       self.method = method
       self.options = options
       self.token = token
       self.behind = behind
+      self.behindBy = behindBy
       self.bytesUnsent = bytesUnsent
     }
   }

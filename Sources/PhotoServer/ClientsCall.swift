@@ -9,6 +9,7 @@ extension ManageService {
       let options: String?
       let token: String?
       let behind: Bool
+      let behindBy: Int
       let bytesUnsent: Int
     }
 
@@ -36,6 +37,7 @@ extension ManageService {
     }
     var sent: [Client]?
     while true {
+      try await call.drained()
       let clients = currentClients(for: call)
       let comparable = clients.map { client in
         // Each reply changes these.
@@ -63,9 +65,10 @@ extension ManageService {
       let running = connection.runningCall
       let streams = running.flatMap { running -> Client.Stream? in
         guard running.wantsMore else { return nil }
+        let behindBy = entry.stream?.behindBy ?? 0
         return Client.Stream(
           method: running.method, options: entry.stream?.options, token: entry.stream?.token,
-          behind: entry.stream?.isBehind ?? false, bytesUnsent: connection.bytesUnsent)
+          behind: behindBy > 0, behindBy: behindBy, bytesUnsent: connection.bytesUnsent)
       }
       return Client(
         number: connection.peer.connection, pid: connection.peer.pid, uid: connection.peer.uid,

@@ -15,7 +15,8 @@ package final class ConnectionBoard: Sendable {
     /// What it follows, if it does.
     var feed: ChangeFeed?
 
-    var isBehind: Bool { feed.map { $0.sequence > reached } ?? false }
+    /// What came since, and was not looked at for it: commits, or what else the feed counts.
+    var behindBy: Int { feed.map { Int(max(0, $0.sequence - reached)) } ?? 0 }
   }
 
   private struct State {

@@ -58,6 +58,7 @@ extension ManageService {
         try Task.checkCancellation()
         throw ended()
       }
+      try await call.drained()
     }
   }
 

@@ -22,7 +22,11 @@ extension LibraryService {
     connections.beginStream(call, .init(feed: follows ? library.feed : nil))
 
     while true {
-      let changes = try library.catalog.read { try $0.persistentChanges(after: sequence, limit: 1_000) }
+      let changes = try library.catalog.read { reader in
+        // Asked anew each time: while nobody read, history may have been pruned, and a gap must not look like nothing.
+        guard try reader.historyReaches(sequence) else { throw forgotten() }
+        return try reader.persistentChanges(after: sequence, limit: 1_000)
+      }
       let (reply, taken) = try ReplyLimits.page(changes[...]) { page in
         HistoryReply(changes: Array(page), token: page.last?.token ?? library.catalog.token(sequence).description)
       }
@@ -40,6 +44,8 @@ extension LibraryService {
           try Task.checkCancellation()
           throw library.ended
         }
+        // Commits that come while nobody reads are a page then.
+        try await call.drained()
       }
     }
   }
@@ -53,11 +59,14 @@ extension LibraryService {
         current: current)
     }
     // Not compared with the feed: a commit can be read, and its token be handed out, just before it is announced.
-    guard try library.catalog.read({ try $0.historyReaches(token.sequence) }) else {
-      throw ContractError.tokenExpired(
-        "The history no longer reaches back to this token. Take the current token, then fetch anew.", current: current)
-    }
+    guard try library.catalog.read({ try $0.historyReaches(token.sequence) }) else { throw forgotten() }
     return token.sequence
+  }
+
+  private func forgotten() -> VarlinkError {
+    ContractError.tokenExpired(
+      "The history no longer reaches back to this token. Take the current token, then fetch anew.",
+      current: library.catalog.token(library.feed.sequence))
   }
 
   private struct TokenReply: Encodable { let token: String }

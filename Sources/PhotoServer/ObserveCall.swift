@@ -29,6 +29,8 @@ extension LibraryService {
     try await observation.begin(send)
     connections.updateStream(call, reached: observation.checkedSequence)
     while await library.feed.next(after: observation.checkedSequence) != nil {
+      // Who does not read gets one difference when they do, and not those of the time in between.
+      try await call.drained()
       try await observation.advance(send)
       connections.updateStream(call, reached: observation.checkedSequence)
       if observation.lastChangeCount > Self.fewChanges { try await Task.sleep(for: Self.gatheringTime) }
@@ -136,6 +138,9 @@ struct LiveObservation {
       (sent, digest) = (.ids(ids), ListDigest(of: ids).description)
     } else if let known {
       (sent, digest) = (.list(known), known.digest)
+    } else if parameters.sinceDigest == list.digest {
+      // What it was then is kept no longer; but it is the same now, whatever happened to what is in it.
+      (sent, digest) = (.ids(list.ids), list.digest)
     } else {
       return .reload(.tokenExpired)
     }
@@ -148,7 +153,14 @@ struct LiveObservation {
   /// - Returns: whether there was a difference.
   private mutating func sendDifference(to list: FetchedList, _ send: Send) async throws -> Bool {
     guard list.sequence > checkedSequence else { return false }
-    let difference = try self.difference(to: list)
+    let difference: ListDifference
+    do {
+      difference = try self.difference(to: list)
+    } catch is ForgottenHistory {
+      // It did not read for so long that what changed of what is in both lists is known no more.
+      try await sendList(list, reload: .tokenExpired, send)
+      return true
+    }
     checkedSequence = list.sequence
     lastChangeCount = difference.changeCount
     guard let observation = difference.observation else { return false }

@@ -23,6 +23,8 @@ extension LibraryService {
     try await observation.begin(send)
     connections.updateStream(call, reached: observation.checkedSequence)
     while await library.feed.next(after: observation.checkedSequence) != nil {
+      // As of lists.
+      try await call.drained()
       let hasChanged = try await observation.advance(send)
       connections.updateStream(call, reached: observation.checkedSequence)
       // While photos come by the thousand, counts rise a hundred times a second at most.

@@ -16,6 +16,8 @@ extension LibraryService {
     var version = library.board.feed.sequence
     var sent: LibraryStatus?
     while true {
+      // Who did not read for a while is told what is so now, and nothing else.
+      try await call.drained()
       // Who waits for it to be live sees what is there then.
       let isLive = sent?.state != .live && library.board.status.state == .live
       let (status, recountAt) = try currentStatus(countsAge: isLive ? .zero : .seconds(1))

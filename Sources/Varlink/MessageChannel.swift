@@ -64,6 +64,16 @@ final class MessageChannel: Sendable {
     return sent
   }
 
+  /// Returns once all that was sent is with the kernel: nothing waits here for the reader.
+  ///
+  /// - Throws: as ``send(_:)``.
+  func drained() async throws {
+    guard traffic.bytesUnsent > 0 else { return }
+    let drained = OneShot<Void>()
+    channel.eventLoop.execute { [handler] in handler.value.drained(drained) }
+    try await drained.value()
+  }
+
   /// After the sink said that it has enough: it can take more.
   func resumeReading() {
     channel.eventLoop.execute { [handler] in handler.value.resumeReading() }
@@ -139,6 +149,22 @@ private final class MessageHandler: ChannelDuplexHandler {
     } else {
       waitingSenders.append(sent)
     }
+  }
+
+  func drained(_ drained: OneShot<Void>) {
+    guard let context, context.channel.isActive else {
+      drained.complete(.failure(CancellationError()))
+      return
+    }
+    // The kernel takes it after all that was written before.
+    let isSent = context.eventLoop.makePromise(of: Void.self)
+    isSent.futureResult.whenComplete { result in
+      switch result {
+      case .success: drained.complete(.success(()))
+      case .failure: drained.complete(.failure(CancellationError()))
+      }
+    }
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: isSent)
   }
 
   func resumeReading() {

@@ -87,6 +87,14 @@ public struct VarlinkServiceCall: Sendable {
     try await replyContinuing(encoded: VarlinkEncoded(parameters))
   }
 
+  /// Returns once the kernel has all replies: for who sends what is true now, and would rather wait than have replies
+  /// wait for the reader. `reply` and `replyContinuing` return while up to 1 MiB of them does.
+  ///
+  /// - Throws: `CancellationError` when the connection is gone, or the task is cancelled.
+  public func drained() async throws {
+    if !isOneway { try await exchange.drained() }
+  }
+
   /// Whether the last reply was sent.
   var isAnswered: Bool { exchange.isAnswered.withLock { $0 } }
 
@@ -132,4 +140,6 @@ private final class Exchange: Sendable {
     if wasAnswered { throw VarlinkReplyError() }
     if !isOneway { try await channel.send(parts) }
   }
+
+  func drained() async throws { try await channel.drained() }
 }

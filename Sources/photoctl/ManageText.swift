@@ -30,9 +30,13 @@ enum ClientText {
     return program + (remark.map { " (\($0))" } ?? "")
   }
 
+  /// `no`; `3 commits`: photod is at it; `120 commits, 31 KB unsent`: the program does not read.
   private static func behind(_ stream: ConnectedClient.Stream) -> String {
     let unsent = stream.bytesUnsent > 0 ? ", \(Text.bytes(Int64(stream.bytesUnsent))) unsent" : ""
-    return (stream.behind ? "yes" : "no") + unsent
+    guard stream.behind else { return "no" + unsent }
+    guard let count = stream.behindBy else { return "yes" + unsent }
+    let isEvents = stream.method.hasSuffix(".Events")
+    return Text.count(count, isEvents ? "event" : "commit", isEvents ? "events" : "commits") + unsent
   }
 
   /// `Observe smart:favorites`

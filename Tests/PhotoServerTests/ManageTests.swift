@@ -107,9 +107,10 @@ import Varlink
     let board = ConnectionBoard()
     #expect(board.entries().isEmpty && board.connectionCount == 0)
     let feed = ChangeFeed(sequence: 4)
-    #expect(ConnectionBoard.Stream(reached: 3, feed: feed).isBehind)
-    #expect(!ConnectionBoard.Stream(reached: 4, feed: feed).isBehind)
-    #expect(!ConnectionBoard.Stream(reached: 0).isBehind)
+    #expect(ConnectionBoard.Stream(reached: 1, feed: feed).behindBy == 3)
+    #expect(ConnectionBoard.Stream(reached: 4, feed: feed).behindBy == 0)
+    #expect(ConnectionBoard.Stream(reached: 5, feed: feed).behindBy == 0)
+    #expect(ConnectionBoard.Stream(reached: 0).behindBy == 0)
   }
 
   @Test func withMoreClientsComesAgainWhenSomebodyConnectsOrGoes() async throws {

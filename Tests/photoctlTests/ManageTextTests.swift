@@ -17,19 +17,22 @@ struct ManageTextTests {
         streams: [
           .init(
             method: "org.photod.library.Observe", options: "smart:favorites", token: "t", behind: true,
-            bytesUnsent: 1_048_576)
+            behindBy: 1_204, bytesUnsent: 1_048_576)
         ]),
       ConnectedClient(
         number: 3, pid: 4300, uid: 1000, command: "/usr/bin/x\u{1B}", since: date,
-        streams: [.init(method: "org.photod.library.Status")]),
+        streams: [
+          .init(method: "org.photod.library.Status"),
+          .init(method: "org.photod.manage.Events", behind: true, behindBy: 1),
+        ]),
       ConnectedClient(number: 4, pid: 4301, uid: 1000, program: "photoctl", since: date, isSelf: true),
     ]
     #expect(
       ClientText.table(clients, terminalColumns: nil, now: now).replacing(clock, with: "10:15:02") == """
-           PID  PROGRAM              SINCE     CALLS  BEHIND            STREAMS
-          4242  python3 (slideshow)  10:15:02  1,200  yes, 1 MB unsent  Observe smart:favorites
-          4300  /usr/bin/x?          10:15:02      0  no                Status
-          4301  photoctl (this)      10:15:02      0                    -
+           PID  PROGRAM              SINCE     CALLS  BEHIND                      STREAMS
+          4242  python3 (slideshow)  10:15:02  1,200  1,204 commits, 1 MB unsent  Observe smart:favorites
+          4300  /usr/bin/x?          10:15:02      0  no, 1 event                 Status, Events
+          4301  photoctl (this)      10:15:02      0                              -
 
         """)
   }

@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A call with `more` on a socket that is read when the test says so, and as much as it says.
+///
+/// One task at a time.
+final class RawStream {
+  private let socket: CInt
+  private var received = Data()
+
+  init(_ fixture: DaemonFixture, _ method: String, _ parameters: some Encodable) throws {
+    socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    try #require(socket >= 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: fixture.socket.utf8) }
+    let connected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(connected == 0, "\(String(cString: strerror(errno)))")
+    let text = String(decoding: try JSONEncoder().encode(parameters), as: UTF8.self)
+    let call = Array(#"{"method":"\#(method)","more":true,"parameters":\#(text)}"#.utf8) + [0]
+    try #require(write(socket, call, call.count) == call.count)
+  }
+
+  deinit { close(socket) }
+
+  /// Reads at most so many bytes, and waits for the first.
+  func read(_ count: Int) throws {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let taken = Glibc.read(socket, &bytes, count)
+    try #require(taken > 0, "photod closed the connection")
+    received += bytes[..<taken]
+  }
+
+  private struct Message<Reply: Decodable>: Decodable { let parameters: Reply }
+
+  /// The parameters of the next reply; waits for it.
+  func next<Reply: Decodable>(_ type: Reply.Type) throws -> Reply {
+    while true {
+      if let end = received.firstIndex(of: 0) {
+        let message = received[..<end]
+        received = Data(received[(end + 1)...])
+        return try JSONDecoder().decode(Message<Reply>.self, from: message).parameters
+      }
+      try read(1 << 16)
+    }
+  }
+}
