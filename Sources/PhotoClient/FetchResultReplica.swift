@@ -54,6 +54,15 @@ public struct FetchResultReplica: Hashable, Sendable {
 
   public init() {}
 
+  /// A list that was stored with its token, to be gone on with: see ``PhotoLibrary/observe(_:resuming:objects:)``.
+  ///
+  /// - Complexity: O(n)
+  public init(ids: [Int64], token: String) {
+    self.ids = ids
+    self.token = token
+    digest = ListDigest(of: ids)
+  }
+
   /// Takes in one observation.
   ///
   /// - Complexity: O(n): the digest is computed each time, about 3 ns an id.

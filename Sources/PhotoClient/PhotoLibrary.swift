@@ -125,7 +125,8 @@ public final class PhotoLibrary: Sendable {
   /// A reader that falls behind gets one difference from what it last received to what is true now.
   /// - Parameters:
   ///   - since: the token of an earlier observation with the same options, to go on from.
-  ///   - sinceDigest: of the list at `since`: proves that both mean the same list.
+  ///   - sinceDigest: of the list at `since`: proves that both mean the same list, and is as good as the list itself where
+  ///     that is the same now.
   ///   - sinceIDs: the list at `since`, for a token older than the daemon remembers, or after it restarted.
   ///   - objects: whole assets come beside the details while a message stays under 512 KiB.
   ///   - reloadOnly: not what changed, only that something did.
@@ -144,14 +145,18 @@ public final class PhotoLibrary: Sendable {
     _ options: FetchOptions = FetchOptions(), resuming replica: FetchResultReplica, objects: Bool = false
   ) -> LibraryReplies<Observation> {
     guard let token = replica.token else { return observe(options, objects: objects) }
+    // A call has 16 MiB. A list of some two millions does not fit; its digest does.
+    let digits = String(replica.ids.max() ?? 0).utf8.count + 1
+    let ids = replica.ids.count <= (15 << 20) / digits ? replica.ids : nil
     return observe(
-      options, since: token, sinceDigest: replica.digest.description, sinceIDs: replica.ids, objects: objects)
+      options, since: token, sinceDigest: replica.digest.description, sinceIDs: ids, objects: objects)
   }
 
   /// The albums as ``collections(kinds:containing:)`` gives them, and then every difference of title, count, cover and order
   /// as it happens; it never ends by itself. ``CollectionListReplica`` takes them in.
   ///
-  /// A reader that falls behind gets one difference from what it last received to what is true now.
+  /// A reader that falls behind gets one difference from what it last received to what is true now. There is nothing to go
+  /// on from on another connection: the list is short, and comes whole; ``CollectionListReplica`` takes that in as it is.
   public func observeCollections(kinds: [AssetCollection.Kind]? = nil) -> LibraryReplies<CollectionObservation> {
     stream("ObserveCollections", ObserveCollectionsCall(kinds: kinds), of: CollectionObservation.self) { $0 }
   }

@@ -87,25 +87,43 @@ enum Input {
   ///
   /// - Throws: ``Failure`` if it can't be read, or has no end.
   static func readAll() throws -> [UInt8] {
+    try readAll(STDIN_FILENO, name: "standard input", remedy: "It names assets, an id or a path a line.")
+  }
+
+  /// All of a file; `-` is standard input.
+  ///
+  /// - Parameter remedy: what is in such a file.
+  /// - Throws: as ``readAll()``.
+  static func readAll(path: String, remedy: String) throws -> [UInt8] {
+    if path == "-" { return try readAll(STDIN_FILENO, name: "standard input", remedy: remedy) }
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      throw Failure(
+        .noInput, "\(Printable.text(path)) can't be read: \(String(cString: strerror(errno)))", remedy: remedy)
+    }
+    defer { close(file) }
+    return try readAll(file, name: Printable.text(path), remedy: remedy)
+  }
+
+  private static func readAll(_ descriptor: CInt, name: String, remedy: String) throws -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while bytes.count <= maximumBytes {
-      let count = read(STDIN_FILENO, &buffer, buffer.count)
+      let count = read(descriptor, &buffer, buffer.count)
       if count == 0 { return bytes }
       if count > 0 {
         bytes += buffer[..<count]
       } else if errno == EAGAIN {
-        var wait = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&wait, 1, -1)
       } else if errno != EINTR {
         throw Failure(
-          .inputOutput, "standard input can't be read: \(String(cString: strerror(errno)))",
+          .inputOutput, "\(name) can't be read: \(String(cString: strerror(errno)))",
           remedy: "Look where it comes from, and run the command again.")
       }
     }
     throw Failure(
-      .usage, "standard input has more than \(Text.bytes(Int64(maximumBytes)))",
-      remedy: "It names assets, an id or a path a line.")
+      .usage, "\(name) has more than \(Text.bytes(Int64(maximumBytes)))", remedy: remedy)
   }
 }
 

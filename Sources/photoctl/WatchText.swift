@@ -145,7 +145,7 @@ struct ObservationText {
       do {
         step = try replica.apply(observation)
       } catch {
-        throw Self.failure(error)
+        throw WatchedList.failure(error)
       }
       guard case .list(let reload) = step else { return "" }
       hasList = true
@@ -159,7 +159,7 @@ struct ObservationText {
       do {
         _ = try replica.apply(observation)
       } catch {
-        throw Self.failure(error)
+        throw WatchedList.failure(error)
       }
     }
     return WatchText.text(
@@ -189,11 +189,5 @@ struct ObservationText {
     if hasList { lines += text.removed(details.removedBefore.flatMap { before[$0.start..<$0.start + $0.count] }) }
     for asset in inserted + changed { seen.note(asset) }
     return lines
-  }
-
-  private static func failure(_ error: FetchResultReplica.OutOfStep) -> Failure {
-    Failure(
-      .protocolFailure, error.description, remedy: "Watch again; if it comes again, that is a bug of photod.",
-      command: "watch")
   }
 }

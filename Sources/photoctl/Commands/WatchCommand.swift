@@ -12,11 +12,23 @@ struct WatchCommand: AsyncParsableCommand {
 
       With --format text a line says when, who did it, and how many came (+), changed (~), went (-) or moved (>); paths \
       follow while they are few, also that of what went, or moved, if this watch has seen it. With --format jsonl a line \
-      is a PersistentChange, or with a query an Observation, of org.photod.library; the first Observations are the list \
+      is a PersistentChange, or with a query an Observation, of org.photod.library; the first Observation is the list \
       itself.
 
       --since goes on from a token that an earlier line, 'photoctl sync' or 'photoctl status --json' printed, so that \
-      nothing is missed in between; one that expired, or is none, is an error (65).
+      nothing is missed in between. Each line of jsonl has a token, up to which it and all lines before it count: a \
+      program that stores what a line says together with its token, and starts this command again with the last token it \
+      stored, misses nothing, whoever was killed and when. It may get again what it did not store in time. A last line \
+      without its end does not count.
+
+      History is kept for 30 days or 10,000 changes, whichever is longer, in at most 64 MiB. A token that it does not \
+      reach back to expired: that is an error (65), as is one of a library that was rebuilt or restored; read all anew, \
+      from a token that was taken before. With a query it is no error: the line is the whole list, and its 'reload' says \
+      why. So is the first line where photod was started since and is not told the list: --since-ids, the ids of the list \
+      as it was stored, or --since-digest, the 'digest' of its line, have it say just what differs, the latter while the \
+      list has the same photos.
+
+      --reconnect goes on when photod is started anew, without a line twice; without it that ends the command (69).
 
       EXAMPLES
         photoctl watch
@@ -24,6 +36,7 @@ struct WatchCommand: AsyncParsableCommand {
         photoctl watch --taken 2024.. --camera 'X-T5'
         photoctl watch --format jsonl | jq --unbuffered .insertedAssets
         photoctl watch --since "$(photoctl sync)"
+        photoctl watch --favorite --since "$TOKEN" --since-ids ids.txt --reconnect
       """)
 
   @OptionGroup var connection: ConnectionOptions
@@ -32,8 +45,30 @@ struct WatchCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Go on from this token.", valueName: "token"))
   var since: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "With a query: the ids of the list at the token of --since; - is standard input.", valueName: "file"),
+    completion: .file())
+  var sinceIds: String?
+
+  @Option(help: ArgumentHelp("With a query: the digest of the list at the token of --since.", valueName: "digest"))
+  var sinceDigest: String?
+
+  @Flag(help: "When photod ends, or is not there, wait for it and go on.")
+  var reconnect = false
+
   @Option(help: "How to print: text or jsonl (default: text on a terminal, else jsonl).")
   var format: WatchFormat?
+
+  func validate() throws {
+    for (option, value) in [("--since-ids", sinceIds), ("--since-digest", sinceDigest)] where value != nil {
+      if since == nil { throw ValidationError("\(option) is of the list at a token; --since names it.") }
+      if query.isEmpty { throw ValidationError("\(option) is of a list; without a query there is none.") }
+    }
+    if sinceIds != nil && sinceDigest != nil {
+      throw ValidationError("--since-ids has the list itself; leave --since-digest out.")
+    }
+  }
 
   func run() async throws {
     if let since, ChangeToken(since) == nil {
@@ -41,53 +76,66 @@ struct WatchCommand: AsyncParsableCommand {
         .data, "'\(Printable.text(since))' is no token",
         remedy: "'photoctl sync' and 'photoctl status --json' print one; leave --since out to begin now.")
     }
+    let ids = try sinceIds.map { path in
+      try ListedIDs.parse(
+        try Input.readAll(path: path, remedy: "It has the ids of the list, one a line or as a JSON array."),
+        name: path == "-" ? "standard input" : Printable.text(path))
+    }
     Output.endQuietlyWithReader()
     let library = connection.library
     let format = format ?? (Output.isTerminal ? .text : .jsonl)
     if query.isEmpty {
-      try await watchHistory(library, format)
+      var history = WatchedHistory(token: since, format: format, style: connection.style)
+      try await untilItEnds {
+        try await history.follow(library)
+      } place: {
+        history.token
+      }
     } else {
-      try await query.explaining(in: "watch", library) { try await watchList(library, format) }
-    }
-  }
-
-  private func watchHistory(_ library: PhotoLibrary, _ format: WatchFormat) async throws {
-    var token = since
-    var text = HistoryText(style: connection.style)
-    do {
-      for try await page in library.persistentChanges(since: since, follow: true) {
-        for change in page.changes {
-          switch format {
-          case .jsonl: try Output.put(try JSONText.line(change) + [UInt8(ascii: "\n")])
-          case .text:
-            let touched = change.insertedAssets + change.updatedAssets
-            let few = touched.count <= HistoryText.maximumRemembered
-            try Output.put(text.text(change, named: few ? try await library.assets(touched) : []))
+      let options = try query.fetchOptions()
+      var text = ObservationText(style: connection.style)
+      var list = WatchedList(since: since, digest: sinceDigest, ids: ids)
+      try await query.explaining(in: "watch", library) {
+        try await untilItEnds {
+          for try await observation in list.observe(options, in: library) {
+            guard let told = try list.take(observation) else { continue }
+            switch format {
+            case .jsonl: try Output.put(try JSONText.line(told) + [UInt8(ascii: "\n")])
+            case .text:
+              try Output.put(text.text(told))
+              if told.complete == true { text.remember(try await library.assets(text.unseen)) }
+            }
           }
+        } place: {
+          list.token
         }
-        token = page.token
       }
-    } catch let error as PhotoLibraryError {
-      throw Self.failure(error, after: token)
     }
   }
 
-  private func watchList(_ library: PhotoLibrary, _ format: WatchFormat) async throws {
-    var text = ObservationText(style: connection.style)
-    var token = since
-    let options = try query.fetchOptions()
-    do {
-      for try await observation in library.observe(options, since: since, objects: true) {
-        switch format {
-        case .jsonl: try Output.put(try JSONText.line(observation) + [UInt8(ascii: "\n")])
-        case .text:
-          try Output.put(text.text(observation))
-          if observation.complete == true { text.remember(try await library.assets(text.unseen)) }
-        }
-        token = observation.token
+  /// Runs what ends when photod does; with `--reconnect` again and again.
+  ///
+  /// - Parameter place: the token of what was printed last.
+  private func untilItEnds(_ watch: () async throws -> Void, place: () -> String?) async throws {
+    var outage = Outage()
+    while true {
+      let before = place()
+      do {
+        try await watch()
+        return
+      } catch let error as PhotoLibraryError {
+        guard reconnect, Self.isOutage(error) else { throw Self.failure(error, after: place()) }
+        if place() != before { outage = Outage() }
+        try await outage.wait(because: error)
       }
-    } catch let error as PhotoLibraryError {
-      throw Self.failure(error, after: token)
+    }
+  }
+
+  /// photod stops, died, or is not there; that it answers with anything else is no reason to wait.
+  private static func isOutage(_ error: PhotoLibraryError) -> Bool {
+    switch error {
+    case .connectionClosed, .libraryUnavailable, .unreachable: true
+    default: false
     }
   }
 
@@ -97,9 +145,58 @@ struct WatchCommand: AsyncParsableCommand {
     case .connectionClosed, .libraryUnavailable:
       guard let token else { return error }
       return Failure(
-        .unavailable, error.message, remedy: "When it runs again, go on with --since \(token).", command: "watch")
+        .unavailable, error.message, remedy: "--reconnect waits; or when it runs again, go on with --since \(token).",
+        command: "watch")
     default: return error
     }
+  }
+}
+
+/// The library's history, printed as it comes.
+private struct WatchedHistory {
+  /// All before it was printed.
+  private(set) var token: String?
+  private let format: WatchFormat
+  private var text: HistoryText
+
+  init(token: String?, format: WatchFormat, style: Style) {
+    self.token = token
+    self.format = format
+    text = HistoryText(style: style)
+  }
+
+  mutating func follow(_ library: PhotoLibrary) async throws {
+    for try await page in library.persistentChanges(since: token, follow: true) {
+      for change in page.changes {
+        switch format {
+        case .jsonl: try Output.put(try JSONText.line(change) + [UInt8(ascii: "\n")])
+        case .text:
+          let touched = change.insertedAssets + change.updatedAssets
+          let few = touched.count <= HistoryText.maximumRemembered
+          try Output.put(text.text(change, named: few ? try await library.assets(touched) : []))
+        }
+        // One by one: what was printed of a page is not printed again.
+        token = change.token
+      }
+      token = page.token
+    }
+  }
+}
+
+/// How long to wait for photod: soon at first, then every two seconds.
+private struct Outage {
+  private var pause = Duration.milliseconds(50)
+  private var isTold = false
+
+  /// - Throws: `CancellationError`.
+  mutating func wait(because error: PhotoLibraryError) async throws {
+    // It is started anew in less than a second, where systemd does it: that is no news.
+    if pause > .seconds(1), !isTold {
+      isTold = true
+      Output.complain("photoctl: \(Printable.text(error.message)); waiting for it\n")
+    }
+    try await Task.sleep(for: pause)
+    pause = min(pause * 2, .seconds(2))
   }
 }
 
