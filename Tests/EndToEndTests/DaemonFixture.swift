@@ -108,6 +108,15 @@ final class DaemonFixture {
     self.process = process
   }
 
+  /// With this photoctl finds the socket by itself, which takes ``linkSocket()``.
+  var runtimeEnvironment: [String: String] { ["XDG_RUNTIME_DIR": directory + "/run"] }
+
+  /// Where photoctl looks for it.
+  func linkSocket() throws {
+    try FileManager.default.createDirectory(atPath: directory + "/run/photod", withIntermediateDirectories: true)
+    try #require(symlink(socket, directory + "/run/photod/photod.sock") == 0)
+  }
+
   var processID: pid_t { process!.processIdentifier }
 
   /// Sends a signal and, if it ends the process, waits for its end.

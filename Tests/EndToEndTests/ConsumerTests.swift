@@ -1,0 +1,182 @@
+import Foundation
+import Glibc
+import PhotoCatalog
+import PhotoModel
+import Testing
+
+/// Programs behind `photoctl watch --format jsonl`, as the documentation has them, while everybody is killed.
+/// PHOTOD_CONSUMER_ROUNDS and PHOTOD_SEED for more.
+@Suite(.timeLimit(.minutes(30))) struct ConsumerTests {
+  private static let hasTools = ["bash", "python3", "jq"].allSatisfy { name in
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+      FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
+    }
+  }
+  private let rounds = effort("PHOTOD_CONSUMER_ROUNDS", 12)
+
+  /// The list of the program of the article: the same as the library's, whoever dies.
+  @Test(.enabled(if: hasTools, "python3 is not installed"), arguments: [[], ["--favorite"]])
+  func programThatKeepsAListHasItWhoeverIsKilled(query: [String]) async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<60 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let program = fixture.directory + "/keep.py"
+      let applied = try #require(
+        Self.listings("python", in: "GettingStartedInOtherLanguages").first { $0.contains("def applied") })
+      let keep = try #require(try Self.listings("python", in: "FollowingFromScripts").first)
+      try Data((applied + keep).utf8).write(to: URL(fileURLWithPath: program))
+      let (state, sort) = (fixture.directory + "/state", query.isEmpty ? ["--sort", "filename"] : [])
+      let consumer = Consumer(
+        "python3",
+        [program, state, DaemonFixture.products + "/photoctl", "--socket", fixture.socket, "watch"] + query + sort,
+        fixture)
+      let options =
+        query.isEmpty
+        ? FetchOptions(sortDescriptors: [SortDescriptor(key: "filename", ascending: true)])
+        : FetchOptions(predicate: "isFavorite == true")
+      struct State: Decodable { let ids: [Int64] }
+      try await disturb(fixture, consumer) {
+        try await eventually("the list") {
+          let stored = try FileManager.default.contents(atPath: state).map {
+            try JSONDecoder().decode(State.self, from: $0).ids
+          }
+          let fresh = try await fixture.ids(options).ids
+          return (stored == fresh, "\(fresh), \(stored ?? [])")
+        }
+      }
+    }
+  }
+
+  /// The script of the article hands each commit to its command at least once, in their order.
+  @Test(.enabled(if: hasTools, "bash or jq is not installed")) func scriptGetsEachCommitWhoeverIsKilled() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<60 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      let start = try await fixture.synchronize()
+      let (script, command) = (fixture.directory + "/follow", fixture.directory + "/command")
+      let (state, log) = (fixture.directory + "/state", fixture.directory + "/log.jsonl")
+      try Data(try #require(Self.listings("bash", in: "FollowingFromScripts").first).utf8)
+        .write(to: URL(fileURLWithPath: script))
+      try Data("#!/bin/bash\n[ \"$1\" = all ] || printf '%s\\n' \"$2\" >>'\(log)'\n".utf8)
+        .write(to: URL(fileURLWithPath: command))
+      try #require(chmod(command, 0o700) == 0)
+      try fixture.linkSocket()
+      let consumer = Consumer("bash", [script, state, command], fixture, killsGroup: true)
+      var count = 0
+      try await disturb(fixture, consumer) {
+        try await eventually("the last commit") {
+          let stored = FileManager.default.contents(atPath: state).map { String(decoding: $0, as: UTF8.self) }
+          let final = try await fixture.status().token
+          return (stored == final + "\n", "\(final), \(stored ?? "nothing")")
+        }
+        let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        let changes = try lines.map { try JSONDecoder().decode(PersistentChange.self, from: Data($0.utf8)) }
+        var seen: Set<String> = []
+        let first = changes.filter { seen.insert($0.token).inserted }
+        let all = try await self.changes(fixture, since: start)
+        // What was committed before the script's own first token is in its full pass.
+        #expect(first == all.suffix(first.count) && first.count > all.count / 2)
+        count = first.count
+      }
+      print("\(count) commits")
+    }
+  }
+
+  private func changes(_ fixture: DaemonFixture, since token: String) async throws -> [PersistentChange] {
+    var all: [PersistentChange] = []
+    while case let page = try await fixture.changes(since: all.last?.token ?? token), !page.isEmpty { all += page }
+    return all
+  }
+
+  /// Rounds in which photos change while somebody is killed; `check` is called after each.
+  private func disturb(
+    _ fixture: DaemonFixture, _ consumer: Consumer, check: () async throws -> Void
+  ) async throws {
+    var random = SplitMix(effort("PHOTOD_SEED", 5))
+    var next = 1_000
+    var told: [String: Int] = [:]
+    defer {
+      consumer.kill()
+      print(consumer.errorText)
+    }
+    for round in 0..<rounds {
+      try consumer.startIfNeeded()
+      func change(_ count: Int) async throws {
+        for _ in 0..<count {
+          let ids = try await fixture.ids().ids.shuffled(using: &random)
+          switch Int.random(in: 0..<4, using: &random) {
+          case 0:
+            next += 1
+            try fixture.write("\(next).jpg", next)
+            try await fixture.synchronize()
+          case 1:
+            if let name = try FileManager.default.contentsOfDirectory(atPath: fixture.photos).sorted()
+              .randomElement(using: &random)
+            {
+              unlink(fixture.path(name))
+            }
+          default: try await fixture.setFavorite(Array(ids.prefix(5)), Bool.random(using: &random))
+          }
+        }
+      }
+      try await change(5)
+      let delay = Duration.microseconds(Int.random(in: 0..<200_000, using: &random))
+      let victims = ["consumer", "photoctl", "photod", "photod in order", "both", "reader stands still"]
+      let victim = round < victims.count ? victims[round] : victims.randomElement(using: &random) ?? ""
+      told[victim, default: 0] += 1
+      switch victim {
+      case "photod", "photod in order":
+        // At any moment: that is what the time is for.
+        try await Task.sleep(for: delay)
+        fixture.kill(victim == "photod" ? SIGKILL : SIGTERM)
+        if Bool.random(using: &random) { unlink(fixture.path("\(next).jpg")) }
+        try await fixture.start()
+      default:
+        async let disturbance: Void = {
+          try await Task.sleep(for: delay)
+          switch victim {
+          case "consumer": consumer.kill()
+          case "photoctl": consumer.killPhotoctl()
+          case "both":
+            consumer.killPhotoctl()
+            consumer.kill()
+          default:
+            consumer.signal(SIGSTOP)
+            try await Task.sleep(for: .milliseconds(300))
+            consumer.signal(SIGCONT)
+          }
+        }()
+        try await change(12)
+        try await disturbance
+      }
+      if victim == "both" {
+        fixture.kill(SIGKILL)
+        try await fixture.start()
+      }
+      try await fixture.synchronize()
+      // Every other time it has to go on from wherever it was.
+      if round % 2 == 1 || round == rounds - 1 {
+        try consumer.startIfNeeded()
+        try await check()
+      }
+    }
+    print("rounds: \(told.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
+  }
+
+  private func eventually(_ what: String, _ holds: () async throws -> (Bool, String)) async throws {
+    let deadline = ContinuousClock.now + .seconds(30)
+    while case (let isSo, let found) = try await holds(), !isSo {
+      try #require(ContinuousClock.now < deadline, "\(what) does not come: \(found)")
+      // It is on its way through a socket, a pipe and a file, which tell nobody.
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  private static func listings(_ language: String, in article: String) throws -> [String] {
+    let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Documentation/photod.docc/\(article).md")
+    return try String(contentsOf: path, encoding: .utf8).components(separatedBy: "```\(language)\n").dropFirst()
+      .compactMap { $0.components(separatedBy: "```\n").first }
+  }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import Glibc
+import PhotoCatalog
+import PhotoModel
+import Testing
+import Varlink
+
+/// `photoctl watch` in pipes that break, fill up and outlive photod.
+@Suite(.timeLimit(.minutes(10))) struct WatchTests {
+  /// photoctl at the end of a pipe that the test reads.
+  private final class Watch {
+    let process = Process()
+    private let output = Pipe()
+    private let errors: String
+    private var received = Data()
+
+    init(_ fixture: DaemonFixture, _ arguments: [String]) throws {
+      process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+      process.arguments = ["--socket", fixture.socket, "watch", "--format", "jsonl"] + arguments
+      process.standardOutput = output
+      errors = fixture.directory + "/" + UUID().uuidString
+      try Data().write(to: URL(fileURLWithPath: errors))
+      let standardError = try #require(FileHandle(forWritingAtPath: errors))
+      process.standardError = standardError
+      try process.run()
+    }
+
+    deinit { if process.isRunning { process.terminate() } }
+
+    func next<Line: Decodable>(_ type: Line.Type) throws -> Line {
+      while true {
+        if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+          let line = received[..<end]
+          received = Data(received[(end + 1)...])
+          return try JSONDecoder().decode(Line.self, from: line)
+        }
+        let more = output.fileHandleForReading.availableData
+        let said = more.isEmpty ? try errorText() : ""
+        try #require(!more.isEmpty, "it ended: \(said)")
+        received += more
+      }
+    }
+
+    func closePipe() throws { try output.fileHandleForReading.close() }
+
+    func errorText() throws -> String { try String(contentsOfFile: errors, encoding: .utf8) }
+
+    func end() -> Int32 {
+      process.waitUntilExit()
+      return process.terminationStatus
+    }
+
+    func residentBytes() throws -> Int {
+      let status = try String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+      return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) << 10
+    }
+  }
+
+  /// Forgets all but the last commit.
+  private func prune(_ fixture: DaemonFixture) throws {
+    fixture.kill(SIGTERM)
+    let catalog = try Catalog(path: fixture.catalog)
+    try catalog.pruneHistory(olderThan: .max, keeping: 1)
+    try catalog.close()
+  }
+
+  @Test func expiredTokenSaysSoEverywhere() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<5 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      let token = try await fixture.synchronize()
+      let ids = try await fixture.ids().ids
+      let file = fixture.directory + "/ids"
+      try Data("\(ids)".utf8).write(to: URL(fileURLWithPath: file))
+      for isFavorite in [true, false, true] { try await fixture.setFavorite([ids[0]], isFavorite) }
+      let before = try await fixture.changes(since: token)
+      #expect(before.count == 3)
+      try prune(fixture)
+      try await fixture.start()
+
+      let error = await #expect(throws: VarlinkError.self) { _ = try await fixture.changes(since: token) }
+      #expect(error?.name == "org.photod.library.ChangeTokenExpired")
+      let history = try Watch(fixture, ["--since", token])
+      #expect(history.end() == 65)
+      let text = try history.errorText()
+      #expect(
+        text.hasPrefix("photoctl: The history no longer reaches back to this token\n  Take the current token,"),
+        "\(text)")
+      let now = try await fixture.status().token
+      #expect(text.contains(now))
+      // With --reconnect too: to wait would not help.
+      #expect(try Watch(fixture, ["--since", token, "--reconnect"]).end() == 65)
+      // A list comes anew, and says why.
+      for options in [[], ["--since-ids", file], ["--since-digest", ListDigest(of: ids).description]] {
+        let list = try Watch(fixture, ["--limit", "100", "--since", token] + options)
+        let line = try list.next(Observation.self)
+        #expect(line.reload == .tokenExpired && line.previousToken == token && line.token == now && line.ids == ids)
+        #expect(line.complete == true)
+      }
+      // The last commit is there, and what came before it is known by its token.
+      let last = try Watch(fixture, ["--since", before[1].token])
+      #expect(try last.next(PersistentChange.self) == before[2])
+    }
+  }
+
+  @Test func listIsGoneOnWithAcrossRestartsByItsIDsOrItsDigest() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<20 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let query = ["--sort", "filename"]
+      let first = try Watch(fixture, query)
+      let list = try first.next(Observation.self)
+      let ids = try #require(list.ids)
+      #expect(ids.count == 20 && list.complete == true && list.offset == 0)
+      let file = fixture.directory + "/ids"
+      try Data(ids.map { "\($0)\n" }.joined().utf8).write(to: URL(fileURLWithPath: file))
+      fixture.kill(SIGTERM)
+      #expect(first.end() == 69)
+      #expect(
+        try first.errorText().contains("--reconnect waits; or when it runs again, go on with --since \(list.token)."))
+      try await fixture.start()
+      try await fixture.synchronize()
+      // What became of them, with the same ids.
+      try await fixture.setFavorite([ids[3]])
+      let byDigest = try Watch(fixture, query + ["--since", list.token, "--since-digest", list.digest])
+      let favorite = try byDigest.next(Observation.self)
+      #expect(favorite.previousToken == list.token && favorite.details?.changedFields == ["favorite"])
+      #expect(try favorite.details?.applied(to: ids) == ids && favorite.changedAssets?.map(\.id) == [ids[3]])
+
+      unlink(fixture.path("4.jpg"))
+      try await fixture.synchronize()
+      let now = try await fixture.ids(
+        FetchOptions(sortDescriptors: [SortDescriptor(key: "filename", ascending: true)])
+      ).ids
+      #expect(try byDigest.next(Observation.self).details?.applied(to: ids) == now)
+      fixture.kill(SIGTERM)
+      try await fixture.start()
+      try await fixture.synchronize()
+      let byIDs = try Watch(fixture, query + ["--since", list.token, "--since-ids", file])
+      let difference = try byIDs.next(Observation.self)
+      #expect(try difference.previousToken == list.token && difference.details?.applied(to: ids) == now)
+      // The digest alone is of a list that is not there any more.
+      let other = try Watch(fixture, query + ["--since", list.token, "--since-digest", list.digest])
+      let whole = try other.next(Observation.self)
+      #expect(whole.reload == .tokenExpired && whole.ids == now)
+      try Data("1, 2, x".utf8).write(to: URL(fileURLWithPath: file))
+      let wrong = try Watch(fixture, query + ["--since", list.token, "--since-ids", file])
+      #expect(wrong.end() == 65)
+      #expect(try wrong.errorText().hasPrefix("photoctl: line 1 of \(file): 'x' is no id\n"))
+    }
+  }
+
+  @Test func reconnectingWatchMissesNothingAndRepeatsNothing() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<20 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      let token = try await fixture.synchronize()
+      var ids = try await fixture.ids().ids
+      fixture.kill(SIGTERM)
+      // Before photod is there.
+      let history = try Watch(fixture, ["--since", token, "--reconnect"])
+      let list = try Watch(fixture, ["--sort", "filename", "--reconnect"])
+      var (commits, tokens): ([String], [String]) = ([], [])
+      var replica = Replica()
+      for round in 0..<6 {
+        try await fixture.start()
+        let favorite = try await fixture.setFavorite([ids[round]])
+        unlink(fixture.path("\(round).jpg"))
+        let final = try await fixture.synchronize()
+        commits += try await fixture.changes(since: commits.last ?? token).map(\.token)
+        #expect(commits.contains(favorite))
+        while tokens.last != final { tokens.append(try history.next(PersistentChange.self).token) }
+        while replica.token != final { try replica.apply(try list.next(Observation.self)) }
+        ids = try await fixture.ids(
+          FetchOptions(sortDescriptors: [SortDescriptor(key: "filename", ascending: true)])
+        ).ids
+        #expect(replica.ids == ids)
+        fixture.kill(round % 2 == 0 ? SIGKILL : SIGTERM)
+      }
+      #expect(tokens == commits)
+      history.process.terminate()
+      #expect(history.end() == 0)
+    }
+  }
+
+  @Test func readerThatGoesEndsItQuietly() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      let token = try await fixture.synchronize()
+      let id = try #require(try await fixture.ids().ids.first)
+      // While nothing happens, and with something to write.
+      let idle = try Watch(fixture, ["--since", token])
+      try idle.closePipe()
+      #expect(idle.end() == 0)
+      for index in 0..<600 { try await fixture.setFavorite([id], index % 2 == 0) }
+      let busy = try Watch(fixture, ["--since", token])
+      #expect(try busy.next(PersistentChange.self).updatedAssets == [id])
+      try busy.closePipe()
+      #expect(busy.end() == 0)
+      #expect(try idle.errorText() + busy.errorText() == "")
+    }
+  }
+
+  @Test func pipeThatIsFullCostsNobodyMemory() async throws {
+    let count = effort("PHOTOD_FULL_PIPE_COMMITS", 600)
+    try await DaemonFixture.with { fixture in
+      for index in 0..<10 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      let token = try await fixture.synchronize()
+      let ids = try await fixture.ids().ids
+      let history = try Watch(fixture, ["--since", token])
+      let list = try Watch(fixture, ["--favorite"])
+      var replica = Replica()
+      try replica.apply(try list.next(Observation.self))
+      var commits = [try await fixture.setFavorite(ids)]
+      #expect(try history.next(PersistentChange.self).token == commits[0])
+      let before = (try history.residentBytes(), try list.residentBytes())
+      for index in 0..<count { commits.append(try await fixture.setFavorite(ids, index % 2 == 1)) }
+      let grown = (try history.residentBytes() - before.0, try list.residentBytes() - before.1)
+      print("\(count) commits into full pipes: photoctl grew by \(grown.0 >> 10) and \(grown.1 >> 10) KiB")
+      #expect(grown.0 < 8 << 20 && grown.1 < 8 << 20)
+      for token in commits.dropFirst() { #expect(try history.next(PersistentChange.self).token == token) }
+      let final = try #require(commits.last)
+      var lines = 0
+      while replica.token != final {
+        try replica.apply(try list.next(Observation.self))
+        lines += 1
+      }
+      #expect(try await replica.ids == fixture.ids(FetchOptions(predicate: "isFavorite == true")).ids)
+      print("the list took \(lines) lines")
+      #expect(lines < count / 2)
+    }
+  }
+}
