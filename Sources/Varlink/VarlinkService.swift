@@ -42,7 +42,7 @@ public final class VarlinkService: Sendable {
     /// The longest call; a longer one is answered with InvalidParameter and not kept. Replies have no limit here.
     public var maximumMessageBytes = 16 << 20
     /// Of all listeners together; more are closed as they come.
-    public var maximumConnections = 256
+    public var maximumConnections = 2_048
     /// Calls that a connection may send ahead; with more, or with 1 MiB of them, its socket is not read until half of
     /// them are answered.
     public var maximumQueuedCalls = 16
