@@ -61,7 +61,7 @@ test: deps lint
 	# For the service under a real user manager, which only root can start here. Others skip it, and who can't have these.
 	test "$$(id -u)" != 0 || Tests/Scripts/deps dbus-user-session systemd || echo 'The service is not tried.'
 	echo 'Building the tests (the first time takes some minutes) ...'
-	swift build --quiet -j $(JOBS) --build-tests
+	PHOTOD_BENCHMARKS=1 swift build --quiet -j $(JOBS) --build-tests
 	Tests/Scripts/test
 
 lint:
@@ -71,7 +71,9 @@ lint:
 format:
 	swift format --in-place --parallel --recursive $(SOURCES)
 
+# photod-measure is for this and for the tests alone: no other build makes it.
 bench: build
+	PHOTOD_BENCHMARKS=1 swift build --quiet -j $(JOBS) -c release --static-swift-stdlib $(HARDENING) --product photod-measure
 	Tests/Benchmarks/bench --programs $(RELEASE)
 
 docs: deps

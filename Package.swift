@@ -153,3 +153,12 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// What `make bench` measures with beside the programs: built for it alone.
+if Context.environment["PHOTOD_BENCHMARKS"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "photod-measure",
+      dependencies: ["PhotoModel", "PhotoCatalog", "Varlink", .product(name: "GRDB", package: "GRDB.swift")],
+      path: "Tests/Benchmarks/Measure"))
+}

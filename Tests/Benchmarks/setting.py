@@ -1,5 +1,6 @@
 """Where a run takes place: options, photos, a scratch directory, and the report that all sections write to."""
 
+import json
 import os
 import pathlib
 import platform
@@ -64,6 +65,30 @@ class Setting:
     def burst(self):
         """The spare photos that make a burst, or a folder."""
         return self.spares[: self.options.burst]
+
+    # ---- Made catalogs ----
+
+    @property
+    def away(self):
+        """The root of made catalogs: a folder that is not there."""
+        return self.scratch / "away"
+
+    def made_catalog(self, count):
+        """The path of a catalog of so many assets, of no photos. Made once; who changes it changes a few favorites."""
+        name = f"catalog of {count}"
+        if name not in self.made:
+            folder = self.scratch / f"made-{count}"
+            folder.mkdir()
+            say(f"making a catalog of {count:,}")
+            self.measure("catalog", folder / "catalog.sqlite", self.away, count)
+            self.made[name] = folder / "catalog.sqlite"
+        return self.made[name]
+
+    def measure(self, *arguments):
+        """What photod-measure prints."""
+        command = [str(part) for part in [self.options.programs / "photod-measure", *arguments]]
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+        return json.loads(output) if output else None
 
     def photod(self, folder=None):
         return Photod(self.options.programs, folder or self.photos, self.catalog, self.scratch)

@@ -14,7 +14,8 @@ import Testing
     let figures = try JSONDecoder().decode(Figures.self, from: Data(contentsOf: URL(fileURLWithPath: json)))
     try FileManager.default.removeItem(atPath: json)
 
-    for subject in Self.subjects {
+    let isWhole = FileManager.default.isExecutableFile(atPath: DaemonFixture.products + "/photod-measure")
+    for subject in Self.subjects + (isWhole ? Self.listSubjects : []) {
       #expect(figures.lines.contains { $0.what.hasPrefix(subject.what) && $0.isBeside(subject.baseline) }, "\(subject)")
     }
     for line in figures.lines {
@@ -50,6 +51,22 @@ import Testing
     ("folder of 50 deleted", "inotify alone"), ("rename(2) above 100 folders", "inotify alone"),
     ("newest 100 of 300", "true"), ("idle over 300", "sleep"), ("memory at 300 after a first scan", nil),
     ("memory at 300 after a restart", nil),
+  ]
+
+  /// Those that photod-measure is needed for: `make test` builds it.
+  private static let listSubjects: [(what: String, baseline: String?)] = [
+    ("full details, 200 with 20 removed and 20 inserted", "a plain Heckel"),
+    ("full details, 400 shuffled", "a plain Heckel"),
+    ("full details, 10 with 1 removed and 1 inserted", "Swift's difference(from:)"),
+    ("full details, 10 shuffled", "Swift's difference(from:)"),
+    ("one photo's date changed, an observation of all 20", "fetched anew"),
+    ("one photo's date changed, an observation of all 2,000", "fetched anew"),
+    ("one photo's date changed, an observation, 1,000 distinct", "one fetch"), ("one favorite", nil),
+    ("20 observers of all 2,000", "the same bytes through 20 socket pairs"),
+    ("memory at 2,000 with 20 observers", nil), ("10 distinct fetches", "one fetch"),
+    ("Fetch of the newest 100", "the same read in one process"), ("Fetch of 100 of an album", "the same read"),
+    ("Fetch of 100 with a word", "the same read"), ("memory at 2,000 idle", nil),
+    ("memory at 2,000 with one observer", nil), ("memory at 2,000 with 80 observers of different lists", nil),
   ]
 
   private struct Figures: Decodable {

@@ -1,0 +1,167 @@
+import GRDB
+import PhotoCatalog
+import PhotoModel
+
+/// Makes a catalog of so many assets as a library of many years would have it, without a photo.
+///
+/// Folders have 200 files, in chapters of 100 folders; dates ascend by and large with the folders. One in ten is a video,
+/// one in fifty a favorite; one in five has keywords, one in ten a title, one in twenty a caption. A hundredth is in each of
+/// `albums` albums. Words are frequent as those of a language are: few often, many seldom.
+struct CatalogMaker {
+  static let albums = 20
+  static let filesPerFolder = 200
+  private static let foldersPerChapter = 100
+  private static let assetsPerCommit = 20_000
+  /// 2005 to 2025.
+  private static let firstSecond: Int64 = 1_104_537_600
+  private static let lastSecond: Int64 = 1_763_000_000
+
+  let path: String
+  /// The root. Nothing need be there: what is known of a root that is away stays known.
+  let folder: String
+  let count: Int
+
+  private var dice = Dice(state: 7)
+
+  init(path: String, folder: String, count: Int) {
+    (self.path, self.folder, self.count) = (path, folder, count)
+  }
+
+  mutating func make() throws {
+    let catalog = try Catalog(path: path)
+    let folders = try catalog.write { try makeFolders($0) }
+    var made = 0
+    while made < count {
+      let end = min(made + Self.assetsPerCommit, count)
+      try catalog.write { writer in
+        var record = CommitRecord()
+        for number in made..<end {
+          let (content, row) = asset(number, in: folders[number / Self.filesPerFolder])
+          record.insert(asset: try writer.insertAsset(content, file: row, addedDate: row.modificationTime / 1000))
+        }
+        _ = try writer.append(record, origin: "watcher", date: Self.lastSecond * 1_000_000)
+      }
+      made = end
+    }
+    try catalog.write { writer in
+      var record = CommitRecord()
+      for id in stride(from: Int64(1), through: Int64(count), by: 50) {
+        try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
+      }
+      try makeAlbums(writer)
+      _ = try writer.append(record, origin: "client:photod-measure", date: Self.lastSecond * 1_000_000)
+    }
+    while try catalog.indexText(limit: 50_000) {}
+    try catalog.close()
+  }
+
+  private func makeFolders(_ writer: CatalogWriter) throws -> [Int64] {
+    let volume = try writer.volume(identity: "photod-measure")
+    let root = try writer.insertRoot(path: Array(folder.utf8))
+    var inode: UInt64 = 1
+    func directory(_ parent: Int64?, _ name: String) throws -> Int64 {
+      inode += 1
+      return try writer.insertDirectory(
+        parentID: parent, rootID: parent == nil ? root : nil, name: Array(name.utf8), volumeID: volume, inode: inode,
+        birthTime: 1
+      ).directory
+    }
+    let top = try directory(nil, "")
+    var folders: [Int64] = []
+    var chapter = top
+    for number in 0...count / Self.filesPerFolder {
+      if number % Self.foldersPerChapter == 0 {
+        chapter = try directory(top, "Chapter \(number / Self.foldersPerChapter + 1)")
+      }
+      folders.append(try directory(chapter, "Folder \(number + 1)"))
+    }
+    return folders
+  }
+
+  /// In the order of their ids, which nobody would notice.
+  private func makeAlbums(_ writer: CatalogWriter) throws {
+    let database = try writer.database
+    for album in 1...Self.albums {
+      try database.execute(sql: "INSERT INTO collection (kind, title) VALUES (1, ?)", arguments: ["Album \(album)"])
+      try database.execute(
+        sql: """
+          INSERT INTO album_asset (collection_id, asset_id, rank)
+            SELECT ?1, id, id FROM asset WHERE id % 100 = ?2 AND id <= ?3
+          """, arguments: [database.lastInsertedRowID, album, count])
+    }
+  }
+
+  // MARK: - One asset
+
+  private mutating func asset(_ number: Int, in directory: Int64) -> (AssetContent, FileRow) {
+    let isVideo = dice.oneIn(10)
+    let camera = Self.cameras[Int.random(in: 0..<Self.cameras.count, using: &dice)]
+    let day: Int64 = 86_400
+    let step = Double(Self.lastSecond - Self.firstSecond - 30 * day) / Double(count)
+    // A folder is of some weeks, and cameras are told the time by people.
+    let second =
+      Self.firstSecond + Int64(Double(number) * step) + Int64.random(in: 0..<30 * day, using: &dice)
+    var content = AssetContent(
+      mediaType: isVideo ? .video : .image, mediaSubtypes: !isVideo && dice.oneIn(40) ? .screenshot : [],
+      contentType: isVideo ? "video/mp4" : "image/jpeg",
+      creationDate: PhotoDate(
+        microseconds: second * 1_000_000 + Int64.random(in: 0..<1_000_000, using: &dice),
+        offsetMinutes: dice.oneIn(3) ? nil : 60),
+      pixelWidth: 4032, pixelHeight: 3024, orientation: 1,
+      durationSeconds: isVideo ? Double(Int.random(in: 1..<90, using: &dice)) : nil)
+    content.camera = Camera(
+      make: camera.make, model: camera.model, lens: camera.lens, exposureSeconds: 1.0 / 125, fNumber: 4, iso: 200,
+      focalLengthMillimeters: 35, flashFired: false)
+    if dice.oneIn(2) {
+      content.location = Location(
+        latitude: Double.random(in: -60..<70, using: &dice), longitude: Double.random(in: -180..<180, using: &dice),
+        altitude: 120)
+    }
+    if dice.oneIn(10) { content.title = words(3) }
+    if dice.oneIn(20) { content.caption = words(12) }
+    if dice.oneIn(5) { content.keywords = Array(Set((0..<3).map { _ in words(1) })).sorted() }
+    let name = isVideo ? "MVI_\(number).MP4" : "\(camera.prefix)\(number).JPG"
+    let time = second * 1_000_000_000
+    let row = FileRow(
+      assetID: 0, directoryID: directory, name: Array(name.utf8),
+      byteCount: Int64.random(in: 1_000_000..<9_000_000, using: &dice), modificationTime: time, changeTime: time,
+      inode: UInt64(number) + 1_000_000, birthTime: time, readTime: time, fingerprint: dice.next())
+    return (content, row)
+  }
+
+  private mutating func words(_ count: Int) -> String {
+    (0..<count).map { _ in Self.word(Self.wordNumber(&dice)) }.joined(separator: " ")
+  }
+
+  static let wordCount = 20_000
+
+  /// Of a word of a text, the smaller the more frequent: the fourth power of an even share.
+  static func wordNumber(_ dice: inout Dice) -> Int {
+    let share = Double.random(in: 0..<1, using: &dice)
+    return Int(Double(wordCount) * share * share * share * share)
+  }
+
+  /// Of three syllables: all differ, and many begin alike, as words do.
+  static func word(_ number: Int) -> String {
+    var rest = number
+    var word = ""
+    for _ in 0..<3 {
+      word += syllables[rest % syllables.count]
+      rest /= syllables.count
+    }
+    return word
+  }
+
+  private static let syllables = [
+    "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we", "xi", "yo",
+    "zu", "bra", "cle", "dri", "flo", "gru", "pla", "ste", "tri",
+  ]
+
+  private static let cameras: [(make: String, model: String, lens: String, prefix: String)] = [
+    ("FUJIFILM", "X-T5", "XF16-80mmF4 R OIS WR", "DSCF"),
+    ("Apple", "iPhone 15 Pro", "iPhone 15 Pro back triple camera 6.765mm f/1.78", "IMG_"),
+    ("Canon", "Canon EOS R6", "RF24-105mm F4 L IS USM", "_MG_"),
+    ("SONY", "ILCE-7M4", "FE 24-70mm F2.8 GM", "DSC0"),
+    ("Google", "Pixel 8", "Pixel 8 back camera 6.9mm f/1.68", "PXL_"),
+  ]
+}

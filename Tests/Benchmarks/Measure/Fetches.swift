@@ -1,0 +1,38 @@
+import Glibc
+import PhotoCatalog
+import PhotoModel
+
+/// Pages of 100 with all that is known of each photo, as the daemon reads them for a call of Fetch; what it needs beyond
+/// that is writing them as JSON, and the socket.
+func fetchFigures(rounds: Int, path: String) throws -> Figures {
+  let catalog = try Catalog(path: path)
+  var figures = Figures()
+  var dice = Dice(state: 13)
+  let folderCount = try catalog.read { try $0.counts().assets } / CatalogMaker.filesPerFolder
+  for round in -10..<rounds {
+    // As often as it is written, or any: most words are seldom.
+    let number =
+      round % 2 == 0 ? CatalogMaker.wordNumber(&dice) : Int.random(in: 0..<CatalogMaker.wordCount, using: &dice)
+    let word = CatalogMaker.word(number)
+    let album = Int.random(in: 1...CatalogMaker.albums, using: &dice)
+    let folder = Int.random(in: 1...max(1, folderCount), using: &dice)
+    for (name, options) in [
+      ("newest", FetchOptions(fetchLimit: 100)), ("first page", FetchOptions()),
+      ("album", FetchOptions(collection: "album:Album \(album)")),
+      ("folder", FetchOptions(collection: "Folder \(folder)")), ("favorites", FetchOptions(collection: "favorites")),
+      ("text", FetchOptions(text: word, fetchLimit: 100)),
+    ] {
+      var one = Figures()
+      let count = try one.time(name, CLOCK_MONOTONIC) {
+        try catalog.read { reader in
+          var pages = try FetchPages(try reader.plan(options), from: 0, reader)
+          return try reader.assets(try pages.next(100, reader)).assets.count
+        }
+      }
+      precondition(count > 0 || name == "text", "\(name): nothing is found")
+      if round >= 0 { figures.add(name, one.values[0].milliseconds[0]) }
+    }
+  }
+  try catalog.close()
+  return figures
+}

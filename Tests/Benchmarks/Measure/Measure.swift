@@ -1,0 +1,92 @@
+import Glibc
+import PhotoCatalog
+import PhotoModel
+
+/// Measures what is inside the programs, where a client would see mostly itself, and makes the catalogs for the rest.
+/// Prints one line of JSON: a list of figures for each name.
+@main
+enum Measure {
+  static func main() throws {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    switch (arguments.first, arguments.dropFirst().map(\.self)) {
+    case ("catalog", let rest) where rest.count == 3:
+      var maker = CatalogMaker(path: rest[0], folder: rest[1], count: try number(rest[2]))
+      try maker.make()
+    case ("details", let rest) where rest.count == 2:
+      Figures.print(try detailFigures(count: try number(rest[0]), rounds: try number(rest[1])))
+    case ("observations", let rest) where rest.count >= 2:
+      Figures.print(try observationFigures(rounds: try number(rest[0]), paths: Array(rest[1...])))
+    case ("fetches", let rest) where rest.count == 2:
+      Figures.print(try fetchFigures(rounds: try number(rest[0]), path: rest[1]))
+    default:
+      let usage = """
+        usage: photod-measure catalog PATH FOLDER COUNT
+               photod-measure details COUNT ROUNDS
+               photod-measure observations ROUNDS CATALOG ...
+               photod-measure fetches ROUNDS CATALOG
+
+        """
+      _ = write(STDERR_FILENO, usage, usage.utf8.count)
+      exit(64)
+    }
+  }
+
+  private static func number(_ text: String) throws -> Int {
+    guard let number = Int(text), number > 0 else { throw UsageError(text: text) }
+    return number
+  }
+
+  private struct UsageError: Error { let text: String }
+}
+
+/// Milliseconds by the name of what took them.
+struct Figures {
+  private(set) var values: [(name: String, milliseconds: [Double])] = []
+
+  mutating func add(_ name: String, _ milliseconds: Double) {
+    guard let index = values.firstIndex(where: { $0.name == name }) else {
+      values.append((name, [milliseconds]))
+      return
+    }
+    values[index].milliseconds.append(milliseconds)
+  }
+
+  /// - Parameter clock: that of the thread leaves out what others on a busy machine take from it.
+  mutating func time<Value>(
+    _ name: String, per count: Int = 1, _ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID, _ body: () throws -> Value
+  ) rethrows -> Value {
+    let began = Self.milliseconds(clock)
+    let value = try body()
+    add(name, (Self.milliseconds(clock) - began) / Double(count))
+    return value
+  }
+
+  private static func milliseconds(_ clock: clockid_t) -> Double {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+  }
+
+  static func print(_ figures: Figures) {
+    let lists = figures.values.map { name, values in
+      "\"\(name)\": [" + values.map { "\($0)" }.joined(separator: ", ") + "]"
+    }
+    Swift.print("{" + lists.joined(separator: ", ") + "}")
+  }
+}
+
+/// SplitMix64: the same numbers in every run.
+struct Dice: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// One time in so many.
+  mutating func oneIn(_ number: Int) -> Bool { Int.random(in: 0..<number, using: &self) == 0 }
+}

@@ -1,0 +1,152 @@
+import PhotoCatalog
+import PhotoModel
+import Varlink
+
+/// What one changed photo costs for each list that is observed, as the daemon does it after the commit: the list brought up
+/// to date, compared with what was sent, its digest, and the message.
+///
+/// - Parameter paths: catalogs by size. They take turns; with the last, which has most, many fetches are observed at once.
+func observationFigures(rounds: Int, paths: [String]) throws -> Figures {
+  var figures = Figures()
+  var whole: [Observed] = []
+  for path in paths { whole.append(try Observed(Catalog(path: path), [FetchOptions()])) }
+  defer { for observed in whole { observed.close() } }
+  for round in -3..<rounds {
+    for observed in whole {
+      try observed.changeDate(in: 0..<observed.count)
+      let one = try observed.observe()
+      try observed.changeFavorite()
+      let favorite = try observed.observe()
+      guard round >= 0 else { continue }
+      figures.add("date, \(observed.count)", one)
+      figures.add("favorite, \(observed.count)", favorite)
+    }
+  }
+  // Now and then, as it takes long.
+  for round in 0..<max(1, min(5, rounds / 20)) {
+    for observed in whole {
+      try observed.changeDate(in: 0..<observed.count)
+      let anew = try observed.observeAnew()
+      if round > 0 || rounds < 20 { figures.add("anew, \(observed.count)", anew) }
+    }
+  }
+  guard let largest = whole.last else { return figures }
+  for number in [1, 10, 100, 1_000] {
+    // All are concerned: the photo stays among the newest 500.
+    let many = try Observed(largest.catalog, (0..<number).map { FetchOptions(fetchLimit: 1_000 + $0) })
+    for round in -1..<max(1, rounds / (number < 100 ? 1 : 10)) {
+      try many.changeDate(in: 0..<min(500, many.count))
+      let milliseconds = try many.observe()
+      if round >= 0 { figures.add("distinct, \(number)", milliseconds / Double(number)) }
+    }
+  }
+  return figures
+}
+
+/// Lists as they were last sent to those who observe them.
+private final class Observed {
+  let catalog: Catalog
+  let count: Int
+  private var lists: [(plan: FetchPlan, list: OrderedList)]
+  private var sequence: Int64
+  private var effects = CommitEffects()
+  private var dice = Dice(state: 11)
+
+  init(_ catalog: Catalog, _ options: [FetchOptions]) throws {
+    self.catalog = catalog
+    (lists, sequence) = try catalog.read { reader in
+      (
+        try options.map { options in
+          let plan = try reader.plan(options)
+          return (plan, try reader.list(plan))
+        }, try reader.sequence()
+      )
+    }
+    count = lists[0].list.count
+  }
+
+  /// What does not close has no more to say: its figures are there.
+  func close() { _ = Result { try catalog.close() } }
+
+  /// A photo anywhere in this part of the first list gets the date of another in it, a moment later.
+  func changeDate(in part: Range<Int>) throws {
+    let entries = lists[0].list.entries
+    let id = entries[Int.random(in: part, using: &dice)]
+    let other = entries[Int.random(in: part, using: &dice)]
+    try commit { writer, record in
+      guard var content = try writer.content(of: id), let row = try writer.file(ofAsset: id),
+        let date = try writer.content(of: other)?.creationDate
+      else { return }
+      content.creationDate = PhotoDate(
+        microseconds: date.microseconds + Int64.random(in: 1...1_000, using: &dice), offsetMinutes: date.offsetMinutes)
+      try writer.updateContent(content, file: row)
+      record.update(asset: id, [.content, .metadata])
+    }
+  }
+
+  func changeFavorite() throws {
+    let id = lists[0].list.entries[Int.random(in: 0..<count, using: &dice)]
+    try commit { writer, record in
+      try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
+      if record.isEmpty { try writer.setUserData(of: id, isFavorite: false, isHidden: nil, &record) }
+    }
+  }
+
+  private func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
+    effects = try catalog.write { writer in
+      var record = CommitRecord()
+      try body(writer, &record)
+      _ = try writer.append(record, origin: "watcher", date: 1_763_000_000_000_000)
+      return try writer.effects(of: record, origin: "watcher")
+    }
+  }
+
+  /// - Returns: milliseconds for all lists together.
+  func observe() throws -> Double {
+    try time { list, plan in
+      if plan.concern(of: effects, in: list) < .list { return list }
+      return try catalog.read { reader in
+        try reader.list(plan, updating: list, of: sequence, effects: effects)
+      }
+    } details: { before, after in
+      FetchResultChangeDetails.incremental(
+        from: before.entries, to: after.entries, limit: after.limit, touched: effects.touched)
+    }
+  }
+
+  /// As if nothing were kept but the ids that were sent: what it is measured beside.
+  func observeAnew() throws -> Double {
+    try time { _, plan in
+      try catalog.read { try $0.list(plan) }
+    } details: { before, after in
+      FetchResultChangeDetails.full(from: before.ids, to: after.ids, touched: effects.touched)
+    }
+  }
+
+  private func time(
+    _ update: (OrderedList, FetchPlan) throws -> OrderedList,
+    details: (OrderedList, OrderedList) -> FetchResultChangeDetails?
+  ) throws -> Double {
+    let newest = try catalog.read { try $0.sequence() }
+    var figures = Figures()
+    var bytes = 0
+    try figures.time("all") {
+      for index in lists.indices {
+        let before = lists[index].list
+        let after = try update(before, lists[index].plan)
+        let observation = Observation(
+          token: catalog.token(newest).description, previousToken: catalog.token(sequence).description,
+          count: after.count, digest: after.digest, origin: "watcher", details: details(before, after))
+        bytes += try VarlinkEncoded(encoding: Reply(observation: observation)).byteCount
+        lists[index].list = after
+        guard observation.details != nil else { throw Unseen() }
+      }
+    }
+    sequence = newest
+    precondition(bytes > 0)
+    return figures.values[0].milliseconds[0]
+  }
+
+  private struct Reply: Encodable { let observation: Observation }
+  private struct Unseen: Error {}
+}

@@ -1,0 +1,58 @@
+"""What lists cost by themselves: differences between them, and keeping one in order as photos change.
+
+photod-measure does it in one process, without a socket. Times are CPU time of its thread: nothing waits in there.
+"""
+
+from report import at_most, digits, quantile, under
+
+# Of each size; a smoke run makes fewer and smaller ones.
+ROUNDS_OF_DETAILS = 15
+
+
+def details(setting):
+    """The full form of a difference, beside a plain Heckel, and beside what the language brings along."""
+    count = setting.options.assets // 10
+    figures = setting.measure("details", count, 1 if setting.options.quick else ROUNDS_OF_DETAILS)
+    setting.report.keep("details", figures)
+    few = max(10, count // 100)
+    for kind, what, other, limit in [
+        ("edited", edited(count), "Heckel", 10), ("shuffled", f"{2 * count:,} shuffled", "Heckel", 60),
+        ("few edited", edited(few), "difference(from:)", None),
+        ("few shuffled", f"{few:,} shuffled", "difference(from:)", None),
+    ]:
+        ours, theirs = (quantile(figures[f"{kind}: {form}"], 0.5) for form in ["full", other])
+        name = "a plain Heckel" if other == "Heckel" else "Swift's difference(from:)"
+        setting.report.add(f"full details, {what}", ours, "ms", beside=(name, theirs),
+                           targets=[at_most(ours, limit, "ms")] if limit else [])
+
+
+def edited(count):
+    return f"{count:,} with {count // 10:,} removed and {count // 10:,} inserted"
+
+
+def observations(setting):
+    """One photo changes: what each list that is observed costs, from behind the commit to the message that is to be sent."""
+    sizes = sorted({setting.options.assets // part for part in [100, 10, 1]})
+    catalogs = [setting.made_catalog(size) for size in sizes]
+    figures = setting.measure("observations", setting.options.observations, *catalogs)
+    setting.report.keep("observations", figures)
+    least = quantile(figures[f"date, {sizes[0]}"], 0.5)
+    for size in sizes:
+        micros, note = microseconds(figures[f"date, {size}"])
+        anew = quantile(figures[f"anew, {size}"], 0.5) * 1e3
+        targets = []
+        if size == sizes[-1]:
+            targets = [under(micros, 200, "µs"), at_most(micros / (least * 1e3), 3, f"× that of {sizes[0]:,}")]
+        setting.report.add(f"one photo's date changed, an observation of all {size:,}", micros, "µs", note,
+                           beside=("fetched anew, full details", anew), targets=targets)
+    micros, note = microseconds(figures[f"favorite, {sizes[-1]}"])
+    setting.report.add(f"one favorite, an observation of all {sizes[-1]:,}", micros, "µs", note)
+    one = quantile(figures["distinct, 1"], 0.5) * 1e3
+    for count in [10, 100, 1_000]:
+        micros, note = microseconds(figures[f"distinct, {count}"])
+        setting.report.add(f"one photo's date changed, an observation, {count:,} distinct fetches of the newest 1,000 or more",
+                           micros, "µs", note, beside=("one fetch", one), targets=[under(micros, 200, "µs")])
+
+
+def microseconds(milliseconds):
+    return quantile(milliseconds, 0.5) * 1e3, f"p99 {digits(quantile(milliseconds, 0.99) * 1e3)}"

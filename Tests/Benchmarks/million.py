@@ -1,0 +1,211 @@
+"""A daemon with a large catalog: what clients wait for, and what it needs for them.
+
+The catalog is made (photod-measure), its root is away: photod keeps what it knows of it, and has nothing to scan.
+"""
+
+import contextlib
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import time
+
+from daemon import Photod
+from report import digits, middle, quantile, under
+from setting import HERE, say
+
+NEWEST = 100
+ALBUMS = 20
+DISTINCT = [1, 10, 100, 1_000]
+
+
+@contextlib.contextmanager
+def large_photod(setting):
+    """A photod on the largest catalog, at rest."""
+    count = setting.options.assets
+    with Photod(setting.options.programs, setting.away, setting.made_catalog(count), setting.scratch) as photod:
+        photod.seconds_to_live(count)
+        time.sleep(setting.settle_seconds)
+        yield photod
+
+
+# ---- Fetching ----------------------------------------------------------------------------------------
+
+def fetches(setting):
+    """Pages of 100 whole assets: from the call's first byte to the reply's last, at a client that reads nothing in it.
+
+    Beside it the same read in one process without JSON and socket.
+    """
+    count, rounds = setting.options.assets, setting.options.fetches
+    inside = setting.measure("fetches", rounds, setting.made_catalog(count))
+    dice = random.Random(17)
+    words = Words(setting.made_catalog(count), dice)
+    subjects = {
+        "newest": ("the newest 100", lambda: {"fetchLimit": NEWEST}),
+        "first page": ("the first 100 of all, with their number", lambda: {}),
+        "album": (f"100 of an album of {count // 100:,}", lambda: {"collection": f"album:Album {dice.randint(1, ALBUMS)}"}),
+        "folder": ("100 of a folder of 200", lambda: {"collection": f"Folder {dice.randint(1, count // 200)}"}),
+        "favorites": (f"100 of {count // 50:,} favorites", lambda: {"collection": "favorites"}),
+        "text": ("100 with a word", lambda: {"text": words.next(), "fetchLimit": NEWEST}),
+    }
+    figures = {name: [] for name in subjects}
+    with large_photod(setting) as photod, photod.connect() as connection:
+        say(f"fetches: {rounds} of each kind")
+        for round in range(-10, rounds):
+            for name, (_, options) in subjects.items():
+                parameters = {"options": options(), "count": NEWEST}
+                began = time.monotonic_ns()
+                connection.send("Fetch", **parameters)
+                frame = connection.reply_bytes()
+                milliseconds = (time.monotonic_ns() - began) / 1e6
+                connection.parameters(frame)
+                if round >= 0:
+                    figures[name].append(milliseconds)
+    setting.report.keep("fetches", {"client": figures, "inside": inside})
+    for name, (what, _) in subjects.items():
+        late = quantile(figures[name], 0.99)
+        setting.report.add(
+            f"Fetch of {what}, at {count:,}, at the client, p99", late, "ms",
+            note=f"p50 {digits(quantile(figures[name], 0.5))}",
+            beside=("the same read in one process, p99", quantile(inside[name], 0.99)),
+            targets=[under(late, 5, "ms")])
+
+
+class Words:
+    """Words of keywords: in turn as often as they are written, and any, of which most are seldom."""
+
+    def __init__(self, catalog, dice):
+        with contextlib.closing(sqlite3.connect(f"file:{catalog}?mode=ro", uri=True)) as database:
+            any = [row[0] for row in database.execute("SELECT name FROM keyword")]
+            written = [row[0] for row in database.execute(
+                "SELECT name FROM asset_keyword JOIN keyword ON keyword.id = keyword_id LIMIT 100000")]
+        self.turns = [any, written]
+        self.dice = dice
+
+    def next(self):
+        self.turns.reverse()
+        return self.dice.choice(self.turns[0])
+
+
+# ---- Observing ---------------------------------------------------------------------------------------
+
+class Observers:
+    """observers.c on a photod: `calls` are the parameters of Observe, one for each."""
+
+    def __init__(self, setting, photod, calls):
+        path = setting.scratch / "calls"
+        path.write_text("".join(json.dumps(call) + "\n" for call in calls))
+        self.process = subprocess.Popen([observers_program(setting), photod.socket_path, path],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.expect("ready")
+
+    def expect(self, word=None):
+        line = self.process.stdout.readline()
+        if not line or (word and line.strip() != word):
+            raise RuntimeError(f"observers: ended with {self.process.wait()}, {line!r}")
+        return line
+
+    def favor(self, id):
+        """One photo becomes a favorite, and everybody hears of it."""
+        edit = {"requests": [{"editAsset": {"ids": [id], "isFavorite": True}}]}
+        self.process.stdin.write(json.dumps(edit) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.expect())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(30)
+        self.process.stdout.close()
+
+
+def observers_program(setting):
+    program = setting.scratch / "observers"
+    if not program.exists():
+        subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", program, HERE / "observers.c"], check=True)
+    return program
+
+
+def observers(setting):
+    """From the call that changes a photo to the last byte at the last of all observers; the commit is in between.
+
+    Beside it as many bytes through as many pairs of sockets, by a process that does nothing else.
+    """
+    count, most, rounds = setting.options.assets, setting.options.observers, 4 * setting.options.rounds
+    with large_photod(setting) as photod, photod.connect() as connection:
+        newest = connection.call("Fetch", options={"fetchLimit": 1_000}, count=1_000)
+        plain = iter([asset["id"] for asset in newest["assets"] if not asset["isFavorite"]])
+
+        def measure(name, calls):
+            say(f"observers: {name}")
+            with Observers(setting, photod, calls) as clients:
+                clients.favor(next(plain))
+                results = [clients.favor(next(plain)) for _ in range(rounds)]
+                return results, photod.memory()
+
+        # Who has a list by its token needn't be sent a million ids: as clients are that come back.
+        alone, _ = measure("one", [{}])
+        with Observers(setting, photod, [{}]):
+            token = connection.call("Fetch", count=1)["token"]
+            same, memory = measure(f"{most:,} of one fetch", [{"since": token}] * most)
+        distinct = {}
+        for number in [number for number in DISTINCT if number <= most]:
+            calls = [{"options": {"fetchLimit": 1_000 + index}} for index in range(number)]
+            distinct[number], _ = measure(f"{number:,} distinct fetches", calls)
+    bytes = same[0]["firstBytes"]
+    output = subprocess.run([observers_program(setting), "-p", str(most), str(bytes), str(rounds)], check=True,
+                            stdout=subprocess.PIPE, text=True).stdout
+    pairs = [float(line) for line in output.split()]
+    setting.report.keep("observers", {"alone": alone, "same": same, "distinct": distinct, "pairs": pairs})
+    last, one = middle(same, "last"), middle(alone, "last")
+    setting.report.add(
+        f"{most:,} observers of all {count:,}, PerformChanges to the last byte at the last", last, "ms",
+        note=f"{bytes} bytes each, the first has them after {digits(middle(same, 'first'))}, a single observer {digits(one)}",
+        beside=(f"the same bytes through {most:,} socket pairs", quantile(pairs, 0.5)))
+    setting.report.add(f"memory at {count:,} with {most:,} observers of one fetch, both programs, RSS",
+                       memory["Rss"] / 1e6, "MB", note=parts(memory))
+    for number, results in distinct.items():
+        last = middle(results, "last")
+        setting.report.add(
+            f"{number:,} distinct fetches of the newest 1,000 or more of {count:,}, PerformChanges to the last byte at the last",
+            last, "ms", note=f"{digits(last * 1e3 / number)} µs each" if number > 1 else "",
+            beside=("one fetch", middle(distinct[1], "last")) if number > 1 else None)
+
+
+# ---- Memory ------------------------------------------------------------------------------------------
+
+def memory(setting):
+    """Both programs, resident: with nobody connected, with an observer of all, and with a hundred of as many fetches."""
+    count = setting.options.assets
+    dice = random.Random(19)
+    words = Words(setting.made_catalog(count), dice)
+    options = [{}, {"collection": "favorites"}, {"collection": "videos"}, {"collection": "screenshots"},
+               {"mediaTypes": ["image"]}]
+    options += [{"collection": f"album:Album {number + 1}"} for number in range(ALBUMS)]
+    options += [{"fetchLimit": 100 * (number + 1)} for number in range(25)]
+    options += [{"text": words.next()} for _ in range(20)]
+    options += [{"collection": f"Folder {number + 1}"} for number in range(min(100 - len(options), count // 200))]
+    calls = [{"options": each} for each in options]
+    figures = {}
+    with large_photod(setting) as photod:
+        figures["idle"] = photod.memory()
+        with Observers(setting, photod, calls[:1]):
+            time.sleep(setting.settle_seconds)
+            figures["with one observer of all"] = photod.memory()
+        with Observers(setting, photod, calls):
+            time.sleep(setting.settle_seconds)
+            figures[f"with {len(calls)} observers of different lists"] = photod.memory()
+        peak = photod.peak_bytes()
+    setting.report.keep("list-memory", {**figures, "peak": peak})
+    for when, values in figures.items():
+        resident = values["Rss"] / 1e6
+        targets = [under(resident, 200, "MB")] if "one observer" in when else []
+        setting.report.add(f"memory at {count:,} {when}, both programs, RSS", resident, "MB", note=parts(values),
+                           targets=targets)
+
+
+def parts(values):
+    return f"PSS {digits(values['Pss'] / 1e6)}, anonymous {digits(values['Anonymous'] / 1e6)}"
