@@ -108,6 +108,7 @@ let package = Package(
 
     // Tests
     .target(name: "TestPlaces", path: "Tests/TestPlaces"),
+    .target(name: "TestFetches", dependencies: ["PhotoCatalog", "PhotoModel"], path: "Tests/TestFetches"),
     .testTarget(name: "PhotoModelTests", dependencies: ["PhotoModel"], exclude: ["Snapshots"]),
     .testTarget(name: "WatchRecordsTests", dependencies: ["WatchRecords"]),
     .testTarget(
@@ -118,7 +119,7 @@ let package = Package(
     .testTarget(name: "PhotoMetadataTests", dependencies: ["PhotoMetadata", "PhotoModel"]),
     .testTarget(
       name: "VarlinkTests", dependencies: ["Varlink", .product(name: "NIOCore", package: "swift-nio")]),
-    .testTarget(name: "PhotoCatalogTests", dependencies: ["PhotoCatalog", "PhotoModel"]),
+    .testTarget(name: "PhotoCatalogTests", dependencies: ["TestFetches", "PhotoCatalog", "PhotoModel"]),
     .testTarget(
       name: "PhotoIndexerTests",
       dependencies: [
@@ -146,7 +147,7 @@ let package = Package(
       ], exclude: ["Snapshots"]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["TestPlaces", "PhotoModel", "PhotoCatalog", "PhotoClient", "Varlink"]),
+      dependencies: ["TestPlaces", "TestFetches", "PhotoModel", "PhotoCatalog", "PhotoClient", "Varlink"]),
     .testTarget(name: "DocumentationTests", dependencies: ["PhotoClient", "PhotoModel"]),
     .testTarget(name: "PackagingTests"),
     .testTarget(name: "ServiceTests"),

@@ -1,4 +1,5 @@
 import PhotoModel
+import TestFetches
 import Testing
 
 import class Foundation.ProcessInfo

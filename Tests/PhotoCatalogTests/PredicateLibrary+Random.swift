@@ -1,36 +1,14 @@
 import PhotoModel
+import TestFetches
 
 @testable import PhotoCatalog
 
 /// Predicates of every kind, with values that some of the assets have.
 extension PredicateLibrary {
+  var predicates: RandomPredicates { RandomPredicates { values(of: $0) } }
+
   func randomPredicate(_ depth: Int, using random: inout SplitMix) -> Predicate {
-    guard depth > 0, Int.random(in: 0..<4, using: &random) > 0 else { return randomComparison(using: &random) }
-    let parts = (0..<Int.random(in: 2...3, using: &random)).map { _ in randomPredicate(depth - 1, using: &random) }
-    return switch Int.random(in: 0..<3, using: &random) {
-    case 0: .and(parts)
-    case 1: .or(parts)
-    default: .not(parts[0])
-    }
-  }
-
-  private func randomComparison(using random: inout SplitMix) -> Predicate {
-    let key = PredicateKey.allCases.randomElement(using: &random) ?? .id
-    switch Int.random(in: 0..<12, using: &random) {
-    case 0: return .comparison(.init(key, .random(using: &random) ? .isAbsent : .isPresent))
-    case 1: return .constant(.random(using: &random))
-    default:
-      let question = questions(for: key).randomElement(using: &random) ?? .isAbsent
-      let modifiers = PredicateSamples.modifiers(for: question).randomElement(using: &random) ?? []
-      let quantifier = quantifiers(for: key).randomElement(using: &random) ?? nil
-      return .comparison(.init(quantifier, key, question, modifiers))
-    }
-  }
-
-  func quantifiers(for key: PredicateKey) -> [Predicate.Quantifier?] { key.isList ? [.any, .all] : [nil] }
-
-  func questions(for key: PredicateKey) -> [Predicate.Question] {
-    PredicateSamples.questions(key.valueType, values(of: key))
+    predicates.predicate(depth, using: &random)
   }
 
   /// Some that assets have, and some that none has.
@@ -43,5 +21,17 @@ extension PredicateLibrary {
     case .contentType, .resourcesContentType: ["image/jpeg", "IMAGE/X-RAF", "raf", ""].map { .string($0) }
     default: PredicateSamples.values(key.valueType)
     }
+  }
+}
+
+extension RandomFetches<SplitMix> {
+  init(library: PredicateLibrary, seed: UInt64) {
+    let album = "id:\(library.random.albumID)"
+    self.init(
+      predicates: library.predicates,
+      collections: [
+        "smart:favorites", "smart:videos", "smart:screenshots", "smart:recents", album, album, "folder:/photos/a",
+        "folder:/photos",
+      ], random: SplitMix(seed: seed &* 104_729))
   }
 }

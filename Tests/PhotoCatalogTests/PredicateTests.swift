@@ -1,4 +1,5 @@
 import PhotoModel
+import TestFetches
 import Testing
 
 @testable import PhotoCatalog
@@ -31,8 +32,8 @@ import Testing
   /// Every question of a key with one value; of the many for texts, every 23rd, so that all keys together have all.
   private func checkComparisons(_ key: PredicateKey) throws {
     var comparisons: [Predicate.Comparison] = []
-    for quantifier in library.quantifiers(for: key) {
-      for question in library.questions(for: key) {
+    for quantifier in library.predicates.quantifiers(for: key) {
+      for question in library.predicates.questions(for: key) {
         for modifiers in PredicateSamples.modifiers(for: question) {
           comparisons.append(Predicate.Comparison(quantifier, key, question, modifiers))
         }

@@ -1,4 +1,5 @@
 import PhotoModel
+import TestFetches
 import Testing
 
 @testable import PhotoCatalog
@@ -223,43 +224,5 @@ struct RandomCommits {
     let statement = try RawStatement(writer.database, sql)
     statement.bind(1, id)
     return try statement.firstRow { statement.int64(0) }
-  }
-}
-
-/// Fetches of every kind: all collections, predicates, sort keys and limits.
-struct RandomFetches {
-  let library: PredicateLibrary
-  private var random: SplitMix
-  /// So that every key comes first in some order, in both directions.
-  private var count = 0
-
-  init(library: PredicateLibrary, seed: UInt64) {
-    self.library = library
-    random = SplitMix(seed: seed &* 104_729)
-  }
-
-  mutating func next() -> FetchOptions {
-    func sometimes(_ chance: Int) -> Bool { Int.random(in: 0..<chance, using: &random) == 0 }
-    var options = FetchOptions()
-    let collections =
-      ["smart:favorites", "smart:videos", "smart:screenshots", "smart:recents", "id:\(library.random.albumID)"]
-      + ["id:\(library.random.albumID)", "folder:/photos/a", "folder:/photos"]
-    if sometimes(2) { options.collection = collections.randomElement(using: &random) }
-    if sometimes(3) { options.predicate = library.randomPredicate(2, using: &random).description }
-    if sometimes(4) { options.text = RandomTexts.query(using: &random) }
-    if sometimes(5) { options.mediaTypes = ["image", "video", "audio"].filter { _ in sometimes(2) } }
-    if sometimes(3) { options.includeHidden = true }
-    if sometimes(3) { options.includeTrashed = true }
-    if sometimes(5) { options.excludeUnavailable = true }
-    if sometimes(3) { options.fetchLimit = [1, 2, 7, 20, 60, 1_000].randomElement(using: &random) }
-    guard !sometimes(4) else { return options }
-    let keys = FetchPlan.sortKeys
-    let first = SortDescriptor(key: keys[count / 2 % keys.count], ascending: count % 2 == 0)
-    count += 1
-    options.sortDescriptors = [first]
-    for key in keys.shuffled(using: &random).prefix(.random(in: 0...2, using: &random)) {
-      options.sortDescriptors?.append(SortDescriptor(key: key, ascending: .random(using: &random)))
-    }
-    return options
   }
 }

@@ -1,4 +1,5 @@
 import PhotoModel
+import TestFetches
 
 @testable import PhotoCatalog
 
@@ -53,10 +54,7 @@ struct RandomLibrary {
     Array("IMG_".utf8), Array("img_".utf8), Array("Été".utf8), Array("E\u{301}te\u{301}".utf8), [0xff, 0x41], [0x80],
     Array("%FFA".utf8), Array("日本".utf8), Array("🦊".utf8), Array("'; DROP TABLE asset; --".utf8),
   ]
-  static let texts = [
-    "", "a", "A", "ab", "B", "é", "e\u{301}", "É", "ſ", "ß", "日本", "🦊", "\u{ffff}", "%", "_", "'", "\\", "a b",
-    "' OR 1=1 --", "\n",
-  ]
+  static let texts = PredicateSamples.texts
 }
 
 extension Asset {

@@ -1,5 +1,6 @@
 import GRDB
 import PhotoModel
+import TestFetches
 import Testing
 
 @testable import PhotoCatalog

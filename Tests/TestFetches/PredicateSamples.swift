@@ -1,8 +1,13 @@
 import PhotoModel
 
 /// Questions for predicates to be made of.
-enum PredicateSamples {
-  static func values(_ type: PredicateKey.ValueType) -> [Predicate.Literal] {
+package enum PredicateSamples {
+  package static let texts = [
+    "", "a", "A", "ab", "B", "é", "e\u{301}", "É", "ſ", "ß", "日本", "🦊", "\u{ffff}", "%", "_", "'", "\\", "a b",
+    "' OR 1=1 --", "\n",
+  ]
+
+  package static func values(_ type: PredicateKey.ValueType) -> [Predicate.Literal] {
     switch type {
     case .boolean: [.boolean(true), .boolean(false)]
     case .mediaType: MediaType.allCases.map { .mediaType($0) }
@@ -12,7 +17,7 @@ enum PredicateSamples {
         .real(2.5), .real(-1e300), .real(1e300),
       ]
     case .date: dates.compactMap { written("creationDate == '\($0)'") }
-    case .string: (RandomLibrary.texts + ["image/jpeg"]).map { .string($0) }
+    case .string: (texts + ["image/jpeg"]).map { .string($0) }
     }
   }
 
@@ -29,7 +34,7 @@ enum PredicateSamples {
     "/.*(/.*){2,}", "e\u{301}?",
   ]
 
-  static func questions(_ type: PredicateKey.ValueType, _ values: [Predicate.Literal]) -> [Predicate.Question] {
+  package static func questions(_ type: PredicateKey.ValueType, _ values: [Predicate.Literal]) -> [Predicate.Question] {
     var questions: [Predicate.Question] = [.isIn([]), .isIn(values)]
     for (index, value) in values.enumerated() {
       questions.append(.isIn([value, values[index / 2]]))
@@ -46,7 +51,7 @@ enum PredicateSamples {
     return questions
   }
 
-  static func modifiers(for question: Predicate.Question) -> [TextModifiers] {
+  package static func modifiers(for question: Predicate.Question) -> [TextModifiers] {
     switch question {
     case .compares(let op, .string) where op.takesModifiers: break
     case .isIn(let values):
