@@ -56,11 +56,17 @@ final class FaultScenario {
     }
   }
 
-  private static let realPhotos: [URL] = {
+  /// Of real photos, which the project doesn't have itself; nil where they aren't there.
+  static let photosFolder: URL? = {
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let named = ProcessInfo.processInfo.environment["PHOTOD_TEST_PHOTOS"].map { URL(fileURLWithPath: $0) }
     let folder = named ?? package.deletingLastPathComponent().appendingPathComponent("shared/photos")
+    return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+  }()
+
+  private static let realPhotos: [URL] = {
+    guard let folder = photosFolder else { return [] }
     return [
       "immich-app__test-assets/metadata/dates/gps-datetime.jpg", "immich-app__test-assets/metadata/tags/picasa.jpg",
       "immich-app__test-assets/formats/png/density_plot.png",

@@ -1,0 +1,98 @@
+import PhotoClient
+import PhotoModel
+import Testing
+
+/// Compares what clients have with what is fetched. What was committed reaches them without being asked for: it is waited
+/// for.
+struct LiveCheck: Sendable {
+  private let library: PhotoLibrary
+  private let story: String
+
+  /// - Parameters:
+  ///   - fixture: the socket.
+  ///   - story: what happened, for who reads a failure.
+  init(fixture socket: String, story: String) {
+    library = PhotoLibrary(socketPath: socket)
+    self.story = story
+  }
+
+  struct OutOfStep: Error, CustomStringConvertible { let description: String }
+
+  func expectInStep(_ fetch: ObservedFetch) async throws {
+    try await wait {
+      let fetched = try await ids(fetch.options)
+      let objects = fetch.holdsObjects && fetched != nil ? try await assets(fetch.options) : nil
+      return {
+        let state = fetch.state
+        if let failure = state.failure { throw OutOfStep(description: "\(story): \(failure), \(fetch.options)") }
+        if state.answer == .noSuchCollection, fetched == nil { return nil }
+        let ids = state.replica.ids
+        guard state.answer != nil, ids == fetched ?? [] else {
+          return
+            "\(ids.count) ids instead of \(fetched.map { "\($0.count)" } ?? "none")\(difference(ids, fetched ?? []))"
+        }
+        guard let objects else { return nil }
+        let other = zip(ids, objects).first { state.objects[$0] != $1 }
+        return other.map { "\(String(describing: state.objects[$0])) instead of \($1)" }
+      }
+    } of: {
+      "\(fetch.options) at \(fetch.state.replica.token ?? "nothing")"
+    }
+  }
+
+  private func difference(_ ids: [Int64], _ fetched: [Int64]) -> String {
+    let (more, less) = (Set(ids).subtracting(fetched).sorted(), Set(fetched).subtracting(ids).sorted())
+    return ", not \(more.prefix(5)), but \(less.prefix(5))"
+  }
+
+  func expectInStep(_ list: ObservedAlbums) async throws {
+    try await wait {
+      let fetched = try await library.collections(kinds: list.kinds)
+      return {
+        let collections = try list.collections
+        guard collections != fetched else { return nil }
+        let other = zip(collections, fetched).first { $0 != $1 }
+        return "\(collections.count) collections instead of \(fetched.count), \(String(describing: other))"
+      }
+    } of: {
+      "collections \(String(describing: list.kinds))"
+    }
+  }
+
+  /// - Parameters:
+  ///   - fetch: gives what says how a client's list differs from what was fetched now; nil: it doesn't.
+  ///   - name: of the client.
+  private func wait(
+    _ fetch: () async throws -> () throws -> String?, of name: () -> String
+  ) async throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while true {
+      let difference = try await fetch()
+      for _ in 0..<100 {
+        guard try difference() != nil else { return }
+        // It comes over a socket, and who takes it in tells nobody.
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      if let words = try difference(), ContinuousClock.now > deadline {
+        throw OutOfStep(description: "\(story): \(words); \(name())")
+      }
+    }
+  }
+
+  /// nil: there is no such collection any more.
+  private func ids(_ options: FetchOptions) async throws -> [Int64]? {
+    do {
+      var ids: [Int64] = []
+      for try await page in library.fetchIDs(options) { ids += page.ids }
+      return ids
+    } catch PhotoLibraryError.noSuchCollection {
+      return nil
+    }
+  }
+
+  private func assets(_ options: FetchOptions) async throws -> [Asset] {
+    var assets: [Asset] = []
+    for try await page in library.fetch(options) { assets += page.assets }
+    return assets
+  }
+}

@@ -1,0 +1,338 @@
+import Foundation
+import Glibc
+import PhotoClient
+import PhotoModel
+import TestFetches
+import Testing
+
+@testable import PhotoCatalog
+
+/// Random fetches of a photod that runs, all observed at once, while photos are changed at random: after every sync each
+/// client's list is what a fetch gives.
+final class LiveQueries {
+  /// What clients and the daemon go through.
+  enum Fate { case undisturbed, clientsAndDaemonFail }
+
+  private let fixture: DaemonFixture
+  private let fate: Fate
+  private let seed: Int
+  private let roots: [String]
+  private let library: PhotoLibrary
+  private var storm: PhotoStorm
+  private var random: SplitMix
+  private var slots: [Slot] = []
+  private var albums: [ObservedAlbums] = []
+  private var fetches: RandomFetches<SplitMix>?
+  private var seen: Set<FetchOptions> = []
+  private var known: [Int64] = []
+  private var userAlbums: [Int64] = []
+  private var isRootAway = false
+  private var round = 0
+  private(set) var tally = LiveQueryTally()
+
+  /// One of the clients.
+  private struct Slot {
+    enum Life {
+      case awake
+      case asleep(until: Int)
+      case dead(until: Int)
+    }
+
+    var fetch: ObservedFetch
+    var life = Life.awake
+    /// How it came back, until it is known what it was answered.
+    var beginning: ObservedFetch.Beginning?
+    /// The daemon was started since what this client has was sent.
+    var hasOutlivedDaemon = false
+
+    var isAwake: Bool { if case .awake = life { true } else { false } }
+  }
+
+  init(_ fixture: DaemonFixture, fate: Fate, seed: Int) throws {
+    self.fixture = fixture
+    self.fate = fate
+    self.seed = seed
+    random = SplitMix(seed)
+    roots = [fixture.photos, fixture.directory + "/second"]
+    library = PhotoLibrary(socketPath: fixture.socket, clientName: "storm")
+    storm = try PhotoStorm(
+      roots: roots, outside: fixture.directory + "/outside", fewest: effort("PHOTOD_LIVE_PHOTOS", 150),
+      photos: FaultScenario.photosFolder, seed: seed)
+  }
+
+  // MARK: The whole
+
+  func run(fetches count: Int, operations: Int) async throws {
+    try await prepare()
+    for number in 0..<count {
+      let slot = Slot(fetch: try nextFetch(number))
+      slot.fetch.begin(.anew)
+      slots.append(slot)
+    }
+    albums = [nil, [.folderAlbum], [.smartAlbum, .album]].map { ObservedAlbums($0, library: library) }
+    for list in albums { list.begin() }
+    try await check()
+    while storm.count + tally.edits < operations {
+      round += 1
+      try await change(Int.random(in: 1...(Bool.random(using: &random) ? 20 : 300), using: &random))
+      if fate == .clientsAndDaemonFail {
+        await disturbClients()
+        try await change(Int.random(in: 1...40, using: &random))
+        if Int.random(in: 0..<10, using: &random) == 0 { try await endDaemonAndStartIt() }
+      }
+      try await moveRoot()
+      try await fixture.synchronize()
+      try await check()
+      try await countSleepers()
+    }
+    for index in slots.indices { comeBack(index) }
+    try await check()
+    for slot in slots { await slot.fetch.die() }
+    for list in albums { await list.die() }
+    tally.operations = storm.count + tally.edits
+    tally.messages = slots.reduce(0) { $0 + $1.fetch.state.messageCount }
+    tally.albumDifferences = albums.reduce(0) { $0 + $1.differenceCount }
+  }
+
+  /// A first scan, two albums that a person made, a few photos in the trash.
+  private func prepare() async throws {
+    try await fixture.start(roots: roots)
+    try await fixture.synchronize()
+    fixture.kill(SIGTERM)
+    let ids = try editCatalog { writer, _ in
+      var ids: [Int64] = []
+      let select = try RawStatement(try writer.database, "SELECT id FROM asset ORDER BY id")
+      try select.forEachRow { ids.append(select.int64(0)) }
+      return ids
+    }
+    userAlbums = try ["Album", "Trip"].map { title in
+      let members = ids.shuffled(using: &random).prefix(ids.count / 3)
+      return try editCatalog { writer, _ in
+        let insert = try RawStatement(
+          try writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
+        insert.bind(1, title)
+        let album = try insert.firstRow { insert.int64(0) } ?? 0
+        for (rank, id) in members.enumerated() { try Self.place(writer, album, id, Double(rank)) }
+        return album
+      }
+    }
+    let trashed = ids.shuffled(using: &random).prefix(10)
+    try editCatalog { writer, _ in
+      let trash = try RawStatement(try writer.database, "UPDATE asset SET is_trashed = 1 WHERE id = ?")
+      for id in trashed {
+        trash.bind(1, id)
+        try trash.run()
+      }
+    }
+    try await fixture.start(roots: roots)
+    try await fixture.synchronize()
+    let assets = try await fixture.assets(FetchOptions(includeHidden: true, includeTrashed: true))
+    let folders = try await library.collections(kinds: [.folderAlbum]).map { "id:\($0.id)" }
+    let own = userAlbums.map { "id:\($0)" }
+    fetches = RandomFetches(photos: assets, collections: own + own + own + folders, seed: seed)
+    known = assets.map(\.id)
+  }
+
+  /// One that nobody has yet.
+  private func nextFetch(_ number: Int) throws -> ObservedFetch {
+    while true {
+      guard let options = fetches?.next() else { throw POSIXError(.EINVAL) }
+      guard seen.insert(options).inserted else { continue }
+      // Some hold whole assets, the first of them all there are.
+      return ObservedFetch(
+        number == 0 ? FetchOptions(includeHidden: true, includeTrashed: true) : options,
+        holdsObjects: number % 16 == 0, library: library)
+    }
+  }
+
+  // MARK: What happens
+
+  private func change(_ count: Int) async throws {
+    for _ in 0..<count {
+      if Int.random(in: 0..<100, using: &random) < 12 { try await edit() } else { storm.step() }
+    }
+  }
+
+  private func edit() async throws {
+    let ids = Array(known.shuffled(using: &random).prefix(.random(in: 1...4, using: &random)))
+    let value = Bool.random(using: &random)
+    let edit: ChangeRequest.EditAsset =
+      Int.random(in: 0..<4, using: &random) == 0
+      ? .init(ids: ids, isHidden: value) : .init(ids: ids, isFavorite: value)
+    do {
+      try await library.performChanges([ChangeRequest(editAsset: edit)])
+      tally.edits += 1
+    } catch PhotoLibraryError.noSuchAsset(let ids) {
+      known.removeAll { ids.contains($0) }
+    }
+  }
+
+  /// The second root goes as a whole, or is there again.
+  private func moveRoot() async throws {
+    guard Int.random(in: 0..<(isRootAway ? 3 : 15), using: &random) == 0 else { return }
+    let away = fixture.directory + "/away"
+    let second = roots[1]
+    try #require(rename(isRootAway ? away : second, isRootAway ? second : away) == 0)
+    isRootAway.toggle()
+    let state: LibraryStatus.Root.State = isRootAway ? .offline : .online
+    try await fixture.status { $0.roots.contains { $0.path == second && $0.state == state } }
+    tally.rootMoves += 1
+  }
+
+  // MARK: Clients that sleep, die and come back
+
+  private func disturbClients() async {
+    for index in slots.indices {
+      let chance = Int.random(in: 0..<100, using: &random)
+      switch slots[index].life {
+      case .awake:
+        if chance < 5 {
+          slots[index].fetch.sleep()
+          slots[index].life = .asleep(until: round + .random(in: 1...25, using: &random))
+          tally.sleeps += 1
+        } else if chance < 11 {
+          await die(index)
+        }
+      case .asleep(let until): if chance < 2 { await die(index) } else if until <= round { comeBack(index) }
+      case .dead(let until): if until <= round { comeBack(index) }
+      }
+    }
+    for list in albums where Int.random(in: 0..<20, using: &random) == 0 {
+      await list.die()
+      list.begin()
+    }
+  }
+
+  private func die(_ index: Int) async {
+    await slots[index].fetch.die()
+    slots[index].life = .dead(until: round + .random(in: 0...6, using: &random))
+    tally.deaths += 1
+  }
+
+  private func comeBack(_ index: Int) {
+    switch slots[index].life {
+    case .awake: return
+    case .asleep: slots[index].fetch.wake()
+    case .dead:
+      let hasList = slots[index].fetch.state.replica.token != nil
+      let beginning: ObservedFetch.Beginning = !hasList ? .anew : .random(using: &random) ? .byToken : .byList
+      slots[index].fetch.begin(beginning)
+      slots[index].beginning = beginning
+    }
+    slots[index].life = .awake
+  }
+
+  private func endDaemonAndStartIt() async throws {
+    let isKilled = Bool.random(using: &random)
+    fixture.kill(isKilled ? SIGKILL : SIGTERM)
+    for index in slots.indices {
+      if Bool.random(using: &random) { await slots[index].fetch.die() } else { await slots[index].fetch.outlive() }
+      if case .dead = slots[index].life {} else { slots[index].life = .dead(until: round) }
+      slots[index].hasOutlivedDaemon = true
+    }
+    for list in albums { await list.die() }
+    for _ in 0..<Int.random(in: 0...60, using: &random) { storm.step() }
+    if !isKilled { try editAlbums() }
+    try await fixture.start(roots: roots)
+    for list in albums { list.begin() }
+    for index in slots.indices where Int.random(in: 0..<4, using: &random) > 0 { comeBack(index) }
+    tally.restarts[isKilled ? "SIGKILL" : "SIGTERM", default: 0] += 1
+  }
+
+  // MARK: The catalog of a daemon that doesn't run
+
+  @discardableResult
+  private func editCatalog<Value>(
+    _ body: (CatalogWriter, inout CommitRecord) throws -> Value
+  ) throws -> Value {
+    let catalog = try Catalog(path: fixture.catalog)
+    let value = try catalog.write { writer in
+      var record = CommitRecord()
+      let value = try body(writer, &record)
+      if !record.isEmpty {
+        _ = try writer.append(record, origin: "client:test", date: Int64(Date.now.timeIntervalSince1970 * 1e6))
+      }
+      return value
+    }
+    try catalog.close()
+    return value
+  }
+
+  private static func place(_ writer: CatalogWriter, _ album: Int64, _ id: Int64, _ rank: Double?) throws {
+    let statement = try RawStatement(
+      try writer.database,
+      rank == nil
+        ? "DELETE FROM album_asset WHERE collection_id = ?1 AND asset_id = ?2"
+        : "INSERT OR REPLACE INTO album_asset (collection_id, asset_id, rank) VALUES (?1, ?2, ?3)")
+    statement.bind(1, album)
+    statement.bind(2, id)
+    if let rank { statement.bind(3, rank) }
+    try statement.run()
+  }
+
+  /// What a person would do to albums, had the interface words for it.
+  private func editAlbums() throws {
+    var changing = random
+    let albums = userAlbums
+    try editCatalog { writer, record in
+      var ids: [Int64] = []
+      let select = try RawStatement(try writer.database, "SELECT id FROM asset ORDER BY id")
+      try select.forEachRow { ids.append(select.int64(0)) }
+      for id in ids.shuffled(using: &changing).prefix(.random(in: 0...12, using: &changing)) {
+        let album = albums.randomElement(using: &changing) ?? 0
+        let rank: Double? = Int.random(in: 0..<3, using: &changing) == 0 ? nil : .random(in: 0...60, using: &changing)
+        try Self.place(writer, album, id, rank)
+        record.edit(album: album, placing: [id])
+      }
+    }
+    random = changing
+  }
+
+  // MARK: What must be true
+
+  private var story: String { "seed \(seed), round \(round), \(storm.count + tally.edits) operations" }
+
+  /// Whoever is awake has what a fetch gives.
+  private func check() async throws {
+    tally.checks += 1
+    let awake = slots.indices.filter { slots[$0].isAwake }
+    let (clients, check) = (slots.map(\.fetch), LiveCheck(fixture: fixture.socket, story: story))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for part in 0..<4 {
+        group.addTask {
+          for index in awake where index % 4 == part { try await check.expectInStep(clients[index]) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    tally.comparisons += awake.count
+    for list in albums { try await check.expectInStep(list) }
+    known = try await fixture.ids(FetchOptions(includeHidden: true, includeTrashed: true)).ids
+    for index in awake { try note(index) }
+  }
+
+  /// What a client that came back was answered, if that may be.
+  private func note(_ index: Int) throws {
+    let slot = slots[index]
+    let answer = try #require(slot.fetch.state.answer)
+    if let beginning = slot.beginning {
+      try #require(
+        LiveQueryTally.isAllowed(answer, to: beginning), "\(story): \(beginning) got \(answer), \(slot.fetch.options)")
+      tally.note(answer, to: beginning, hasOutlivedDaemon: slot.hasOutlivedDaemon)
+    }
+    if slot.fetch.state.replica.ids.isEmpty { tally.emptyLists += 1 }
+    slots[index].beginning = nil
+    slots[index].hasOutlivedDaemon = false
+    if answer == .noSuchCollection {
+      // There is nothing more to observe: another comes in its place.
+      slots[index].fetch = try nextFetch(index)
+      slots[index].fetch.begin(.anew)
+    }
+  }
+
+  /// Those whom the daemon waits for.
+  private func countSleepers() async throws {
+    guard fate == .clientsAndDaemonFail else { return }
+    tally.behind = max(tally.behind, try await library.clients().count { $0.streams.contains(where: \.behind) })
+  }
+}

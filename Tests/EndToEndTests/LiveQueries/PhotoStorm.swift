@@ -1,0 +1,305 @@
+import Foundation
+import Glibc
+
+/// Real photos in two folders, and what people and programs do to them: copied in, edited in place and by a file beside,
+/// renamed, put over each other, moved with their folders, also from one root to the other, out of both and back, deleted.
+///
+/// It knows what is where, so that nearly everything that it tries can be done.
+struct PhotoStorm {
+  private struct Sample {
+    let data: Data
+    /// Without its stop.
+    let type: String
+  }
+
+  private struct Directory {
+    var path: String
+    /// Renamed, but never removed: there are lists of what is in it.
+    let isKept: Bool
+  }
+
+  private let roots: [String]
+  /// Beside the roots.
+  private let outside: String
+  private let samples: [Sample]
+  private let fewest: Int
+  private var random: SplitMix
+  private var files: [String] = []
+  private var directories: [Directory]
+  /// What lies outside.
+  private var parked: [String] = []
+  private var names = 0
+  /// Operations that changed something.
+  private(set) var count = 0
+
+  /// - Parameters:
+  ///   - fewest: photos; there are up to twice as many.
+  ///   - photos: a folder with more photos, of any kind, to take from.
+  init(roots: [String], outside: String, fewest: Int, photos: URL?, seed: Int) throws {
+    self.roots = roots
+    self.outside = outside
+    self.fewest = fewest
+    random = SplitMix(seed)
+    let made = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Fixtures/made")
+    samples = try Self.samples(below: made) + (photos.map(Self.samples) ?? [])
+    directories = roots.map { Directory(path: $0, isKept: true) }
+    for path in roots + [outside] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    for number in 0..<8 {
+      let path = directories.randomElement(using: &random)!.path + "/kept\(number)"
+      guard mkdir(path, 0o755) == 0 else { continue }
+      directories.append(Directory(path: path, isKept: true))
+    }
+    while files.count < fewest * 3 / 2 { create() }
+    count = 0
+  }
+
+  /// Those that are small: bytes are to be read, and there are thousands to be written.
+  private static func samples(below folder: URL) throws -> [Sample] {
+    let types: Set = ["jpg", "jpeg", "png", "webp", "avif", "heic", "gif", "tiff", "dng", "mov", "mp4", "xmp"]
+    guard let walk = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.fileSizeKey]) else {
+      return []
+    }
+    var found: [Sample] = []
+    let urls = walk.compactMap { $0 as? URL }.filter { types.contains($0.pathExtension.lowercased()) }
+    for url in urls.sorted(by: { $0.path < $1.path }) {
+      guard let size = try url.resourceValues(forKeys: [.fileSizeKey]).fileSize, size < 24 << 10 else { continue }
+      found.append(Sample(data: try Data(contentsOf: url), type: url.pathExtension))
+    }
+    return found
+  }
+
+  // MARK: Names
+
+  private mutating func directory() -> String { directories.randomElement(using: &random)!.path }
+
+  /// Of a few hundred: files come to lie over others, beside their companions, and get names that others had.
+  private mutating func name() -> String {
+    let word = ["IMG_", "img_", "DSC", "Été ", "E\u{301}te\u{301} ", "日本", "it's; --", "100% ", "beach x-t5 "]
+      .randomElement(using: &random)!
+    return word + "\(Int.random(in: 0..<40, using: &random))"
+  }
+
+  private static func type(of path: String) -> String { (path as NSString).pathExtension }
+  private static func stem(of path: String) -> String { (path as NSString).deletingPathExtension }
+
+  // MARK: Operations
+
+  /// One operation; rarely none, where it can't be done.
+  mutating func step() {
+    switch Int.random(in: 0..<100, using: &random) {
+    case 0..<14: if files.count < 2 * fewest { create() } else { delete() }
+    case 14..<26: if files.count > fewest { delete() } else { create() }
+    case 26..<36: edit()
+    case 36..<42: saveBeside()
+    case 42..<46: touch()
+    case 46..<60: rename(file(), (pathParent(file()) ?? roots[0]) + "/" + name())
+    case 60..<72: rename(file(), directory() + "/" + name())
+    case 72..<76: replace()
+    case 76..<80: companion()
+    case 80..<88: renameDirectory()
+    case 88..<92: makeDirectory()
+    case 92..<94: removeDirectory()
+    case 94..<97: park()
+    default: unpark()
+    }
+  }
+
+  private mutating func file() -> String { files.randomElement(using: &random) ?? roots[0] + "/none.jpg" }
+
+  private func pathParent(_ path: String) -> String? {
+    path.lastIndex(of: "/").map { String(path[..<$0]) }
+  }
+
+  private mutating func create() {
+    let sample = samples.randomElement(using: &random)!
+    // With a sidecar's name, or a companion's, every so often.
+    let stem = directory() + "/" + name()
+    write(sample, to: stem + "." + sample.type)
+  }
+
+  private mutating func write(_ sample: Sample, to path: String) {
+    var data = sample.data
+    if Int.random(in: 0..<3, using: &random) > 0 {
+      // Else the copy of another, which only names tell apart.
+      names += 1
+      data += Data(" \(names)".utf8)
+    }
+    guard Self.write(data, to: path) else { return }
+    if !files.contains(path) { files.append(path) }
+    count += 1
+  }
+
+  private static func write(_ data: Data, to path: String, flags: Int32 = O_CREAT | O_TRUNC) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC | flags, 0o644)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return data.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } == data.count
+  }
+
+  private mutating func delete() {
+    guard let path = files.randomElement(using: &random), unlink(path) == 0 else { return }
+    files.removeAll { $0 == path }
+    count += 1
+  }
+
+  /// In place: other content, or a few bytes more.
+  private mutating func edit() {
+    guard let path = files.randomElement(using: &random) else { return }
+    names += 1
+    if Bool.random(using: &random) {
+      if Self.write(Data(" edited \(names)".utf8), to: path, flags: O_APPEND) { count += 1 }
+    } else if let sample = samples.filter({ $0.type == Self.type(of: path) }).randomElement(using: &random) {
+      write(sample, to: path)
+    }
+  }
+
+  /// As editors do.
+  private mutating func saveBeside() {
+    guard let path = files.randomElement(using: &random),
+      let sample = samples.filter({ $0.type == Self.type(of: path) }).randomElement(using: &random)
+    else { return }
+    names += 1
+    let beside = path + "~\(names)"
+    guard Self.write(sample.data + Data(" saved \(names)".utf8), to: beside), Glibc.rename(beside, path) == 0 else {
+      return
+    }
+    count += 1
+  }
+
+  /// Gives it another date.
+  private mutating func touch() {
+    guard let path = files.randomElement(using: &random) else { return }
+    let time = timespec(tv_sec: Int.random(in: 1_200_000_000...1_700_000_000, using: &random), tv_nsec: 0)
+    if utimensat(AT_FDCWD, path, [time, time], 0) == 0 { count += 1 }
+  }
+
+  /// - Parameter stem: without the type, which stays.
+  private mutating func rename(_ path: String, _ stem: String) {
+    let target = stem + "." + Self.type(of: path)
+    guard path != target, Glibc.rename(path, target) == 0 else { return }
+    files.removeAll { $0 == path || $0 == target }
+    files.append(target)
+    count += 1
+  }
+
+  private mutating func replace() {
+    let (path, other) = (file(), file())
+    guard Self.type(of: path) == Self.type(of: other) else { return }
+    rename(path, Self.stem(of: other))
+  }
+
+  /// A film, another kind of picture or a sidecar, named as a photo that is there.
+  private mutating func companion() {
+    let stem = Self.stem(of: file())
+    let types: Set = ["MOV", "mov", "xmp", "DNG", "dng"]
+    guard let sample = samples.filter({ types.contains($0.type) }).randomElement(using: &random) else { return }
+    write(sample, to: stem + "." + sample.type)
+  }
+
+  // MARK: Directories
+
+  private mutating func makeDirectory() {
+    guard directories.count < 40 else { return removeDirectory() }
+    names += 1
+    let path = directory() + "/d\(Int.random(in: 0..<12, using: &random))"
+    guard mkdir(path, 0o755) == 0 else { return }
+    directories.append(Directory(path: path, isKept: false))
+    count += 1
+    // Filled at once, before anybody can have seen it.
+    for _ in 0..<Int.random(in: 0...3, using: &random) { write(samples.randomElement(using: &random)!, in: path) }
+  }
+
+  private mutating func write(_ sample: Sample, in directory: String) {
+    write(sample, to: directory + "/" + name() + "." + sample.type)
+  }
+
+  private mutating func renameDirectory() {
+    guard let old = directories.dropFirst(roots.count).randomElement(using: &random)?.path else { return }
+    names += 1
+    let parent = Int.random(in: 0..<3, using: &random) == 0 ? directory() : pathParent(old) ?? roots[0]
+    let new = parent + "/r\(Int.random(in: 0..<20, using: &random))-\(names % 3)"
+    guard !(parent + "/").hasPrefix(old + "/"), parent.split(separator: "/").count < 12, mkdir(new, 0o755) == 0,
+      Glibc.rename(old, new) == 0
+    else { return }
+    move(old, to: new)
+    count += 1
+  }
+
+  private mutating func move(_ old: String, to new: String) {
+    for index in directories.indices where (directories[index].path + "/").hasPrefix(old + "/") {
+      directories[index].path = new + directories[index].path.dropFirst(old.count)
+    }
+    for index in files.indices where files[index].hasPrefix(old + "/") {
+      files[index] = new + files[index].dropFirst(old.count)
+    }
+  }
+
+  /// One without a kept one in it.
+  private mutating func passingDirectory() -> String? {
+    let kept = directories.filter(\.isKept).map(\.path)
+    return directories.filter { directory in
+      !directory.isKept && !kept.contains { $0.hasPrefix(directory.path + "/") }
+    }.randomElement(using: &random)?.path
+  }
+
+  private mutating func removeDirectory() {
+    guard let path = passingDirectory() else { return }
+    for file in files where file.hasPrefix(path + "/") { unlink(file) }
+    for directory in directories.map(\.path).sorted(by: >) where (directory + "/").hasPrefix(path + "/") {
+      rmdir(directory)
+    }
+    forget(path)
+    count += 1
+  }
+
+  private mutating func forget(_ path: String) {
+    files.removeAll { $0.hasPrefix(path + "/") }
+    directories.removeAll { ($0.path + "/").hasPrefix(path + "/") }
+  }
+
+  /// A folder or a photo leaves, for a while.
+  private mutating func park() {
+    guard parked.count < 20 else { return unpark() }
+    names += 1
+    if Int.random(in: 0..<3, using: &random) == 0, let path = passingDirectory() {
+      guard Glibc.rename(path, outside + "/d\(names)") == 0 else { return }
+      forget(path)
+      parked.append("d\(names)")
+    } else {
+      let path = file()
+      let name = "f\(names)." + Self.type(of: path)
+      guard Glibc.rename(path, outside + "/" + name) == 0 else { return }
+      files.removeAll { $0 == path }
+      parked.append(name)
+    }
+    count += 1
+  }
+
+  private mutating func unpark() {
+    guard let index = parked.indices.randomElement(using: &random) else { return }
+    let target = directory() + "/back-" + parked[index]
+    guard Glibc.rename(outside + "/" + parked[index], target) == 0 else { return }
+    if parked.remove(at: index).hasPrefix("f") {
+      files.append(target)
+    } else {
+      directories.append(Directory(path: target, isKept: false))
+      learn(target)
+    }
+    count += 1
+  }
+
+  private mutating func learn(_ folder: String) {
+    guard let walk = FileManager.default.enumerator(atPath: folder) else { return }
+    while let name = walk.nextObject() as? String {
+      let path = folder + "/" + name
+      if walk.fileAttributes?[.type] as? FileAttributeType == .typeDirectory {
+        directories.append(Directory(path: path, isKept: false))
+      } else {
+        files.append(path)
+      }
+    }
+  }
+}
