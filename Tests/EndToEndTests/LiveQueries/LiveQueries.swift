@@ -74,11 +74,12 @@ final class LiveQueries {
     try await check()
     while storm.count + tally.edits < operations {
       round += 1
-      try await change(Int.random(in: 1...(Bool.random(using: &random) ? 20 : 300), using: &random))
+      // Few before some checks, many before others.
+      try await change(Int.random(in: 1...(round % 2 == 0 ? 20 : min(600, operations / 5)), using: &random))
       if fate == .clientsAndDaemonFail {
         await disturbClients()
         try await change(Int.random(in: 1...40, using: &random))
-        if Int.random(in: 0..<10, using: &random) == 0 { try await endDaemonAndStartIt() }
+        if round % 6 == 3 { try await endDaemonAndStartIt(isKilled: round % 12 == 3) }
       }
       try await moveRoot()
       try await fixture.synchronize()
@@ -149,7 +150,7 @@ final class LiveQueries {
 
   private func change(_ count: Int) async throws {
     for _ in 0..<count {
-      if Int.random(in: 0..<100, using: &random) < 12 { try await edit() } else { storm.step() }
+      if Int.random(in: 0..<100, using: &random) < 6 { try await edit() } else { storm.step() }
     }
   }
 
@@ -169,7 +170,7 @@ final class LiveQueries {
 
   /// The second root goes as a whole, or is there again.
   private func moveRoot() async throws {
-    guard Int.random(in: 0..<(isRootAway ? 3 : 15), using: &random) == 0 else { return }
+    guard round % 13 == 2 || isRootAway && Int.random(in: 0..<3, using: &random) == 0 else { return }
     let away = fixture.directory + "/away"
     let second = roots[1]
     try #require(rename(isRootAway ? away : second, isRootAway ? second : away) == 0)
@@ -186,11 +187,12 @@ final class LiveQueries {
       let chance = Int.random(in: 0..<100, using: &random)
       switch slots[index].life {
       case .awake:
-        if chance < 5 {
+        // What is sent with whole assets fills buffers soon.
+        if chance < (slots[index].fetch.holdsObjects ? 30 : 5) {
           slots[index].fetch.sleep()
-          slots[index].life = .asleep(until: round + .random(in: 1...25, using: &random))
+          slots[index].life = .asleep(until: round + .random(in: 1...12, using: &random))
           tally.sleeps += 1
-        } else if chance < 11 {
+        } else if chance > 93 {
           await die(index)
         }
       case .asleep(let until): if chance < 2 { await die(index) } else if until <= round { comeBack(index) }
@@ -222,8 +224,7 @@ final class LiveQueries {
     slots[index].life = .awake
   }
 
-  private func endDaemonAndStartIt() async throws {
-    let isKilled = Bool.random(using: &random)
+  private func endDaemonAndStartIt(isKilled: Bool) async throws {
     fixture.kill(isKilled ? SIGKILL : SIGTERM)
     for index in slots.indices {
       if Bool.random(using: &random) { await slots[index].fetch.die() } else { await slots[index].fetch.outlive() }

@@ -36,6 +36,8 @@ struct LiveQueryTests {
       #expect(tally.count(.byList, hasOutlivedDaemon: false, isWithoutReload: true) > 0)
       #expect(tally.count(.byList, hasOutlivedDaemon: true, isWithoutReload: true) > 0)
       #expect(tally.sleeps > 0 && tally.deaths > 0 && tally.restarts.count == 2, "\(tally)")
+      // Sockets are full only once some hundred messages were not read.
+      #expect(tally.behind > 0 || Self.operations < 10_000)
       fixture.kill(SIGTERM)
     }
   }
