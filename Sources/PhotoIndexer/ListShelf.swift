@@ -7,20 +7,37 @@ struct ListShelf {
   struct Fetch {
     let gate = ListGate()
     /// Oldest first; the last is the newest list that is known.
-    var versions: [ListVersion] = []
+    private(set) var versions: [ListVersion] = []
+    /// Of all versions, summed as they change: there are hundreds, and each commit changes one of each fetch.
+    private var cost = 0
     var observerCount = 0
     var usedAt: Instant
+
+    init(usedAt: Instant) { self.usedAt = usedAt }
 
     /// How many of the versions may be forgotten.
     var keptCount: Int { observerCount > 0 ? max(versions.count - 1, 0) : versions.count }
     /// What would be won if they were.
-    var keptBytes: Int { versions.prefix(keptCount).reduce(0) { $0 + $1.cost } }
+    var keptBytes: Int { observerCount > 0 ? cost - (versions.last?.cost ?? 0) : cost }
+
+    mutating func append(_ version: ListVersion) {
+      versions.append(version)
+      cost += version.cost
+    }
+
+    mutating func edit(_ index: Int, _ body: (inout ListVersion) -> Void) {
+      cost -= versions[index].cost
+      body(&versions[index])
+      cost += versions[index].cost
+    }
 
     /// What only the one that goes has shared with its neighbours, the one before it has alone from now on.
     mutating func remove(at index: Int) {
       let removed = versions.remove(at: index)
+      cost -= removed.cost
       guard index > 0 else { return }
-      versions[index - 1].noteDifference(index == versions.count ? .max : removed.byteCount)
+      let difference = index == versions.count ? .max : removed.byteCount
+      edit(index - 1) { $0.noteDifference(difference) }
     }
   }
 
@@ -56,7 +73,7 @@ struct ListShelf {
       let index = versions.lastIndex(where: { $0.spans.contains { $0.contains(sequence) } })
     else { return nil }
     fetches[key]?.usedAt = time
-    fetches[key]?.versions[index].usedAt = time
+    fetches[key]?.edit(index) { $0.usedAt = time }
     return FetchedList(sequence: sequence, list: versions[index].list)
   }
 
@@ -71,18 +88,20 @@ struct ListShelf {
       let newest = fetch.versions.last?.spans.last?.upperBound
       if let newest, newest == previous {
         let last = fetch.versions.count - 1
-        fetch.versions[last].extend(to: list.sequence, limit: limits.spansPerVersion)
+        fetch.edit(last) { $0.extend(to: list.sequence, limit: limits.spansPerVersion) }
         // The keys may be others: what they say is true of the newest commit only.
         guard !fetch.versions[last].list.entries.isIdentical(to: list.list.entries) else { return }
-        fetch.versions[last].list = list.list
-        if last > 0 { fetch.versions[last - 1].noteDifference(list.list.ownByteCount) }
+        fetch.edit(last) { $0.list = list.list }
+        if last > 0 { fetch.edit(last - 1) { $0.noteDifference(list.list.ownByteCount) } }
       } else if newest.map({ $0 < list.sequence }) ?? true {
         if let last = fetch.versions.indices.last {
-          fetch.versions[last].usedAt = time
-          fetch.versions[last].byteCount = 0
-          fetch.versions[last].noteDifference(list.list.ownByteCount)
+          fetch.edit(last) { version in
+            version.usedAt = time
+            version.byteCount = 0
+            version.noteDifference(list.list.ownByteCount)
+          }
         }
-        fetch.versions.append(ListVersion(list.list, at: list.sequence, time))
+        fetch.append(ListVersion(list.list, at: list.sequence, time))
         if fetch.versions.count > limits.versionsPerFetch { fetch.remove(at: 0) }
       }
     }
