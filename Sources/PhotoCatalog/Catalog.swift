@@ -145,7 +145,12 @@ package final class Catalog: Sendable {
   /// A snapshot that stays as it is for any number of reads. It holds a connection and keeps the WAL from shrinking: let
   /// go of it soon.
   package func snapshot() throws -> CatalogSnapshot {
-    CatalogSnapshot(snapshot: try noticing { try pool.makeSnapshot() }, catalog: self)
+    try noticing {
+      let snapshot = try pool.makeSnapshot()
+      // Each client that reads a long list has one: a list is passed through once, and little of it is met again.
+      try snapshot.read { try $0.execute(sql: "PRAGMA cache_size = -4000") }
+      return CatalogSnapshot(snapshot: snapshot, catalog: self)
+    }
   }
 
   /// `PRAGMA integrity_check`: "ok", or what is damaged.

@@ -236,17 +236,29 @@ struct LiveObservation {
       try await send(none, encoded(none))
       return
     }
+    let shared = SharedPages.List(plan: plan.key, sequence: list.sequence)
+    differences.pages.beginReading(shared)
+    defer { differences.pages.endReading(shared) }
     var position = 0
     repeat {
-      let page = list.list.entries.ids(in: position..<min(position + ReplyLimits.idsPerPage, list.count))
-      let end = position + page.count
-      let observation = Observation(
-        token: sentToken, previousToken: position == 0 && reload != nil ? previous : nil, count: list.count,
-        digest: list.digest, offset: position, ids: page, complete: end == list.count,
-        reload: position == 0 ? reload : nil)
-      try await send(observation, encoded(observation))
-      position = end
+      // What is new to this client alone is in the first.
+      let page =
+        position == 0 && reload != nil
+        ? self.page(of: list, at: 0, reload: reload, previousToken: previous)
+        : differences.pages.page(of: shared, at: position) { self.page(of: list, at: position) }
+      try await send(page.observation, page.encoded)
+      position += ReplyLimits.idsPerPage
     } while position < list.count
+  }
+
+  private func page(
+    of list: FetchedList, at position: Int, reload: Observation.Reload? = nil, previousToken: String? = nil
+  ) -> SharedPages.Page {
+    let end = min(position + ReplyLimits.idsPerPage, list.count)
+    let observation = Observation(
+      token: token(list), previousToken: previousToken, count: list.count, digest: list.digest, offset: position,
+      ids: list.list.entries.ids(in: position..<end), complete: end == list.count, reload: reload)
+    return SharedPages.Page(observation: observation, encoded: encoded(observation))
   }
 
   /// Whole assets beside the details, while the message stays under 512 KiB.

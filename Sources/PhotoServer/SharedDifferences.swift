@@ -49,6 +49,8 @@ final class SharedDifferences: Sendable {
     var counts = Counts()
   }
 
+  /// Of the lists that the differences are of.
+  let pages = SharedPages()
   private let maximumBytes: Int
   private let state = Mutex(State())
 
