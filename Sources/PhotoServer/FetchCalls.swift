@@ -30,14 +30,16 @@ extension LibraryService {
     }
 
     // The snapshot is gone by the time of the last page, which may be read whenever.
-    let last = try await sendAllButLast(of: options, from: offset, page: max(1, page), on: call)
+    var sentBytes = 0
+    defer { FreedMemory.giveBack(afterSending: sentBytes) }
+    let last = try await sendAllButLast(of: options, from: offset, page: max(1, page), on: call, &sentBytes)
     try await call.reply(encoded: last)
   }
 
   /// - Returns: the last page.
-  private func sendAllButLast(of options: FetchOptions, from offset: Int, page: Int, on call: VarlinkServiceCall)
-    async throws -> VarlinkEncoded
-  {
+  private func sendAllButLast(
+    of options: FetchOptions, from offset: Int, page: Int, on call: VarlinkServiceCall, _ sentBytes: inout Int
+  ) async throws -> VarlinkEncoded {
     let snapshot = try library.catalog.snapshot()
     var (token, pages) = try snapshot.read { try self.pages(of: options, from: offset, $0) }
     connections.beginStream(call, .init(options: options.summary, token: token))
@@ -52,6 +54,7 @@ extension LibraryService {
       position += taken
       rest.removeFirst(taken)
       if position >= pages.total || taken == 0 { return reply }
+      sentBytes += reply.byteCount
       try await sendPage(reply, on: call)
     }
   }
@@ -60,12 +63,16 @@ extension LibraryService {
     struct Parameters: Decodable { let options: FetchOptions? }
     let options = try call.parameters(Parameters.self).options ?? FetchOptions()
     guard call.wantsMore else { throw VarlinkError.expectedMore }
-    let last = try await sendAllButLastIDs(of: options, on: call)
+    var sentBytes = 0
+    defer { FreedMemory.giveBack(afterSending: sentBytes) }
+    let last = try await sendAllButLastIDs(of: options, on: call, &sentBytes)
     try await call.reply(encoded: last)
   }
 
   /// - Returns: the last page.
-  private func sendAllButLastIDs(of options: FetchOptions, on call: VarlinkServiceCall) async throws -> VarlinkEncoded {
+  private func sendAllButLastIDs(of options: FetchOptions, on call: VarlinkServiceCall, _ sentBytes: inout Int)
+    async throws -> VarlinkEncoded
+  {
     let snapshot = try library.catalog.snapshot()
     var (token, pages) = try snapshot.read { try self.pages(of: options, from: 0, $0) }
     connections.beginStream(call, .init(options: options.summary, token: token))
@@ -75,6 +82,7 @@ extension LibraryService {
       let reply = VarlinkEncoded.idPage(ids, token: token, total: pages.total, offset: position)
       position += ids.count
       if position >= pages.total || ids.isEmpty { return reply }
+      sentBytes += reply.byteCount
       try await sendPage(reply, on: call)
     }
   }
