@@ -17,10 +17,12 @@ public struct ConnectedClient: Codable, Hashable, Sendable {
     public var behindBy: Int?
     /// Written by the daemon, and not taken by the client.
     public var bytesUnsent: Int
+    /// About what the kernel has, and the client has not taken; `nil` from a daemon that does not ask.
+    public var bytesInSocket: Int?
 
     public init(
       method: String, options: String? = nil, token: String? = nil, behind: Bool = false, behindBy: Int? = nil,
-      bytesUnsent: Int = 0
+      bytesUnsent: Int = 0, bytesInSocket: Int? = nil
     ) {
       self.method = method
       self.options = options
@@ -28,6 +30,7 @@ public struct ConnectedClient: Codable, Hashable, Sendable {
       self.behind = behind
       self.behindBy = behindBy
       self.bytesUnsent = bytesUnsent
+      self.bytesInSocket = bytesInSocket
     }
   }
 

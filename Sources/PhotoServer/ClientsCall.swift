@@ -11,6 +11,7 @@ extension ManageService {
       let behind: Bool
       let behindBy: Int
       let bytesUnsent: Int
+      let bytesInSocket: Int?
     }
 
     let number: Int
@@ -32,13 +33,13 @@ extension ManageService {
 
   func clients(_ call: VarlinkServiceCall) async throws {
     guard call.wantsMore else {
-      try await call.reply(Reply(clients: currentClients(for: call)))
+      try await call.reply(Reply(clients: await currentClients(for: call)))
       return
     }
     var sent: [Client]?
     while true {
       try await call.drained()
-      let clients = currentClients(for: call)
+      let clients = await currentClients(for: call)
       let comparable = clients.map { client in
         // Each reply changes these.
         guard client.isSelf else { return client }
@@ -53,9 +54,10 @@ extension ManageService {
     }
   }
 
-  private func currentClients(for call: VarlinkServiceCall) -> [Client] {
+  private func currentClients(for call: VarlinkServiceCall) async -> [Client] {
+    let entries = await connections.entries()
     let now = (clock: ContinuousClock.now, microseconds: microsecondsNow())
-    return connections.entries().map { entry in
+    return entries.map { entry in
       let connection = entry.connection
       let process = ProcessName(of: connection.peer.pid)
       let age = (now.clock - connection.connectedAt).components
@@ -68,7 +70,8 @@ extension ManageService {
         let behindBy = entry.stream?.behindBy ?? 0
         return Client.Stream(
           method: running.method, options: entry.stream?.options, token: entry.stream?.token,
-          behind: behindBy > 0, behindBy: behindBy, bytesUnsent: connection.bytesUnsent)
+          behind: behindBy > 0, behindBy: behindBy, bytesUnsent: connection.bytesUnsent,
+          bytesInSocket: connection.bytesInSocket)
       }
       return Client(
         number: connection.peer.connection, pid: connection.peer.pid, uid: connection.peer.uid,

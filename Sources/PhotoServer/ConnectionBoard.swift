@@ -74,9 +74,9 @@ package final class ConnectionBoard: Sendable {
   }
 
   /// The connections that are open now, oldest first.
-  func entries() -> [Entry] {
+  func entries() async -> [Entry] {
     guard let service = state.withLock({ $0.service }) else { return [] }
-    let connections = service.connections
+    let connections = await service.connectionsWithSockets()
     return state.withLock { state in
       connections.map { connection in
         let number = connection.peer.connection

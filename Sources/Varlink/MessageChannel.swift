@@ -1,6 +1,12 @@
 import NIOCore
 import Synchronization
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Who gets the messages of a channel. Called on its event loop; must not block.
 protocol MessageSink: AnyObject, Sendable {
   /// Returns false to have the socket left alone until `resumeReading()`.
@@ -74,6 +80,14 @@ final class MessageChannel: Sendable {
     try await drained.value()
   }
 
+  /// About what the kernel has of what was sent, and the peer has not read: with what the kernel adds to each piece.
+  func bytesInSocket() async -> Int {
+    guard let provider = channel as? any SocketOptionProvider else { return 0 }
+    let found: EventLoopFuture<SocketMemory> = provider.unsafeGetSocketOption(
+      level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_MEMINFO))
+    do { return Int(try await found.get().sent) } catch { return 0 }  // closed meanwhile
+  }
+
   /// After the sink said that it has enough: it can take more.
   func resumeReading() {
     channel.eventLoop.execute { [handler] in handler.value.resumeReading() }
@@ -102,6 +116,15 @@ final class MessageChannel: Sendable {
   func close() {
     channel.close(promise: nil)
   }
+}
+
+/// What SO_MEMINFO of socket(7) fills: `SK_MEMINFO_…` of linux/sock_diag.h, in that order.
+private struct SocketMemory: Sendable {
+  var received: UInt32 = 0
+  var receiveBuffer: UInt32 = 0
+  /// Of a Unix socket what its peer has yet to read.
+  var sent: UInt32 = 0
+  var rest: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0, 0, 0)
 }
 
 /// Frames messages, gates reading, and lets senders wait. Lives on the channel's event loop.

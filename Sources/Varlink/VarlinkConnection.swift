@@ -25,4 +25,7 @@ public struct VarlinkConnection: Sendable, Hashable {
   public var bytesSent: Int
   /// Written, and waiting in this process for the reader: at most 1 MiB and one reply.
   public var bytesUnsent: Int
+  /// About what the kernel has and the reader has not taken, some 200 KB at most, with what the kernel adds to each piece;
+  /// `nil` where it was not asked (``VarlinkService/connectionsWithSockets()``).
+  public var bytesInSocket: Int?
 }

@@ -150,6 +150,17 @@ public final class VarlinkService: Sendable {
     return connections.map(\.description).sorted { $0.peer.connection < $1.peer.connection }
   }
 
+  /// As ``connections``, with ``VarlinkConnection/bytesInSocket``, which their event loops are asked for.
+  public func connectionsWithSockets() async -> [VarlinkConnection] {
+    var described: [VarlinkConnection] = []
+    for connection in state.withLock({ $0.connections.values.map(\.connection) }) {
+      var description = connection.description
+      description.bytesInSocket = await connection.messages.bytesInSocket()
+      described.append(description)
+    }
+    return described.sorted { $0.peer.connection < $1.peer.connection }
+  }
+
   /// How busy a service is at one moment: what it takes to decide that nobody would miss it.
   public struct Load: Sendable, Hashable {
     /// Open connections, also those with nothing to do.

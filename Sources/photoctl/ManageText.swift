@@ -30,13 +30,15 @@ enum ClientText {
     return program + (remark.map { " (\($0))" } ?? "")
   }
 
-  /// `no`; `3 commits`: photod is at it; `120 commits, 31 KB unsent`: the program does not read.
+  /// `no`; `3 commits`: photod is at it; `120 commits, 31 kB unread`: the program does not read; `no, 2 kB unread`: it does
+  /// not, and nothing came since.
   private static func behind(_ stream: ConnectedClient.Stream) -> String {
-    let unsent = stream.bytesUnsent > 0 ? ", \(Text.bytes(Int64(stream.bytesUnsent))) unsent" : ""
-    guard stream.behind else { return "no" + unsent }
-    guard let count = stream.behindBy else { return "yes" + unsent }
+    let bytes = Int64(stream.bytesUnsent) + Int64(stream.bytesInSocket ?? 0)
+    let unread = bytes > 0 ? ", \(Text.bytes(bytes)) unread" : ""
+    guard stream.behind else { return "no" + unread }
+    guard let count = stream.behindBy else { return "yes" + unread }
     let isEvents = stream.method.hasSuffix(".Events")
-    return Text.count(count, isEvents ? "event" : "commit", isEvents ? "events" : "commits") + unsent
+    return Text.count(count, isEvents ? "event" : "commit", isEvents ? "events" : "commits") + unread
   }
 
   /// `Observe smart:favorites`

@@ -35,7 +35,8 @@ struct Photoctl: AsyncParsableCommand {
         0   done, also when nothing was found, when Ctrl-C or SIGTERM ended watch,
             and when the reader of the pipe has gone
         64  the command line is wrong
-        65  a predicate, a token or a change is wrong; or check found an error
+        65  a predicate, a token or a change is wrong, or a token expired; or
+            check found an error
         66  there is no such asset, album, path or backup
         69  photod can't be reached, or can't work
         70  photod failed inside

@@ -58,7 +58,7 @@ import Varlink
         #expect(together.median < alone.median * 3 + .milliseconds(10))
         // The list of each client as it last received it, and a reply. (A megabyte a client would be 24.)
         #expect(grown < 12 << 20)
-        #expect(clients.contains(#/[0-9,]+ commits, [0-9.]+ [kKM]?B unsent +Observe isFavorite == true; limit 999999/#))
+        #expect(clients.contains(#/[0-9,]+ commits, [0-9.]+ [kKM]?B unread +Observe isFavorite == true; limit 999999/#))
         try sleepers.wake(shown, final)
         let list = try await fixture.ids(Self.favorites).ids
         #expect(sleepers.list.ids == list && list.count == count)

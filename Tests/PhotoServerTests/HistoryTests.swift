@@ -31,6 +31,29 @@ import Varlink
     }
   }
 
+  @Test func whoFollowsMoreSlowlyThanHistoryIsForgottenIsToldOfTheGap() async throws {
+    struct Parameters: Encodable {
+      let since: String
+      let follow = true
+    }
+    let fixture = try ServerFixture()
+    try fixture.insert()
+    let token = try fixture.token()
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      let stream = client.stream(
+        "org.photod.library.FetchPersistentChanges", Parameters(since: token), of: Reply.self)
+      var replies = stream.makeAsyncIterator()
+      #expect(try await replies.next()?.token == token)
+      for _ in 0..<5 { try fixture.insert(announced: false) }
+      try fixture.catalog.write { try $0.pruneHistory(before: 4) }
+      fixture.library.feed.publish(6)
+      let error = await #expect(throws: VarlinkError.self) { _ = try await replies.next() }
+      #expect(error?.name == "org.photod.library.ChangeTokenExpired")
+      await client.close()
+    }
+  }
+
   @Test func clientNamesAreShortAndPrintable() throws {
     for name in ["gallery", "Фото 📷", String(repeating: "x", count: 64), ""] {
       try LibraryService.check(clientName: name)

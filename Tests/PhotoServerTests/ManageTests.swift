@@ -16,6 +16,7 @@ import Varlink
         let token: String?
         let behind: Bool
         let bytesUnsent: Int
+        let bytesInSocket: Int
       }
       let number: Int
       let pid: Int32
@@ -105,12 +106,33 @@ import Varlink
 
   @Test func aStreamIsBehindUntilItHasLookedAtTheNewestCommit() async throws {
     let board = ConnectionBoard()
-    #expect(board.entries().isEmpty && board.connectionCount == 0)
+    #expect(await board.entries().isEmpty)
+    #expect(board.connectionCount == 0)
     let feed = ChangeFeed(sequence: 4)
     #expect(ConnectionBoard.Stream(reached: 1, feed: feed).behindBy == 3)
     #expect(ConnectionBoard.Stream(reached: 4, feed: feed).behindBy == 0)
     #expect(ConnectionBoard.Stream(reached: 5, feed: feed).behindBy == 0)
     #expect(ConnectionBoard.Stream(reached: 0).behindBy == 0)
+  }
+
+  @Test func whatNobodyHasReadIsSeenInTheSocket() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(3)
+    try await fixture.serving { socket, _ in
+      let idle = try VarlinkSocketClient(path: socket)
+      try idle.send(#"{"method":"org.photod.library.Observe","more":true,"parameters":{}}"#)
+      let asker = try await VarlinkClient.connect(path: socket)
+      func stream() async throws -> Clients.Client.Stream? {
+        try await asker.call("org.photod.manage.Clients", returning: Clients.self).clients.first?.streams.first
+      }
+      // The list is with the kernel once its token is told.
+      var now: Clients.Client.Stream?
+      repeat { now = try await stream() } while now?.token == nil || now?.bytesInSocket == 0
+      let stopped = try #require(now)
+      #expect(!stopped.behind && stopped.bytesUnsent == 0 && (100..<10_000).contains(stopped.bytesInSocket))
+      try idle.receive()
+      #expect(try await stream()?.bytesInSocket == 0)
+    }
   }
 
   @Test func withMoreClientsComesAgainWhenSomebodyConnectsOrGoes() async throws {

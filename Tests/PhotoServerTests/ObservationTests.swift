@@ -48,6 +48,57 @@ import Testing
     #expect(try changed.details?.applied(to: start.ids ?? []) == fixture.ids())
   }
 
+  @Test func digestOfAListThatIsTheSameIsAsGoodAsTheList() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    let token = try fixture.token()
+    let digest = ListDigest(of: ids.reversed()).description
+    // Nobody has asked for the list at the token.
+    try fixture.commit { writer, record in
+      try writer.setUserData(of: ids[1], isFavorite: true, isHidden: nil, &record)
+    }
+    func first(_ digest: String?) async throws -> Observation {
+      try #require(
+        try await begun(
+          fixture,
+          ObserveParameters(
+            options: nil, since: token, sinceDigest: digest, sinceIDs: nil, objects: nil, reloadOnly: nil)
+        ).first)
+    }
+    let list = try await begun(fixture, ObserveParameters())[0].ids
+    let known = try await first(ListDigest(of: list ?? []).description)
+    #expect(known.reload == nil && known.previousToken == token && known.details?.changedFields == ["favorite"])
+    #expect(try known.details?.applied(to: list ?? []) == list)
+    #expect(try await first(nil).reload == .tokenExpired)
+    let other = try fixture.insert()
+    #expect(try await first(digest).reload == .tokenExpired)
+    // It is the same again.
+    try fixture.delete(other)
+    #expect(try await first(ListDigest(of: list ?? []).description).reload == nil)
+  }
+
+  @Test func whoSleptLongerThanHistoryGetsTheListAnew() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(6)
+    var observers = try await Observers(fixture, count: 1)
+    for id in ids.dropLast() {
+      // As after so many commits that none is in memory.
+      try fixture.commit(isKnown: false) { writer, record in
+        try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
+      }
+    }
+    try fixture.catalog.write { try $0.pruneHistory(before: 4) }
+    try await observers.advance()
+    let last = try #require(observers.sent[0].last)
+    // That assets 1 and 2 changed is known nowhere: a difference would not say so.
+    #expect(last.reload == .tokenExpired && last.previousToken == observers.sent[0][0].token && last.complete == true)
+    let token = try fixture.token()
+    #expect(last.ids == observers.sent[0][0].ids && last.token == token)
+    try fixture.delete([ids[5]])
+    try await observers.advance()
+    #expect(observers.sent[0].last?.details != nil)
+  }
+
   @Test func objectsAreLeftOutWhenOneIsGoneAgain() async throws {
     let fixture = try ServerFixture()
     let first = try fixture.insert()

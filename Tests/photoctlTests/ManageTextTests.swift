@@ -17,7 +17,7 @@ struct ManageTextTests {
         streams: [
           .init(
             method: "org.photod.library.Observe", options: "smart:favorites", token: "t", behind: true,
-            behindBy: 1_204, bytesUnsent: 1_048_576)
+            behindBy: 1_204, bytesUnsent: 1_000_000, bytesInSocket: 48_576)
         ]),
       ConnectedClient(
         number: 3, pid: 4300, uid: 1000, command: "/usr/bin/x\u{1B}", since: date,
@@ -30,7 +30,7 @@ struct ManageTextTests {
     #expect(
       ClientText.table(clients, terminalColumns: nil, now: now).replacing(clock, with: "10:15:02") == """
            PID  PROGRAM              SINCE     CALLS  BEHIND                      STREAMS
-          4242  python3 (slideshow)  10:15:02  1,200  1,204 commits, 1 MB unsent  Observe smart:favorites
+          4242  python3 (slideshow)  10:15:02  1,200  1,204 commits, 1 MB unread  Observe smart:favorites
           4300  /usr/bin/x?          10:15:02      0  no, 1 event                 Status, Events
           4301  photoctl (this)      10:15:02      0                              -
 

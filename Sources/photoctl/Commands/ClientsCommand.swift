@@ -9,9 +9,9 @@ struct ClientsCommand: AsyncParsableCommand {
       A line for each connection: the process, since when, how many calls it made, how far what it watches is behind, \
       and what that is. One of them is photoctl itself. With --format jsonl a line is a Client of org.photod.manage.
 
-      BEHIND is 'no' where the program was sent all that concerns it. '3 commits' are changes that photod has yet to look \
-      at for it, which is a matter of milliseconds. '120 commits, 31 KB unsent': the program does not read. That costs \
-      nobody anything: it gets one difference when it reads again.
+      BEHIND is 'no' where the program was sent all that concerns it, and has read it. '3 commits' are changes that photod \
+      has yet to look at for it, which is a matter of milliseconds. '120 commits, 31 kB unread': the program does not \
+      read. That costs nobody anything: it gets one difference when it does.
 
       EXAMPLES
         photoctl clients

@@ -16,19 +16,21 @@ struct WatchCommand: AsyncParsableCommand {
       itself.
 
       --since goes on from a token that an earlier line, 'photoctl sync' or 'photoctl status --json' printed, so that \
-      nothing is missed in between. Each line of jsonl has a token, up to which it and all lines before it count: a \
-      program that stores what a line says together with its token, and starts this command again with the last token it \
-      stored, misses nothing, whoever was killed and when. It may get again what it did not store in time. A last line \
-      without its end does not count.
+      nothing is missed in between. With jsonl the token of a line counts for it and all lines before it: a program that \
+      stores what a line says together with its token, and starts again with the last token that it stored, misses \
+      nothing, whoever was killed and when. It may get again what it did not store in time. A last line without its end \
+      does not count.
 
-      History is kept for 30 days or 10,000 changes, whichever is longer, in at most 64 MiB. A token that it does not \
-      reach back to expired: that is an error (65), as is one of a library that was rebuilt or restored; read all anew, \
-      from a token that was taken before. With a query it is no error: the line is the whole list, and its 'reload' says \
-      why. So is the first line where photod was started since and is not told the list: --since-ids, the ids of the list \
-      as it was stored, or --since-digest, the 'digest' of its line, have it say just what differs, the latter while the \
-      list has the same photos.
+      A token expires when the history does not reach back to it (30 days or 10,000 changes, whichever is more, in at \
+      most 64 MiB), and when the library was rebuilt or restored. That is an error (65), as is what is no token: take a \
+      token, read all anew, and go on from there. With a query it is none: the line is the whole list, and its 'reload' \
+      says why.
 
-      --reconnect goes on when photod is started anew, without a line twice; without it that ends the command (69).
+      With a query photod also has to know the list at the token. It does for some minutes; later, and when it was started \
+      since, the first line is the whole list, unless --since-ids has the ids as they were stored, or --since-digest the \
+      'digest' of their line and the list has the same ids now.
+
+      --reconnect waits when photod ends or is not there, and goes on where it was; without it that ends the command (69).
 
       EXAMPLES
         photoctl watch
