@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import time
 
-from daemon import Photod
+from daemon import Photod, cpu_nanoseconds
 from report import digits, middle, quantile, under
 from setting import HERE, say
 
@@ -33,9 +33,10 @@ def large_photod(setting):
 # ---- Fetching ----------------------------------------------------------------------------------------
 
 def fetches(setting):
-    """Pages of 100 whole assets: from the call's first byte to the reply's last, at a client that reads nothing in it.
+    """Pages of 100 whole assets: the CPU time of photod from the call to the reply, which is what it takes where nobody else
+    wants a processor; and what a client waits that reads nothing in the reply.
 
-    Beside it the same read in one process without JSON and socket.
+    Beside it the same read in one process, without JSON and socket.
     """
     count, rounds = setting.options.assets, setting.options.fetches
     inside = setting.measure("fetches", rounds, setting.made_catalog(count))
@@ -43,33 +44,48 @@ def fetches(setting):
     words = Words(setting.made_catalog(count), dice)
     subjects = {
         "newest": ("the newest 100", lambda: {"fetchLimit": NEWEST}),
-        "first page": ("the first 100 of all, with their number", lambda: {}),
-        "album": (f"100 of an album of {count // 100:,}", lambda: {"collection": f"album:Album {dice.randint(1, ALBUMS)}"}),
+        "first page": ("the first 100 of all", lambda: {}),
+        "album": ("100 of an album of 500", lambda: {"collection": f"album:Album {dice.randint(1, ALBUMS)}"}),
+        "large album": (f"100 of an album of {count // 100:,}", lambda: {"collection": "album:Large"}),
         "folder": ("100 of a folder of 200", lambda: {"collection": f"Folder {dice.randint(1, count // 200)}"}),
         "favorites": (f"100 of {count // 50:,} favorites", lambda: {"collection": "favorites"}),
         "text": ("100 with a word", lambda: {"text": words.next(), "fetchLimit": NEWEST}),
     }
     figures = {name: [] for name in subjects}
     with large_photod(setting) as photod, photod.connect() as connection:
+        def measure(options):
+            parameters = {"options": options, "count": NEWEST}
+            used, began = cpu_nanoseconds(photod.process.pid), time.monotonic_ns()
+            connection.send("Fetch", **parameters)
+            frame = connection.reply_bytes()
+            waited = time.monotonic_ns() - began
+            used = cpu_nanoseconds(photod.process.pid) - used
+            connection.parameters(frame)
+            return {"photod": used / 1e6, "client": waited / 1e6}
+
         say(f"fetches: {rounds} of each kind")
         for round in range(-10, rounds):
             for name, (_, options) in subjects.items():
-                parameters = {"options": options(), "count": NEWEST}
-                began = time.monotonic_ns()
-                connection.send("Fetch", **parameters)
-                frame = connection.reply_bytes()
-                milliseconds = (time.monotonic_ns() - began) / 1e6
-                connection.parameters(frame)
+                result = measure(options())
                 if round >= 0:
-                    figures[name].append(milliseconds)
-    setting.report.keep("fetches", {"client": figures, "inside": inside})
+                    figures[name].append(result)
+        counted = []
+        for round in range(setting.options.rounds):
+            edit = {"ids": [count - 7], "isFavorite": round % 2 == 0}
+            connection.call("PerformChanges", requests=[{"editAsset": edit}])
+            counted.append(measure({}))
+    setting.report.keep("fetches", {"daemon": figures, "counted": counted, "inside": inside})
     for name, (what, _) in subjects.items():
-        late = quantile(figures[name], 0.99)
+        used, waited = ([result[who] for result in figures[name]] for who in ["photod", "client"])
+        late = quantile(used, 0.99)
         setting.report.add(
-            f"Fetch of {what}, at {count:,}, at the client, p99", late, "ms",
-            note=f"p50 {digits(quantile(figures[name], 0.5))}",
+            f"Fetch of {what}, at {count:,}, CPU in photod, p99", late, "ms",
+            note=f"p50 {digits(quantile(used, 0.5))}; at the client p50 {digits(quantile(waited, 0.5))}, "
+                 f"p99 {digits(quantile(waited, 0.99))}",
             beside=("the same read in one process, p99", quantile(inside[name], 0.99)),
             targets=[under(late, 5, "ms")])
+    setting.report.add(f"Fetch of the first 100 of all, at {count:,}, the first after a commit, CPU in photod",
+                       middle(counted, "photod"), "ms", note=f"at the client {digits(middle(counted, 'client'))}")
 
 
 class Words:
@@ -170,9 +186,13 @@ def observers(setting):
     for number, results in distinct.items():
         last = middle(results, "last")
         setting.report.add(
-            f"{number:,} distinct fetches of the newest 1,000 or more of {count:,}, PerformChanges to the last byte at the last",
+            f"{several(number)} of the newest 1,000 or more of {count:,}, PerformChanges to the last byte at the last",
             last, "ms", note=f"{digits(last * 1e3 / number)} µs each" if number > 1 else "",
             beside=("one fetch", middle(distinct[1], "last")) if number > 1 else None)
+
+
+def several(number):
+    return "an observer" if number == 1 else f"observers of {number:,} distinct fetches"
 
 
 # ---- Memory ------------------------------------------------------------------------------------------

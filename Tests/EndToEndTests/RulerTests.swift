@@ -63,7 +63,7 @@ import Testing
     ("one photo's date changed, an observation of all 2,000", "fetched anew"),
     ("one photo's date changed, an observation, 1,000 distinct", "one fetch"), ("one favorite", nil),
     ("20 observers of all 2,000", "the same bytes through 20 socket pairs"),
-    ("memory at 2,000 with 20 observers", nil), ("10 distinct fetches", "one fetch"),
+    ("memory at 2,000 with 20 observers", nil), ("observers of 10 distinct fetches", "one fetch"),
     ("Fetch of the newest 100", "the same read in one process"), ("Fetch of 100 of an album", "the same read"),
     ("Fetch of 100 with a word", "the same read"), ("memory at 2,000 idle", nil),
     ("memory at 2,000 with one observer", nil), ("memory at 2,000 with 80 observers of different lists", nil),

@@ -5,8 +5,9 @@ import PhotoModel
 /// Makes a catalog of so many assets as a library of many years would have it, without a photo.
 ///
 /// Folders have 200 files, in chapters of 100 folders; dates ascend by and large with the folders. One in ten is a video,
-/// one in fifty a favorite; one in five has keywords, one in ten a title, one in twenty a caption. A hundredth is in each of
-/// `albums` albums. Words are frequent as those of a language are: few often, many seldom.
+/// one in fifty a favorite; one in five has keywords, one in ten a title, one in twenty a caption. There are `albums` albums
+/// of 500, or fewer in a small catalog, and a large one with a hundredth of all. Words are frequent as those of a language
+/// are: few often, many seldom.
 struct CatalogMaker {
   static let albums = 20
   static let filesPerFolder = 200
@@ -81,14 +82,18 @@ struct CatalogMaker {
   /// In the order of their ids, which nobody would notice.
   private func makeAlbums(_ writer: CatalogWriter) throws {
     let database = try writer.database
-    for album in 1...Self.albums {
-      try database.execute(sql: "INSERT INTO collection (kind, title) VALUES (1, ?)", arguments: ["Album \(album)"])
+    func make(_ title: String, everyOne every: Int, from first: Int) throws {
+      try database.execute(sql: "INSERT INTO collection (kind, title) VALUES (1, ?)", arguments: [title])
       try database.execute(
         sql: """
           INSERT INTO album_asset (collection_id, asset_id, rank)
-            SELECT ?1, id, id FROM asset WHERE id % 100 = ?2 AND id <= ?3
-          """, arguments: [database.lastInsertedRowID, album, count])
+            SELECT ?1, id, id FROM asset WHERE id % ?2 = ?3 AND id <= ?4
+          """, arguments: [database.lastInsertedRowID, every, first, count])
     }
+    for album in 1...Self.albums {
+      try make("Album \(album)", everyOne: max(Self.albums + 1, count / 500), from: album)
+    }
+    try make("Large", everyOne: 100, from: 1)
   }
 
   // MARK: - One asset
