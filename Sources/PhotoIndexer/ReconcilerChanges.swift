@@ -254,6 +254,8 @@ extension Reconciler {
       return true
     }
     try touchCollections(of: row.assetID, batch: &batch)
+    // It may show only what its name promises, and be back within this batch with what its file says.
+    if row.readTime == 0 { batch.record.update(asset: row.assetID, [.content, .metadata, .keywords]) }
     var directory = eventPlace(row.directoryID, []).directory
     if directory.last != UInt8(ascii: "/") { directory.append(UInt8(ascii: "/")) }
     if let keys = try batch.writer.bury(row.assetID, directoryPath: directory, date: batch.time / 1000) {

@@ -53,6 +53,25 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/b.jpg").addedDate == added)
   }
 
+  /// It moves on while it is read, and another comes to its place before it was: what it shows where it is found then is not
+  /// what it showed before, though it is the same file and was deleted and back within one batch.
+  @Test func fileThatCouldNotBeReadShowsAllAnewWhenItIsBack() throws {
+    let (fixture, id, album) = try favorite()
+    try fixture.apply(Fixture.file("other.jpg", fixture.disk.write("/p/other.jpg", bytes: 300)))
+    fixture.disk.move("/p/a.jpg", "/elsewhere/a.jpg")
+    try fixture.apply(Fixture.gone("a.jpg"))
+    fixture.disk.pass(100)
+    let back = fixture.disk.move("/elsewhere/a.jpg", "/p/b.jpg")
+    let there = fixture.disk.move("/p/b.jpg", "/p/c.jpg")
+    let isBack = try fixture.apply(Fixture.file("b.jpg", back))
+    #expect(try isBack.insertedAssets == [id] && fixture.asset("/p/b.jpg").camera == nil)
+    let other = fixture.disk.move("/p/other.jpg", "/p/b.jpg")
+    let record = try fixture.apply(Fixture.moved("other.jpg", to: "b.jpg", other), Fixture.file("c.jpg", there))
+    try expectItsOwn(fixture, id, at: "/p/c.jpg", album: album)
+    #expect(try fixture.asset("/p/c.jpg").camera != nil)
+    #expect(record.updatedAssets[id]?.contains([.path, .metadata]) == true, "\(record)")
+  }
+
   @Test func fileMovedOutAndEditedThereIsTheSamePhoto() throws {
     let (fixture, id, album) = try favorite()
     fixture.disk.move("/p/a.jpg", "/elsewhere/a.jpg")
