@@ -9,9 +9,9 @@ struct LiveCheck: Sendable {
   private let story: String
 
   /// - Parameters:
-  ///   - fixture: the socket.
+  ///   - socket: of the daemon.
   ///   - story: what happened, for who reads a failure.
-  init(fixture socket: String, story: String) {
+  init(socket: String, story: String) {
     library = PhotoLibrary(socketPath: socket)
     self.story = story
   }

@@ -9,7 +9,7 @@ import Testing
 struct LiveQueryTests {
   private static let seeds =
     effort("PHOTOD_LIVE_SEED", 0) > 0 ? [effort("PHOTOD_LIVE_SEED", 0)] : Array(1...effort("PHOTOD_LIVE_SEEDS", 1))
-  private static let operations = effort("PHOTOD_LIVE_OPERATIONS", 600)
+  private static let operations = effort("PHOTOD_LIVE_OPERATIONS", 400)
   private static let fetches = effort("PHOTOD_LIVE_FETCHES", 200)
 
   @Test(arguments: seeds)
