@@ -1,8 +1,8 @@
 import PhotoModel
 import Varlink
 
-/// A reply that is read by hand, where it is of the expected form: the general decoder takes ten times as long, and of a
-/// hundred thousand assets longer than everything else.
+/// A reply that is read by hand, where it is of the expected form: the general decoder takes several times as long, and of
+/// a hundred thousand assets longer than everything else.
 struct HandRead<Value: JSONReadable & Decodable & Sendable>: VarlinkDecodable, Sendable {
   let value: Value
 
