@@ -33,8 +33,8 @@ def large_photod(setting):
 # ---- Fetching ----------------------------------------------------------------------------------------
 
 def fetches(setting):
-    """Pages of 100 whole assets: the CPU time of photod from the call to the reply, which is what it takes where nobody else
-    wants a processor; and what a client waits that reads nothing in the reply.
+    """Pages of 100 whole assets: the CPU time of photod from the call to the reply, which is what it takes where nobody
+    else wants a processor; and what a client waits that reads nothing in the reply.
 
     Beside it the same read in one process, without JSON and socket.
     """
@@ -42,11 +42,13 @@ def fetches(setting):
     inside = setting.measure("fetches", rounds, setting.made_catalog(count))
     dice = random.Random(17)
     words = Words(setting.made_catalog(count), dice)
+    albums = {"album": count // max(ALBUMS + 1, count // 500), "large album": count // 100}
     subjects = {
         "newest": ("the newest 100", lambda: {"fetchLimit": NEWEST}),
         "first page": ("the first 100 of all", lambda: {}),
-        "album": ("100 of an album of 500", lambda: {"collection": f"album:Album {dice.randint(1, ALBUMS)}"}),
-        "large album": (f"100 of an album of {count // 100:,}", lambda: {"collection": "album:Large"}),
+        "album": (f"100 of an album of {albums['album']:,}",
+                  lambda: {"collection": f"album:Album {dice.randint(1, ALBUMS)}"}),
+        "large album": (f"100 of an album of {albums['large album']:,}", lambda: {"collection": "album:Large"}),
         "folder": ("100 of a folder of 200", lambda: {"collection": f"Folder {dice.randint(1, count // 200)}"}),
         "favorites": (f"100 of {count // 50:,} favorites", lambda: {"collection": "favorites"}),
         "text": ("100 with a word", lambda: {"text": words.next(), "fetchLimit": NEWEST}),
@@ -179,14 +181,15 @@ def observers(setting):
     last, one = middle(same, "last"), middle(alone, "last")
     setting.report.add(
         f"{most:,} observers of all {count:,}, PerformChanges to the last byte at the last", last, "ms",
-        note=f"{bytes} bytes each, the first has them after {digits(middle(same, 'first'))}, a single observer {digits(one)}",
+        note=f"{bytes} bytes each, the first has them after {digits(middle(same, 'first'))}, "
+             f"a single observer {digits(one)}",
         beside=(f"the same bytes through {most:,} socket pairs", quantile(pairs, 0.5)))
     setting.report.add(f"memory at {count:,} with {most:,} observers of one fetch, both programs, RSS",
                        memory["Rss"] / 1e6, "MB", note=parts(memory))
     for number, results in distinct.items():
         last = middle(results, "last")
         setting.report.add(
-            f"{several(number)} of the newest 1,000 or more of {count:,}, PerformChanges to the last byte at the last",
+            f"{several(number)}, newest 1,000 or more of {count:,}, PerformChanges to the last byte at the last",
             last, "ms", note=f"{digits(last * 1e3 / number)} µs each" if number > 1 else "",
             beside=("one fetch", middle(distinct[1], "last")) if number > 1 else None)
 
@@ -198,7 +201,7 @@ def several(number):
 # ---- Memory ------------------------------------------------------------------------------------------
 
 def memory(setting):
-    """Both programs, resident: with nobody connected, with an observer of all, and with a hundred of as many fetches."""
+    """Both programs: with nobody connected, with an observer of all, and with a hundred of as many fetches."""
     count = setting.options.assets
     dice = random.Random(19)
     words = Words(setting.made_catalog(count), dice)

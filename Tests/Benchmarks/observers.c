@@ -3,16 +3,16 @@
 //   cc -O2 -Wall -Wextra -o observers observers.c
 //   observers SOCKET CALLS
 //
-// Each line of the file CALLS is the parameters of one Observe, each on a connection of its own. When all have their lists
-// it prints "ready". For each line on its standard input, the parameters of PerformChanges, it makes that call on one more
-// connection and waits until every observer has one message, which must be a difference, as a whole. It prints a line of
-// JSON: from just before the call until the first, and the last, has its last byte, and until the call was answered, in
-// milliseconds; the bytes that all of them got together; and how many bytes the first got.
+// Each line of the file CALLS is the parameters of one Observe, each on a connection of its own. When all have their
+// lists it prints "ready". For each line on its standard input, the parameters of PerformChanges, it makes that call on
+// one more connection and waits until every observer has one message, which must be an observation, as a whole. It prints
+// a line of JSON: from just before the call until the first, and the last, has its last byte, and until the call was
+// answered, in milliseconds; the bytes that all of them got together; and how many bytes the first got.
 //
 //   observers -p COUNT BYTES ROUNDS
 //
-// What that can be at best: a process writes as many bytes to each of COUNT pairs of sockets, one write each, and another
-// reads them so. Prints the milliseconds from the word to begin until the last byte, a line a round.
+// What that can be at best: a process writes as many bytes to each of COUNT pairs of sockets, one write each, and
+// another reads them so. Prints the milliseconds from the word to begin until the last byte, a line a round.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>

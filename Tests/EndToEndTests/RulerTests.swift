@@ -61,7 +61,7 @@ import Testing
     ("full details, 10 shuffled", "Swift's difference(from:)"),
     ("one photo's date changed, an observation of all 20", "fetched anew"),
     ("one photo's date changed, an observation of all 2,000", "fetched anew"),
-    ("one photo's date changed, an observation, 1,000 distinct", "one fetch"), ("one favorite", nil),
+    ("one photo's date changed, an observation, one of 1,000 distinct", "one fetch"), ("one favorite", nil),
     ("20 observers of all 2,000", "the same bytes through 20 socket pairs"),
     ("memory at 2,000 with 20 observers", nil), ("observers of 10 distinct fetches", "one fetch"),
     ("Fetch of the newest 100", "the same read in one process"), ("Fetch of 100 of an album", "the same read"),
