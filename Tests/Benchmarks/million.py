@@ -18,6 +18,7 @@ from setting import HERE, say
 NEWEST = 100
 ALBUMS = 20
 DISTINCT = [1, 10, 100, 1_000]
+ROUNDS_OF_A_DAEMON = 200
 
 
 @contextlib.contextmanager
@@ -54,28 +55,31 @@ def fetches(setting):
         "text": ("100 with a word", lambda: {"text": words.next(), "fetchLimit": NEWEST}),
     }
     figures = {name: [] for name in subjects}
-    with large_photod(setting) as photod, photod.connect() as connection:
-        def measure(options):
-            parameters = {"options": options, "count": NEWEST}
-            used, began = cpu_nanoseconds(photod.process.pid), time.monotonic_ns()
-            connection.send("Fetch", **parameters)
-            frame = connection.reply_bytes()
-            waited = time.monotonic_ns() - began
-            used = cpu_nanoseconds(photod.process.pid) - used
-            connection.parameters(frame)
-            return {"photod": used / 1e6, "client": waited / 1e6}
+    counted = []
 
-        say(f"fetches: {rounds} of each kind")
-        for round in range(-10, rounds):
-            for name, (_, options) in subjects.items():
-                result = measure(options())
-                if round >= 0:
-                    figures[name].append(result)
-        counted = []
-        for round in range(setting.options.rounds):
-            edit = {"ids": [count - 7], "isFavorite": round % 2 == 0}
+    def measure(photod, connection, options):
+        parameters = {"options": options, "count": NEWEST}
+        used, began = cpu_nanoseconds(photod.process.pid), time.monotonic_ns()
+        connection.send("Fetch", **parameters)
+        frame = connection.reply_bytes()
+        waited = time.monotonic_ns() - began
+        used = cpu_nanoseconds(photod.process.pid) - used
+        connection.parameters(frame)
+        return {"photod": used / 1e6, "client": waited / 1e6}
+
+    # A few daemons, one after the other: a minute after its start each would make the backup of the day.
+    for start in range(0, rounds, ROUNDS_OF_A_DAEMON):
+        end = min(rounds, start + ROUNDS_OF_A_DAEMON)
+        say(f"fetches: {end} of {rounds} of each kind")
+        with large_photod(setting) as photod, photod.connect() as connection:
+            for round in range(start - 10, end):
+                for name, (_, options) in subjects.items():
+                    result = measure(photod, connection, options())
+                    if round >= start:
+                        figures[name].append(result)
+            edit = {"ids": [count - 7], "isFavorite": start % (2 * ROUNDS_OF_A_DAEMON) == 0}
             connection.call("PerformChanges", requests=[{"editAsset": edit}])
-            counted.append(measure({}))
+            counted.append(measure(photod, connection, {}))
     setting.report.keep("fetches", {"daemon": figures, "counted": counted, "inside": inside})
     for name, (what, _) in subjects.items():
         used, waited = ([result[who] for result in figures[name]] for who in ["photod", "client"])
