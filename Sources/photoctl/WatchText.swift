@@ -152,15 +152,15 @@ struct ObservationText {
       let why = reload.map { " (\($0.rawValue))" } ?? ""
       return "\(time)  the list has \(Text.count(observation.count, "asset", "assets"))\(why)\n"
     }
-    guard let details = observation.details else {
-      return "\(time)  the list is as it was: \(Text.count(observation.count, "asset", "assets"))\n"
-    }
     if hasList {
       do {
         _ = try replica.apply(observation)
       } catch {
         throw WatchedList.failure(error)
       }
+    }
+    guard let details = observation.details else {
+      return "\(time)  the list is as it was: \(Text.count(observation.count, "asset", "assets"))\n"
     }
     return WatchText.text(
       at: time, origin: observation.origin, head: Self.head(details, observation),

@@ -156,6 +156,20 @@ struct WatchTextTests {
     #expect(try lines.text(gone, at: time) == "10:15:02  several   +0 ~0 -1  1 asset\n")
   }
 
+  /// As when photod was started anew: what comes after that goes on from its token.
+  @Test func aListThatIsAsItWasIsGoneOnWith() throws {
+    var lines = ObservationText()
+    let digest = ListDigest(of: [1, 2]).description
+    _ = try lines.text(
+      Observation(token: "l.1.0", count: 2, digest: digest, offset: 0, ids: [1, 2], complete: true), at: time)
+    _ = try lines.text(Observation(token: "l.1.1", previousToken: "l.1.0", count: 2, digest: digest), at: time)
+    let details = FetchResultChangeDetails(
+      countBefore: 2, countAfter: 1, removedBefore: [IndexRange(start: 0, count: 1)])
+    let gone = Observation(
+      token: "l.1.2", previousToken: "l.1.1", count: 1, digest: ListDigest(of: [2]).description, details: details)
+    #expect(try lines.text(gone, at: time).hasSuffix("          - asset 1\n"))
+  }
+
   @Test func anotherDayHasItsDate() {
     let now = WatchText.now
     #expect(WatchText.clock(now, now: now).count == 8)

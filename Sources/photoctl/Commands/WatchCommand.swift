@@ -121,13 +121,14 @@ struct WatchCommand: AsyncParsableCommand {
   private func untilItEnds(_ watch: () async throws -> Void, place: () -> String?) async throws {
     var outage = Outage()
     while true {
-      let before = place()
+      let (before, began) = (place(), ContinuousClock.now)
       do {
         try await watch()
         return
       } catch let error as PhotoLibraryError {
         guard reconnect, Self.isOutage(error) else { throw Self.failure(error, after: place()) }
-        if place() != before { outage = Outage() }
+        // It told something, or was there for a while: this is another outage.
+        if place() != before || .now - began > Outage.longest { outage = Outage() }
         try await outage.wait(because: error)
       }
     }
@@ -187,6 +188,8 @@ private struct WatchedHistory {
 
 /// How long to wait for photod: soon at first, then every two seconds.
 private struct Outage {
+  static let longest = Duration.seconds(2)
+
   private var pause = Duration.milliseconds(50)
   private var isTold = false
 
@@ -198,7 +201,7 @@ private struct Outage {
       Output.complain("photoctl: \(Printable.text(error.message)); waiting for it\n")
     }
     try await Task.sleep(for: pause)
-    pause = min(pause * 2, .seconds(2))
+    pause = min(pause * 2, Self.longest)
   }
 }
 
