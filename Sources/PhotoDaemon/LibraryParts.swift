@@ -90,6 +90,7 @@ final class ServingLibrary: RunningLibrary {
         ManageService(
           connections: interface.connections, events: library.events, library: library, keeping: keeper),
       ],
+      limits: .leavingFiles(),
       onEvent: { [counted = RepeatedMessages.counted(logger)] in serviceEvent($0, counted) })
     interface.connections.watch(service)
     (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -41,7 +41,8 @@ struct FactTests {
       article: "Architecture", text: "| one call | 16 MiB |", file: "Varlink/VarlinkService.swift",
       source: "maximumMessageBytes = 16 << 20"),
     Fact(
-      article: "Architecture", text: "| connections | 2,048 |", file: "Varlink/VarlinkService.swift",
+      article: "Architecture", text: "| connections | 2,048, or half of the files",
+      file: "Varlink/VarlinkService.swift",
       source: "maximumConnections = 2_048"),
     Fact(
       article: "Protocol", text: "closed after 10 minutes", file: "Varlink/VarlinkService.swift",
