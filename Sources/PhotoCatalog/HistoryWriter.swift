@@ -221,7 +221,7 @@ extension Catalog {
   ///   - newest: so many commits stay however old they are.
   ///   - maximumBytes: what the history may take; the oldest above it go, however new they are, but for the last.
   package func pruneHistory(olderThan date: Int64, keeping newest: Int64, maximumBytes: Int64 = .max) throws {
-    historyGrowth.store(0, ordering: .relaxed)
+    let growth = historyGrowthBytes
     let (first, end) = try read { reader -> (Int64, Int64) in
       let select = try RawStatement(
         reader.database,
@@ -240,5 +240,6 @@ extension Catalog {
       try write { try $0.pruneHistory(before: sequence) }
     }
     if first < end { try write { try $0.pruneHistory(before: end) } }
+    historyGrowth.subtract(growth, ordering: .relaxed)
   }
 }
