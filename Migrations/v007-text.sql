@@ -12,9 +12,11 @@ CREATE INDEX asset_audio ON asset (sort_date, id, is_hidden, is_trashed, media_t
 -- it filled the index on its way.
 CREATE TABLE text_index (
   id INTEGER PRIMARY KEY CHECK (id = 1),
-  indexed_through INTEGER NOT NULL
+  indexed_through INTEGER NOT NULL,
+  -- TextWords.version of the words in it. Of another one it is made anew.
+  version INTEGER NOT NULL
 );
-INSERT INTO text_index VALUES (1, 0);
+INSERT INTO text_index VALUES (1, 0, 1);
 
 CREATE VIEW asset_words (id, words) AS
   SELECT id, photod_words(

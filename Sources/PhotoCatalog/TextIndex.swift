@@ -74,6 +74,11 @@ extension Catalog {
 }
 
 enum TextIndex {
+  /// Whether its words are those that this program makes of a text.
+  static func isOfTheseRules(_ database: Database) throws -> Bool {
+    try Int.fetchOne(database, sql: "SELECT version FROM text_index") == TextWords.version
+  }
+
   /// Whether the index has just what the assets say.
   ///
   /// - Complexity: O(n), with the words of every asset: some seconds for a million.
@@ -112,6 +117,6 @@ enum TextIndex {
     }
     try database.execute(sql: "DROP TABLE asset_text")
     try database.execute(sql: sql)
-    try database.execute(sql: "UPDATE text_index SET indexed_through = 0")
+    try database.execute(sql: "UPDATE text_index SET indexed_through = 0, version = ?", arguments: [TextWords.version])
   }
 }

@@ -77,6 +77,8 @@ package actor Library {
   var activeSuspects: Set<UInt16> = []
   /// There are assets that are not in the index of words, or nobody has looked yet.
   var hasNewWords = true
+  /// They could not be written to it.
+  var isTextLate = false
   /// Some 20 ms each, in which nothing else is written.
   static let wordBatch = 2_000
   static let wordBatchesPerSecond = 10
@@ -285,7 +287,7 @@ package actor Library {
       recentCommits.append(effects, sequence: sequence)
       events.append(.committed(sequence: sequence, origin: origin, .init(record)))
       feed.publish(sequence)
-      if !record.insertedAssets.isEmpty { hasNewWords = true }
+      if !record.insertedAssets.isEmpty || isTextLate { hasNewWords = true }
       assetCount += record.insertedAssets.count - record.deletedAssets.count
       counters.assetsInserted += record.insertedAssets.count
       counters.assetsUpdated += record.updatedAssets.count

@@ -45,9 +45,10 @@ extension Library {
     }
     do {
       hasNewWords = try catalog.indexText(limit: Self.wordBatch)
+      isTextLate = false
     } catch {
       // A disk that is full: the next commit tells, and has the index tried again.
-      hasNewWords = false
+      (hasNewWords, isTextLate) = (false, true)
       logger.notice("words not indexed", metadata: ["error": "\(error)"])
     }
   }

@@ -181,6 +181,10 @@ import Testing
     try damage(fixture.catalog, sql)
     let findings = try fixture.catalog.check(deep: true).findings
     #expect(findings.count == 1 && findings[0].what.contains("index of words"), "\(findings)")
+    // Nothing waits for a change to have it filled.
+    #expect(try fixture.catalog.indexText(limit: 100) == false)
+    let count = "SELECT count(*) FROM asset_text_docsize"
+    #expect(try fixture.catalog.read { try Int.fetchOne($0.database, sql: count) } == 4)
     #expect(try fixture.catalog.check(deep: true).findings.isEmpty)
     #expect(try found("jpg").count == 4)
     #expect(try fixture.catalog.check(deep: true).findings.isEmpty)
@@ -211,6 +215,26 @@ import Testing
     #expect(try search(again).count == 4)
     #expect(try again.check(deep: true).findings.isEmpty)
     try again.close()
+  }
+
+  @Test func wordsByOtherRulesAreIndexedAnew() throws {
+    let fixture = try UserDataFixture()
+    let catalog = try fixture.open()
+    _ = try catalog.addPhotos(4)
+    try damage(catalog, "UPDATE text_index SET version = version - 1")
+    try catalog.close()
+    let again = try fixture.open()
+    let state = try again.read { reader in
+      try Row.fetchOne(reader.database, sql: "SELECT indexed_through, version FROM text_index")
+    }
+    #expect(state?[0] == 0 && state?[1] == TextWords.version)
+    #expect(try again.read { try $0.ids($0.plan(FetchOptions(text: "jpg"))) }.count == 4)
+    while try again.indexText(limit: 100) {}
+    #expect(try again.check(deep: true).findings.isEmpty)
+    try again.close()
+    let third = try fixture.open()
+    #expect(try third.read { try Int.fetchOne($0.database, sql: "SELECT indexed_through FROM text_index") } == 4)
+    try third.close()
   }
 
   /// The words of a catalog of an older version are found at once, and come into the index as it is quiet.

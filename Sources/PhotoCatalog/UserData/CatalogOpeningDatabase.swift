@@ -71,9 +71,9 @@ extension CatalogOpening {
       }
       try Self.migrator(lastStep).migrate(pool)
       _ = try pool.read { try read($0) }
-      if isSuspect, lastStep == nil {
-        // All tables are whole. What is left to be damaged is what FTS5 keeps in its own.
-        try pool.write { if try !TextIndex.isWhole($0) { try TextIndex.reset($0) } }
+      // Where it is suspect, all tables are whole. What is left to be damaged is what FTS5 keeps in its own.
+      if lastStep == nil, try pool.read({ try !TextIndex.isOfTheseRules($0) }) || isSuspect {
+        try pool.write { if try !TextIndex.isOfTheseRules($0) || !TextIndex.isWhole($0) { try TextIndex.reset($0) } }
       }
       return pool
     } catch {

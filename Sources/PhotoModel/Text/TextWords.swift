@@ -2,6 +2,9 @@
 /// marks together, everything else between. Of scripts that put nothing between words each character is a word of its own,
 /// and so is each emoji; what is asked for then is a run of them.
 package enum TextWords {
+  /// To be raised with whatever gives any text other words than before: what was indexed by other rules is not found.
+  package static let version = 1
+
   /// Between texts that are not to be read as one: a character that no word has.
   package static let boundary: Unicode.Scalar = "\u{E000}"
 
