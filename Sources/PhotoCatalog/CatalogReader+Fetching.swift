@@ -74,21 +74,25 @@ extension CatalogReader {
       throw FetchError.invalidOption(
         field: "fetchLimit", message: "fetchLimit is \(limit); it is at least 1, and left out for no limit.")
     }
-    let order = try FetchOrder(options.sortDescriptors, of: source, isLimited: options.fetchLimit != nil)
+    let fetchLimit = options.fetchLimit.map { min($0, Self.maximumFetchLimit) }
+    let order = try FetchOrder(options.sortDescriptors, of: source, isLimited: fetchLimit != nil)
     var key = "collection=\(collectionKey);sort=\(order.key)"
     if options.includeHidden == true { key += ";hidden" }
     if options.includeTrashed == true { key += ";trashed" }
     if options.excludeUnavailable == true { key += ";available" }
     if let mediaTypes { key += ";types=" + mediaTypes.map(\.rawValue).joined(separator: ",") }
-    if let limit = options.fetchLimit { key += ";limit=\(limit)" }
+    if let limit = fetchLimit { key += ";limit=\(limit)" }
     // Its length before it: what it holds can't feign another part.
     if let textKey { key += ";text=\(textKey.utf8.count):\(textKey)" }
     // The other part that may hold anything: last, for the same reason.
     key += ";where=" + predicateKey
     return FetchPlan(
-      key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, fetchLimit: options.fetchLimit,
+      key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, fetchLimit: fetchLimit,
       source: source, order: order)
   }
+
+  /// No list is as long, and what is computed with it does not overflow.
+  private static let maximumFetchLimit = 1 << 40
 
   /// In their canonical order, each once; `nil` when every asset is of one of them.
   private static func mediaTypes(_ names: [String]?) throws -> [MediaType]? {

@@ -53,7 +53,8 @@ struct FetchOrder: Sendable {
     dependsOn = keys.reduce(into: []) { $0.formUnion(Self.fields($1.key)) }
     firstKey = Self.expression(keys[0].key, of: source)
     isFirstAscending = keys[0].ascending
-    let isIndexed = [.creationDate, .albumOrder].contains(keys[0].key) && keys.count == 2 && keys[1].key == .id
+    let isIndexed =
+      keys[0].key == (source.albumID == nil ? .creationDate : .albumOrder) && keys.count == 2 && keys[1].key == .id
     indexedKey = isIndexed && keys[0].ascending == keys[1].ascending ? firstKey : nil
     idsAscendInTies =
       switch keys[0].key {

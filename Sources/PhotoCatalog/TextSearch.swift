@@ -49,11 +49,13 @@ struct TextSearch {
     list.with + "SELECT \(columns)" + list.from + list.whereClause + plan.order.sql
   }
 
-  /// Of the rows whose ids are in a JSON array, which is the first argument, those that have the words.
-  var lookupStatement: String {
-    let conditions = list.whereClause(touched: true)
-    return list.with + "SELECT \(columns)" + list.from(touched: true) + conditions
-      + (conditions.isEmpty ? " WHERE " : " AND ") + "(? OR \(text.ofOne.sql))" + plan.order.sql + " LIMIT ?"
+  /// Of the rows whose ids are in a JSON array, which is the first argument, the first as many as the last says.
+  ///
+  /// - Parameter isWhole: they are known to have all words.
+  func lookupStatement(isWhole: Bool) -> String {
+    let source = isWhole ? list : plan.source
+    return source.with + "SELECT \(columns)" + source.from(touched: true) + source.whereClause(touched: true)
+      + plan.order.sql + " LIMIT ?"
   }
 
   private var columns: String { "\(list.idColumn), \(plan.order.firstKey)" }
@@ -69,8 +71,8 @@ struct TextSearch {
     /// To be told an id by the index of words; by one that has to gather all words that begin with something.
     static let id = 0.06
     static let idOfPrefix = 0.2
-    /// To look up and sort an asset.
-    static let lookup = 0.5
+    /// To look up and sort an asset, whose page is likely to be read for it alone.
+    static let lookup = 2.5
   }
 
   /// As many are looked at before anything is known of a text: less than a millisecond.
@@ -163,11 +165,10 @@ struct TextSearch {
   }
 
   private func lookedUp(_ found: [Int64], isWhole: Bool) throws -> Rows {
-    let statement = try RawStatement(database, uncached: lookupStatement)
+    let statement = try RawStatement(database, uncached: lookupStatement(isWhole: isWhole))
     let ids = "[" + found.map(String.init).joined(separator: ",") + "]"
-    statement.bind(
-      [.text(ids)] + list.arguments(touched: true) + [.integer(isWhole ? 1 : 0)] + text.ofOne.arguments
-        + [.integer(Int64(limit))])
+    let source = isWhole ? list : plan.source
+    statement.bind([.text(ids)] + source.arguments(touched: true) + [.integer(Int64(limit))])
     var rows: Rows = []
     try statement.forEachRow { rows.append((statement.int64(0), statement.sortNumber(1, plan.order))) }
     return rows

@@ -233,7 +233,7 @@ import Testing
     let options = FetchOptions(text: "a", fetchLimit: 100)
     let (words, list, lookup) = try fixture.catalog.read { reader in
       let search = try #require(TextSearch(try reader.plan(options), limit: 100, reader.database))
-      return (search.wordsStatement, search.listStatement, search.lookupStatement)
+      return (search.wordsStatement, search.listStatement, search.lookupStatement(isWhole: true))
     }
     for statement in [words, list] {
       let steps = try explain(options, statement)
@@ -243,6 +243,26 @@ import Testing
     #expect(try explain(options, list) == ["SCAN asset USING COVERING INDEX asset_by_date"])
     let steps = try explain(options, lookup)
     #expect(steps.contains("SEARCH asset USING INTEGER PRIMARY KEY (rowid=?)"), "\(steps)")
+  }
+
+  @Test func noLimitIsTooLarge() throws {
+    try fixture.catalog.read { reader in
+      let all = try reader.ids(reader.plan(FetchOptions()))
+      for limit in [Int.max, .max / 2, 1 << 40] {
+        let plan = try reader.plan(FetchOptions(fetchLimit: limit))
+        #expect(try reader.ids(plan) == all && reader.list(plan).ids == all && reader.count(plan) == all.count)
+      }
+    }
+  }
+
+  /// No index has a user's album by date: its pages are cut from one list, not sorted anew each.
+  @Test func anAlbumByDateIsSortedOnce() throws {
+    try fixture.addAlbum("Mine")
+    let dates = [SortDescriptor(key: "creationDate", ascending: false)]
+    let options = FetchOptions(collection: "Mine", sortDescriptors: dates)
+    #expect(try fixture.catalog.read { try $0.plan(options).nextStatement } == nil)
+    let own = FetchOptions(collection: "Mine")
+    #expect(try fixture.catalog.read { try $0.plan(own).nextStatement } != nil)
   }
 
   @Test func pagesAreTheList() throws {
