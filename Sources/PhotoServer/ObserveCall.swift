@@ -136,6 +136,8 @@ struct LiveObservation {
     let sent: Sent
     if let ids = parameters.sinceIDs {
       (sent, digest) = (.ids(ids), ListDigest(of: ids).description)
+      // Of another fetch, or another time.
+      if let known, known.digest != digest { return .reload(.digestMismatch) }
     } else if let known {
       (sent, digest) = (.list(known), known.digest)
     } else if parameters.sinceDigest == list.digest {

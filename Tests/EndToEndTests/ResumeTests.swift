@@ -33,6 +33,10 @@ import Testing
       let nothing = try await first(Parameters(since: start.token), fixture)
       #expect(nothing.details == nil && nothing.ids == nil && nothing.previousToken == start.token)
 
+      // Ids of another list, and nothing has changed since.
+      let other = try await first(Parameters(since: start.token, sinceIDs: Array(before.dropLast(3))), fixture)
+      #expect(other.reload == .digestMismatch && other.ids == before)
+
       unlink(fixture.path("3.jpg"))
       try fixture.write("new.jpg", 77)
       try await fixture.synchronize()

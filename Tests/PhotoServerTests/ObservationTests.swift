@@ -21,7 +21,7 @@ import Testing
     // By the token alone: Fetch may have handed it out.
     let byToken = try await begun(fixture, ObserveParameters(since: token))
     #expect(byToken.count == 1 && byToken[0].reload == nil && byToken[0].ids == nil && byToken[0].token == token)
-    let byList = try await begun(fixture, ObserveParameters(since: token, sinceIDs: first + second))
+    let byList = try await begun(fixture, ObserveParameters(since: token, sinceIDs: second + first))
     #expect(byList.count == 1 && byList[0].reload == nil && byList[0].details == nil && byList[0].count == 2)
   }
 
