@@ -59,7 +59,12 @@ extension LibraryService {
         current: current)
     }
     // Not compared with the feed: a commit can be read, and its token be handed out, just before it is announced.
-    guard try library.catalog.read({ try $0.historyReaches(token.sequence) }) else { throw forgotten() }
+    let (isReached, last) = try library.catalog.read { (try $0.historyReaches(token.sequence), try $0.sequence()) }
+    guard token.sequence <= last else {
+      throw ContractError.tokenExpired(
+        "The library has not come as far as this token. Take the current token, then fetch anew.", current: current)
+    }
+    guard isReached else { throw forgotten() }
     return token.sequence
   }
 

@@ -22,11 +22,13 @@ import Varlink
       let reply = try await client.call(
         "org.photod.library.FetchPersistentChanges", Since(since: token), returning: Reply.self)
       #expect(reply.changes.isEmpty && reply.token == token)
-      await #expect(throws: VarlinkError.self, "of a commit to come") {
+      let error = await #expect(throws: VarlinkError.self, "of a commit to come") {
         _ = try await client.call(
           "org.photod.library.FetchPersistentChanges", Since(since: fixture.catalog.token(3).description),
           returning: Reply.self)
       }
+      let said = String(decoding: error?.parameters ?? [], as: UTF8.self)
+      #expect(said.contains("has not come as far as this token"))
       await client.close()
     }
   }
