@@ -35,6 +35,13 @@ enum Output {
     }
   }
 
+  /// What the caller closed would be the number of a socket, and text be written to that. So it can't be written.
+  static func occupyClosedDescriptors() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
   /// To standard error. Where that fails there is nobody left to tell.
   static func complain(_ text: String) { _ = writeAll(Array(text.utf8), to: STDERR_FILENO) }
 

@@ -64,6 +64,7 @@ struct Photoctl: AsyncParsableCommand {
 
   // Off the main actor: nothing here needs its thread, and its callbacks would trap on any other.
   nonisolated static func main() async {
+    Output.occupyClosedDescriptors()
     // A closed pipe is an error of write(2) then, which ends the command without noise.
     signal(SIGPIPE, SIG_IGN)
     var arguments = CommandLineBytes.arguments()

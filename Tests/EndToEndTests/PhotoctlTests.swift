@@ -177,6 +177,27 @@ import Varlink
     }
   }
 
+  /// The socket would have its number, and get the text.
+  @Test func whereTheOutputIsClosedThatIsSaid() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let errors = fixture.directory + "/errors"
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = [
+        "-c", "exec \"$0\" --socket \"$1\" query >&- 2>\"$2\"", DaemonFixture.products + "/photoctl", fixture.socket,
+        errors,
+      ]
+      try process.run()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 74)
+      let text = try String(contentsOfFile: errors, encoding: .utf8)
+      #expect(text.hasPrefix("photoctl: the output can't be written: Bad file descriptor\n"), "\(text)")
+    }
+  }
+
   @Test func shorthandsAreUnderstood() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("nikon.jpg")
