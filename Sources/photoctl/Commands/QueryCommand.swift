@@ -32,11 +32,12 @@ struct QueryCommand: AsyncParsableCommand {
       PREDICATES
         KEY OPERATOR VALUE, joined by AND, OR, NOT and parentheses. Operators are
         == != < <= > >= IN {a, b} BETWEEN {a, b}, and for texts CONTAINS BEGINSWITH
-        ENDSWITH LIKE (* and ?) MATCHES (a regular expression). [c] behind one ignores
-        case, [d] accents. Values are 'text', numbers, true, false, nil for what is
-        absent, and dates: '2024', '2024-07', '2024-07-21T10:00'. Keys are the fields,
-        but for mediaSubtypes, and resources.path .filename .byteCount .contentType.
-        Of keywords and resources ANY, ALL or NONE is asked: ANY keywords == 'sea'.
+        ENDSWITH LIKE (* and ?) MATCHES (a regular expression). [c] behind one
+        ignores case, [d] accents. Values are 'text', numbers, true, false, nil for
+        what is absent, and dates: '2024', '2024-07', '2024-07-21T10:00'. Keys are
+        the fields, but for mediaSubtypes, and resources.path .filename .byteCount
+        .contentType. Of keywords and resources ANY, ALL or NONE is asked:
+        ANY keywords == 'sea'.
 
       SORT KEYS
         creationDate modificationDate addedDate filename byteCount pixelWidth
