@@ -61,8 +61,7 @@ import Varlink
       let (state, log) = (fixture.directory + "/state", fixture.directory + "/log.jsonl")
       try Data(try #require(Self.listings("bash", in: "FollowingFromScripts").first).utf8)
         .write(to: URL(fileURLWithPath: script))
-      // It reads all that it is given, as ssh does.
-      try Data("#!/bin/bash\ncat >/dev/null\n[ \"$1\" = all ] || printf '%s\\n' \"$2\" >>'\(log)'\n".utf8)
+      try Data("#!/bin/bash\n[ \"$1\" = all ] || cat >>'\(log)'\n".utf8)
         .write(to: URL(fileURLWithPath: command))
       try #require(chmod(command, 0o700) == 0)
       try fixture.linkSocket()

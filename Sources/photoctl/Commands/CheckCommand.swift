@@ -7,7 +7,7 @@ struct CheckCommand: AsyncParsableCommand {
     abstract: "Looks whether the library's catalog is sound.",
     discussion: """
       It compares the catalog with the rules that it must follow, and with what is written down of your favorites \
-      beside it. Nothing is changed. With an error found it ends with 65; warnings are said, and are no failure. \
+      beside it. Nothing of yours is changed; an index of words that differs is made anew. With an error found it ends with 65; warnings are said, and are no failure. \
       'photoctl rescan --dry-run' compares the catalog with your folders.
 
       EXAMPLES

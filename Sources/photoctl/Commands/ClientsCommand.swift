@@ -11,7 +11,7 @@ struct ClientsCommand: AsyncParsableCommand {
 
       BEHIND is 'no' where the program was sent all that concerns it, and has read it. '3 commits' are changes that photod \
       has yet to look at for it, which is a matter of milliseconds. '120 commits, 31 kB unread': the program does not \
-      read; so much memory waits for it, the kernel's own for a socket with it. That costs nobody anything: it gets one difference when it does.
+      read; so much memory waits for it, the kernel's own for a socket with it. That costs nobody anything: of a list it gets one difference when it does.
 
       EXAMPLES
         photoctl clients
