@@ -8,6 +8,8 @@ STRIP ?= -s
 # The folder that `make run` watches; without it the daemon's own choice, which is your pictures folder.
 ROOT ?=
 JOBS ?= $(shell nproc)
+# The long runs that `make soak` plays; without it all of them.
+RUNS ?=
 
 # No writable table of functions.
 HARDENING = -Xlinker -z -Xlinker now
@@ -23,7 +25,7 @@ MANDIR = $(PREFIX)/share/man/man1
 DEBDIR = .build/deb
 SOURCES = Sources Tests Migrations Package.swift
 
-.PHONY: all help deps build run stop demo test lint format bench docs install uninstall deb check-deb clean
+.PHONY: all help deps build run stop demo build-tests test test-quick soak lint format bench docs install uninstall deb check-deb clean
 .SILENT:
 
 all: build
@@ -34,35 +36,45 @@ help:
 	echo 'make run [ROOT=DIR]       build, start a daemon on DIR, and say how to query it'
 	echo 'make stop                 end that daemon'
 	echo 'make demo                 watch 200 made-up photos being added, renamed, edited and deleted'
+	echo 'make test-quick           build, and run the tests but the slow ones, in about 100 seconds'
 	echo 'make test                 build and test everything, check the style'
+	echo 'make soak [RUNS=NAMES]    build, and play the long runs of the tests for hours; Scripts/soak --list names them'
 	echo 'make bench                measure'
 	echo 'make docs                 make the documentation (DocC)'
 	echo 'make install [PREFIX=/usr/local] [DESTDIR=DIR], make uninstall'
 	echo 'make deb [RELEASE=DIR]    make a Debian package, of the programs in DIR if given; make check-deb tries it'
 
 deps:
-	Tests/Scripts/deps
+	Scripts/deps
 
 build: deps
 	echo 'Building (the first time takes some minutes) ...'
 	swift build --quiet -j $(JOBS) -c release --static-swift-stdlib $(HARDENING)
 
 run: build
-	Tests/Scripts/run $(RELEASE) '$(ROOT)'
+	Scripts/run $(RELEASE) '$(ROOT)'
 
 stop:
-	Tests/Scripts/stop
+	Scripts/stop
 
 demo: build
-	Tests/Scripts/demo $(RELEASE)
+	Scripts/demo $(RELEASE)
+
+# A target may import only what Package.swift lets it.
+build-tests: deps
+	Scripts/deps --tests
+	echo 'Building the tests (the first time takes some minutes) ...'
+	PHOTOD_BENCHMARKS=1 swift build --quiet -j $(JOBS) --explicit-target-dependency-import-check error --build-tests
 
 # The style first, so that the test runner has the last word.
-test: deps lint
-	# For the service under a real user manager, which only root can start here. Others skip it, and who can't have these.
-	test "$$(id -u)" != 0 || Tests/Scripts/deps dbus-user-session systemd || echo 'The service is not tried.'
-	echo 'Building the tests (the first time takes some minutes) ...'
-	PHOTOD_BENCHMARKS=1 swift build --quiet -j $(JOBS) --build-tests
-	Tests/Scripts/test
+test: lint build-tests
+	Scripts/test
+
+test-quick: build-tests
+	Scripts/test-quick
+
+soak: build-tests
+	Scripts/soak $(RUNS)
 
 lint:
 	swift format lint --strict --parallel --recursive $(SOURCES)
@@ -114,7 +126,7 @@ uninstall:
 
 # RELEASE=DIR, given to make, gets to debian/rules as all that is given does.
 deb:
-	Tests/Scripts/deps chrpath debhelper
+	Scripts/deps chrpath debhelper
 	rm -rf $(DEBDIR) && mkdir -p $(DEBDIR)
 	DEBDIR=$(DEBDIR) dpkg-buildpackage --build=binary --no-sign --post-clean \
 	  --buildinfo-option=-u$(DEBDIR) --buildinfo-file=$(DEBDIR)/photod.buildinfo \
@@ -123,8 +135,8 @@ deb:
 	ls $(DEBDIR)/*.deb
 
 check-deb: deb
-	Tests/Scripts/deps dbus-user-session libpam-systemd lintian systemd
-	Tests/Scripts/check-deb $(DEBDIR)/*.deb
+	Scripts/deps dbus-user-session libpam-systemd lintian systemd
+	Scripts/check-deb $(DEBDIR)/*.deb
 
 clean: stop
 	rm -rf .build

@@ -1,12 +1,11 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Each target imports only those above it in this list; the order is the house of the architecture, from the ground up.
+// Each target imports only targets above it in this list.
 let package = Package(
   name: "photod",
   platforms: [.macOS(.v15)],
   products: [
-    .library(name: "PhotoModel", targets: ["PhotoModel"]),
     .library(name: "PhotoClient", targets: ["PhotoClient"]),
     .library(name: "Varlink", targets: ["Varlink"]),
     .executable(name: "photod", targets: ["photod"]),
@@ -24,6 +23,11 @@ let package = Package(
   targets: [
     // Values and pure functions.
     .target(name: "PhotoModel"),
+    .target(name: "PredicateLanguage", dependencies: ["PhotoModel"]),
+    .target(name: "ChangeDetails", dependencies: ["PhotoModel"]),
+    .target(
+      name: "PhotoContract", dependencies: ["ChangeDetails", "PhotoModel"],
+      resources: [.embedInCode("org.photod.library.varlink"), .embedInCode("org.photod.manage.varlink")]),
     .target(name: "WatchRecords"),
 
     // The schema, and the protocol.
@@ -32,7 +36,8 @@ let package = Package(
       resources: [
         .embedInCode("v001-catalog.sql"), .embedInCode("v002-keywords.sql"), .embedInCode("v003-identity.sql"),
         .embedInCode("v004-user-data.sql"), .embedInCode("v005-volumes.sql"), .embedInCode("v006-seen.sql"),
-        .embedInCode("v007-text.sql"),
+        .embedInCode("v007-text.sql"), .embedInCode("v008-identity.sql"),
+        .embedInCode("v009-dates.sql"),
       ]),
     .target(
       name: "Varlink",
@@ -41,39 +46,44 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
       ]),
 
+    // Child processes.
+    .target(name: "WorkerProcess", dependencies: [.product(name: "Logging", package: "swift-log")]),
+
     // What the disk says.
     .target(
       name: "PhotoWatch",
-      dependencies: ["WatchRecords", .product(name: "Logging", package: "swift-log")]),
-    .target(name: "PhotoMetadata", dependencies: ["CExif", "CExifArena", "CExpat", "PhotoModel"]),
+      dependencies: ["WatchRecords", "WorkerProcess", .product(name: "Logging", package: "swift-log")]),
+    .target(name: "PhotoMetadata", dependencies: ["CExif", "CExifArena", "CExpat", "CZlib", "PhotoModel"]),
 
     // What the library knows, and how a program asks it.
     .target(
       name: "PhotoCatalog",
       dependencies: [
-        "PhotoModel", "Migrations",
+        "CFileBirth", "ChangeDetails", "Migrations", "PhotoContract", "PhotoModel", "PredicateLanguage",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
-    .target(name: "PhotoClient", dependencies: ["PhotoModel", "Varlink"]),
+    .target(name: "PhotoClient", dependencies: ["ChangeDetails", "PhotoContract", "PhotoModel", "Varlink"]),
 
+    .target(
+      name: "PhotoLive", dependencies: ["ChangeDetails", "PhotoCatalog", "PhotoContract", "PhotoModel", "Varlink"]),
     .target(
       name: "PhotoIndexer",
       dependencies: [
-        "PhotoModel", "PhotoCatalog", "PhotoWatch", "PhotoMetadata", "WatchRecords",
+        "PhotoContract", "PhotoLive", "PhotoModel", "PhotoCatalog", "PhotoWatch", "PhotoMetadata", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
       name: "PhotoServer",
       dependencies: [
-        "PhotoModel", "PhotoCatalog", "PhotoIndexer", "Varlink",
+        "ChangeDetails", "PhotoContract", "PhotoModel", "PhotoCatalog", "PhotoIndexer", "PhotoLive",
+        "PredicateLanguage", "Varlink",
         .product(name: "Logging", package: "swift-log"),
-      ],
-      resources: [.embedInCode("org.photod.library.varlink"), .embedInCode("org.photod.manage.varlink")]),
+      ]),
     .target(
       name: "PhotoDaemon",
       dependencies: [
-        "PhotoModel", "PhotoCatalog", "PhotoIndexer", "PhotoServer", "PhotoWatch", "Varlink",
+        "PhotoModel", "PhotoCatalog", "PhotoIndexer", "PhotoServer", "PhotoWatch", "Varlink", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -91,7 +101,7 @@ let package = Package(
     .executableTarget(
       name: "photoctl",
       dependencies: [
-        "PhotoClient",
+        "ChangeDetails", "PhotoClient", "PhotoContract", "PhotoModel", "PredicateLanguage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(
@@ -102,55 +112,91 @@ let package = Package(
     // C
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
     .target(name: "CExifArena"),
+    .target(name: "CFileBirth"),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
     .target(name: "CWatchShim"),
 
     // Tests
-    .target(name: "TestPlaces", path: "Tests/TestPlaces"),
-    .target(name: "TestFetches", dependencies: ["PhotoCatalog", "PhotoModel"], path: "Tests/TestFetches"),
-    .testTarget(name: "PhotoModelTests", dependencies: ["PhotoModel"], exclude: ["Snapshots"]),
-    .testTarget(name: "WatchRecordsTests", dependencies: ["WatchRecords"]),
+    .target(name: "TestTools", path: "Tests/TestTools"),
+    .target(
+      name: "PhotoTestSupport",
+      dependencies: [
+        "PhotoCatalog", "PhotoModel", "PhotoWatch", "TestTools", "Varlink", "WatchRecords",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Tests/PhotoTestSupport"),
+    .target(
+      name: "TestFetches", dependencies: ["PhotoCatalog", "PhotoModel", "PredicateLanguage"],
+      path: "Tests/TestFetches"),
+    .testTarget(name: "PhotoModelTests", dependencies: ["TestTools", "PhotoModel"]),
+    .testTarget(
+      name: "PredicateLanguageTests", dependencies: ["TestTools", "PredicateLanguage", "PhotoModel"],
+      exclude: ["Snapshots"]),
+    .testTarget(name: "ChangeDetailsTests", dependencies: ["TestTools", "ChangeDetails", "PhotoModel"]),
+    .testTarget(
+      name: "PhotoContractTests",
+      dependencies: ["TestTools", "PhotoContract", "ChangeDetails", "PhotoModel", "PredicateLanguage"]),
+    .testTarget(name: "WatchRecordsTests", dependencies: ["TestTools", "WatchRecords"]),
     .testTarget(
       name: "PhotoWatchTests",
       dependencies: [
-        "TestPlaces", "PhotoWatch", "WatchRecords", .product(name: "Logging", package: "swift-log"),
+        "PhotoTestSupport", "PhotoWatch", "WatchRecords", .product(name: "Logging", package: "swift-log"),
       ]),
-    .testTarget(name: "PhotoMetadataTests", dependencies: ["PhotoMetadata", "PhotoModel"]),
     .testTarget(
-      name: "VarlinkTests", dependencies: ["Varlink", .product(name: "NIOCore", package: "swift-nio")]),
-    .testTarget(name: "PhotoCatalogTests", dependencies: ["TestFetches", "PhotoCatalog", "PhotoModel"]),
+      name: "PhotoMetadataTests", dependencies: ["CZlib", "TestTools", "PhotoMetadata", "PhotoModel"]),
+    .testTarget(
+      name: "VarlinkTests",
+      dependencies: ["TestTools", "Varlink", .product(name: "NIOCore", package: "swift-nio")]),
+    .testTarget(
+      name: "PhotoCatalogTests",
+      dependencies: [
+        "ChangeDetails", "PhotoTestSupport", "PredicateLanguage", "TestFetches", "PhotoCatalog", "PhotoModel",
+        "Migrations",
+      ]),
+    .testTarget(
+      name: "PhotoLiveTests",
+      dependencies: ["PhotoCatalog", "PhotoLive", "PhotoModel", "PhotoTestSupport"]),
     .testTarget(
       name: "PhotoIndexerTests",
       dependencies: [
-        "PhotoIndexer", "PhotoCatalog", "PhotoModel", "PhotoWatch", "WatchRecords",
+        "ChangeDetails", "PhotoTestSupport",
+        "PhotoLive", "PhotoIndexer", "PhotoCatalog", "PhotoMetadata", "PhotoModel", "PhotoWatch", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "PhotoServerTests",
       dependencies: [
+        "ChangeDetails", "PhotoContract", "PhotoLive", "PhotoTestSupport",
         "PhotoServer", "PhotoIndexer", "PhotoCatalog", "PhotoModel", "PhotoWatch", "WatchRecords", "Varlink",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "PhotoDaemonTests",
       dependencies: [
-        "PhotoDaemon", "PhotoCatalog", "PhotoIndexer", "PhotoModel", "Varlink",
+        "PhotoTestSupport", "PhotoDaemon", "PhotoCatalog", "PhotoIndexer", "PhotoModel", "PhotoServer", "Varlink",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
-    .testTarget(name: "PhotoClientTests", dependencies: ["PhotoClient", "PhotoModel", "Varlink"]),
+    .testTarget(
+      name: "PhotoClientTests",
+      dependencies: ["ChangeDetails", "PhotoContract", "TestTools", "PhotoClient", "PhotoModel", "Varlink"]),
     .testTarget(
       name: "photoctlTests",
       dependencies: [
+        "ChangeDetails", "PhotoContract", "PredicateLanguage",
         "photoctl", "PhotoClient", "PhotoModel", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], exclude: ["Snapshots"]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["TestPlaces", "TestFetches", "PhotoModel", "PhotoCatalog", "PhotoClient", "Varlink"]),
-    .testTarget(name: "DocumentationTests", dependencies: ["PhotoClient", "PhotoModel"]),
-    .testTarget(name: "PackagingTests"),
-    .testTarget(name: "ServiceTests"),
+      dependencies: [
+        "ChangeDetails", "PhotoContract", "PhotoTestSupport", "PredicateLanguage", "TestFetches", "PhotoModel",
+        "PhotoCatalog", "PhotoClient", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+    .testTarget(name: "DocumentationTests", dependencies: ["PhotoClient"]),
+    .testTarget(name: "PackagingTests", dependencies: ["TestTools"]),
+    .testTarget(name: "ServiceTests", dependencies: ["PhotoTestSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -160,6 +206,9 @@ if Context.environment["PHOTOD_BENCHMARKS"] != nil {
   package.targets.append(
     .executableTarget(
       name: "photod-measure",
-      dependencies: ["PhotoModel", "PhotoCatalog", "Varlink", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "ChangeDetails", "PhotoContract", "TestTools",
+        "PhotoModel", "PhotoCatalog", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       path: "Tests/Benchmarks/Measure"))
 }

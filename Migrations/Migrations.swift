@@ -14,5 +14,7 @@ package enum Migrations {
     Step(name: "v005-volumes", sql: String(decoding: PackageResources.v005_volumes_sql, as: UTF8.self)),
     Step(name: "v006-seen", sql: String(decoding: PackageResources.v006_seen_sql, as: UTF8.self)),
     Step(name: "v007-text", sql: String(decoding: PackageResources.v007_text_sql, as: UTF8.self)),
+    Step(name: "v008-identity", sql: String(decoding: PackageResources.v008_identity_sql, as: UTF8.self)),
+    Step(name: "v009-dates", sql: String(decoding: PackageResources.v009_dates_sql, as: UTF8.self)),
   ]
 }

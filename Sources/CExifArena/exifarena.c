@@ -8,10 +8,10 @@
 // libexif's allocator functions take no context.
 static _Thread_local struct exifarena *current;
 
-// Before every piece stands its size, so that it can be copied to a larger one; both stay aligned as malloc's are.
+// The size is stored before every piece, so that the piece can be copied to a larger one. Both keep malloc's alignment.
 enum { ALIGNMENT = 16 };
 
-// A piece that the block had no room for.
+// A piece for which the block had no room.
 struct overflow {
   struct overflow *next;
   uint64_t padding;

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// File systems keep dates that nanoseconds since 1970 in 64 bits cannot hold (before 1677, after 2262): the nearest stands
-// for those.
+// Some dates in file systems do not fit in 64 bits of nanoseconds since 1970 (before 1677, after 2262). The nearest
+// date that fits replaces them.
 static int64_t nanoseconds(struct statx_timestamp time) {
   int64_t value;
   if (__builtin_mul_overflow((int64_t)time.tv_sec, INT64_C(1000000000), &value) ||

@@ -1,7 +1,9 @@
+import ChangeDetails
+import PhotoContract
 import PhotoModel
 
-/// The list of collections as a client holds it, kept equal to the daemon's by what
-/// ``PhotoLibrary/observeCollections(kinds:)`` sends.
+/// A client's copy of the list of collections. The observations from ``PhotoLibrary/observeCollections(kinds:)`` keep
+/// it equal to the daemon's list.
 ///
 /// ```swift
 /// var replica = CollectionListReplica()
@@ -14,36 +16,36 @@ import PhotoModel
 /// }
 /// ```
 ///
-/// Nothing that comes is trusted: the chain of tokens, the counts and the digest are checked each time. After `OutOfStep` the
-/// list is as it was before; observe anew.
+/// Every observation is verified: the chain of tokens, the counts and the digest. After `OutOfStep` the list is as it
+/// was before. Begin a new observation then.
 public struct CollectionListReplica: Hashable, Sendable {
   public typealias OutOfStep = FetchResultReplica.OutOfStep
 
-  /// What an observation did.
+  /// The effect of an observation.
   public enum Step: Hashable, Sendable {
-    /// A page that more pages follow; ``CollectionListReplica/collections`` is still the list before.
+    /// A page was added, and more follow. ``CollectionListReplica/collections`` is still the previous list.
     case partOfList
-    /// The whole list is another one now; why, where it was not the first.
+    /// The whole list was replaced. The value is the reason, or `nil` for the first list.
     case list(Observation.Reload?)
-    /// The list was changed by these; what is at `changedAfter` shows something else than before.
+    /// These details changed the list. The collections at `changedAfter` must be shown again.
     case details(FetchResultChangeDetails)
   }
 
-  /// In their order. Empty before the first ``Step/list(_:)``.
+  /// The collections in their order. Empty before the first ``Step/list(_:)``.
   public private(set) var collections: [AssetCollection] = []
-  /// Of ``collections``; `nil` before there is a list.
+  /// The token of ``collections``; `nil` before there is a list.
   public var token: String? { list.token }
 
-  /// Their ids.
+  /// The ids of the collections.
   private var list = FetchResultReplica()
-  /// Those of a list that is not complete yet.
+  /// The collections of a list that is not complete yet.
   private var pages: [AssetCollection] = []
 
   public init() {}
 
-  /// Takes in one observation.
+  /// Applies one observation.
   ///
-  /// - Complexity: O(n), of some hundred or thousand collections.
+  /// - Complexity: O(n) for n collections, usually some hundreds or thousands.
   public mutating func apply(_ observation: CollectionObservation) throws(OutOfStep) -> Step {
     var next = list
     let step = try next.apply(

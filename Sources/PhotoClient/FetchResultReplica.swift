@@ -1,6 +1,8 @@
-import PhotoModel
+import ChangeDetails
+import PhotoContract
 
-/// A list as a client holds it, kept equal to the daemon's by what ``PhotoLibrary/observe(_:since:sinceDigest:sinceIDs:objects:reloadOnly:)`` sends.
+/// A client's copy of a list. The observations from
+/// ``PhotoLibrary/observe(_:since:sinceDigest:sinceIDs:objects:reloadOnly:)`` keep it equal to the daemon's list.
 ///
 /// ```swift
 /// var replica = FetchResultReplica()
@@ -13,24 +15,24 @@ import PhotoModel
 /// }
 /// ```
 ///
-/// Nothing that comes is trusted: the chain of tokens, the counts and the digest are checked each time. After
-/// ``OutOfStep`` the list is as it was before; observe anew.
+/// Every observation is verified: the chain of tokens, the counts and the digest. After ``OutOfStep`` the list is as it
+/// was before. Begin a new observation then.
 public struct FetchResultReplica: Hashable, Sendable {
-  /// What an observation did.
+  /// The effect of an observation.
   public enum Step: Hashable, Sendable {
-    /// A page that more pages follow; ``FetchResultReplica/ids`` is still the list before.
+    /// A page was added, and more follow. ``FetchResultReplica/ids`` is still the previous list.
     case partOfList
-    /// The whole list is another one now; why, where it was not the first.
+    /// The whole list was replaced. The value is the reason, or `nil` for the first list.
     case list(Observation.Reload?)
-    /// The list was changed by these.
+    /// These details changed the list.
     case details(FetchResultChangeDetails)
-    /// Nothing differs; only the token is another.
+    /// The list is the same. Only the token is new.
     case unchanged
-    /// The list changed, and what it is now was not asked for (`reloadOnly`).
+    /// The list changed, but its new content was not requested (`reloadOnly`).
     case stale
   }
 
-  /// The daemon and this list do not fit together any more. The remedy is to observe anew, without `since`.
+  /// This list no longer matches the daemon's. The remedy is a new observation, without `since`.
   public struct OutOfStep: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
     public var description: String { "out of step with the library: \(message)" }
@@ -38,12 +40,12 @@ public struct FetchResultReplica: Hashable, Sendable {
 
   /// The list. Empty before the first ``Step/list(_:)``.
   public private(set) var ids: [Int64] = []
-  /// Of ``ids``; `nil` before there is a list.
+  /// The token of ``ids``; `nil` before there is a list.
   public private(set) var token: String?
-  /// Of ``ids``.
+  /// The digest of ``ids``.
   public private(set) var digest = ListDigest()
 
-  /// Those of a list that is not complete yet.
+  /// The ids of a list that is not complete yet.
   private var pages: Pages?
 
   private struct Pages: Hashable, Sendable {
@@ -54,7 +56,8 @@ public struct FetchResultReplica: Hashable, Sendable {
 
   public init() {}
 
-  /// A list that was stored with its token, to be gone on with: see ``PhotoLibrary/observe(_:resuming:objects:)``.
+  /// A list that was stored with its token, to continue an observation: see
+  /// ``PhotoLibrary/observe(_:resuming:objects:)``.
   ///
   /// - Complexity: O(n)
   public init(ids: [Int64], token: String) {
@@ -63,9 +66,9 @@ public struct FetchResultReplica: Hashable, Sendable {
     digest = ListDigest(of: ids)
   }
 
-  /// Takes in one observation.
+  /// Applies one observation.
   ///
-  /// - Complexity: O(n): the digest is computed each time, about 3 ns an id.
+  /// - Complexity: O(n). The digest is computed each time, in about 3 ns for each id.
   public mutating func apply(_ observation: Observation) throws(OutOfStep) -> Step {
     if observation.reload == .notWanted {
       token = observation.token
@@ -115,7 +118,7 @@ public struct FetchResultReplica: Hashable, Sendable {
     return .list(list.reload)
   }
 
-  /// Makes this the list, if it is the one that the daemon means.
+  /// Replaces the list with this one, if it has the count and digest of the daemon's.
   private mutating func set(_ list: [Int64], _ observation: Observation) throws(OutOfStep) {
     let digest = ListDigest(of: list)
     try check(list.count, digest, observation)

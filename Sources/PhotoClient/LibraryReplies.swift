@@ -1,11 +1,11 @@
 import Varlink
 
-/// What a streaming call of ``PhotoLibrary`` answers, one element after the other.
+/// The replies to a streaming call of ``PhotoLibrary``, one element after another.
 ///
-/// Each iteration connects and calls anew. Leaving the loop, or cancelling its task, closes the connection, and with it
-/// ends the call at the daemon. A reader that is slow costs the daemon bounded memory.
+/// Each iteration makes its own connection and call. Leaving the loop, or cancelling its task, closes the connection,
+/// which ends the call in the daemon. A slow reader costs the daemon only bounded memory.
 public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
-  /// Connects, calls, and returns what gives the next element.
+  /// Connects, calls, and returns a function that gives the next element.
   private let start: @Sendable () async throws -> () async throws -> Element?
 
   init<P: Encodable & Sendable, Wire: Decodable & Sendable>(
@@ -28,9 +28,9 @@ public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
 
     fileprivate init(start: @escaping @Sendable () async throws -> () async throws -> Element?) { self.start = start }
 
-    /// The next element; nil after the last.
+    /// The next element; nil after the last one.
     ///
-    /// - Throws: ``PhotoLibraryError`` or `CancellationError`; it is over then.
+    /// - Throws: ``PhotoLibraryError`` or `CancellationError`, which ends the sequence.
     public mutating func next() async throws -> Element? {
       guard !isOver else { return nil }
       do {

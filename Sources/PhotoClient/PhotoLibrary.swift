@@ -1,7 +1,8 @@
+import PhotoContract
 import PhotoModel
 import Varlink
 
-/// One user's photo library, as the daemon answers for it.
+/// One user's photo library, as its daemon serves it.
 ///
 /// ```swift
 /// let library = PhotoLibrary(clientName: "slideshow")
@@ -10,21 +11,21 @@ import Varlink
 /// }
 /// ```
 ///
-/// Nothing is connected before the first call. Calls of all tasks share one connection, which is made anew when the
-/// daemon closed it (it does after 10 minutes without a call, and when it restarts). Each iteration of a stream has a
-/// connection of its own and closes it when the loop is left.
+/// No connection is made before the first call. Calls of all tasks share one connection, which is made again if the
+/// daemon closed it. The daemon does so after 10 minutes without a call, and when it restarts. Each iteration of a
+/// stream has its own connection and closes it when the loop is left.
 ///
 /// Every call throws ``PhotoLibraryError`` or `CancellationError`, and nothing else.
 public final class PhotoLibrary: Sendable {
-  /// Where the daemon is called.
+  /// The path of the daemon's socket.
   public let socketPath: String
-  /// How observers see who made a change: its origin is `client:<name>`.
+  /// The name by which observers see who made a change. Its origin is `client:<name>`.
   public let clientName: String?
   private let connection: SharedConnection
 
   /// - Parameters:
   ///   - socketPath: by default ``defaultSocketPath``.
-  ///   - clientName: a word for this program.
+  ///   - clientName: a word that names this program.
   public init(socketPath: String = PhotoLibrary.defaultSocketPath, clientName: String? = nil) {
     self.socketPath = socketPath
     self.clientName = clientName
@@ -33,39 +34,39 @@ public final class PhotoLibrary: Sendable {
 
   // MARK: - Fetching
 
-  /// The assets of a list, in pages of one snapshot: nothing comes twice, nothing is missed while the library changes.
+  /// The assets of a list, in pages of one snapshot. No asset comes twice or is missed while the library changes.
   ///
-  /// Read the pages as they come: one that is not taken for 10 s ends the stream with
+  /// Read the pages as they come. If a page is not read for 10 s, the stream ends with
   /// ``PhotoLibraryError/snapshotExpired(message:)``. An empty list is one page without assets.
-  /// - Parameter pageSize: assets a page, at most 5,000; the daemon's choice (500) by default. A page may be shorter.
+  /// - Parameter pageSize: the number of assets in a page, at most 5,000; by default 500. A page may be shorter.
   public func fetch(
     _ options: FetchOptions = FetchOptions(), offset: Int? = nil, pageSize: Int? = nil
   ) -> LibraryReplies<AssetPage> {
-    stream("Fetch", FetchCall(options: options, offset: offset, count: pageSize), of: HandRead<AssetPage>.self) {
+    stream("Fetch", FetchRequest(options: options, offset: offset, count: pageSize), of: FastDecoded<AssetPage>.self) {
       $0.value
     }
   }
 
-  /// One page of a list. The next call sees the library as it is then: compare the tokens.
+  /// One page of a list. The next call may see a changed library, so compare the tokens.
   public func fetchPage(
     _ options: FetchOptions = FetchOptions(), offset: Int? = nil, count: Int? = nil
   ) async throws -> AssetPage {
     try await call(
-      "Fetch", FetchCall(options: options, offset: offset, count: count), returning: HandRead<AssetPage>.self
+      "Fetch", FetchRequest(options: options, offset: offset, count: count), returning: FastDecoded<AssetPage>.self
     ).value
   }
 
-  /// What predicates and sort descriptors may name, for completion and pickers.
+  /// The keys for predicates and sort descriptors, for completion and pickers.
   public func listKeys() async throws -> ListKeys {
     try await call("ListKeys", VarlinkEmpty(), returning: ListKeys.self)
   }
 
-  /// The ids of a whole list, for a program that loads objects as it shows them.
+  /// The ids of a whole list, for a program that loads assets as it shows them.
   public func fetchIDs(_ options: FetchOptions = FetchOptions()) -> LibraryReplies<AssetIDPage> {
-    stream("FetchIDs", FetchIDsCall(options: options), of: HandRead<AssetIDPage>.self) { $0.value }
+    stream("FetchIDs", FetchIDsRequest(options: options), of: FastDecoded<AssetIDPage>.self) { $0.value }
   }
 
-  /// The assets with these ids, in the order of the ids; those that the library has not are left out.
+  /// The assets with these ids, in the order of the ids. Ids without an asset are left out.
   ///
   /// More than 1,000 ids take several calls, between which the library may change.
   public func assets(_ ids: [Int64]) async throws -> [Asset] {
@@ -73,10 +74,11 @@ public final class PhotoLibrary: Sendable {
     var rest = ids[...]
     while !rest.isEmpty {
       let asked = Array(rest.prefix(Self.maximumPerCall))
-      let reply = try await call("GetAssets", GetAssetsCall(ids: asked), returning: HandRead<GetAssetsReply>.self).value
+      let reply = try await call("GetAssets", GetAssetsRequest(ids: asked), returning: FastDecoded<GetAssetsReply>.self)
+        .value
       for asset in reply.assets { assets[asset.id] = asset }
       let answered = Set(reply.assets.map(\.id)).union(reply.missing)
-      // What did not fit in the reply is asked for again.
+      // Assets that did not fit in the reply are requested again.
       let unanswered = asked.filter { !answered.contains($0) }
       guard unanswered.count < asked.count else {
         throw PhotoLibraryError.malformedReply("GetAssets answered for none of \(asked.count) ids")
@@ -86,15 +88,16 @@ public final class PhotoLibrary: Sendable {
     return ids.compactMap { assets[$0] }
   }
 
-  /// The ids of the assets that these files belong to, parallel to the paths; `nil` where the library has none.
+  /// The ids of the assets to which these files belong, parallel to the paths. `nil` if the library does not have the
+  /// file.
   ///
-  /// - Parameter paths: absolute, written as `FilePath` of PhotoModel does.
+  /// - Parameter paths: absolute, in the form that `FilePath` of PhotoModel defines.
   public func findAssets(paths: [String]) async throws -> [Int64?] {
     var found: [Int64?] = []
     var rest = paths[...]
     while !rest.isEmpty {
       let asked = Array(rest.prefix(Self.maximumPerCall))
-      let ids = try await call("FindAssets", FindAssetsCall(paths: asked), returning: FindAssetsReply.self).ids
+      let ids = try await call("FindAssets", FindAssetsRequest(paths: asked), returning: FindAssetsReply.self).ids
       guard ids.count == asked.count else {
         throw PhotoLibraryError.malformedReply("FindAssets answered \(ids.count) ids for \(asked.count) paths")
       }
@@ -104,15 +107,15 @@ public final class PhotoLibrary: Sendable {
     return found
   }
 
-  /// The albums: smart albums, the user's own, and one for each folder.
+  /// The albums: smart albums, the user's own albums, and one for each folder.
   ///
-  /// - Parameter assetID: only those that hold this asset.
+  /// - Parameter assetID: restricts the result to albums that contain this asset.
   public func collections(
     kinds: [AssetCollection.Kind]? = nil, containing assetID: Int64? = nil
   ) async throws -> [AssetCollection] {
-    let parameters = FetchCollectionsCall(kinds: kinds, containingAsset: assetID)
+    let parameters = FetchCollectionsRequest(kinds: kinds?.map(\.rawValue), containingAsset: assetID)
     var collections: [AssetCollection] = []
-    for try await page in stream("FetchCollections", parameters, of: CollectionsReply.self, { $0.collections }) {
+    for try await page in stream("FetchCollections", parameters, of: CollectionPage.self, { $0.collections }) {
       collections += page
     }
     return collections
@@ -120,79 +123,88 @@ public final class PhotoLibrary: Sendable {
 
   // MARK: - Observing
 
-  /// A list, and then every difference as it happens; it never ends by itself. ``FetchResultReplica`` takes them in.
+  /// A list, followed by every difference as it happens. It never ends by itself. ``FetchResultReplica`` applies the
+  /// observations.
   ///
-  /// A reader that falls behind gets one difference from what it last received to what is true now.
+  /// A reader that falls behind gets one difference from its last observation to the present list.
   /// - Parameters:
-  ///   - since: the token of an earlier observation with the same options, to go on from.
-  ///   - sinceDigest: of the list at `since`: proves that both mean the same list, and is as good as the list itself where
-  ///     that is the same now.
-  ///   - sinceIDs: the list at `since`, for a token older than the daemon remembers, or after it restarted.
-  ///   - objects: whole assets come beside the details while a message stays under 512 KiB.
-  ///   - reloadOnly: not what changed, only that something did.
+  ///   - since: the token of an earlier observation with the same options, to continue from there.
+  ///   - sinceDigest: the digest of the list at `since`. It proves that both sides mean the same list. If the list has
+  ///     not changed, it replaces `sinceIDs`.
+  ///   - sinceIDs: the list at `since`, for a token that the daemon no longer remembers, for example after its restart.
+  ///   - objects: whether whole assets accompany the details, as long as a message stays below 512 KiB.
+  ///   - reloadOnly: reports only that the list changed, not how.
   public func observe(
     _ options: FetchOptions = FetchOptions(), since: String? = nil, sinceDigest: String? = nil,
     sinceIDs: [Int64]? = nil, objects: Bool = false, reloadOnly: Bool = false
   ) -> LibraryReplies<Observation> {
-    let parameters = ObserveCall(
+    let parameters = ObserveRequest(
       options: options, since: since, sinceDigest: sinceDigest, sinceIDs: sinceIDs, objects: objects ? true : nil,
       reloadOnly: reloadOnly ? true : nil)
-    return stream("Observe", parameters, of: HandRead<ObserveReply>.self) { $0.value.observation }
+    return stream("Observe", parameters, of: FastDecoded<ObserveReply>.self) { $0.value.observation }
   }
 
-  /// Goes on with a list that is held already: at most one difference, or the list anew where that can't be had.
+  /// Continues with a list that the client already has. The first observation is one difference at most, or the whole
+  /// list if there is none.
   public func observe(
     _ options: FetchOptions = FetchOptions(), resuming replica: FetchResultReplica, objects: Bool = false
   ) -> LibraryReplies<Observation> {
     guard let token = replica.token else { return observe(options, objects: objects) }
-    // A call has 16 MiB. A list of some two millions does not fit; its digest does.
+    // A call has at most 16 MiB. A list of some two million ids does not fit, but its digest does.
     let digits = String(replica.ids.max() ?? 0).utf8.count + 1
     let ids = replica.ids.count <= (15 << 20) / digits ? replica.ids : nil
     return observe(
       options, since: token, sinceDigest: replica.digest.description, sinceIDs: ids, objects: objects)
   }
 
-  /// The albums as ``collections(kinds:containing:)`` gives them, and then every difference of title, count, cover and order
-  /// as it happens; it never ends by itself. ``CollectionListReplica`` takes them in.
+  /// The albums as from ``collections(kinds:containing:)``, followed by every difference of title, count, cover and
+  /// order as it happens. It never ends by itself. ``CollectionListReplica`` applies the observations.
   ///
-  /// A reader that falls behind gets one difference from what it last received to what is true now. There is nothing to go
-  /// on from on another connection: the list is short, and comes whole; ``CollectionListReplica`` takes that in as it is.
+  /// A reader that falls behind gets one difference from its last observation to the present list. An observation can't
+  /// be continued on another connection. The list is short and comes whole, and ``CollectionListReplica`` accepts it as
+  /// it is.
   public func observeCollections(kinds: [AssetCollection.Kind]? = nil) -> LibraryReplies<CollectionObservation> {
-    stream("ObserveCollections", ObserveCollectionsCall(kinds: kinds), of: CollectionObservation.self) { $0 }
+    stream(
+      "ObserveCollections", ObserveCollectionsRequest(kinds: kinds?.map(\.rawValue)), of: CollectionObservation.self
+    ) { $0 }
   }
 
-  /// What was committed to the library, oldest first.
+  /// The commits of the library, oldest first.
   ///
   /// - Parameters:
-  ///   - since: a token; by default from now. An old one throws ``PhotoLibraryError/changeTokenExpired(message:currentToken:)``.
-  ///   - follow: goes on with changes as they happen, and never ends by itself. Pages may be empty.
+  ///   - since: a token; by default the present one. An old one throws
+  ///     ``PhotoLibraryError/changeTokenExpired(message:currentToken:)``.
+  ///   - follow: continues with changes as they happen, and never ends by itself. Pages may be empty.
   public func persistentChanges(since: String? = nil, follow: Bool = false) -> LibraryReplies<HistoryPage> {
-    stream("FetchPersistentChanges", HistoryCall(since: since, follow: follow ? true : nil), of: HistoryPage.self) {
+    stream("FetchPersistentChanges", HistoryRequest(since: since, follow: follow ? true : nil), of: HistoryPage.self) {
       $0
     }
   }
 
   /// Returns once everything that happened in the watched folders before the call is in the library.
   ///
-  /// - Parameter timeout: the daemon's 30 s by default; then ``PhotoLibraryError/timedOut(message:)``.
-  /// - Returns: the token of the library as it is then.
+  /// - Parameter timeout: the daemon's 30 s by default. After it, the call throws
+  ///   ``PhotoLibraryError/timedOut(message:)``.
+  /// - Returns: the token of the library at that time.
   @discardableResult
   public func synchronize(timeout: Duration? = nil) async throws -> String {
-    try await call("Synchronize", SynchronizeCall(timeoutSeconds: timeout?.seconds), returning: TokenReply.self).token
+    try await call("Synchronize", SynchronizeRequest(timeoutSeconds: timeout?.seconds), returning: TokenReply.self)
+      .token
   }
 
   // MARK: - Changing
 
-  /// All of these changes in one transaction, or none. Durable when it returns.
+  /// Makes all of these changes in one transaction, or none. They are durable when it returns.
   ///
-  /// It has a connection of its own, so that a failure never means "perhaps carried out, perhaps not" because of an
-  /// idle connection that the daemon closed: after ``PhotoLibraryError/connectionClosed`` the daemon was there, and died.
+  /// It uses its own connection. On a shared one, the daemon might have closed an idle connection, and nobody could
+  /// know whether the changes were made. So ``PhotoLibraryError/connectionClosed`` means here that the daemon was
+  /// running and died.
   @discardableResult
   public func performChanges(_ requests: [ChangeRequest]) async throws -> ChangeResult {
     try await translatingErrors {
       let client = try await VarlinkClient.connect(path: socketPath)
       let result = try await client.call(
-        "\(Self.interface).PerformChanges", PerformChangesCall(requests: requests, clientName: clientName),
+        "\(Self.interface).PerformChanges", PerformChangesRequest(requests: requests, clientName: clientName),
         returning: ChangeResult.self)
       await client.close()
       return result
@@ -205,35 +217,35 @@ public final class PhotoLibrary: Sendable {
     try await call("Status", VarlinkEmpty(), returning: StatusReply.self).status
   }
 
-  /// The status, and again whenever it changes, at most ten times a second; it never ends by itself.
+  /// The status, and again after every change, at most ten times a second. It never ends by itself.
   public func statusUpdates() -> LibraryReplies<LibraryStatus> {
     stream("Status", VarlinkEmpty(), of: StatusReply.self) { $0.status }
   }
 
-  /// Why a path is, or is not, in the library: which rule, error, limit or queue decides it.
+  /// Why a path is or is not in the library: the rule, error, limit or queue that decides it.
   public func explain(path: String) async throws -> PathExplanation {
-    try await call("Explain", ExplainCall(path: path), returning: PathExplanation.self)
+    try await call("Explain", ExplainRequest(path: path), returning: PathExplanation.self)
   }
 
   /// Compares folders with the catalog.
   ///
   /// - Parameters:
-  ///   - path: a folder or file below a root; everything by default.
-  ///   - dryRun: counts only.
-  ///   - confirm: what is missing really is gone. It ends a root's state `suspect`.
+  ///   - path: a folder or file below a root; by default all roots.
+  ///   - dryRun: only counts the differences.
+  ///   - confirm: confirms that missing files are really gone. It ends a root's state `suspect`.
   public func rescan(path: String? = nil, dryRun: Bool = false, confirm: Bool = false) async throws -> RescanResult {
     try await call(
-      "Rescan", RescanCall(path: path, dryRun: dryRun ? true : nil, confirm: confirm ? true : nil),
+      "Rescan", RescanRequest(path: path, dryRun: dryRun ? true : nil, confirm: confirm ? true : nil),
       returning: RescanResult.self)
   }
 
   // MARK: - Calls
 
   static let interface = "org.photod.library"
-  /// Of ids or paths, by the contract.
+  /// The contract's limit for ids or paths.
   private static let maximumPerCall = 1_000
 
-  /// Calls that may be carried out twice: all but PerformChanges.
+  /// Makes a call that may be carried out twice, which is every call but PerformChanges.
   func call<P: Encodable & Sendable, R: Decodable>(
     _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, returning type: R.Type
   ) async throws -> R {
@@ -243,7 +255,7 @@ public final class PhotoLibrary: Sendable {
         return try await client.call("\(interface).\(method)", parameters, returning: type)
       } catch VarlinkClientError.connectionClosed {
         await connection.drop(client)
-        // An old connection may have been closed for being idle, or with an earlier daemon.
+        // An old connection may have been idle too long, or have belonged to an earlier daemon.
         if isNew { throw VarlinkClientError.connectionClosed }
       }
       let (another, _) = try await connection.client()
@@ -263,7 +275,7 @@ extension Duration {
   fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
-/// The connection for calls, made when it is needed.
+/// The connection for calls, made when it is first needed.
 private actor SharedConnection {
   private let path: String
   private var current: VarlinkClient?

@@ -1,12 +1,12 @@
 import Varlink
 
-/// Why the library could not answer: the errors of `org.photod.library`, and those of the way to the daemon.
+/// Why the library could not answer: the errors of `org.photod.library`, and errors on the way to the daemon.
 ///
-/// ``message`` says what is wrong, with what; ``remedy`` what to do about it. Both are sentences for a person.
+/// ``message`` says what is wrong and on what. ``remedy`` says what to do about it. Both are sentences for a person.
 public enum PhotoLibraryError: Error, Hashable, Sendable {
-  /// The position counts the predicate's Unicode scalars, from 0.
+  /// The position is an index of the predicate's Unicode scalars, from 0.
   case invalidPredicate(message: String, position: Int)
-  /// The position counts the Unicode scalars of the text that is looked for, from 0.
+  /// The position is an index of the search text's Unicode scalars, from 0.
   case invalidText(message: String, position: Int)
   case unknownSortKey(key: String, known: [String])
   case noSuchAsset(ids: [Int64])
@@ -16,40 +16,40 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   case snapshotExpired(message: String)
   case changeRejected(requestIndex: Int, message: String)
   case notAuthorized(status: String, message: String)
-  /// The daemon is there and can't do its work, or is stopping.
+  /// The daemon runs but can't do its work, or it is stopping.
   case libraryUnavailable(message: String)
   case storageFull(message: String)
   case notInLibrary(path: String, message: String)
   case timedOut(message: String)
 
-  /// No such file, or no catalog that can be restored.
+  /// There is no such file, or it is no catalog that can be restored.
   case notABackup(path: String, message: String)
-  /// Where a backup was to be made.
+  /// The backup can't be written to this path.
   case cannotWrite(path: String, message: String)
-  /// Another backup, restore or check is under way.
+  /// Another backup, restore or check is running.
   case busy(message: String)
 
   /// This daemon has no such parameter, or the value is out of bounds.
   case invalidParameter(String)
   /// This daemon's version does not have the method.
   case methodMissing(String)
-  /// A bug of the daemon; its log has more.
+  /// A bug in the daemon. Its log has more.
   case internalError(message: String)
   /// An error that this version does not know, with its parameters as JSON.
   case unknown(name: String, parameters: String)
 
-  /// Nobody answers at the socket.
+  /// No daemon answers at the socket.
   case unreachable(socketPath: String, reason: String)
   /// The socket belongs to another user.
   case permissionDenied(socketPath: String)
-  /// The daemon went away before it had answered.
+  /// The daemon closed the connection before it replied.
   case connectionClosed
-  /// What came is no answer to this call.
+  /// The received message is no reply to this call.
   case malformedReply(String)
 }
 
 extension PhotoLibraryError: CustomStringConvertible {
-  /// What is wrong, with what: one sentence without its full stop, but where the daemon wrote more.
+  /// What is wrong and on what: one sentence without its full stop, unless the daemon wrote more.
   public var message: String {
     switch self {
     case .invalidPredicate(let message, _): message
@@ -118,7 +118,7 @@ extension PhotoLibraryError: CustomStringConvertible {
 
   public var description: String { "\(message). \(remedy)" }
 
-  /// The daemon's messages are sentences: the first says what is wrong, the rest what to do.
+  /// Splits the daemon's message: its first sentence says what is wrong, the rest what to do.
   private static func split(_ text: String) -> (message: String, remedy: String?) {
     guard let end = text.firstRange(of: ". ") else {
       return (text.hasSuffix(".") ? String(text.dropLast()) : text, nil)
@@ -127,7 +127,7 @@ extension PhotoLibraryError: CustomStringConvertible {
   }
 }
 
-/// Runs calls so that they throw ``PhotoLibraryError`` and `CancellationError` only.
+/// Runs calls and translates their errors, so that only ``PhotoLibraryError`` and `CancellationError` are thrown.
 func translatingErrors<R>(_ body: () async throws -> R) async throws -> R {
   do {
     return try await body()

@@ -1,9 +1,9 @@
 import PhotoModel
 
-/// What a media file says of itself.
+/// The facts that a media file contains about itself.
 package struct MediaFacts: Hashable, Sendable {
   package var mediaType: MediaType
-  /// The media type of RFC 6838 that the content shows, else the one its extension promises.
+  /// The media type (RFC 6838) that the content shows, else the one that the extension promises.
   package var contentType: String
   /// `screenshot`, `raw`, `animated`, ... as in ``Asset/mediaSubtypes``, sorted.
   package var mediaSubtypes: [String] = []
@@ -17,16 +17,17 @@ package struct MediaFacts: Hashable, Sendable {
   package var camera: Camera?
   package var title: String?
   package var caption: String?
-  /// In the file's order, each once, without control characters; at most 1,000 of 1,000 bytes.
+  /// In the file's order, each once, without control characters. At most 1,000 keywords of 1,000 bytes.
   package var keywords: [String] = []
   /// 0...5
   package var rating: Int?
-  /// Why the file could not be read, for a person; the other fields then hold what could be.
+  /// Why the file could not be read, for a person. The other fields then hold the facts that could be read.
   package var failure: String?
-  /// The errno of a read that failed: the disk is to blame, and not what is in the file.
+  /// The errno of a failed read. The disk is at fault, not the file's content.
   package var readError: Int32?
-  /// See ``ContentFingerprint``; nil where its beginning could not be read, or there is none.
-  package var fingerprint: UInt64?
+  /// The fingerprint (see ``ContentFingerprint``), if the file's beginning could be read. If that was the whole file,
+  /// its sample and hash, too.
+  package var marks = ContentMarks()
 
   package init(mediaType: MediaType, contentType: String) {
     self.mediaType = mediaType

@@ -1,14 +1,14 @@
 import Glibc
 import PhotoModel
 
-/// Reads what media files say of themselves, one file after the other.
+/// Reads the facts that media files contain, one file after another.
 ///
-/// The name decides that a file is an asset, its content only which type it has. JPEG and TIFF are read whole, PNG, GIF
-/// and WebP by their headers and their EXIF and XMP; of anything else only the type is told. One file costs at most
-/// 64 KiB plus 2 MiB of reads in 513 calls (see ``FileWindow``), whatever it claims; a small JPEG is one `pread`.
+/// A file is an asset by its name; its content only decides the type. JPEG and TIFF are parsed completely, PNG, GIF and
+/// WebP only for their headers, EXIF and XMP. Other files only get their type. One file costs at most 64 KiB plus 2 MiB
+/// of reads in 513 calls (see ``FileWindow``), whatever it claims. A small JPEG is one `pread`.
 ///
-/// A reader keeps 180 KiB of buffers, and an XML parser once it has met an XMP packet: make one a thread, and use it on
-/// that thread.
+/// A reader keeps 180 KiB of buffers, and an XML parser once it has met an XMP packet. Make one for each thread, and
+/// use it on that thread.
 package struct MediaReader {
   private let window = FileWindow()
   private let blob = ExifBlob()
@@ -17,27 +17,37 @@ package struct MediaReader {
 
   package init() {}
 
-  /// Reads an open descriptor; never throws for what is in the file: `failure` explains.
+  /// Reads an open descriptor. It never throws because of the file's content; `failure` explains.
   ///
   /// - Parameters:
-  ///   - descriptor: open for reading; it stays the caller's, and its offset is not moved.
-  ///   - byteCount: the size by `fstat`: once so much was read, no further call looks for the end.
-  ///   - name: without its directory; its ending says what the file should be, its beginning may say "screenshot".
+  ///   - descriptor: open for reading. The caller keeps it, and its offset does not move.
+  ///   - byteCount: the size by `fstat`. An offset beyond it is damage.
+  ///   - name: without its directory. Its extension promises the type, and its beginning may mark a screenshot.
   package mutating func facts(descriptor: Int32, byteCount: Int64, name: some Collection<UInt8>) -> MediaFacts {
-    let fast = name.withContiguousStorageIfAvailable {
-      facts(descriptor, byteCount, UnsafeRawBufferPointer($0))
-    }
-    return fast ?? Array(name).withUnsafeBytes { facts(descriptor, byteCount, $0) }
+    facts(of: .descriptor(descriptor), byteCount: byteCount, name: name)
   }
 
-  private func facts(_ descriptor: Int32, _ byteCount: Int64, _ name: UnsafeRawBufferPointer) -> MediaFacts {
+  /// Does the same for a file whose bytes come from elsewhere, such as another process.
+  package mutating func facts(of source: FileBytes, byteCount: Int64, name: some Collection<UInt8>) -> MediaFacts {
+    let fast = name.withContiguousStorageIfAvailable {
+      facts(source, byteCount, UnsafeRawBufferPointer($0))
+    }
+    return fast ?? Array(name).withUnsafeBytes { facts(source, byteCount, $0) }
+  }
+
+  private func facts(_ source: FileBytes, _ byteCount: Int64, _ name: UnsafeRawBufferPointer) -> MediaFacts {
     let promise =
       MediaFormat.promise(name: name)
       ?? MediaFormat.Promise(mediaType: .unknown, contentType: "application/octet-stream")
-    window.open(descriptor, byteCount: byteCount)
+    window.open(source, byteCount: byteCount)
+    defer { window.close() }
     var facts = MediaFacts(mediaType: promise.mediaType, contentType: promise.contentType)
     if window.headCount > 0, window.headCount >= min(Int(clamping: byteCount), ContentFingerprint.byteCount) {
-      facts.fingerprint = ContentFingerprint.of(head: window.headBuffer, byteCount: byteCount)
+      facts.marks.fingerprint = ContentFingerprint.of(head: window.headBuffer, byteCount: byteCount)
+      if Int64(window.headCount) == byteCount {
+        let hash = ContentReader.hash(of: window.headBuffer)
+        (facts.marks.sample, facts.marks.hash) = (hash, hash)
+      }
     }
     let content = MediaContent.identify(window.headBuffer)
     let isRAW = promise.isRAW && (content == nil || content?.container == .tiff || content?.mediaType == .video)
@@ -75,7 +85,7 @@ package struct MediaReader {
       if header.width == nil { facts.failure = "the JPEG is damaged or cut off: it has no frame header" }
     case .tiff:
       var places = ExifDirectories.Places()
-      guard let exif = exif((0, Int.max), &places) else {
+      guard let exif = exif(window.whole, &places) else {
         facts.failure = "the TIFF is damaged or cut off: its first directory is missing"
         return
       }
@@ -89,7 +99,7 @@ package struct MediaReader {
         case .gif: ImageHeader.gif(window.headBuffer)
         default: ImageHeader.webp(window)
         }
-      let exif = exif(header.exif)
+      let exif = exif(header.exif) ?? header.profile.flatMap(exif(in:))
       facts.apply(exif, width: header.width, height: header.height)
       describe(&facts, exif, xmp: header.xmp, iptc: nil)
       if header.isAnimated { facts.addSubtype("animated") }
@@ -98,30 +108,40 @@ package struct MediaReader {
     }
   }
 
-  /// `nil` where there is none, or its first directory can't be read.
-  private func exif(_ place: (base: Int, length: Int)?) -> ExifFacts? {
+  /// `nil` if there is none, or its first directory can't be read.
+  private func exif(_ structure: FilePart?) -> ExifFacts? {
     var places = ExifDirectories.Places()
-    return exif(place, &places)
+    return exif(structure, &places)
+  }
+
+  private func exif(in profile: PNGProfile) -> ExifFacts? {
+    guard let structure = profile.structure(window) else { return nil }
+    // The extra window is only for PNG files from before 2017.
+    let window = FileWindow()
+    window.open(Array(structure.prefix(PNGProfile.longestStructure)))
+    var places = ExifDirectories.Places()
+    return exif(window.whole, &places, in: window)
   }
 
   private func exif(
-    _ place: (base: Int, length: Int)?, _ places: inout ExifDirectories.Places
+    _ structure: FilePart?, _ places: inout ExifDirectories.Places, in other: FileWindow? = nil
   ) -> ExifFacts? {
-    guard let place, var directories = ExifDirectories(window: window, base: place.base, length: place.length),
+    guard let structure, var directories = ExifDirectories(window: other ?? window, structure: structure),
       directories.copy(to: blob)
     else { return nil }
     places = directories.places
     return blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish(), in: arena)
   }
 
-  /// Title, caption, rating and keywords, each from the first that has it: XMP, which today's programs write, IPTC, which
-  /// they keep for older ones, EXIF.
+  /// Title, caption, rating and keywords each come from the first block that has them: XMP, which today's programs
+  /// write; IPTC, which they keep for older programs; EXIF.
   ///
-  /// Keywords are of one of them, never of several together: a word that a person has removed from XMP would come back
-  /// from a block that the program didn't touch.
+  /// The date is EXIF's if it has one, else from ``EmbeddedDates``.
+  ///
+  /// Keywords come from one block, never from several. Otherwise a word that a person has removed from XMP would come
+  /// back from a block that the program did not update.
   private func describe(
-    _ facts: inout MediaFacts, _ exif: ExifFacts?, xmp xmpPlace: (base: Int, length: Int)?,
-    iptc iptcPlace: (base: Int, length: Int)?
+    _ facts: inout MediaFacts, _ exif: ExifFacts?, xmp xmpPart: FilePart?, iptc iptcPart: FilePart?
   ) {
     let camera = exif?.camera ?? Camera()
     func written(_ caption: String?) -> String? {
@@ -137,11 +157,21 @@ package struct MediaReader {
       facts.rating = found.rating ?? facts.rating
       if !found.keywords.isEmpty { facts.keywords = found.keywords }
     }
-    if let iptcPlace, let found = IPTCFacts.read(window, at: iptcPlace) { take(found) }
-    if let xmpPlace, let found = xmp.facts(window, at: xmpPlace) { take(found) }
+    var dates: [EmbeddedDates] = []
+    if let iptcPart, let found = IPTCFacts.read(window, at: iptcPart) {
+      take(found)
+      dates.append(found.dates)
+    }
+    let wantsDates = facts.creationDate == nil
+    if let xmpPart, let found = xmp.facts(window, at: xmpPart, wantsDates: wantsDates) {
+      take(found)
+      dates.append(found.dates)
+    }
+    if wantsDates { facts.creationDate = EmbeddedDates.best(of: dates.reversed()) }
   }
 
-  /// Whether a file of either name says the same: what the endings promise, and whether it is a screenshot by its name.
+  /// Whether both names lead to the same facts: their extensions promise the same, and both or neither mark a
+  /// screenshot.
   package static func readsAlike(_ name: [UInt8], _ other: [UInt8]) -> Bool {
     name.withUnsafeBytes { name in
       other.withUnsafeBytes { other in
@@ -167,7 +197,7 @@ extension MediaFacts {
     mediaSubtypes.sort()
   }
 
-  /// Takes over what EXIF says, and the stored size, turned as the orientation says.
+  /// Takes over the facts of EXIF, and the stored size, rotated by the orientation.
   fileprivate mutating func apply(_ exif: ExifFacts?, width: Int?, height: Int?) {
     let isTurned = (exif?.orientation ?? 1) >= 5
     if let width, let height { (pixelWidth, pixelHeight) = isTurned ? (height, width) : (width, height) }

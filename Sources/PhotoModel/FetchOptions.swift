@@ -1,4 +1,4 @@
-/// One key of a list's order. See `org.photod.library` for the keys and how absent values sort.
+/// One key of a sort order. `org.photod.library` lists the keys and how absent values sort.
 public struct SortDescriptor: Codable, Hashable, Sendable {
   public var key: String
   public var ascending: Bool
@@ -9,7 +9,7 @@ public struct SortDescriptor: Codable, Hashable, Sendable {
   }
 }
 
-/// Which assets a list holds, and in which order. Every option may be left out.
+/// The assets in a list, and their order. Every option may be omitted.
 public struct FetchOptions: Codable, Hashable, Sendable {
   /// `smart:favorites`, `album:Title`, `folder:/path`, `id:42`, or a bare title.
   public var collection: String?
@@ -17,8 +17,8 @@ public struct FetchOptions: Codable, Hashable, Sendable {
   public var mediaTypes: [String]?
   /// `isFavorite == true AND camera.model CONTAINS 'X-T'`; see `Predicate`.
   public var predicate: String?
-  /// Words of the filename, title, caption, keywords or camera: `beach "birthday party" 2024`. Each is there, in any order,
-  /// and stands for all that begin with it; what is in quotes for these very words beside each other.
+  /// Words of the filename, title, caption, keywords or camera: `beach "birthday party" 2024`. All must occur, in any
+  /// order. A word matches every word that begins with it. Words in quotes match only these very words in a row.
   public var text: String?
   public var sortDescriptors: [SortDescriptor]?
   /// Applied before any change is computed.

@@ -1,15 +1,17 @@
-/// The two forms of a path: the bytes of the file system, and the text of the wire.
+/// The two forms of a path: the bytes of the file system, and the text of the contract.
 ///
-/// A path that is UTF-8 is its own text. Any other is written as a `file://` URI (RFC 8089) in which every byte outside
-/// the unreserved set and `/` is percent-encoded, so that the bytes come back exactly.
+/// A path that is UTF-8 is its own text. Any other path is a `file://` URI (RFC 8089) in which every byte outside the
+/// unreserved set and `/` is percent-encoded. So the exact bytes can be recovered.
 public enum FilePath {
   /// The text for these bytes.
   public static func text(_ bytes: some Collection<UInt8>) -> String {
-    if let text = String(validating: bytes, as: UTF8.self) { return text }
-    return "file://" + percentEncoded(bytes)
+    String(validating: bytes, as: UTF8.self) ?? uri(bytes)
   }
 
-  /// The text for one name, without its directory: percent-encoded where it is not UTF-8.
+  /// The form of a path that is not UTF-8.
+  package static func uri(_ bytes: some Collection<UInt8>) -> String { "file://" + percentEncoded(bytes) }
+
+  /// The text for one name without its directory. It is percent-encoded if it is not UTF-8.
   public static func nameText(_ bytes: some Collection<UInt8>) -> String {
     let ascii = bytes.withContiguousStorageIfAvailable { bytes -> String? in
       bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
@@ -17,7 +19,7 @@ public enum FilePath {
     return (ascii ?? nil) ?? String(validating: bytes, as: UTF8.self) ?? percentEncoded(bytes)
   }
 
-  /// The bytes that this text means; of a malformed `%` sequence, the text's own.
+  /// The bytes for this text. A malformed `%` sequence is taken literally.
   public static func bytes(_ text: String) -> [UInt8] {
     let prefix = "file://"
     guard text.hasPrefix(prefix) else { return Array(text.utf8) }

@@ -1,21 +1,35 @@
-/// How the daemon and its library are.
+/// The state of the daemon and its library.
 public struct LibraryStatus: Codable, Hashable, Sendable {
-  public enum State: String, Codable, Hashable, Sendable {
+  public enum State: String, OpenEnum {
     /// The catalog is being opened.
     case opening
-    /// A scan is under way; what was found so far is there.
+    /// A scan is running. Files found so far are in the library.
     case scanning
-    /// Everything that happened is in, or will be at once.
+    /// All past changes are in the library, and new ones appear at once.
     case live
-    /// The watcher died or the queue overflowed; a scan will tell what was missed.
+    /// The watcher died or the queue overflowed. A scan will find whatever was missed.
     case recovering
-    /// It answers, but cannot do its work: `warnings` say why.
+    /// The daemon answers but cannot do its work. `warnings` has the reasons.
     case degraded
+    case unknown
+
+    public static let allCases: [State] = [.opening, .scanning, .live, .recovering, .degraded]
   }
 
   public struct Root: Codable, Hashable, Sendable {
-    public enum State: String, Codable, Hashable, Sendable { case online, offline, scanning, suspect }
-    public enum Watch: String, Codable, Hashable, Sendable { case inotify, polling, mixed }
+    public enum State: String, OpenEnum {
+      case online, offline, scanning, suspect
+      case unknown
+
+      public static let allCases: [State] = [.online, .offline, .scanning, .suspect]
+    }
+
+    public enum Watch: String, OpenEnum {
+      case inotify, polling, mixed
+      case unknown
+
+      public static let allCases: [Watch] = [.inotify, .polling, .mixed]
+    }
 
     public var path: String
     public var state: State
@@ -25,7 +39,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     public var polledDirectoryCount: Int
     /// When it went offline or became suspect; `nil` in any other state.
     public var since: PhotoDate?
-    /// Why it is offline or suspect, and what happens next, for a person.
+    /// Why it is offline or suspect, and what happens next, in words for a person.
     public var reason: String?
 
     public init(
@@ -43,19 +57,19 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     }
   }
 
-  /// What happened since the daemon started. A drive that comes back with nothing new on it changes ``scans`` alone.
+  /// Counts since the daemon started. A drive that comes back unchanged only changes ``scans``.
   public struct Counters: Codable, Hashable, Sendable {
     public var assetsInserted: Int
     /// An asset that was updated in two commits counts twice.
     public var assetsUpdated: Int
     public var assetsRemoved: Int
-    /// Files whose content was read; one that was read again counts again.
+    /// The number of files whose content was read. A file that was read again counts again.
     public var filesRead: Int
-    /// Scans of a folder and all below it that began.
+    /// The number of scans that began, of a folder with everything below it.
     public var scans: Int
-    /// How often the kernel's event queue ran over.
+    /// How often the kernel's event queue overflowed.
     public var overflows: Int
-    /// How often photod-watch was started: 1 when it never died.
+    /// How often photod-watch was started. 1 means that it never died.
     public var watcherStarts: Int
 
     public init(
@@ -72,9 +86,36 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     }
   }
 
+  /// The progress of reading content, by which returning photos are recognised: samples of six blocks of each file, and
+  /// hashes of whole files. Files are hashed if they have user data, or share their size and beginning. The library
+  /// reads while it is idle.
+  public struct Hashing: Codable, Hashable, Sendable {
+    /// Samples still to be made. Files on a network are not counted, because they are sampled only on request.
+    public var unsampledCount: Int
+    /// Hashes still to be made.
+    public var unhashedCount: Int
+    /// The number of bytes read for samples since the daemon started.
+    public var sampledBytes: Int64
+    /// The number of bytes read for hashes since the daemon started.
+    public var hashedBytes: Int64
+    /// Why no content is read at present; `nil` if nothing prevents it.
+    public var paused: String?
+
+    public init(
+      unsampledCount: Int = 0, unhashedCount: Int = 0, sampledBytes: Int64 = 0, hashedBytes: Int64 = 0,
+      paused: String? = nil
+    ) {
+      self.unsampledCount = unsampledCount
+      self.unhashedCount = unhashedCount
+      self.sampledBytes = sampledBytes
+      self.hashedBytes = hashedBytes
+      self.paused = paused
+    }
+  }
+
   public struct Progress: Codable, Hashable, Sendable {
     public var done: Int
-    /// Absent while it is not known.
+    /// `nil` while it is unknown.
     public var total: Int?
     public var phase: String
 
@@ -90,23 +131,25 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
   public var token: String
   public var version: String
   public var assetCount: Int
-  /// Work that was seen and is not in the library yet.
+  /// The number of detected changes that are not in the library yet.
   public var pendingCount: Int
-  /// Files whose content could not be read; `Explain` says why.
+  /// The number of files whose content could not be read. `Explain` has the reasons.
   public var failedCount: Int
   public var progress: Progress?
   public var roots: [Root]
-  /// What is wrong, with the remedy; each stays until it is mended.
+  /// Problems, each with its remedy. A warning stays until its problem is solved.
   public var warnings: [String]
   public var observerCount: Int
   public var connectionCount: Int
-  /// `nil` while there is no library, and of an older daemon.
+  /// `nil` if there is no library, or from an older daemon.
   public var counters: Counters?
+  /// `nil` until the amount of work is known, or from an older daemon.
+  public var hashing: Hashing?
 
   public init(
     state: State, library: String, token: String, version: String, assetCount: Int = 0, pendingCount: Int = 0,
     failedCount: Int = 0, progress: Progress? = nil, roots: [Root] = [], warnings: [String] = [],
-    observerCount: Int = 0, connectionCount: Int = 0, counters: Counters? = nil
+    observerCount: Int = 0, connectionCount: Int = 0, counters: Counters? = nil, hashing: Hashing? = nil
   ) {
     self.state = state
     self.library = library
@@ -121,5 +164,6 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     self.observerCount = observerCount
     self.connectionCount = connectionCount
     self.counters = counters
+    self.hashing = hashing
   }
 }

@@ -1,12 +1,12 @@
-/// What went wrong, on what, and the remedy.
+/// An error: what failed, on what, and the remedy.
 public struct PhotoError: Error, Sendable, CustomStringConvertible {
   /// A stable word that programs may compare: `catalogUnreadable`, `NoSuchCollection`.
   public let code: String
   /// For a person: what failed, on what, and what to do about it.
   public let message: String
-  /// What the system or a library said.
+  /// The error from the system or a library.
   public let cause: String?
-  /// Where in the source it was noticed.
+  /// The place in the source where the error was detected.
   public let location: String
 
   public init(

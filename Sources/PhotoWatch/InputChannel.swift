@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// Inputs on their way from the watcher's thread to one consumer: bounded, in order. The thread never waits in here; it
-/// stops reading the socket while `isFull`, and is woken (`whenRoom`) when the consumer has taken half.
+/// A bounded, ordered queue of inputs from the watcher's thread to one consumer. The thread never waits in here. It
+/// stops reading the socket while `isFull`, and is woken (`whenRoom`) when the consumer has taken half of the inputs.
 package final class InputChannel: Sendable {
   private struct State {
     var waiting: [WatchInput] = []
@@ -39,29 +39,30 @@ package final class InputChannel: Sendable {
     }
   }
 
-  /// What a consumer does next with the state it met.
+  /// The next step of a consumer, depending on the state.
   private enum Step {
     case give(WatchInput?, wake: Bool)
     case wait
   }
 
-  /// Of so many inputs that wait the first batches are given as one: who is behind takes larger steps. The last ones stay
-  /// apart, so that there is always something to do beside the step that is being taken.
+  /// From this many waiting inputs on, the first batches are merged into one, so that a consumer that is behind takes
+  /// larger steps. The last inputs stay separate, so that work always remains beside the current step.
   private static let backlog = 4
-  /// Records.
+  /// The most records in a merged batch.
   private static let largestMerged = 2_048
 
   private let capacity: Int
   private let state = Mutex(State())
   private let whenRoom: @Sendable () -> Void
 
-  /// - parameter whenRoom: called on the consumer's thread once after `isFull` was true and half is taken.
+  /// - Parameter whenRoom: called once on the consumer's thread, after `isFull` was true and half of the inputs are
+  ///   taken.
   package init(capacity: Int, whenRoom: @escaping @Sendable () -> Void) {
     self.capacity = capacity
     self.whenRoom = whenRoom
   }
 
-  /// Whether no frame should be read now; when true, `whenRoom` will be called.
+  /// Whether no further frame should be read. If it returns true, `whenRoom` will be called.
   package var isFull: Bool {
     state.withLock { state in
       guard state.count >= capacity else { return false }
@@ -70,7 +71,7 @@ package final class InputChannel: Sendable {
     }
   }
 
-  /// Never waits and never drops: who adds batches asks `isFull` before it reads more.
+  /// Never waits and never drops. A producer of batches must check `isFull` before it reads more.
   package func add(_ input: WatchInput) {
     let consumer = state.withLock { state -> CheckedContinuation<WatchInput?, Never>? in
       guard !state.isFinished else { return nil }
@@ -84,7 +85,7 @@ package final class InputChannel: Sendable {
     consumer?.resume(returning: input)
   }
 
-  /// The consumer gets what is waiting and then the end.
+  /// Ends the queue. The consumer gets the waiting inputs first.
   package func finish() {
     let consumer = state.withLock { state in
       state.isFinished = true
@@ -94,7 +95,7 @@ package final class InputChannel: Sendable {
     consumer?.resume(returning: nil)
   }
 
-  /// nil at the end, or when the consumer's task is cancelled.
+  /// The next input; nil at the end, or if the consumer's task is cancelled.
   package func next() async -> WatchInput? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -122,20 +123,4 @@ package final class InputChannel: Sendable {
       consumer?.resume(returning: nil)
     }
   }
-}
-
-/// The inputs of one `InputChannel`.
-package struct WatchInputs: AsyncSequence, Sendable {
-  package struct Iterator: AsyncIteratorProtocol {
-    let channel: InputChannel
-
-    package func next() async -> WatchInput? { await channel.next() }
-    package func next(isolation actor: isolated (any Actor)?) async -> WatchInput? { await channel.next() }
-  }
-
-  let channel: InputChannel
-
-  package init(channel: InputChannel) { self.channel = channel }
-
-  package func makeAsyncIterator() -> Iterator { Iterator(channel: channel) }
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import WorkerProcess
 
-/// Where the photod-watch program is.
+/// Finds the photod-watch program.
 package enum WatchExecutable {
-  /// The environment's PHOTOD_WATCH, else photod-watch beside our own executable, else ../libexec/photod/photod-watch from
-  /// there.
-  /// - throws: `WatchError` that names the places where it is not.
+  /// The path in the environment's PHOTOD_WATCH, else photod-watch beside our own executable, else
+  /// ../libexec/photod/photod-watch relative to it.
+  /// - Throws: `WorkerError` with the places that were searched.
   package static func find() throws -> String {
     if let given = getenv("PHOTOD_WATCH"), given.pointee != 0 {
       let path = String(cString: given)
-      guard access(path, X_OK) == 0 else { throw WatchError("PHOTOD_WATCH=\(path)", errorNumber: errno) }
+      guard access(path, X_OK) == 0 else { throw WorkerError("PHOTOD_WATCH=\(path)", errorNumber: errno) }
       return path
     }
     let directory = try ownDirectory()
     let places = ["\(directory)/photod-watch", "\(directory)/../libexec/photod/photod-watch"]
     guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
-      throw WatchError(
+      throw WorkerError(
         "photod-watch is neither at \(places[0]) nor at \(places[1]); install it there or name it in PHOTOD_WATCH")
     }
     return found
@@ -29,7 +30,7 @@ package enum WatchExecutable {
       return readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), bytes.count)
     }
     guard count > 0, let slash = buffer[..<count].lastIndex(of: UInt8(ascii: "/")) else {
-      throw WatchError("our own executable's place is not known", errorNumber: errno)
+      throw WorkerError("our own executable's place is not known", errorNumber: errno)
     }
     return String(decoding: buffer[..<slash], as: UTF8.self)
   }

@@ -2,47 +2,97 @@
 
 import WatchRecords
 
-/// What the indexer is told of the disk, in order.
+/// The inputs of the indexer about the disk, in order.
 package enum WatchInput: Hashable, Sendable {
-  /// A fresh photod-watch: everything known of directory numbers is void, full scans of all roots follow.
+  /// A new photod-watch runs. All earlier directory numbers of its roots are void, and full scans of the roots follow.
   case started(session: Int)
   /// One ordered batch.
   case batch([WatchRecord])
-  /// It ended without being told to; another follows.
+  /// photod-watch ended without an order. Another one follows.
   case died(session: Int, reason: String)
 }
 
-/// Where the indexer's knowledge of the disk comes from: `Watcher`, or a script in tests.
-package protocol WatchSource: Sendable {
-  /// The next input, for one consumer; nil after `stop()`, or when the task is cancelled.
-  func nextInput() async -> WatchInput?
+/// The inputs of one photod-watch and of its successors, in order.
+///
+/// Inputs of different lanes have no order among each other. No directory number occurs in two lanes.
+package struct WatchLane: Sendable {
+  package let number: Int
+  /// The roots that it watches now; nil for all roots.
+  package let roots: @Sendable () -> Set<UInt16>?
+  /// The next input, for one consumer; nil after the last one, or if the task is cancelled.
+  package let nextInput: @Sendable () async -> WatchInput?
 
-  /// - throws: when there is no program to start.
+  package init(
+    number: Int, roots: @escaping @Sendable () -> Set<UInt16>?, nextInput: @escaping @Sendable () async -> WatchInput?
+  ) {
+    self.number = number
+    self.roots = roots
+    self.nextInput = nextInput
+  }
+}
+
+/// The origin of everything that the indexer knows of the disk: `WatcherGroup`, or a script in tests.
+package protocol WatchSource: Sendable {
+  /// Each lane once, when it begins. The sequence ends after `stop()`. For one consumer.
+  var lanes: AsyncStream<WatchLane> { get }
+
+  /// - Throws: `WorkerError` if there is no program to start.
   func start() throws
-  /// Scans a root again, or with a directory only that and what is below.
-  /// - returns: the request number that `scanStarted` and `scanEnded` repeat.
+  /// Scans a root again, or only the given directory with everything below it.
+  /// - Returns: the request number that `scanStarted` and `scanEnded` repeat.
   @discardableResult func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32
-  /// Makes `synced(number)` come after everything that happened until now. Numbers are not used twice.
-  func sync(number: UInt64)
-  /// Replaces the roots: what is not among them is no longer watched, what is new is scanned.
+  /// Has each lane send `synced(number)` after everything that happened until now. Numbers are not reused.
+  ///
+  /// A lane whose share does not answer sends it at once, because a sync waits only for roots that answer.
+  /// - Returns: the numbers of the lanes.
+  @discardableResult func sync(number: UInt64) -> Set<Int>
+  /// Replaces the roots. Roots that are no longer in the list are not watched any more, and new ones are scanned.
   func setRoots(_ roots: [WatchRoot])
-  /// Replaces what the configuration ignores (`IgnorePattern`): what it names from now on leaves, what it names no longer
-  /// is found.
+  /// Replaces the ignored patterns of the configuration (`IgnorePattern`). Newly ignored files leave, and files that
+  /// are no longer ignored are found.
   func setIgnoredPatterns(_ patterns: [[UInt8]])
-  /// Returns when photod-watch has ended.
+  /// How photod may look at a path.
+  func access(to path: [UInt8]) -> FileAccess
+  /// Returns when each photod-watch has ended or was abandoned.
   func stop() async
 }
 
+/// How photod may look at a path.
+package enum FileAccess: Sendable {
+  case direct
+  /// Only through this process, because the share may not answer.
+  case share(ShareFileWorker)
+  /// Not at all: the path is on a share without a root.
+  case none
+}
+
 extension WatchSource {
-  /// For a script in tests, which says what it likes.
+  package func access(to path: [UInt8]) -> FileAccess { .direct }
+
+  /// For a script in tests, which decides itself which files it reports.
   package func setIgnoredPatterns(_ patterns: [[UInt8]]) {}
 }
 
-/// A folder that is watched with all below it.
+/// A source with one lane for all roots.
+package protocol SingleLaneSource: WatchSource {
+  /// The next input, for one consumer; nil after `stop()`, or if the task is cancelled.
+  func nextInput() async -> WatchInput?
+}
+
+extension SingleLaneSource {
+  package var lanes: AsyncStream<WatchLane> {
+    AsyncStream { continuation in
+      continuation.yield(WatchLane(number: 0, roots: { nil }, nextInput: { await self.nextInput() }))
+      continuation.finish()
+    }
+  }
+}
+
+/// A folder that is watched with everything below it.
 package struct WatchRoot: Hashable, Sendable {
-  /// What records call it.
+  /// The number of the root in records.
   package var number: UInt16
-  /// Absolute, links resolved; roots neither repeat nor contain one another.
+  /// Absolute, with symbolic links resolved. Roots neither repeat nor contain one another.
   package var path: [UInt8]
 
   package init(number: UInt16, path: [UInt8]) {

@@ -4,30 +4,33 @@ import Glibc
 import Logging
 import Synchronization
 import WatchRecords
+import WorkerProcess
 
-/// Starts photod-watch, reads what it says, starts it again when it dies. All of that happens on one thread of its own
-/// (`WatcherThread`); the calls here leave an order and wake it.
-package final class Watcher: WatchSource {
+/// One photod-watch. A `Worker` sends it the orders from the calls here, and its records go into a channel.
+package final class Watcher: SingleLaneSource {
   package struct Configuration: Sendable {
     package var roots: [WatchRoot]
-    /// Of the files that are said: lower-case ASCII without the dot.
+    /// The extensions of wanted files: lower-case ASCII, without the dot.
     package var extensions: [[UInt8]]
-    /// Directories of these names are not entered, like hidden ones.
+    /// Directories with these names are not entered, and neither are hidden ones.
     package var ignoredDirectoryNames: [[UInt8]]
-    /// What the configuration ignores (`IgnorePattern`), until `setIgnoredPatterns`.
+    /// The ignored patterns of the configuration (`IgnorePattern`), until `setIgnoredPatterns` replaces them.
     package var ignoredPatterns: [[UInt8]]
-    /// nil: as `WatchExecutable.find()` says.
+    /// The path of the program; nil for that of `WatchExecutable.find()`.
     package var executable: String?
-    /// Frames that wait for the consumer before the socket is no longer read; a frame is at most about 1,000 records.
+    /// The number of frames that may wait for the consumer. At this number, the socket is no longer read. A frame has
+    /// at most about 1,000 records.
     package var maximumWaitingFrames: Int
-    /// A photod-watch that says nothing for so long, while we read, hangs: it is killed and another started. It says
-    /// something every ten seconds.
+    /// A photod-watch that sends nothing for this long while photod reads hangs. It is killed and replaced. A healthy
+    /// one sends something every ten seconds.
     package var longestSilence: Duration
+    /// The kind of file system of its roots.
+    package var place: Place
 
     package init(
       roots: [WatchRoot], extensions: [[UInt8]], ignoredDirectoryNames: [[UInt8]] = [],
       ignoredPatterns: [[UInt8]] = [], executable: String? = nil, maximumWaitingFrames: Int = 64,
-      longestSilence: Duration = .seconds(30)
+      longestSilence: Duration = .seconds(30), place: Place = .anywhere
     ) {
       self.roots = roots
       self.extensions = extensions
@@ -36,110 +39,128 @@ package final class Watcher: WatchSource {
       self.executable = executable
       self.maximumWaitingFrames = maximumWaitingFrames
       self.longestSilence = longestSilence
+      self.place = place
     }
   }
 
-  /// What callers leave for the thread.
-  struct Wishes {
+  /// The kind of file system of a photod-watch's roots.
+  package enum Place: Sendable {
+    case anywhere
+    /// Drives of this machine. A root on a share is reported as offline (EREMOTE) and not touched.
+    case drives
+    /// A share, which may not answer. As long as it does not, its roots are offline, and no caller waits for them.
+    case share
+  }
+
+  /// The state that callers share with the worker's thread.
+  struct State {
     var orders: [WatchOrder] = []
     var roots: [WatchRoot]
     var ignoredPatterns: [[UInt8]]
-    /// Not answered yet: asked again of a photod-watch that follows a dead one.
+    /// Syncs without an answer. They are sent again to a photod-watch that replaces a dead one.
     var openSyncs: [UInt64] = []
     var openRescans: [UInt32: UInt16] = [:]
-    var lastRequest: UInt32 = 0
-    /// A photod-watch runs and has its roots: orders can be given to it.
+    /// A photod-watch runs and has its roots, so it can take orders.
     var isConnected = false
-    var isStopping = false
-    var isStarted = false
-    var hasEnded = false
-    var processID: pid_t?
-    var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    /// The share does not answer. No caller waits for it until a photod-watch sends something.
+    var isSilent = false
+    /// The session to announce with its first bytes, because the share did not answer the previous one.
+    var unannounced: Int?
   }
 
   let configuration: Configuration
   let logger: Logger
-  let wishes: Mutex<Wishes>
+  let lane: Int
+  private let requests: RequestNumbers
+  let state: Mutex<State>
   let channel: InputChannel
-  let wakeup: Wakeup
+  private let worker: Worker
+  /// Only the worker's thread uses it.
+  let assembler = Mutex(FrameAssembler())
 
-  package init(configuration: Configuration, logger: Logger) {
-    self.configuration = configuration
-    self.logger = logger
-    wishes = Mutex(Wishes(roots: configuration.roots, ignoredPatterns: configuration.ignoredPatterns))
-    let wakeup = Wakeup()
-    self.wakeup = wakeup
-    channel = InputChannel(capacity: max(configuration.maximumWaitingFrames, 1)) { wakeup.signal() }
+  package convenience init(configuration: Configuration, logger: Logger) {
+    self.init(configuration: configuration, lane: 0, requests: RequestNumbers(), logger: logger)
   }
 
-  package var inputs: WatchInputs { WatchInputs(channel: channel) }
+  /// - Parameters:
+  ///   - lane: the first part of its directory numbers.
+  ///   - requests: shared by all watchers of a library.
+  init(configuration: Configuration, lane: Int, requests: RequestNumbers, logger: Logger) {
+    self.configuration = configuration
+    self.lane = lane
+    self.requests = requests
+    self.logger = logger
+    state = Mutex(State(roots: configuration.roots, ignoredPatterns: configuration.ignoredPatterns))
+    let worker = Worker()
+    self.worker = worker
+    channel = InputChannel(capacity: max(configuration.maximumWaitingFrames, 1)) { worker.wake() }
+  }
 
   package func nextInput() async -> WatchInput? { await channel.next() }
 
-  /// Of the photod-watch that runs now, if one does.
-  package var processID: pid_t? { wishes.withLock { $0.processID } }
+  /// The photod-watch that runs now, or nil.
+  package var processID: pid_t? { worker.processID }
 
   package func start() throws {
-    let executable = try configuration.executable ?? WatchExecutable.find()
-    try wakeup.open()
-    let isFirst = wishes.withLock { wishes in
-      defer { wishes.isStarted = true }
-      return !wishes.isStarted
-    }
-    guard isFirst else { return }
-    let thread = WatcherThread(watcher: self, executable: executable)
-    do {
-      try thread.start()
-    } catch {
-      wishes.withLock { $0.isStarted = false }
-      throw error
-    }
+    try worker.start(
+      Worker.Configuration(
+        name: "photod-watch", executable: try configuration.executable ?? WatchExecutable.find(),
+        longestSilence: configuration.longestSilence,
+        endPatience: configuration.place == .share ? .milliseconds(500) : .seconds(2)),
+      dialogue: self, logger: logger)
   }
 
   @discardableResult
   package func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32 {
-    let request = wishes.withLock { wishes in
-      wishes.lastRequest += 1
-      wishes.openRescans[wishes.lastRequest] = root
-      if wishes.isConnected {
-        wishes.orders.append(.rescan(root: root, directory: directory, request: wishes.lastRequest))
+    let request = requests.next()
+    state.withLock { state in
+      if state.isSilent {
+        channel.add(.batch([.scanEnded(root: root, request: request, complete: false)]))
+        return
       }
-      return wishes.lastRequest
+      state.openRescans[request] = root
+      if state.isConnected { state.orders.append(.rescan(root: root, directory: directory, request: request)) }
     }
-    wakeup.signal()
+    worker.wake()
     return request
   }
 
-  package func sync(number: UInt64) {
-    wishes.withLock { wishes in
-      wishes.openSyncs.append(number)
-      if wishes.isConnected { wishes.orders.append(.sync(number: number)) }
+  @discardableResult
+  package func sync(number: UInt64) -> Set<Int> {
+    state.withLock { state in
+      if state.isSilent {
+        channel.add(.batch([.synced(number: number)]))
+        return
+      }
+      state.openSyncs.append(number)
+      if state.isConnected { state.orders.append(.sync(number: number)) }
     }
-    wakeup.signal()
+    worker.wake()
+    return [lane]
   }
 
   package func setRoots(_ roots: [WatchRoot]) {
-    wishes.withLock { wishes in
-      if wishes.isConnected {
-        let before = Set(wishes.roots)
+    state.withLock { state in
+      if state.isConnected {
+        let before = Set(state.roots)
         let after = Set(roots)
-        for root in wishes.roots where !after.contains(root) { wishes.orders.append(.removeRoot(root: root.number)) }
+        for root in state.roots where !after.contains(root) { state.orders.append(.removeRoot(root: root.number)) }
         for root in roots where !before.contains(root) {
-          wishes.orders.append(.addRoot(root: root.number, path: root.path))
+          state.orders.append(.addRoot(root: root.number, path: root.path))
         }
       }
-      wishes.roots = roots
+      state.roots = roots
     }
-    wakeup.signal()
+    worker.wake()
   }
 
   package func setIgnoredPatterns(_ patterns: [[UInt8]]) {
-    wishes.withLock { wishes in
-      guard wishes.ignoredPatterns != patterns else { return }
-      wishes.ignoredPatterns = patterns
-      if wishes.isConnected { wishes.orders.append(configureOrder(patterns)) }
+    state.withLock { state in
+      guard state.ignoredPatterns != patterns else { return }
+      state.ignoredPatterns = patterns
+      if state.isConnected { state.orders.append(configureOrder(patterns)) }
     }
-    wakeup.signal()
+    worker.wake()
   }
 
   func configureOrder(_ ignoredPatterns: [[UInt8]]) -> WatchOrder {
@@ -148,62 +169,24 @@ package final class Watcher: WatchSource {
       ignoredPatterns: ignoredPatterns)
   }
 
+  /// Ends it without waiting. Syncs that it has not answered are answered.
+  func endSoon() { if !worker.endSoon() { finish() } }
+
   package func stop() async {
-    await withCheckedContinuation { continuation in
-      let isOver = wishes.withLock { wishes in
-        wishes.isStopping = true
-        guard wishes.isStarted, !wishes.hasEnded else { return true }
-        wishes.stopWaiters.append(continuation)
-        return false
-      }
-      if isOver {
-        channel.finish()
-        continuation.resume()
-      } else {
-        wakeup.signal()
-      }
-    }
+    await worker.stop()
+    channel.finish()
   }
 }
 
-/// Wakes the watcher's thread out of poll(2).
-final class Wakeup: Sendable {
-  /// Reading and writing end; -1 until `open`. Closed with the watcher, which the thread holds.
-  private let ends = Mutex<(read: Int32, write: Int32)>((-1, -1))
+/// Numbers of rescans, which are not reused in the life of a library.
+final class RequestNumbers: Sendable {
+  private let last = Mutex<UInt32>(0)
 
-  func open() throws {
-    try ends.withLock { ends in
-      guard ends.read < 0 else { return }
-      let pair = try makeSocketPair(nonBlocking: true)
-      ends = (pair[0], pair[1])
+  func next() -> UInt32 {
+    last.withLock { last in
+      // 0 is the number of a scan that nobody requested.
+      last = last == .max ? 1 : last + 1
+      return last
     }
-  }
-
-  deinit {
-    ends.withLock { ends in
-      guard ends.read >= 0 else { return }
-      close(ends.read)
-      close(ends.write)
-    }
-  }
-
-  var descriptor: Int32 { ends.withLock { $0.read } }
-
-  /// A full buffer is as good: the thread is awake then.
-  func signal() {
-    ends.withLock { ends in
-      guard ends.write >= 0 else { return }
-      var byte: UInt8 = 1
-      while write(ends.write, &byte, 1) < 0, errno != EAGAIN {
-        // No memory for one byte: without it the thread would sleep on, whatever it was to do.
-        if errno != EINTR { usleep(1000) }
-      }
-    }
-  }
-
-  func drain() {
-    var bytes = [UInt8](repeating: 0, count: 256)
-    let descriptor = self.descriptor
-    while read(descriptor, &bytes, bytes.count) > 0 {}
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
-// As in RecordCoding.swift: the fields in the order of their declaration; of a reason, one byte and, for a file system, its
-// name.
+// The coding is that of RecordCoding.swift: the fields in the order of their declaration. A reason is one byte, and for
+// a file system also its name.
 
 extension PollingReason {
   private enum Tag: UInt8 {

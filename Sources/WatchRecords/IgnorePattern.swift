@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
-/// One pattern of the configuration's `ignore`: what it matches is not wanted, with all below it.
+/// One pattern of the configuration's `ignore`. A name that it matches is not wanted, and nothing below that name is.
 ///
-/// The language is that of gitignore(5) without taking back (`!`), and about bytes: no encoding, no locale, case counts.
+/// The language is that of gitignore(5) without negation (`!`). It works on bytes: no encoding, no locale, and case
+/// counts.
 ///
-/// Where a pattern applies is said by its slashes; one at its very end says only that nothing but directories match:
+/// The slashes decide where a pattern applies. One at the very end only means that the pattern matches directories
+/// alone:
 /// - without a slash (`Exports`, `*.gif`): any name, at any depth below a root;
 /// - with one in it (`Cache/tmp`): the path below the root, from its beginning;
-/// - with one at its beginning (`/home/me/Pictures/raw/*.tif`): the whole path, in which no link is left.
+/// - with one at its beginning (`/home/me/Pictures/raw/*.tif`): the whole path, after symbolic links are resolved.
 ///
-/// What it consists of, between slashes:
-/// - `*`: any bytes, or none; `?`: one byte (so an `é` of two bytes takes two);
-/// - `[abc]`, `[a-z]`: one byte of these; `[!a]`, `[^a]`: one of the others; a `]` stands first, a `-` first or last;
-/// - `\`: the next byte as it is; every other byte: itself;
-/// - `**` alone: any number of directories, or none; at the end (`Cache/**`) all that is in the directory, which is the
-///   directory: it is not entered. Beside other bytes it is `*`.
+/// Between slashes, a pattern consists of:
+/// - `*`: any number of bytes; `?`: one byte (so an `é` of two bytes needs two);
+/// - `[abc]`, `[a-z]`: one of these bytes; `[!a]`, `[^a]`: any other byte; a `]` must come first, a `-` first or last;
+/// - `\`: the next byte literally; every other byte stands for itself;
+/// - `**` alone: any number of directories, or none. At the end (`Cache/**`) it means everything in the directory. It
+///   then matches the directory itself, which is not entered. Beside other bytes it is the same as `*`.
 ///
-/// A hidden name needs no leading dot: hidden names are not wanted anyway. A root itself never matches.
+/// There is no special rule for a leading dot, because hidden names are never wanted. A root itself never matches.
 public struct IgnorePattern: Hashable, Sendable {
-  /// Longer ones are refused.
+  /// Longer patterns are refused.
   public static let maximumBytes = 4096
 
   enum Scope: Hashable {
@@ -31,13 +33,13 @@ public struct IgnorePattern: Hashable, Sendable {
     case anyDirectories
   }
 
-  /// As it was written.
+  /// The pattern as the user wrote it.
   public let text: [UInt8]
   let scope: Scope
   let isForDirectoriesOnly: Bool
   let components: [Component]
 
-  /// - throws: `IgnorePatternError` with what is wrong: what could never match is refused, rather than ignored.
+  /// - Throws: `IgnorePatternError`. A pattern that could never match is refused rather than ignored.
   public init(_ text: [UInt8]) throws(IgnorePatternError) {
     self.text = text
     guard !text.isEmpty else { throw IgnorePatternError("it is empty") }
@@ -66,7 +68,7 @@ public struct IgnorePattern: Hashable, Sendable {
         components.append(.glob(try Glob(part)))
       }
     }
-    // All that is in a directory is the directory, as far as photos go: it costs no watch then.
+    // A pattern for everything in a directory is one for the directory, as far as photos go. Then it costs no watch.
     if components.last == .anyDirectories {
       components.removeLast()
       onlyDirectories = true
@@ -80,11 +82,11 @@ public struct IgnorePattern: Hashable, Sendable {
     self.components = components
   }
 
-  /// Whether the path, which is `folder` and then `name`, matches from its beginning to its end.
-  /// - complexity: at most its components times the pattern's, each compared as `Glob` says.
+  /// Whether the whole path, which is `folder` followed by `name`, matches.
+  /// - Complexity: at most the path's components times the pattern's, each comparison as stated at `Glob`.
   func matches(_ folder: [ArraySlice<UInt8>], _ name: ArraySlice<UInt8>) -> Bool {
     func part(_ index: Int) -> ArraySlice<UInt8> { index < folder.count ? folder[index] : name }
-    // The end first: most names are told apart by it.
+    // The end comes first, because it rules out most names.
     var patternEnd = components.count
     var pathEnd = folder.count + 1
     while patternEnd > 0, case .glob(let glob) = components[patternEnd - 1] {
@@ -118,7 +120,7 @@ public struct IgnorePattern: Hashable, Sendable {
   }
 }
 
-/// What is wrong with a pattern, as a clause: "there is nothing between two slashes".
+/// Why a text is no pattern, as a clause: "there is nothing between two slashes".
 public struct IgnorePatternError: Error, Hashable, Sendable, CustomStringConvertible {
   public let description: String
 
@@ -130,7 +132,7 @@ struct Glob: Hashable {
   enum Token: Hashable {
     case byte(UInt8)
     case anyByte
-    /// Of 256 bits.
+    /// A set of bytes, in 256 bits.
     case oneOf(SIMD4<UInt64>)
     case anyBytes
 
@@ -172,7 +174,7 @@ struct Glob: Hashable {
     self.init(tokens: tokens)
   }
 
-  /// What follows a `[`.
+  /// Reads a set from behind its `[`.
   private static func set(_ rest: inout ArraySlice<UInt8>) throws(IgnorePatternError) -> Token {
     var set = SIMD4<UInt64>()
     var isNegated = false
@@ -210,8 +212,8 @@ struct Glob: Hashable {
     return .oneOf(isNegated ? ~set : set)
   }
 
-  /// - complexity: at most the name's bytes times the tokens between two `*`: what follows a `*` is looked for from the
-  ///   left, and once found never again. No pattern makes it more.
+  /// - Complexity: at most the name's bytes times the tokens between two `*`. The tokens after a `*` are searched for
+  ///   from the left, and never again once found. No pattern costs more.
   func matches(_ name: ArraySlice<UInt8>) -> Bool {
     guard name.count >= minimumLength else { return false }
     if let last = tokens.last, last != .anyBytes, let byte = name.last, !last.matches(byte) { return false }

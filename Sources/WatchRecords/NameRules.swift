@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
-/// Which names are wanted: decided before a file is looked at and before a directory gets a watch.
+/// Decides which names are wanted, before a file is looked at and before a directory gets a watch.
 public struct NameRules: Hashable, Sendable {
-  /// The folder that names are judged in, for patterns that are about paths. Links are resolved.
+  /// The folder that contains a name, for patterns that contain a path. Symbolic links are resolved.
   public struct Folder {
-    /// From the root.
+    /// The names from the root down.
     let components: [ArraySlice<UInt8>]
-    /// From the top of the file system.
+    /// The names from the top of the file system down.
     let absoluteComponents: [ArraySlice<UInt8>]
 
-    /// - parameter components: from the root, which has this path, down to the folder.
+    /// - Parameter components: the names from the root, whose path is `root`, down to the folder.
     public init(root: [UInt8], components: [ArraySlice<UInt8>]) {
       self.components = components
       absoluteComponents = root.split(separator: UInt8(ascii: "/")) + components
@@ -20,12 +20,12 @@ public struct NameRules: Hashable, Sendable {
   private let longestExtension: Int
   private let ignoredDirectoryNames: Set<[UInt8]>
   public let patterns: [IgnorePattern]
-  /// Whether any pattern is about a path: only then `Folder` is looked at.
+  /// Whether any pattern contains a path. Only then is a `Folder` needed.
   public let needsFolder: Bool
 
   public init() { self.init(extensions: [], ignoredDirectoryNames: []) }
 
-  /// - parameter extensions: lower-case ASCII without the dot.
+  /// - Parameter extensions: lower-case ASCII, without the dot.
   public init(extensions: [[UInt8]], ignoredDirectoryNames: [[UInt8]], patterns: [IgnorePattern] = []) {
     self.extensions = Set(extensions)
     longestExtension = extensions.map(\.count).max() ?? 0
@@ -34,11 +34,11 @@ public struct NameRules: Hashable, Sendable {
     needsFolder = patterns.contains { $0.scope != .name }
   }
 
-  /// A file that may be an asset, whatever the patterns say: not hidden, not the lock that an office program puts beside
-  /// what it has open (`~$a.jpg`), and with a wanted extension (ASCII letters compare without case). So what programs are
-  /// still writing is not wanted: `*.part`, `*.crdownload`, `*.tmp`, `.syncthing.*`, `.~*`.
+  /// Whether a file may be an asset, apart from the patterns. It must have a wanted extension (ASCII letters compare
+  /// without case). It must not be hidden, nor the lock file of an office program (`~$a.jpg`). So files that programs
+  /// are still writing are not wanted: `*.part`, `*.crdownload`, `*.tmp`, `.syncthing.*`, `.~*`.
   ///
-  /// Of bytes as the kernel gave them: it is asked of every name on the disk, and most of them are not wanted.
+  /// It takes the kernel's bytes, because it is called for every name on the disk, and most of them are not wanted.
   public func wantsFile(_ name: UnsafeRawBufferPointer) -> Bool {
     guard let first = name.first, first != UInt8(ascii: "."), let dot = name.lastIndex(of: UInt8(ascii: ".")) else {
       return false
@@ -51,13 +51,12 @@ public struct NameRules: Hashable, Sendable {
 
   public func wantsFile(_ name: [UInt8]) -> Bool { name.withUnsafeBytes { wantsFile($0) } }
 
-  /// A directory that is entered, whatever the patterns say.
+  /// Whether a directory is entered, apart from the patterns.
   public func wantsDirectory(_ name: [UInt8]) -> Bool {
     name.first != UInt8(ascii: ".") && !ignoredDirectoryNames.contains(name)
   }
 
-  /// The first pattern that this name matches in the folder. Without patterns nothing is done, the folder is not even
-  /// asked for.
+  /// The first pattern that this name matches in the folder. `folder` is evaluated only if a pattern contains a path.
   public func pattern(ignoring name: [UInt8], isDirectory: Bool, in folder: @autoclosure () -> Folder?)
     -> IgnorePattern?
   {
@@ -73,7 +72,7 @@ public struct NameRules: Hashable, Sendable {
     }
   }
 
-  /// A file whose presence says that nothing in its directory is wanted. CACHEDIR.TAG must also begin with its signature.
+  /// Whether a file of this name makes its directory unwanted. CACHEDIR.TAG must also begin with its signature.
   public static func isMarker(_ name: [UInt8]) -> Bool { markers.contains(name) }
 
   public static let markers = [noMedia, trackerIgnore, cacheTag]

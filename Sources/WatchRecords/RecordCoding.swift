@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
-// A record is its tag (one byte) and its fields in the order of their declaration: integers little-endian, names as a u16
-// length and their bytes, booleans and choices one byte, an optional as a boolean and, where that is 1, the value.
-// A tag is never given another meaning; a new record gets a new tag and the protocol a new version.
+// A record is its tag (one byte), followed by its fields in the order of their declaration. Integers are little-endian.
+// A name is a u16 length and its bytes. Booleans and choices take one byte. An optional is a boolean, followed by the
+// value if it is 1. A tag never gets another meaning: a new record gets a new tag, and the protocol a new version.
 
 extension WatchRecord {
   private enum Tag: UInt8 {
@@ -41,16 +41,17 @@ extension WatchRecord {
       bytes.append(Tag.listingEnded.rawValue)
       bytes.append(integer: number)
       bytes.append(boolean: complete)
-    case .fileFound(let directory, let name, let stat):
+    case .fileFound(let directory, let name, let stat, let event):
       bytes.append(Tag.fileFound.rawValue)
       bytes.append(integer: directory)
       bytes.append(name: name)
       stat.encode(into: &bytes)
+      event.encode(into: &bytes)
     case .fileGone(let directory, let name):
       bytes.append(Tag.fileGone.rawValue)
       bytes.append(integer: directory)
       bytes.append(name: name)
-    case .fileMoved(let from, let fromName, let to, let toName, let stat):
+    case .fileMoved(let from, let fromName, let to, let toName, let stat, let event):
       bytes.append(Tag.fileMoved.rawValue)
       bytes.append(integer: from)
       bytes.append(name: fromName)
@@ -58,6 +59,7 @@ extension WatchRecord {
       bytes.append(name: toName)
       bytes.append(boolean: stat != nil)
       stat?.encode(into: &bytes)
+      event.encode(into: &bytes)
     case .scanStarted(let root, let request, let reason):
       bytes.append(Tag.scanStarted.rawValue)
       bytes.append(integer: root)
@@ -124,14 +126,15 @@ extension WatchRecord {
       case .fileFound:
         .fileFound(
           directory: try reader.integer("a file's directory"), name: try reader.name("a file's name"),
-          stat: try FileStat(from: &reader))
+          stat: try FileStat(from: &reader), event: try FileEvent(from: &reader))
       case .fileGone:
         .fileGone(directory: try reader.integer("a file's directory"), name: try reader.name("a file's name"))
       case .fileMoved:
         .fileMoved(
           from: try reader.integer("a file's old directory"), fromName: try reader.name("a file's old name"),
           to: try reader.integer("a file's directory"), toName: try reader.name("a file's name"),
-          stat: try reader.boolean("presence of a stat") ? try FileStat(from: &reader) : nil)
+          stat: try reader.boolean("presence of a stat") ? try FileStat(from: &reader) : nil,
+          event: try FileEvent(from: &reader))
       case .scanStarted:
         .scanStarted(
           root: try reader.integer("a root"), request: try reader.integer("a request"),
@@ -163,7 +166,7 @@ extension WatchRecord {
 extension WatchOrder {
   private enum Tag: UInt8 {
     case configure = 1
-    case addRoot, removeRoot, rescan, sync
+    case addRoot, removeRoot, rescan, sync, begin
   }
 
   /// Appends this order's bytes.
@@ -192,6 +195,11 @@ extension WatchOrder {
     case .sync(let number):
       bytes.append(Tag.sync.rawValue)
       bytes.append(integer: number)
+    case .begin(let firstNumber, let watchPercent, let refusesShares):
+      bytes.append(Tag.begin.rawValue)
+      bytes.append(integer: firstNumber)
+      bytes.append(integer: watchPercent)
+      bytes.append(boolean: refusesShares)
     }
   }
 
@@ -213,10 +221,14 @@ extension WatchOrder {
         directory: try reader.boolean("presence of a directory") ? try reader.integer("a directory's number") : nil,
         request: try reader.integer("a request"))
     case .sync: self = .sync(number: try reader.integer("a sync number"))
+    case .begin:
+      self = .begin(
+        firstNumber: try reader.integer("a directory's number"), watchPercent: try reader.integer("a share of watches"),
+        refusesShares: try reader.boolean("a refusal of shares"))
     }
   }
 
-  /// Reserves nothing by the count it reads: a lying count ends in an error at the end of the frame.
+  /// Reserves no memory by the count that it reads. A wrong count ends in an error at the end of the frame.
   private static func names(_ field: String, from reader: inout ByteReader) throws(WatchFormatError) -> [[UInt8]] {
     let count: UInt16 = try reader.integer("a number of names")
     var names: [[UInt8]] = []
@@ -239,15 +251,29 @@ extension FileIdentity {
   }
 }
 
-extension FileStat {
+extension FileEvent {
   fileprivate func encode(into bytes: inout [UInt8]) {
+    bytes.append(integer: time)
+    bytes.append(boolean: isWritten)
+    bytes.append(naming.rawValue)
+  }
+
+  fileprivate init(from reader: inout ByteReader) throws(WatchFormatError) {
+    time = try reader.integer("an event's time")
+    isWritten = try reader.boolean("whether a file was written")
+    naming = try reader.choice("how a file got its name")
+  }
+}
+
+extension FileStat {
+  func encode(into bytes: inout [UInt8]) {
     identity.encode(into: &bytes)
     bytes.append(integer: byteCount)
     bytes.append(integer: modificationTime)
     bytes.append(integer: changeTime)
   }
 
-  fileprivate init(from reader: inout ByteReader) throws(WatchFormatError) {
+  init(from reader: inout ByteReader) throws(WatchFormatError) {
     identity = try FileIdentity(from: &reader)
     byteCount = try reader.integer("a byte count")
     modificationTime = try reader.integer("a modification time")

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
-/// Bytes that are not what this format says: what was read, and where.
+/// Bytes that violate this format: the problem and its position.
 public struct WatchFormatError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong, as a clause: "tag 77 is no record".
+  /// The problem as a clause: "tag 77 is no record".
   public var what: String
-  /// Bytes from the beginning of the frame's payload, or of the connection for the greeting and a frame's length.
+  /// The position in bytes, from the beginning of the frame's payload. For the greeting and a frame's length, it counts
+  /// from the beginning of the connection.
   public var offset: Int
 
   public init(what: String, offset: Int) {

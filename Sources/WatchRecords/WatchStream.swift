@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
-/// The bytes on the socket pair between photod and photod-watch. Each side begins with the greeting; then come frames: a
-/// u32 length (little-endian, 1 to `maximumFrameBytes`) and that many bytes of whole records (or, to photod-watch,
+/// The bytes on the socket pair between photod and photod-watch. Each side begins with the greeting. Frames follow: a
+/// u32 length (little-endian, 1 to `maximumFrameBytes`) and that many bytes of whole records (to photod-watch: of
 /// orders). A frame is one ordered batch.
 public enum WatchStream {
-  /// A change of the format changes this number; both programs are of one build, so there is no negotiation.
-  public static let version: UInt8 = 2
-  /// What each side says first: seven letters and the version.
+  /// The number changes with the format. Both programs are of one build, so there is no negotiation.
+  public static let version: UInt8 = 4
+  /// The first bytes of each side: seven letters and the version.
   public static let greeting: [UInt8] = Array("photodw".utf8) + [version]
   /// The longest payload of a frame.
   public static let maximumFrameBytes = 1 << 20
 
   /// The records of one frame's payload.
-  /// - throws: `WatchFormatError` on the first byte that is none of the format; nothing is returned of such a frame.
+  /// - Throws: `WatchFormatError` at the first byte that violates the format. Then no record of the frame is returned.
   public static func records(in payload: ArraySlice<UInt8>) throws(WatchFormatError) -> [WatchRecord] {
     var reader = ByteReader(payload)
     var records: [WatchRecord] = []
@@ -21,7 +21,7 @@ public enum WatchStream {
   }
 
   /// The orders of one frame's payload.
-  /// - throws: `WatchFormatError` as `records(in:)`.
+  /// - Throws: `WatchFormatError`, as in `records(in:)`.
   public static func orders(in payload: ArraySlice<UInt8>) throws(WatchFormatError) -> [WatchOrder] {
     var reader = ByteReader(payload)
     var orders: [WatchOrder] = []
@@ -29,7 +29,7 @@ public enum WatchStream {
     return orders
   }
 
-  /// One frame of these records. Traps beyond `maximumFrameBytes`: who cuts frames cuts them far below (`FrameBuilder`).
+  /// One frame of these records. Traps beyond `maximumFrameBytes`. Frames are cut far below that size (`FrameBuilder`).
   public static func frame(_ records: [WatchRecord]) -> [UInt8] {
     var builder = FrameBuilder()
     for record in records { builder.append(record) }
@@ -44,6 +44,22 @@ public enum WatchStream {
     return bytes
   }
 
+  /// One frame of one call.
+  public static func frame(_ call: FileCall) -> [UInt8] {
+    var bytes: [UInt8] = [0, 0, 0, 0]
+    call.encode(into: &bytes)
+    sealFrame(&bytes)
+    return bytes
+  }
+
+  /// One frame of one answer.
+  public static func frame(_ answer: FileAnswer) -> [UInt8] {
+    var bytes: [UInt8] = [0, 0, 0, 0]
+    answer.encode(into: &bytes)
+    sealFrame(&bytes)
+    return bytes
+  }
+
   fileprivate static func sealFrame(_ bytes: inout [UInt8]) {
     let length = bytes.count - 4
     precondition(length > 0 && length <= maximumFrameBytes, "a frame of \(length) bytes")
@@ -51,7 +67,7 @@ public enum WatchStream {
   }
 }
 
-/// Records on their way into one frame.
+/// Collects the records of one frame.
 public struct FrameBuilder: Sendable {
   private var bytes: [UInt8] = [0, 0, 0, 0]
   public private(set) var recordCount = 0
@@ -59,9 +75,9 @@ public struct FrameBuilder: Sendable {
   public init() {}
 
   public var isEmpty: Bool { recordCount == 0 }
-  /// A frame that has this many bytes or records is sent though more is to come: small, so that who reads them has
-  /// something to do early, and is done soon after the last. One record never exceeds 132 KB, so a
-  /// frame stays far below `WatchStream.maximumFrameBytes`.
+  /// A full frame is sent although more records follow. Frames are small, so that their reader can begin early and is
+  /// done soon after the last one. One record never exceeds 132 KB, so a frame stays far below
+  /// `WatchStream.maximumFrameBytes`.
   public var isFull: Bool { bytes.count >= 128 << 10 || recordCount >= 250 }
 
   public mutating func append(_ record: WatchRecord) {
@@ -69,7 +85,7 @@ public struct FrameBuilder: Sendable {
     recordCount += 1
   }
 
-  /// The frame, and an empty builder.
+  /// Returns the frame, and empties the builder.
   public mutating func take() -> [UInt8] {
     WatchStream.sealFrame(&bytes)
     defer { self = FrameBuilder() }
@@ -77,12 +93,12 @@ public struct FrameBuilder: Sendable {
   }
 }
 
-/// Takes what recv(2) gave, in whatever pieces, and gives whole frames. Holds at most one frame and one read more.
+/// Assembles whole frames from the pieces that recv(2) returns. It holds at most one frame and one further read.
 public struct FrameAssembler: Sendable {
   private var bytes: [UInt8] = []
-  /// Where the next frame begins in `bytes`; what is before it was taken.
+  /// The index of the next frame in `bytes`. The bytes before it were taken.
   private var start = 0
-  /// Bytes of the connection that are no more in `bytes`: for errors.
+  /// How many bytes of the connection are no longer in `bytes`. Errors need it.
   private var consumed = 0
   private var greeted = false
 
@@ -97,8 +113,8 @@ public struct FrameAssembler: Sendable {
     bytes.append(contentsOf: received)
   }
 
-  /// The payload of the next whole frame, or nil when more bytes are needed.
-  /// - throws: `WatchFormatError` when the peer greets otherwise or names an impossible length; the connection is useless
+  /// The payload of the next whole frame, or nil if more bytes are needed.
+  /// - Throws: `WatchFormatError` if the peer's greeting is another, or a length impossible. The connection is useless
   ///   then.
   public mutating func next() throws(WatchFormatError) -> ArraySlice<UInt8>? {
     if !greeted {

@@ -62,13 +62,13 @@ struct Photoctl: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  // Off the main actor: nothing here needs its thread, and its callbacks would trap on any other.
+  // It does not run on the main actor: nothing needs that thread, and its callbacks would trap on any other.
   nonisolated static func main() async {
     Output.occupyClosedDescriptors()
-    // A closed pipe is an error of write(2) then, which ends the command without noise.
+    // With this, a closed pipe is an error of write(2), which ends the command quietly.
     signal(SIGPIPE, SIG_IGN)
     var arguments = CommandLineBytes.arguments()
-    // The parser's own scripts would let bash expand what a daemon says.
+    // With the parser's own scripts, bash would expand text from a daemon.
     if arguments.first == "--generate-completion-script" { arguments[0] = "completions" }
     if arguments.first == Completion.request {
       await Completion.answer(Array(arguments.dropFirst()))
@@ -98,10 +98,10 @@ struct Photoctl: AsyncParsableCommand {
     } catch is ClosedPipe {
       exit(withError: nil)
     } catch let request as CleanExit {
-      // photoctl alone: its help.
+      // photoctl without a command prints its help.
       exit(withError: request)
     } catch {
-      // Help is a command of the parser's own, and throws what it has to say.
+      // Help is a command of the parser, which throws the text that it prints.
       guard command is any AsyncParsableCommand else { exit(withError: error) }
       end(Failure(error, in: type(of: command).configuration.commandName ?? ""), style)
     }
@@ -113,7 +113,7 @@ struct Photoctl: AsyncParsableCommand {
   }
 }
 
-/// Where photod is called, and how photoctl speaks. The same in front of a command and behind it.
+/// The socket of photod, and the use of colours. These options may come before or after a command.
 struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -128,6 +128,6 @@ struct ConnectionOptions: ParsableArguments {
     PhotoLibrary(socketPath: socket ?? PhotoLibrary.defaultSocketPath, clientName: "photoctl")
   }
 
-  /// For standard output.
+  /// The style for standard output.
   var style: Style { Style(color ?? .auto, isTerminal: Output.isTerminal) }
 }

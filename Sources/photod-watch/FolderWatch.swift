@@ -4,59 +4,63 @@ import CWatchShim
 import Glibc
 import WatchRecords
 
-/// Walks and watches the roots, and says what is there. One thread, one turn after the other: orders, events, some
-/// listing, what has waited long enough, output.
+/// Walks and watches the roots, and reports what is there. One thread works in turns: orders, events, some listing,
+/// decisions that have waited long enough, output.
 ///
 /// The rules that keep it right:
 /// 1. A directory is watched first and listed second, both through one descriptor.
 /// 2. The number that inotify_add_watch(2) gives is a directory's identity: a known number means that it moved here.
-/// 3. A path built from the tree is never trusted: the directory is opened and its identity compared (`OpenDirectories`).
-///    When it is another, the directory is in doubt and listed again once the queue is empty.
-/// 4. Events are hints; what statx(2) says in the verified directory is said.
-/// 5. A directory is gone only when the queue was empty and a grace has passed.
+/// 3. A path built from the tree is never trusted: the directory is opened and its identity compared
+///    (`OpenDirectories`). If it is another directory, the node is in doubt and is listed again once the queue is
+///    empty.
+/// 4. Events are hints. The records report what statx(2) finds in the verified directory.
+/// 5. A directory is gone only when the queue was empty and a grace period has passed.
 /// 6. After an overflow all roots are scanned again; known directories keep their numbers.
 final class FolderWatch {
   /// How long a missing directory may take to turn up elsewhere.
   static let goneGrace: Int64 = 200_000_000
-  /// How long the second half of a file's rename may take; measured: at most 54 events.
+  /// How long the second half of a file's rename may take. In measurements, at most 54 events came between the halves.
   static let moveGrace: Int64 = 20_000_000
-  /// The grace when a sync or a scan's end waits.
+  /// The grace period if a sync or the end of a scan waits.
   static let forcedGrace: Int64 = 5_000_000
-  /// Without an empty queue for so long, what waits for one goes on without.
+  /// After this time without an empty queue, decisions that wait for one are made without it.
   static let longestWaitForQuiet: Int64 = 500_000_000
-  /// How long one part of a turn may take before the others have theirs.
+  /// How long one part of a turn may take before the others get their time.
   static let slice: Int64 = 5_000_000
-  /// Roots are looked at again so often, and polled directories have their share.
+  /// How often roots are checked and polled directories get their share of time.
   static let checkInterval: Int64 = 2_000_000_000
-  /// While every root is there and everything is watched, only a renamed directory above a root is not said by an event.
+  /// The interval while every root is online and everything is watched. In that state, only the rename of a directory
+  /// above a root causes no event.
   static let restInterval: Int64 = 10_000_000_000
 
   let socket: Int32
-  /// Maybe not open: then everything is polled.
+  /// If it is not open, everything is polled.
   var inotify = InotifyInstance()
-  /// nil where it can't be made or watched: then a sync waits until the queue is empty.
+  /// nil if it can't be created or watched. In that case, a sync waits until the queue is empty.
   var cookies: CookieDirectory?
   var saidNoCookies = false
-  var mounts = MountTable()
+  var mounts = MountPoints()
 
+  /// A root on a share is not touched, because it could block for ever, and all other roots with it.
+  var refusesShares = false
   var rules = NameRules()
   var roots: [UInt16: Root] = [:]
   var tree = DirectoryTree()
   var byWatch: [Int32: NodeIndex] = [:]
-  /// Watches that were given up and may still have events in the queue.
+  /// Watches that were given up but may still have queued events.
   var retired: [Int32: NodeReference] = [:]
   /// CLOCK_REALTIME in seconds when the queue was read last.
   var clock: UInt32 = 0
   var directories = OpenDirectories()
 
   var backlog = EventBacklog()
-  /// Events handled so far. What is put off carries the count at its cause (`currentStamp`), so that a sync knows what is
-  /// from before it.
+  /// The number of events handled so far. Postponed work carries the count at its cause (`currentStamp`), so that a
+  /// sync knows which work is older than itself.
   var eventCount: UInt64 = 0
   var currentStamp: UInt64 = 0
   /// When the queue was last seen empty.
   var quietAt: Int64 = 0
-  /// The kernel dropped events; the scans that follow are not started yet.
+  /// The kernel dropped events, and the scans that follow have not started yet.
   var overflowed = false
 
   var walk = Walk()
@@ -66,9 +70,9 @@ final class FolderWatch {
   var fresh = FreshFiles()
   var held = HeldMoves()
   var missing: [NodeIndex: Missing] = [:]
-  /// Names of directories that are in these and could not be entered, so that they are not in the tree; there are few.
+  /// By parent, the names of directories that could not be entered and so are not in the tree. There are few.
   var unentered: [NodeIndex: Set<[UInt8]>] = [:]
-  /// What could not be read; there are few.
+  /// Directories of which something could not be read. There are few.
   var retries: [NodeIndex: Retry] = [:]
   var syncs: [SyncRequest] = []
 
@@ -76,34 +80,34 @@ final class FolderWatch {
   var share = WatchShare()
   var polled = PolledDirectories()
   var polls = PollRounds()
-  /// `currentStamp` of what the running look at all polled directories finds.
+  /// The `currentStamp` for whatever the running pass over all polled directories finds.
   var passStamp: UInt64 = 0
-  /// There are watches too many, or better uses of them.
+  /// There are too many watches, or other directories need them more.
   var mustRebalance = false
   /// A polled directory changed: at the next check it may get a watch.
   var wantsExchange = false
   var said = SaidPolling()
   var lastCheck: Int64 = 0
-  /// Something happened that a check should see at once.
+  /// Something happened that a check should handle at once.
   var mustCheck = false
 
-  /// PHOTOD_WATCH_CHECKS is in the environment: tests have every settled state checked.
+  /// Whether PHOTOD_WATCH_CHECKS is in the environment. Tests set it to have every settled state checked.
   let checksInvariants = getenv("PHOTOD_WATCH_CHECKS") != nil
 
-  /// When `alive` was said last.
+  /// When `alive` was last sent.
   var aliveAt: Int64 = 0
   var output = Output()
   var orders = FrameAssembler()
 
   init(socket: Int32) {
     self.socket = socket
-    // First of all: libinotifytools keeps the descriptor where only small numbers fit.
+    // This comes first: libinotifytools can store only a small descriptor number.
     openInotify()
     _ = share.readLimit()
   }
 
-  /// Works until photod closes its end or a signal ends it.
-  /// - returns: the exit status.
+  /// Works until photod closes its end of the socket or a signal ends the process.
+  /// - Returns: the exit status.
   func run() -> Int32 {
     output.begin()
     lastCheck = watchshim_now()
@@ -142,9 +146,9 @@ final class FolderWatch {
     settle(drained: drained, now: now)
   }
 
-  /// Handles what is queued, for one slice of time.
-  /// - returns: whether the queue was empty at the end.
-  private func handleEvents() -> Bool {
+  /// Handles queued events for one slice of time.
+  /// - Returns: whether the queue was empty at the end.
+  func handleEvents() -> Bool {
     let end = watchshim_now() + Self.slice
     clock = UInt32(clamping: realTime() / 1_000_000_000)
     while true {
@@ -161,7 +165,7 @@ final class FolderWatch {
     }
   }
 
-  /// - returns: false when photod has closed its end.
+  /// - Returns: false if photod has closed its end.
   private func sendOutput() throws(Failure) -> Bool {
     do throws(SystemError) {
       try output.write(to: socket)
@@ -175,7 +179,7 @@ final class FolderWatch {
   // MARK: - Sleeping
 
   /// Waits for an order, an event, room to write, or the next thing that is due.
-  /// - returns: false when photod has closed its end.
+  /// - Returns: false if photod has closed its end.
   private func wait() throws(Failure) -> Bool {
     let paused = output.isPaused
     let timeout = paused ? -1 : millisecondsUntilDue()
@@ -190,7 +194,8 @@ final class FolderWatch {
       throw Failure(message: "poll failed: \(describe(errno))", status: 1)
     }
     if waited[2].revents != 0 {
-      mounts.hasChanged = true
+      mounts.noteChange()
+      leaveOutShares()
       mustCheck = true
     }
     guard waited[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return true }
@@ -208,13 +213,13 @@ final class FolderWatch {
   func say(_ record: WatchRecord) { output.say(record) }
 }
 
-/// What ends photod-watch.
+/// An error that ends photod-watch.
 struct Failure: Error {
   var message: String
   var status: Int32
 }
 
-/// A line on standard error: photod logs it.
+/// Writes a line to standard error. photod logs it.
 func complain(_ message: String) {
   let line = Array("photod-watch: \(message)\n".utf8)
   _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -4,35 +4,37 @@ import CWatchShim
 import Glibc
 import WatchRecords
 
-/// How many watches photod-watch may have.
+/// The number of watches that photod-watch may use.
 struct WatchShare {
-  /// Of the limit: what is left is for other programs of this user.
-  static let percent: UInt64 = 75
-  /// Of the share, for the sync cookies' directory and for the watch by which a directory is recognised (`tryWatch`).
+  /// The part of the limit that photod-watch may use, as photod orders. The rest is for other programs of this user,
+  /// and for photod's other photod-watch.
+  var percent: UInt64 = 75
+  /// Reserved within that part: a watch for the sync cookies' directory, and one to recognise a directory (`tryWatch`).
   static let reserved = 2
-  /// So long after the kernel refused a watch, another is asked for.
+  /// How long after the kernel refused a watch another is requested.
   static let retryInterval: Int64 = 10_000_000_000
 
-  /// 0 when it can't be read: then the kernel's refusal is all that is known.
+  /// 0 if it can't be read. Then only the kernel's refusals limit the watches.
   private(set) var limit: UInt32 = 0
   private(set) var isNamespaceLimit = false
   private var whole: UInt32?
   private var own: UInt32?
-  /// The kernel refused a watch at this time, by which there are fewer than our share.
+  /// When the kernel refused a watch although photod-watch had fewer than its share.
   var refusedAt: Int64?
 
-  var allowed: UInt32 { limit == 0 ? .max : UInt32(UInt64(limit) * Self.percent / 100) }
+  var allowed: UInt32 { limit == 0 ? .max : UInt32(UInt64(limit) * percent / 100) }
 
-  /// Directories that may have a watch.
+  /// The number of directories that may have a watch.
   var capacity: Int { max(0, Int(allowed) - Self.reserved) }
 
   func isRefused(_ now: Int64) -> Bool { refusedAt.map { now - $0 < Self.retryInterval } ?? false }
 
-  /// Reads the limits; they may change at any time. The smaller counts: of the first user namespace, and of this one.
-  /// - returns: whether the limit is another than before.
+  /// Reads the limits, which may change at any time. The smaller of the two counts: the first user namespace's, or this
+  /// one's.
+  /// - Returns: whether the limit has changed.
   mutating func readLimit() -> Bool {
     let before = limit
-    // Where one can't be read just now (EMFILE) it is what it was.
+    // If a limit can't be read at the moment (EMFILE), its last value stays.
     whole = Self.number(in: "/proc/sys/fs/inotify/max_user_watches") ?? whole
     own = Self.number(in: "/proc/sys/user/max_inotify_watches") ?? own
     limit = min(whole ?? .max, own ?? .max)
@@ -54,14 +56,15 @@ struct WatchShare {
   }
 }
 
-// Who has the watches: the directories that changed last.
+// Gives the watches to the directories that changed last.
 extension FolderWatch {
-  /// A directory without a watch gets that of another only if it changed so much later: nothing goes to and fro. Seconds.
+  /// A directory takes over another's watch only if it changed later by this many seconds. Otherwise watches would go
+  /// to and fro.
   static let exchangeMargin: UInt64 = 60
-  /// So many watches are given up or exchanged before anything else has its turn.
+  /// The number of watches that are given up or exchanged before other work gets its turn.
   static let exchangesAtOnce = 256
 
-  /// The errors that say that there is no watch left, rather than that this directory can't be watched.
+  /// Whether the error says that no watch is left, rather than that this directory can't be watched.
   static func isExhausted(_ error: SystemError) -> Bool {
     error.number == ENOSPC || error.number == EMFILE || error.number == ENOMEM
   }
@@ -70,9 +73,9 @@ extension FolderWatch {
     inotify.isOpen && byWatch.count < share.capacity && !share.isRefused(watchshim_now())
   }
 
-  /// Watches what `descriptor` is open on. Where there is no room the directory is recognised all the same: a watch is
-  /// added, and removed again unless it is known.
-  /// - returns: -1 where there is no watch for it.
+  /// Watches the directory that `descriptor` is open on. If there is no room, the directory is recognised all the same:
+  /// a watch is added, and removed again unless it is known.
+  /// - Returns: -1 if the directory gets no watch.
   func tryWatch(_ descriptor: Int32, _ identity: FileIdentity, mask: UInt32) -> Result<Int32, SystemError> {
     guard inotify.isOpen else { return .success(-1) }
     let hasRoom = hasRoomForWatch
@@ -90,19 +93,19 @@ extension FolderWatch {
   }
 
   private func noteRefusal() {
-    // Either others have them, or the limit fell just now.
+    // Either other programs use the watches, or the limit was lowered.
     if share.readLimit() { mustRebalance = true }
     if byWatch.count < share.capacity { share.refusedAt = watchshim_now() }
   }
 
   /// Gives watches to the directories that changed last, and gives up those that are beyond the share.
-  /// - Complexity: O(*n* log *n*) in the directories, when something has changed.
+  /// - Complexity: O(*n* log *n*) in the directories, if something has changed.
   func rebalance() {
     guard mustRebalance, inotify.isOpen, scans.isEmpty, walk.isIdle, backlog.isEmpty, !overflowed else { return }
     mustRebalance = false
     let excess = byWatch.count - share.capacity
     guard excess > 0 || polled.watchlessCount > 0 else { return }
-    // What is given up now is listed before the next part.
+    // The directories that lose their watch now are listed before the next ones do.
     if min(excess, Self.exchangesAtOnce) > 0 {
       for index in quietest(min(excess, Self.exchangesAtOnce)) { giveUpWatch(index) }
       mustRebalance = excess > Self.exchangesAtOnce
@@ -131,18 +134,19 @@ extension FolderWatch {
     if candidates.count - position > rest.count { mustRebalance = true }
   }
 
-  /// Polled for want of a watch, the last changed first.
+  /// The directories that are polled for lack of a watch, the last changed first.
   private func candidates() -> [NodeIndex] {
     let wanting = polled.indices.filter { polled[$0]?.reason == .watchLimit && walk[$0] == nil }
     return byLastChange(wanting).reversed()
   }
 
-  /// Watched, the longest quiet first; the tops of roots say what becomes of themselves and keep theirs.
+  /// Watched directories, the longest unchanged first. The tops of roots keep their watches, because they report on
+  /// themselves.
   private func quietest(_ count: Int) -> ArraySlice<NodeIndex> {
     byLastChange(byWatch.values.filter { tree[$0].parent >= 0 }).prefix(count)
   }
 
-  /// Sorted as one number each, time and index.
+  /// Sorts by one number for each directory, made of time and index.
   private func byLastChange(_ indices: [NodeIndex]) -> [NodeIndex] {
     var keys = indices.map { index in
       UInt64(tree[index].parent < 0 ? .max : tree[index].lastChange) << 32 | UInt64(UInt32(bitPattern: index))
@@ -151,8 +155,8 @@ extension FolderWatch {
     return keys.map { NodeIndex(truncatingIfNeeded: $0) }
   }
 
-  /// Watched first, listed second.
-  /// - returns: false when the kernel gives none.
+  /// Watches a polled directory first, and has it listed second.
+  /// - Returns: false if the kernel grants no watch.
   private func gainWatch(_ index: NodeIndex) -> Bool {
     switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
     case .failure: doubt(index)
@@ -165,7 +169,7 @@ extension FolderWatch {
         noteRefusal()
         return false
       case .success(let watch):
-        // Known, but as another: a listing will tell.
+        // It is known as another directory. A listing will clear that up.
         guard byWatch[watch] == nil else {
           close(descriptor)
           break
@@ -177,8 +181,8 @@ extension FolderWatch {
     return true
   }
 
-  /// From now on the directory is polled. What its watch has queued is handled still; the listing comes after that, when
-  /// IN_IGNORED says that no more follows.
+  /// Has the directory polled from now on. Events that its watch has queued are still handled. The listing follows when
+  /// IN_IGNORED says that no more of them come.
   private func giveUpWatch(_ index: NodeIndex) {
     let watch = tree[index].watch
     inotify.unwatch(watch)
@@ -187,7 +191,7 @@ extension FolderWatch {
     setWatch(index, -1)
   }
 
-  /// An event of a watch that was given up.
+  /// Handles an event of a watch that was given up.
   func handleRetired(_ event: WatchEvent, of node: NodeReference) {
     let isHere = tree.isAlive(node)
     if event.has(IN_IGNORED) {

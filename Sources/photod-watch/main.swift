@@ -3,13 +3,18 @@
 import CWatchShim
 import Glibc
 
-/// The descriptor of the socket to photod: 3, or what --fd says.
+/// The descriptor of the socket to photod: 3, or the number after --fd.
 func socketDescriptor(_ arguments: [String]) throws(StartError) -> Int32 {
   var descriptor: Int32 = 3
+  let arguments = arguments.filter { $0 != "--files" }
   if arguments.count == 3, arguments[1] == "--fd", let given = Int32(arguments[2]), given >= 0 {
     descriptor = given
   } else if arguments.count != 1 {
-    throw StartError(message: "usage: photod-watch [--fd N]; photod starts it, N is one end of a socket pair")
+    throw StartError(
+      message: """
+        usage: photod-watch [--files] [--fd N]; photod starts it, N is one end of a socket pair; \
+        with --files it opens files for photod, and watches nothing
+        """)
   }
   var kind: Int32 = 0
   var length = socklen_t(MemoryLayout<Int32>.size)
@@ -24,8 +29,15 @@ func work() -> Int32 {
   do throws(StartError) {
     let socket = try socketDescriptor(CommandLine.arguments)
     watchshim_close_others(socket)
-    // Whatever directory photod was started in can be unmounted.
+    // The directory in which photod was started must remain unmountable.
     guard chdir("/") == 0 else { throw StartError(message: "chdir to /: \(describe(errno))") }
+    if CommandLine.arguments.contains("--files") {
+      // Signals may end it at any point, because it keeps nothing that needs cleaning up.
+      let deathError = watchshim_die_with_parent()
+      guard deathError == 0 else { throw StartError(message: "no signal at the parent's end: \(describe(deathError))") }
+      var server = FileServer(socket: socket)
+      return server.run()
+    }
     let signalError = watchshim_note_termination()
     guard signalError == 0 else { throw StartError(message: "no signal handler: \(describe(signalError))") }
     let deathError = watchshim_die_with_parent()

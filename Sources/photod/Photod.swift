@@ -14,7 +14,12 @@ enum Photod {
       arguments = try PhotodArguments.parse()
     } catch {
       // Help and version end with 0, a wrong command line with 64.
-      PhotodArguments.exit(withError: error)
+      if PhotodArguments.exitCode(for: error).isSuccess { PhotodArguments.exit(withError: error) }
+      let message = PhotodArguments.fullMessage(for: error)
+      let prefix = "Error: "
+      let text = "photod: \(message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message)\n"
+      LogOutput.toStandardError(Array(text.utf8))
+      PhotodArguments.exit(withError: PhotodArguments.exitCode(for: error))
     }
     LogOutput.bootstrap(environment)
     let status = await Daemon.run(options: arguments.options, environment: environment, parts: .library)
@@ -129,6 +134,7 @@ struct PhotodArguments: ParsableCommand {
   var config: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "How long many photos that a scan misses at once are kept, in case they come back (default: 600).",
       valueName: "seconds"))
@@ -144,7 +150,8 @@ struct PhotodArguments: ParsableCommand {
   func validate() throws {
     if let removalGrace, !(0...ConfigurationFile.maximumGraceSeconds).contains(removalGrace) {
       throw ValidationError(
-        "--removal-grace is \(removalGrace), outside 0...\(Int(ConfigurationFile.maximumGraceSeconds)) seconds.")
+        "--removal-grace is \(Int(exactly: removalGrace).map(String.init) ?? "\(removalGrace)"); it is 0 to \(Int(ConfigurationFile.maximumGraceSeconds)) seconds."
+      )
     }
     if let logLevel, Logger.Level(rawValue: logLevel) == nil {
       throw ValidationError(

@@ -12,7 +12,7 @@ SELECT asset.id, directory.name, asset.name, creation_date, modification_date, a
   orientation, duration, latitude, longitude, altitude, camera_make, camera_model, camera_lens, exposure, f_number, iso,
   focal_length, flash_fired, title, caption, rating, is_favorite, byte_count, content_type
 FROM asset JOIN directory ON directory.id = asset.directory_id
-WHERE is_hidden = 0 AND is_trashed = 0 ORDER BY sort_date DESC, asset.id DESC LIMIT %d""" % NEWEST
+WHERE is_hidden = 0 AND is_trashed = 0 ORDER BY creation_date DESC, asset.id DESC LIMIT %d""" % NEWEST
 
 
 def newest(setting):

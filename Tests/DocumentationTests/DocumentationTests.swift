@@ -17,24 +17,28 @@ struct DocumentationTests {
       func say(_ why: String) {
         logger.error("the \(kind(of: "moon")) is gone", metadata: ["why": "\(why)"])
         logger.info("nobody need explain this")
-        board.warn("moon", isGone ? nil : "The moon \(why) is gone. Put it back.")
       }
       """#
     try source.write(to: sources.appending(path: "Moon.swift"), atomically: false, encoding: .utf8)
+    let warnings = #"""
+      extension Warning { var text: String { "The moon \(why) is gone. Put it back." } }
+      extension Warning { var part: String { "These words begin no message." } }
+      """#
+    try warnings.write(to: sources.appending(path: "Warning+Text.swift"), atomically: false, encoding: .utf8)
     let run = try ProgramRun(Articles.package.appending(path: "Documentation/messages"), [folder.path])
     #expect(run.status == 1)
     let missing = run.output.split(separator: "\n").filter { $0.hasPrefix("no entry: ") }
     #expect(
       missing == [
         "no entry: error: the … is gone  (Sources/Any/Moon.swift)",
-        "no entry: status: The moon … is gone. Put it back.  (Sources/Any/Moon.swift)",
+        "no entry: status: The moon … is gone. Put it back.  (Sources/Any/Warning+Text.swift)",
       ])
     #expect(run.output.contains("said no more: exit code 78\n"))
   }
 
   /// Every declaration as it is, and every word of the comments.
   @Test func pagesOfInterfacesLoseNothing() throws {
-    let folder = Articles.package.appending(path: "Sources/PhotoServer")
+    let folder = Articles.package.appending(path: "Sources/PhotoContract")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "varlink" }
     #expect(!files.isEmpty)

@@ -1,5 +1,5 @@
 import Foundation
-import PhotoModel
+import PhotoClient
 import Testing
 
 struct ExampleTests {
@@ -30,7 +30,7 @@ struct ExampleTests {
     #expect(list == after)
   }
 
-  @Test(.enabled(if: ProgramRun.find("python3") != nil, "there is no python3"))
+  @Test(.enabled(if: ProgramRun.find("python3") != nil, "python3 is not installed"))
   func pythonOfTheArticleAppliesDetails() throws {
     let listing = try #require(
       try Articles.listings("python", in: "GettingStartedInOtherLanguages").last { $0.contains("def applied") })
@@ -64,9 +64,12 @@ struct ExampleTests {
     #expect(run.status == 0 && run.output == "all applied\n", "\(run.output)")
   }
 
-  @Test func pythonOfTheArticlesIsPython() throws {
-    guard let python = ProgramRun.find("python3") else { return }
-    for listing in try Articles.listings("python", in: "GettingStartedInOtherLanguages") {
+  @Test(.enabled(if: ProgramRun.find("python3") != nil, "python3 is not installed"))
+  func pythonOfTheArticlesIsPython() throws {
+    let python = try #require(ProgramRun.find("python3"))
+    let listings = try Articles.listings("python", in: "GettingStartedInOtherLanguages")
+    #expect(!listings.isEmpty)
+    for listing in listings {
       let run = try ProgramRun(python, ["-c", "import ast, sys; ast.parse(sys.stdin.read())"], input: listing)
       #expect(run.status == 0, "\(run.output)")
     }
@@ -76,7 +79,9 @@ struct ExampleTests {
   @Test func swiftOfTheArticlesIsCompiled() throws {
     let file = Articles.package.appending(path: "Tests/DocumentationTests/Snippets.swift")
     let compiled = Self.trimmed(try String(contentsOf: file, encoding: .utf8))
-    for listing in try Articles.listings("swift", in: "GettingStarted") {
+    let listings = try Articles.listings("swift", in: "GettingStarted")
+    #expect(!listings.isEmpty)
+    for listing in listings {
       #expect(compiled.contains(Self.trimmed(listing)), "\(listing)")
     }
   }

@@ -1,5 +1,4 @@
 import PhotoClient
-import PhotoModel
 
 // The listings of the articles, so that they are compiled; ExampleTests compares them.
 

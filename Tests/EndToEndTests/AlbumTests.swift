@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import PhotoClient
-import PhotoModel
+import PhotoTestSupport
 import Testing
 
 /// The list of albums of a photod that runs, as programs and persons follow it.
@@ -55,7 +55,7 @@ import Testing
       let file = fixture.directory + "/watch"
       try Data().write(to: URL(fileURLWithPath: file))
       let watch = Process()
-      watch.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+      watch.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
       watch.arguments = ["--socket", fixture.socket, "albums", "--watch", "--format", "table"]
       let standardOutput = try #require(FileHandle(forWritingAtPath: file))
       watch.standardOutput = standardOutput
@@ -64,13 +64,12 @@ import Testing
         watch.terminate()
         watch.waitUntilExit()
       }
+      // The line goes through a socket and a file, which report nothing.
       func expect(_ words: String) async throws {
-        let deadline = ContinuousClock.now + .seconds(120)
-        while try !String(contentsOfFile: file, encoding: .utf8).contains(words) {
-          let said = try String(contentsOfFile: file, encoding: .utf8)
-          try #require(ContinuousClock.now < deadline, "no '\(words)' in \(said)")
-          // The line is on its way through a socket and a file, which tell nobody.
-          try await Task.sleep(for: .milliseconds(10))
+        var text = ""
+        try await eventually("'\(words)' in \(text)", within: .seconds(120)) {
+          text = try String(contentsOfFile: file, encoding: .utf8)
+          return text.contains(words)
         }
       }
       try await expect("Screenshots")

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PhotoCatalog
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import Varlink
 
@@ -16,7 +17,7 @@ import Varlink
   private let rounds = effort("PHOTOD_CONSUMER_ROUNDS", 12)
 
   /// The list of the program of the article: the same as the library's, whoever dies.
-  @Test(.enabled(if: hasTools, "python3 is not installed"), arguments: [[], ["--favorite"]])
+  @Test(.enabled(if: hasTools, "bash, python3 or jq is not installed"), arguments: [[], ["--favorite"]])
   func programThatKeepsAListHasItWhoeverIsKilled(query: [String]) async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<60 { try fixture.write("\(index).jpg", index) }
@@ -30,7 +31,7 @@ import Varlink
       let (state, sort) = (fixture.directory + "/state", query.isEmpty ? ["--sort", "filename"] : [])
       let consumer = Consumer(
         "python3",
-        [program, state, DaemonFixture.products + "/photoctl", "--socket", fixture.socket, "watch"] + query + sort,
+        [program, state, BuiltPrograms.path("photoctl"), "--socket", fixture.socket, "watch"] + query + sort,
         fixture)
       let options =
         query.isEmpty
@@ -38,21 +39,24 @@ import Varlink
         : FetchOptions(predicate: "isFavorite == true")
       struct State: Decodable { let ids: [Int64] }
       try await disturb(fixture, consumer) {
-        try await eventually("the list") {
-          // It may be about to end, for its photoctl has.
+        var (fresh, stored): ([Int64], [Int64]?) = ([], nil)
+        try await eventually("the list \(fresh), not \(stored ?? [])", within: .seconds(30)) {
+          // The consumer ends soon if its photoctl has ended.
           try consumer.startIfNeeded()
-          let stored = try FileManager.default.contents(atPath: state).map {
+          stored = try FileManager.default.contents(atPath: state).map {
             try JSONDecoder().decode(State.self, from: $0).ids
           }
-          let fresh = try await fixture.ids(options).ids
-          return (stored == fresh, "\(fresh), \(stored ?? [])")
+          fresh = try await fixture.ids(options).ids
+          return stored == fresh
         }
       }
     }
   }
 
   /// The script of the article hands each commit to its command at least once, in their order.
-  @Test(.enabled(if: hasTools, "bash or jq is not installed")) func scriptGetsEachCommitWhoeverIsKilled() async throws {
+  @Test(.enabled(if: hasTools, "bash, python3 or jq is not installed")) func scriptGetsEachCommitWhoeverIsKilled()
+    async throws
+  {
     try await DaemonFixture.with { fixture in
       for index in 0..<60 { try fixture.write("\(index).jpg", index) }
       try await fixture.start()
@@ -68,11 +72,12 @@ import Varlink
       let consumer = Consumer("bash", [script, state, command], fixture, killsGroup: true)
       var (lines, count) = (0, 0)
       try await disturb(fixture, consumer) {
-        try await eventually("the last commit") {
+        var (final, stored): (String, String?) = ("", nil)
+        try await eventually("the last commit \(final), not \(stored ?? "none")", within: .seconds(30)) {
           try consumer.startIfNeeded()
-          let stored = FileManager.default.contents(atPath: state).map { String(decoding: $0, as: UTF8.self) }
-          let final = try await fixture.status().token
-          return (stored == final + "\n", "\(final), \(stored ?? "nothing")")
+          stored = FileManager.default.contents(atPath: state).map { String(decoding: $0, as: UTF8.self) }
+          final = try await fixture.status().token
+          return stored == final + "\n"
         }
         // Nothing came after its own first token, yet.
         guard let data = FileManager.default.contents(atPath: log) else { return }
@@ -100,7 +105,7 @@ import Varlink
   private func disturb(
     _ fixture: DaemonFixture, _ consumer: Consumer, check: () async throws -> Void
   ) async throws {
-    var random = SplitMix(effort("PHOTOD_SEED", 5))
+    var random = SeededGenerator(seed: UInt64(bitPattern: Int64(effort("PHOTOD_SEED", 5))))
     var next = 1_000
     var told: [String: Int] = [:]
     defer {
@@ -173,15 +178,6 @@ import Varlink
       }
     }
     print("rounds: \(told.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
-  }
-
-  private func eventually(_ what: String, _ holds: () async throws -> (Bool, String)) async throws {
-    let deadline = ContinuousClock.now + .seconds(30)
-    while case (let isSo, let found) = try await holds(), !isSo {
-      try #require(ContinuousClock.now < deadline, "\(what) does not come: \(found)")
-      // It is on its way through a socket, a pipe and a file, which tell nobody.
-      try await Task.sleep(for: .milliseconds(10))
-    }
   }
 
   private static func listings(_ language: String, in article: String) throws -> [String] {

@@ -1,5 +1,6 @@
 import Foundation
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import Varlink
 
@@ -30,7 +31,7 @@ import Varlink
             $0.resources[0].filename.hasPrefix("DSC") && ($0.camera?.iso).map { $0 < 400 } ?? false
           }
         ),
-        ("creationDate >= '2018-01-01'", { ($0.creationDate?.description ?? "") >= "2018-01-01" }),
+        ("creationDate >= '2018-01-01'", { $0.creationDate.description >= "2018-01-01" }),
         ("location.latitude != nil", { $0.location != nil }),
         ("camera.model CONTAINS 'iPhone'", { $0.camera?.model?.contains("iPhone") ?? false }),
         ("orientation IN {6, 8}", { [6, 8].contains($0.orientation) }),
@@ -122,6 +123,22 @@ import Varlink
         #expect(name == expected, "\(method) \(parameters)")
       }
       #expect(try await fixture.status().state == .live)
+    }
+  }
+
+  /// Their parameters are decoded where all calls are answered, which decoding 16 MiB would stop for seconds.
+  @Test(arguments: [
+    ("org.photod.library.FetchPersistentChanges", "since"), ("org.photod.library.Synchronize", "timeoutSeconds"),
+    ("org.photod.manage.Backup", "path"), ("org.photod.manage.Restore", "path"), ("org.photod.manage.Check", "deep"),
+    ("org.photod.manage.Events", "follow"), ("org.varlink.service.GetInterfaceDescription", "interface"),
+  ])
+  func aMethodWithoutListsRefusesLongParameters(_ method: String, _ member: String) async throws {
+    try await withLibrary { fixture in
+      let client = try await fixture.connect()
+      let list = Array(repeating: "1", count: 70_000).joined(separator: ",")
+      let parameters = VarlinkEncoded(Array(#"{"\#(member)":[\#(list)]}"#.utf8))
+      let error = await #expect(throws: VarlinkError.self) { _ = try await client.call(method, encoded: parameters) }
+      #expect(error.map { String(decoding: $0.parameters, as: UTF8.self) } == #"{"parameter":"parameters"}"#)
     }
   }
 

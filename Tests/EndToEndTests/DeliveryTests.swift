@@ -1,7 +1,9 @@
 import Foundation
 import Glibc
 import PhotoClient
+import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import Synchronization
 import Testing
 import Varlink
@@ -95,7 +97,7 @@ import Varlink
 
   private func clientsTable(_ fixture: DaemonFixture) throws -> String {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["--socket", fixture.socket, "clients", "--format", "table"]
     let pipe = Pipe()
     process.standardOutput = pipe

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import Varlink
 
@@ -28,19 +29,11 @@ struct DurabilityTests {
     return nil
   }
 
-  /// Asks until it is so; the daemon may be about to open its library anew, and closes connections then.
+  /// Asks until the condition holds. While photod opens its library again it closes connections.
   private func until(
     _ fixture: DaemonFixture, _ what: String, _ condition: () async throws -> Bool
   ) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while true {
-      do { if try await condition() { return } } catch  where ContinuousClock.now < deadline {}
-      guard ContinuousClock.now < deadline else {
-        Issue.record("not within a minute: \(what)")
-        throw POSIXError(.ETIMEDOUT)
-      }
-      try await Task.sleep(for: .milliseconds(20))
-    }
+    try await eventually(what, every: .milliseconds(20), isNotYet: { _ in true }, condition)
   }
 
   private func manage<Reply: Decodable>(
@@ -209,17 +202,8 @@ struct DurabilityTests {
     }
   }
 
-  static let mountsArePermitted: Bool = {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", "unshare -Urm sh -c 'mount -t tmpfs none /mnt' 2>/dev/null"]
-    do { try process.run() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-  }()
-
   /// The catalog is on a file system of four megabytes that only photod sees; the test fills it through /proc.
-  @Test(.enabled(if: mountsArePermitted, "mounts in a user namespace are not permitted here"))
+  @Test(.enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"))
   func aFullDiskIsSaidAndGoesAwayWithoutARestart() async throws {
     try await DaemonFixture.with { fixture in
       let small = fixture.directory + "/small"

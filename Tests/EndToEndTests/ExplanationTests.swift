@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoTestSupport
 import Testing
 
 /// What a person is told of a path, or of a folder, that is not as it was, and what helps.
@@ -11,11 +12,8 @@ import Testing
   }
 
   private func until(_ fixture: DaemonFixture, logs text: String) async throws {
-    let deadline = ContinuousClock.now + .seconds(120)
-    while try !fixture.logText().contains(text) {
-      try #require(ContinuousClock.now < deadline, "\(text) is not logged")
-      // The log has no feed.
-      try await Task.sleep(for: .milliseconds(20))
+    try await eventually("'\(text)' in the log", within: .seconds(120), every: .milliseconds(20)) {
+      try fixture.logText().contains(text)
     }
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 /// What a reader of the history sees of everyday changes: exactly them.
@@ -115,6 +116,31 @@ import Testing
       #expect(try await fixture.call("Rescan", Rescan(), returning: Result.self).removed == 150)
       #expect(try await fixture.status().warnings.isEmpty)
       #expect(try await fixture.assets().isEmpty)
+    }
+  }
+
+  /// They come back in their folder, or one by one. Nothing differs then from what the library knows.
+  @Test(arguments: [true, false]) func suspicionEndsSoonAfterTheMissingPhotosAreBack(inTheirFolder: Bool) async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<150 { try fixture.write("x/\(index).jpg", index) }
+      try await fixture.start(grace: 600)
+      let token = try await fixture.synchronize()
+      fixture.kill(SIGTERM)
+      try fixture.move("x", "../gone")
+      if !inTheirFolder { try #require(mkdir(fixture.path("x"), 0o755) == 0) }
+      try await fixture.start(grace: 600)
+      let suspect = try await fixture.status { $0.state == .live && $0.roots[0].state == .suspect }
+      #expect(suspect.warnings.count == 1)
+      if inTheirFolder {
+        try fixture.move("../gone", "x")
+      } else {
+        for index in 0..<150 { try fixture.move("../gone/\(index).jpg", "x/\(index).jpg") }
+      }
+      _ = try await within(.seconds(60)) {
+        try await fixture.status { $0.state == .live && $0.roots[0].state == .online && $0.warnings.isEmpty }
+      }
+      let changes = try await fixture.changes(since: token)
+      #expect(changes.allSatisfy { $0.insertedAssets.isEmpty && $0.deletedAssets.isEmpty })
     }
   }
 

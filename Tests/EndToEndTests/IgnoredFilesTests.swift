@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PhotoModel
+import PhotoTestSupport
 import Testing
 
 /// What a person keeps out of the library, with the brake on that else holds what goes in numbers.
@@ -134,6 +134,30 @@ import Testing
       try await start(fixture)
       #expect(try await ids(fixture).count == 140)
       #expect(try await fixture.status().roots[0].state == .suspect)
+    }
+  }
+
+  @Test(arguments: [true, false]) func hiddenFolderThatIsNamedAsARootIsIndexed(isAlone: Bool) async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("seen.jpg", 1)
+      try fixture.write(".hidden/a.jpg", 2)
+      try fixture.write(".hidden/folder/b.jpg", 3)
+      try fixture.write(".hidden/.deeper/c.jpg", 4)
+      let hidden = fixture.path(".hidden")
+      try await fixture.start(roots: isAlone ? [hidden] : [fixture.photos, hidden])
+      try await fixture.synchronize()
+      let expected = Set([".hidden/a.jpg", ".hidden/folder/b.jpg"] + (isAlone ? [] : ["seen.jpg"]))
+      #expect(try await fixture.pathsInLibrary() == Set(expected.map(fixture.path)))
+      // It is watched as well, and belongs to its own root.
+      try fixture.write(".hidden/d.jpg", 5)
+      try await fixture.synchronize()
+      #expect(try await fixture.pathsInLibrary().contains(fixture.path(".hidden/d.jpg")))
+      for path in [hidden, hidden + "/a.jpg"] {
+        let why = try fixture.photoctl(["why", path])
+        #expect(String(decoding: why.output, as: UTF8.self).contains("indexed"), "\(path)")
+      }
+      #expect(try fixture.photoctl(["rescan", "--dry-run"]).status == 0)
+      #expect(try fixture.photoctl(["rescan", hidden + "/folder"]).status == 0)
     }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import Varlink
 
@@ -186,7 +187,7 @@ import Varlink
 
   private func photoctl(_ fixture: DaemonFixture, _ arguments: String...) throws -> (output: String, status: Int32) {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["--socket", fixture.socket] + arguments
     let pipe = Pipe()
     process.standardOutput = pipe

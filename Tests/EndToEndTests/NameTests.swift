@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PhotoModel
+import PhotoTestSupport
 import Testing
 
 /// Names, depths, links and dates as file systems have them.

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import Varlink
 
@@ -30,7 +31,7 @@ import Varlink
     try Data().write(to: URL(fileURLWithPath: run + ".out"))
     try Data().write(to: URL(fileURLWithPath: run + ".err"))
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["--socket", socket] + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     let standardInput = try #require(FileHandle(forReadingAtPath: run + ".in"))
@@ -160,6 +161,16 @@ import Varlink
         (["qurey"], 64, "photoctl: there is no command 'qurey'\n  Did you mean 'query'?\n"),
         (["query", "--wat"], 64, "photoctl: Unknown option '--wat'\n"),
         (["query", "--limit", "-1"], 64, "photoctl: --limit is -1; it is 1 or more.\n"),
+        (["albums", "--containing", "999999"], 66, "photoctl: no asset has the id 999999\n"),
+        (["why", "999999"], 66, "photoctl: no asset has the id 999999\n"),
+        (
+          ["query", "--where", "mediaType = image"], 65,
+          "photoctl: a value of mediaType is written in quotes: 'image'\n    mediaType = image\n                ^\n"
+        ),
+        (
+          ["query", "--taken", "2024-13"], 64,
+          "photoctl: The value '2024-13' is invalid for '--taken <when>': there is no month 13\n"
+        ),
         (["watch", "--since", "garbage"], 65, "photoctl: 'garbage' is no token\n"),
         (
           ["query", "--where", "title == '東京' x", "--favorite"], 65,
@@ -187,7 +198,7 @@ import Varlink
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
       process.arguments = [
-        "-c", "exec \"$0\" --socket \"$1\" query >&- 2>\"$2\"", DaemonFixture.products + "/photoctl", fixture.socket,
+        "-c", "exec \"$0\" --socket \"$1\" query >&- 2>\"$2\"", BuiltPrograms.path("photoctl"), fixture.socket,
         errors,
       ]
       try process.run()
@@ -212,9 +223,13 @@ import Varlink
         (["--camera", "nope", "--camera", "nikon"], nikon), (["--camera", "it's \\ \"x\""], none),
         (["--taken", "2022-02-16"], taken), (["--taken", "2022-02"], taken), (["--taken", "2022"], taken),
         (["--taken", "2022-02-15..2022-02-16"], taken), (["--taken", "..2022-02", "--no-favorite"], taken),
-        (["--taken", "2022-02-17.."], none), (["--favorite"], none), (["--no-favorite"], all),
+        // A photo that says no date has that of its file, which is new.
+        (["--taken", "2022-02-17.."], nikon), (["--favorite"], none), (["--no-favorite"], all),
         (["--rating", "1", "--keyword", "it's"], none),
         (["--where", "id == 0 OR id != 0", "--camera", "nikon"], nikon),
+        (["nikon"], nikon), (["dated", "nikon"], none), (["--taken", "today"], nikon), (["--taken", "7d"], nikon),
+        (["--under", fixture.photos], all), (["--under", fixture.photos + "/nowhere"], none),
+        (["--hidden"], none), (["--offline"], none), (["--no-offline"], all),
         (["--where", "id == 0 OR id != 0", "--favorite"], none),
       ]
       for (arguments, names) in cases {
@@ -245,7 +260,7 @@ import Varlink
       let file = fixture.directory + "/watch"
       try Data().write(to: URL(fileURLWithPath: file))
       let watch = Process()
-      watch.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+      watch.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
       watch.arguments = ["--socket", fixture.socket, "watch", "--format", "text", "--since", token]
       let standardOutput = try #require(FileHandle(forWritingAtPath: file))
       watch.standardOutput = standardOutput
@@ -254,13 +269,12 @@ import Varlink
         watch.terminate()
         watch.waitUntilExit()
       }
+      // The line goes through a socket and a file, which report nothing.
       func expect(_ line: String) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try !String(contentsOfFile: file, encoding: .utf8).contains("          \(line)\n") {
-          let said = try String(contentsOfFile: file, encoding: .utf8)
-          try #require(ContinuousClock.now < deadline, "no '\(line)' in \(said)")
-          // The line is on its way through a socket and a file, which tell nobody.
-          try await Task.sleep(for: .milliseconds(10))
+        var text = ""
+        try await eventually("'\(line)' in \(text)", within: .seconds(20)) {
+          text = try String(contentsOfFile: file, encoding: .utf8)
+          return text.contains("          \(line)\n")
         }
       }
       try fixture.write("a.jpg")
@@ -320,7 +334,7 @@ import Varlink
         .appendingPathComponent("Scripts/press-tab").path
       for (line, words) in cases {
         let result = try await PythonClient.run(
-          [script, shell, DaemonFixture.products + "/photoctl", line], path: "")
+          [script, shell, BuiltPrograms.path("photoctl"), line], path: "")
         let completed = try JSONDecoder().decode([String].self, from: Data(result.output.utf8))
         // Shells differ in whether a folder's slash is there before anything follows it.
         let expected = words.map { $0.hasSuffix("/") && !completed.contains($0) ? String($0.dropLast()) : $0 }

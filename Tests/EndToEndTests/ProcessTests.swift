@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
+import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 /// photod as a process.
@@ -29,7 +31,7 @@ import Testing
     try await DaemonFixture.with { fixture in
       try await fixture.start()
       let second = Process()
-      second.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photod")
+      second.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
       second.arguments = ["--root", fixture.photos, "--catalog", fixture.catalog, "--socket", fixture.directory + "/t"]
       let pipe = Pipe()
       second.standardError = pipe
@@ -54,10 +56,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (["--nonsense"], "photod: Unknown option '--nonsense'\n"),
+    (["--removal-grace", "-3"], "photod: --removal-grace is -3; it is 0 to 2592000 seconds.\n"),
+    (["--log-level", "loud"], "photod: --log-level is 'loud'; levels are "),
+  ])
+  func wrongOptionIsNamedAfterTheProgram(arguments: [String], message: String) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
+    process.arguments = arguments
+    let errors = Pipe()
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 64 && text.hasPrefix(message), "\(text)")
+  }
+
   @Test func helpIsNotBrokenAt80Columns() throws {
     func sections(columns: Int) throws -> Substring {
       let process = Process()
-      process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photod")
+      process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
       process.arguments = ["--help"]
       process.environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": "\(columns)"]) { $1 }
       let pipe = Pipe()

@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
+import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import Synchronization
 import Testing
 import Varlink
@@ -52,7 +54,7 @@ private final class Follower: Sendable {
           let client = try await fixture.connect()
           group.addTask { await follower.run(client) }
         }
-        var random = SplitMix(effort("PHOTOD_SEED", 11))
+        var random = SeededGenerator(seed: UInt64(bitPattern: Int64(effort("PHOTOD_SEED", 11))))
         let storm = Storm(folder: fixture.photos, outside: fixture.directory + "/outside", seed: 1)
         var done = 0
         while done < operations {

@@ -1,5 +1,7 @@
 import Glibc
+import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 /// A client that comes back gets the difference from what it had.

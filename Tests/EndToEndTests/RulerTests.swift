@@ -1,21 +1,22 @@
 import Foundation
+import PhotoTestSupport
 import Testing
 
 /// The bench itself, on small numbers: one that is run by nobody stops to work, and is missed when it is needed.
 @Suite struct RulerTests {
   @Test(
     .enabled("cc finds no libexif and SQLite, or there is no python3") { try await RulerTests.canMeasure() },
+    .enabled(if: hasMeasure, "photod-measure is not built, which takes PHOTOD_BENCHMARKS=1"),
     .timeLimit(.minutes(10)))
   func everyLineOfTheBenchIsMeasured() async throws {
     let json = NSTemporaryDirectory() + "/photod-ruler-\(UUID().uuidString).json"
     let run = try await PythonClient.run(
-      [Self.bench, "--quick", "--programs", DaemonFixture.products, "--json", json], path: "", seconds: 170)
+      [Self.bench, "--quick", "--programs", BuiltPrograms.folder, "--json", json], path: "", seconds: 170)
     try #require(run.status == 0, "\(run.output)")
     let figures = try JSONDecoder().decode(Figures.self, from: Data(contentsOf: URL(fileURLWithPath: json)))
     try FileManager.default.removeItem(atPath: json)
 
-    let isWhole = FileManager.default.isExecutableFile(atPath: DaemonFixture.products + "/photod-measure")
-    for subject in Self.subjects + (isWhole ? Self.listSubjects : []) {
+    for subject in Self.subjects + Self.listSubjects {
       #expect(figures.lines.contains { $0.what.hasPrefix(subject.what) && $0.isBeside(subject.baseline) }, "\(subject)")
     }
     for line in figures.lines {
@@ -29,7 +30,7 @@ import Testing
     ] {
       #expect(targets.contains { $0.hasSuffix(target) }, "\(target)")
     }
-    // The table is what goes into the README: every figure is in it.
+    // The table goes into the article Performance: every figure is in it.
     let rows = run.output.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
     #expect(rows.count == figures.lines.count)
     for row in rows {
@@ -52,6 +53,9 @@ import Testing
     ("newest 100 of 300", "true"), ("idle over 300", "sleep"), ("memory at 300 after a first scan", nil),
     ("memory at 300 after a restart", nil),
   ]
+
+  private static let hasMeasure =
+    FileManager.default.isExecutableFile(atPath: BuiltPrograms.path("photod-measure"))
 
   /// Those that photod-measure is needed for: `make test` builds it.
   private static let listSubjects: [(what: String, baseline: String?)] = [

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoTestSupport
 
 /// What people, sync tools and bad luck do to a folder, as fast as it goes: directories made deep and at once filled, files
 /// written, removed and renamed over each other, directories renamed, moved out of the folder and back, removed and made
@@ -29,7 +30,7 @@ struct Storm: Sendable {
         group.addTask {
           await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-              var random = SplitMix(seed &* 1000 + thread)
+              var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed &* 1000 + thread)))
               var count = 0
               while ContinuousClock.now < end {
                 step(&random)
@@ -52,16 +53,16 @@ struct Storm: Sendable {
   }
 
   /// One operation; most that can't be done are just not done.
-  func step(_ random: inout SplitMix) {
-    func directory(_ random: inout SplitMix) -> String {
+  func step(_ random: inout SeededGenerator) {
+    func directory(_ random: inout SeededGenerator) -> String {
       var path = folder
       for _ in 0..<Int.random(in: 0...4, using: &random) {
         path += "/" + Self.directories.randomElement(using: &random)!
       }
       return path
     }
-    func name(_ random: inout SplitMix) -> String { Self.directories.randomElement(using: &random)! }
-    func file(_ random: inout SplitMix) -> String { Self.files.randomElement(using: &random)! }
+    func name(_ random: inout SeededGenerator) -> String { Self.directories.randomElement(using: &random)! }
+    func file(_ random: inout SeededGenerator) -> String { Self.files.randomElement(using: &random)! }
     switch Double.random(in: 0..<1, using: &random) {
     case ..<0.15:
       makeDirectories(directory(&random) + "/\(name(&random))/\(name(&random))/\(name(&random))")

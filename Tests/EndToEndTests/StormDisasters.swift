@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PhotoClient
 import PhotoModel
+import PhotoTestSupport
 import Synchronization
 import Testing
 import Varlink
@@ -51,13 +52,23 @@ final class DisasterStorm {
     let end = ContinuousClock.now + time
     let follower = ReplicaFollower(socket: fixture.socket)
     try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await follower.run() }
+      try await change(until: end)
+      try await expectTruth(follower)
+      group.cancelAll()
+    }
+  }
+
+  /// Returns when nobody changes anything any more: what is compared afterwards stays as it is.
+  private func change(until end: ContinuousClock.Instant) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
       let (known, drive, roots, seed) = (known, drive, roots, seed)
       for (number, root) in roots.enumerated() {
         let storm = Storm(folder: root.reachedAt + "/wild", outside: root.reachedAt + "/.outside", seed: seed)
         mkdir(storm.folder, 0o755)
         group.addTask {
           await onThread {
-            var random = SplitMix(seed &* 100 + number)
+            var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed &* 100 + number)))
             while ContinuousClock.now < end {
               // A drive that is not there is left alone.
               drive.isMounted.withLock { isMounted in
@@ -72,8 +83,7 @@ final class DisasterStorm {
       }
       let socket = fixture.socket
       group.addTask { await Self.chooseFavorites(known, socket, seed, until: end) }
-      group.addTask { await follower.run() }
-      var random = SplitMix(seed)
+      var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
       var disasters: [Disaster] = []
       while ContinuousClock.now < end {
         if disasters.isEmpty {
@@ -82,14 +92,13 @@ final class DisasterStorm {
         try await strike(disasters.removeLast(), &random)
         try await Task.sleep(for: .milliseconds(Int.random(in: 100...1500, using: &random)))
       }
-      try await expectTruth(follower)
-      group.cancelAll()
+      try await group.waitForAll()
     }
   }
 
   // MARK: Disasters
 
-  private func strike(_ disaster: Disaster, _ random: inout SplitMix) async throws {
+  private func strike(_ disaster: Disaster, _ random: inout SeededGenerator) async throws {
     story.append("\(Date.now.formatted(.iso8601.time(includingFractionalSeconds: true))) \(disaster)")
     func pause(_ milliseconds: ClosedRange<Int>) async throws {
       try await Task.sleep(for: .milliseconds(Int.random(in: milliseconds, using: &random)))
@@ -137,20 +146,16 @@ final class DisasterStorm {
     _ known: KnownPhotos, _ socket: String, _ seed: Int, until end: ContinuousClock.Instant
   ) async {
     let library = PhotoLibrary(socketPath: socket, clientName: "storm")
-    var random = SplitMix(seed + 7)
+    var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed + 7)))
     while ContinuousClock.now < end, !Task.isCancelled {
       let choice = known.chooseFavorite(&random)
-      var wasDone: Bool?
       do {
         let request = ChangeRequest(editAsset: .init(ids: [choice.id], isFavorite: choice.isFavorite))
         try await library.performChanges([request])
-        wasDone = true
-      } catch PhotoLibraryError.connectionClosed {
-        // Carried out or not: the daemon died.
+        known.note(choice, .done)
       } catch {
-        wasDone = false
+        known.note(choice, .init(of: error))
       }
-      known.noteFavorite(choice.index, choice.isFavorite, wasDone: wasDone)
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
     }
   }
@@ -222,6 +227,8 @@ final class DisasterStorm {
         asset.id = 0
         asset.addedDate = asset.modificationDate
         asset.isFavorite = false
+        // The file's oldest time is known to the photod that saw it.
+        if asset.creationDateSource == .file { asset.creationDate = asset.modificationDate }
         return asset
       }
       let expected = Dictionary(try await fresh.assets().map { ($0.resources[0].path, facts($0)) }) { first, _ in first
@@ -278,13 +285,15 @@ final class ReplicaFollower: Sendable {
 
   /// The list, once it is this one, or after some seconds whatever it is.
   func list(equalTo expected: [Int64]) async throws -> [Int64] {
-    let deadline = ContinuousClock.now + .seconds(10)
-    while true {
-      if let error = failure.withLock({ $0 }) { throw error }
-      let ids = replica.withLock { $0.ids }
-      if ids == expected || ContinuousClock.now > deadline { return ids }
-      try await Task.sleep(for: .milliseconds(10))
+    do {
+      try await eventually("the list of the observer", within: .seconds(10)) {
+        if let error = failure.withLock({ $0 }) { throw error }
+        return replica.withLock { $0.ids } == expected
+      }
+    } catch is ConditionNotMet {
+      // The caller compares the lists, and says in what they differ.
     }
+    return replica.withLock { $0.ids }
   }
 }
 

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import PhotoClient
+import PhotoTestSupport
 import Synchronization
 import Testing
 
@@ -22,8 +24,34 @@ final class KnownPhotos: Sendable {
     let isSaved: Bool
     var id: Int64 = 0
     var isFavorite = false
-    /// A call for it broke off: it was done or not.
+    /// A call for it is under way, or ended without an answer: it was done or not.
     var isUnsure = false
+  }
+
+  /// A photo that is to be a favorite, or none any more.
+  struct Choice: Sendable {
+    fileprivate let index: Int
+    let id: Int64
+    let isFavorite: Bool
+    fileprivate let wasUnsure: Bool
+  }
+
+  /// The result of a call that has ended.
+  enum Outcome: Sendable {
+    case done
+    /// photod was not reached, or said that it changed nothing.
+    case refused
+    /// It was done or not.
+    case unknown
+
+    /// - Parameter error: of a call that failed.
+    init(of error: any Error) {
+      self =
+        switch error as? PhotoLibraryError {
+        case .connectionClosed, .timedOut, .internalError, .malformedReply, .unknown, nil: .unknown
+        default: .refused
+        }
+    }
   }
 
   private struct State {
@@ -73,7 +101,7 @@ final class KnownPhotos: Sendable {
   // MARK: What happens to them
 
   /// One thing to one of them, in this root.
-  func step(inRoot root: Int, _ random: inout SplitMix) {
+  func step(inRoot root: Int, _ random: inout SeededGenerator) {
     let folder = roots[root].reachedAt + "/"
     state.withLock { state in
       state.count += 1
@@ -116,22 +144,26 @@ final class KnownPhotos: Sendable {
     close(descriptor)
   }
 
-  /// One of them is to be a favorite, or none any more.
-  func chooseFavorite(_ random: inout SplitMix) -> (index: Int, id: Int64, isFavorite: Bool) {
+  /// Chooses one of them to be a favorite, or none any more. Until ``note(_:_:)`` it may be either: photod may have done
+  /// it before its reply is read.
+  func chooseFavorite(_ random: inout SeededGenerator) -> Choice {
     state.withLock { state in
       let index = Int.random(in: 0..<state.photos.count, using: &random)
-      return (index, state.photos[index].id, !state.photos[index].isFavorite)
+      let photo = state.photos[index]
+      state.photos[index].isUnsure = true
+      return Choice(index: index, id: photo.id, isFavorite: !photo.isFavorite, wasUnsure: photo.isUnsure)
     }
   }
 
-  /// What was answered: nil where the call broke off.
-  func noteFavorite(_ index: Int, _ isFavorite: Bool, wasDone: Bool?) {
+  /// The call for a choice has ended.
+  func note(_ choice: Choice, _ outcome: Outcome) {
     state.withLock { state in
-      if wasDone == true {
-        state.photos[index].isFavorite = isFavorite
-        state.photos[index].isUnsure = false
-      } else if wasDone == nil {
-        state.photos[index].isUnsure = true
+      switch outcome {
+      case .done:
+        state.photos[choice.index].isFavorite = choice.isFavorite
+        state.photos[choice.index].isUnsure = false
+      case .refused: state.photos[choice.index].isUnsure = choice.wasUnsure
+      case .unknown: break
       }
     }
   }

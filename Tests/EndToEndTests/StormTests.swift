@@ -1,4 +1,5 @@
 import Glibc
+import PhotoTestSupport
 import Testing
 
 /// After any storm, and whatever happens to photod-watch in it, the library equals the disk.

@@ -1,4 +1,5 @@
 import Foundation
+import PhotoTestSupport
 import Testing
 
 /// A client that nobody here wrote: the contract must be all that it needs.

@@ -1,5 +1,8 @@
+import ChangeDetails
 import Foundation
+import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import Varlink
 
@@ -54,7 +57,7 @@ struct VolumeBrakeTests {
       try fixture.daemon.write("kept.jpg")
       try fixture.namespace.run("mkdir '\(fixture.photos)/usb'")
       try drive.mount(fixture.photos + "/usb")
-      // One that is younger is read once more when its folder is listed again.
+      // A photo that is younger than two seconds is read once more when its folder is listed again. No event reports age.
       try await Task.sleep(for: .seconds(2.1))
       try await fixture.start()
       let ids = try await fixture.ids()

@@ -1,70 +1,9 @@
 import Foundation
 import Glibc
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import Varlink
-
-/// A file system on a medium of its own, which is mounted and unmounted in a namespace.
-struct Drive {
-  enum Kind: String, CaseIterable, CustomTestStringConvertible {
-    /// A tmpfs that is kept elsewhere: to mount it is a bind mount.
-    case tmpfs
-    /// A folder of the file system that the mount point is on: to mount it is a bind mount.
-    case folder
-    case ext4
-    /// Its inodes are those of the order in which its files are looked up, its times have two seconds, none is of birth.
-    case fat
-
-    var testDescription: String { rawValue }
-
-    static var possible: [Kind] {
-      allCases.filter { kind in
-        switch kind {
-        case .tmpfs, .folder: true
-        case .ext4: MountNamespace.hasLoopDevices
-        case .fat: MountNamespace.hasFAT
-        }
-      }
-    }
-  }
-
-  let kind: Kind
-  let namespace: MountNamespace
-  /// Its medium.
-  let path: String
-
-  fileprivate func make() throws {
-    switch kind {
-    case .tmpfs: try namespace.run("mkdir '\(path)'; mount -t tmpfs none '\(path)'")
-    case .folder: try namespace.run("mkdir '\(path)'")
-    case .ext4: try namespace.run("truncate -s 48M '\(path)'; mkfs.ext4 -q -F '\(path)'")
-    case .fat: try namespace.run("truncate -s 48M '\(path)'; mkfs.vfat '\(path)'")
-    }
-  }
-
-  private func mounting(_ place: String, _ options: String = "rw") -> String {
-    switch kind {
-    case .tmpfs, .folder: "mount --bind '\(path)' '\(place)'"
-    case .ext4: "mount -o loop,\(options) '\(path)' '\(place)'"
-    case .fat: "fusefat -o rw+ -o fsname='\(path)' '\(path)' '\(place)' >/dev/null 2>&1"
-    }
-  }
-
-  func mount(_ place: String, options: String = "rw") throws { try namespace.run(mounting(place, options)) }
-
-  func unmount(_ place: String, options: String = "") throws { try namespace.run("umount \(options) '\(place)'") }
-
-  /// Runs a script in its top while it is mounted where nobody looks.
-  func away(_ script: String) throws {
-    try namespace.run(
-      """
-      mkdir -p '\(path)-away'; \(mounting(path + "-away")); cd '\(path)-away'; \(script)
-      cd /; umount '\(path)-away'; rmdir '\(path)-away'
-      """)
-    // A FUSE file system is written when its program ends, which umount does not wait for.
-    if kind == .fat { try namespace.run("while pgrep -a -x fusefat | grep -q '\(path)-away'; do sleep 0.02; done") }
-  }
-}
 
 /// A photod in a mount namespace, with its photos on drives.
 final class VolumeFixture {

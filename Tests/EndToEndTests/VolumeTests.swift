@@ -1,5 +1,6 @@
 import Foundation
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 /// Drives that come and go, on real mounts: nothing is removed, inserted or read again for it.
@@ -47,6 +48,22 @@ struct VolumeTests {
       let changes = try await fixture.daemon.changes(since: token)
       #expect(changes.map { $0.rootAvailability.map(\.available) } == [[false], [true]])
       #expect(changes.allSatisfy { $0.updatedAssets.isEmpty && $0.origin == "mount" })
+    }
+  }
+
+  @Test(arguments: Drive.Kind.possible.filter { $0 != .folder })
+  func driveOnARootThatWasAnEmptyMountPointIsTakenUp(kind: Drive.Kind) async throws {
+    try await VolumeFixture.with { fixture in
+      let drive = try fixture.drive(kind)
+      try await fixture.start()
+      #expect(try await fixture.ids().isEmpty)
+      try drive.mount(fixture.photos)
+      try await fixture.daemon.status { $0.assetCount == 14 }
+      try await fixture.roots(.online)
+      // From now on there is something to lose.
+      try drive.unmount(fixture.photos)
+      try await fixture.roots(.offline)
+      #expect(try await fixture.ids().count == 14)
     }
   }
 

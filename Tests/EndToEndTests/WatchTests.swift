@@ -1,7 +1,10 @@
+import ChangeDetails
 import Foundation
 import Glibc
 import PhotoCatalog
+import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import Varlink
 
@@ -15,7 +18,7 @@ import Varlink
     private var received = Data()
 
     init(_ fixture: DaemonFixture, _ arguments: [String]) throws {
-      process.executableURL = URL(fileURLWithPath: DaemonFixture.products + "/photoctl")
+      process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
       process.arguments = ["--socket", fixture.socket, "watch", "--format", "jsonl"] + arguments
       process.standardOutput = output
       errors = fixture.directory + "/" + UUID().uuidString

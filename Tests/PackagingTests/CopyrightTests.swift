@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// debian/copyright, which has the format of https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/.
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test func everyPackagesLicenceIsThatOfItsFiles() throws {
-    let checkoutsDirectory = Project.programs + "/../../checkouts"
+    let checkoutsDirectory = BuiltPrograms.folder + "/../../checkouts"
     for name in try checkouts() {
       let directory = "\(checkoutsDirectory)/\(name)"
       let file = try #require(

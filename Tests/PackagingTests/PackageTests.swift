@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 @Suite struct PackageTests {
@@ -11,7 +12,7 @@ import Testing
     let changelog = try Project.text("debian/changelog")
     let packaged = upstream(try #require(changelog.firstMatch(of: /^photod \(([^)]+)\)/)).1)
     for program in ["photod", "photoctl"] {
-      #expect(try Project.run("\(Project.programs)/\(program)", "--version") == "\(program) \(packaged)\n")
+      #expect(try Project.run("\(BuiltPrograms.folder)/\(program)", "--version") == "\(program) \(packaged)\n")
     }
     // Before the first release there is only what is not released yet.
     let released = try Project.text("CHANGELOG.md").firstMatch(of: /(?m)^## \[(\d[^\]]*)\]/)
@@ -21,8 +22,8 @@ import Testing
   @Test func theBuildDependsOnWhatItInstalls() throws {
     let source = try #require(try ControlParagraph.all(in: Project.text("debian/control")).first)
     let named = Set(source.list("Build-Depends", separatedBy: ","))
-    let script = try Project.text("Tests/Scripts/deps")
-    let installed = try #require(script.firstMatch(of: /(?m)^packages="([^"$]*)\$\*"/)).1.split(separator: " ")
+    let script = try Project.text("Scripts/deps")
+    let installed = try #require(script.firstMatch(of: /(?m)^ *packages="([^"$]*)\$\*"/)).1.split(separator: " ")
     #expect(named == Set(installed.map(String.init)).union(["chrpath", "debhelper-compat (= 13)"]))
   }
 
@@ -37,7 +38,7 @@ import Testing
   @Test func installPutsEverythingUnderItsPrefixAndUninstallTakesItAway() throws {
     let root = FileManager.default.temporaryDirectory.appendingPathComponent("photod install-\(UUID().uuidString)").path
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: root) } }
-    let variables = ["DESTDIR=\(root)", "PREFIX=/usr", "RELEASE=\(Project.programs)", "STRIP="]
+    let variables = ["DESTDIR=\(root)", "PREFIX=/usr", "RELEASE=\(BuiltPrograms.folder)", "STRIP="]
     func make(_ goal: String) throws {
       _ = try Project.run("make", goal, variables[0], variables[1], variables[2], variables[3])
     }
@@ -76,7 +77,8 @@ import Testing
     let home = FileManager.default.temporaryDirectory.appendingPathComponent("photod-home-\(UUID().uuidString)").path
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: home) } }
     _ = try Project.run(
-      "make", "install", "HOME=\(home)", "PREFIX=~/.local", "UNITDIR=~/units", "RELEASE=\(Project.programs)", "STRIP=")
+      "make", "install", "HOME=\(home)", "PREFIX=~/.local", "UNITDIR=~/units", "RELEASE=\(BuiltPrograms.folder)",
+      "STRIP=")
     let run = try Project.run("make", "--dry-run", "run", "HOME=\(home)", "ROOT=~/Pictures")
     #expect(run.contains("'\(home)/Pictures'"))
     let service = try String(contentsOfFile: "\(home)/units/photod.service", encoding: .utf8)
@@ -86,7 +88,7 @@ import Testing
 
   /// Its licence does not go together with Apache-2.0, but for what Swift's own libraries make an exception.
   @Test func photodWatchLinksOnlyItselfItsRecordsAndSwift() throws {
-    let program = Project.programs + "/photod-watch"
+    let program = BuiltPrograms.folder + "/photod-watch"
     let allowed: Set = [
       "libinotifytools", "libc", "libm", "libgcc_s", "libstdc++", "ld-linux-x86-64", "ld-linux-aarch64",
       "libswiftCore", "libswiftGlibc", "libswiftSwiftOnoneSupport", "libswift_Builtin_float", "libswift_Concurrency",
@@ -107,7 +109,7 @@ import Testing
 
   @Test func photodAndPhotoctlLinkNothingOfTheGPL() throws {
     for program in ["photod", "photoctl"] {
-      let libraries = try Project.run("readelf", "--dynamic", "--wide", "\(Project.programs)/\(program)")
+      let libraries = try Project.run("readelf", "--dynamic", "--wide", "\(BuiltPrograms.folder)/\(program)")
       #expect(libraries.contains("libc.so"))
       #expect(!libraries.contains("libinotifytools"))
     }

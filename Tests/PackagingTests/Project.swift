@@ -6,15 +6,6 @@ enum Project {
   static let directory = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
-  /// The directory of the programs, which is that of the test bundle.
-  static let programs: String = {
-    let bundle = CommandLine.arguments.first { $0.contains(".xctest") }
-    guard let bundle, let end = bundle.range(of: "/[^/]*\\.xctest", options: .regularExpression) else {
-      return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
-    }
-    return String(bundle[..<end.lowerBound])
-  }()
-
   static func text(_ path: String) throws -> String {
     try String(contentsOfFile: "\(directory)/\(path)", encoding: .utf8)
   }

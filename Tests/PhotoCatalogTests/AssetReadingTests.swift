@@ -14,7 +14,7 @@ import Testing
     let raw = try fixture.addDirectory("RAW", in: below)
     let full = Asset(
       id: 7, mediaType: .image, mediaSubtypes: ["livePhoto", "hdr", "raw"],
-      creationDate: PhotoDate(microseconds: 1_700_000_000_123_456, offsetMinutes: -330),
+      creationDate: PhotoDate(microseconds: 1_700_000_000_123_456, offsetMinutes: -330), creationDateSource: .filename,
       modificationDate: PhotoDate(microseconds: 1_700_000_001_000_000),
       addedDate: PhotoDate(microseconds: 1_700_000_002_000_000), pixelWidth: 4000, pixelHeight: 3000, orientation: 6,
       durationSeconds: 2.5, location: Location(latitude: -33.5, longitude: 151.25, altitude: 12),

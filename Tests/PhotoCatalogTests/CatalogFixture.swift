@@ -1,27 +1,22 @@
 import Foundation
 import PhotoModel
+import PhotoTestSupport
+import PredicateLanguage
 
 @testable import PhotoCatalog
 
 /// A catalog in a folder of its own that goes with the test. Rows are inserted as SQL: what is tested here is reading.
 final class CatalogFixture {
-  let catalog: Catalog
-  private let folder: URL
+  var catalog: Catalog { environment.catalog }
+  private let environment: TestCatalog
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("photod-catalog-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    catalog = try Catalog(path: folder.appendingPathComponent("catalog.sqlite").path)
+    environment = try TestCatalog("catalog")
     try execute("INSERT INTO volume (id, identity) VALUES (1, 'test')")
   }
 
   deinit {
-    do {
-      try catalog.close()
-      try FileManager.default.removeItem(at: folder)
-    } catch {
-      print("the catalog's folder \(folder.path) stays behind: \(error)")
-    }
+    do { try catalog.close() } catch { print("the catalog in \(environment.folder) is not closed: \(error)") }
   }
 
   func execute(_ sql: String, _ values: [SQLValue?] = []) throws {
@@ -121,8 +116,8 @@ final class CatalogFixture {
           [
             .integer(asset.id), .integer(asset.mediaType.code),
             .integer(MediaSubtypes(names: asset.mediaSubtypes).rawValue),
-            asset.creationDate.map { .integer($0.microseconds) }, integer(asset.creationDate?.offsetMinutes),
-            .integer((asset.creationDate ?? asset.addedDate).microseconds),
+            .integer(asset.creationDate.microseconds), integer(asset.creationDate.offsetMinutes),
+            .integer(asset.creationDateSource.code), .integer(asset.creationDate.localMicroseconds),
             .integer(asset.modificationDate.microseconds), .integer(asset.addedDate.microseconds),
             integer(asset.pixelWidth), integer(asset.pixelHeight), integer(asset.orientation),
             real(asset.durationSeconds), real(asset.location?.latitude), real(asset.location?.longitude),
@@ -157,12 +152,12 @@ final class CatalogFixture {
   }
 
   private static let insertAsset = """
-    INSERT INTO asset (id, media_type, media_subtypes, creation_date, creation_offset, sort_date, modification_date, \
-    added_date, pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude, camera_make, \
+    INSERT INTO asset (id, media_type, media_subtypes, creation_date, creation_offset, creation_source, local_date, \
+    modification_date, added_date, pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude, camera_make, \
     camera_model, camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating, \
     burst_identifier, is_favorite, is_hidden, is_trashed, failure, directory_id, name, name_key, byte_count, \
     content_type) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-    ?, ?, ?, ?, ?, ?)
+    ?, ?, ?, ?, ?, ?, ?)
     """
 
   private static let insertResource = """
@@ -222,7 +217,8 @@ extension Asset {
   ) -> Asset {
     Asset(
       id: id, mediaType: mediaType, mediaSubtypes: subtypes,
-      creationDate: taken.map { PhotoDate(microseconds: $0 * 1_000_000, offsetMinutes: nil) },
+      creationDate: PhotoDate(microseconds: (taken ?? added) * 1_000_000, offsetMinutes: nil),
+      creationDateSource: taken == nil ? .file : .metadata,
       modificationDate: PhotoDate(microseconds: 0), addedDate: PhotoDate(microseconds: added * 1_000_000),
       isFavorite: isFavorite, isHidden: isHidden, isTrashed: isTrashed)
   }

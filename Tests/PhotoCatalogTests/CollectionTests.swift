@@ -58,12 +58,12 @@ import Testing
     }
   }
 
-  @Test func coverIsTheNewestAndDatesAreThoseTaken() throws {
+  @Test func coverIsTheNewestAndDatesAreThoseOfTheOldestAndTheNewest() throws {
     let folder = try #require(try collections([.folderAlbum]).last)
     #expect(folder.count == 3)
-    #expect(folder.keyAssetID == 3)  // without a creation date it sorts by when it was added: the newest
+    #expect(folder.keyAssetID == 3)  // Its file has the newest date.
     #expect(folder.startDate == PhotoDate(microseconds: 100_000_000, offsetMinutes: nil))
-    #expect(folder.endDate == PhotoDate(microseconds: 300_000_000, offsetMinutes: nil))
+    #expect(folder.endDate == PhotoDate(microseconds: 900_000_000, offsetMinutes: nil))
     let empty = try collections([.folderAlbum])[1]
     #expect(empty.count == 0 && empty.keyAssetID == nil && empty.startDate == nil && empty.endDate == nil)
   }

@@ -202,7 +202,7 @@ import Testing
       asset.title = [id % 3 == 0 ? "often" : nil, id % 30 == 0 ? "seldom" : nil, id == 3_000 ? "once" : nil]
         .compactMap(\.self).joined(separator: " ")
       // The newest have none of these, and what is hidden has some of its own.
-      if asset.creationDate.map({ $0.microseconds > 13_000_000_000 }) ?? false { asset.title = nil }
+      if asset.creationDate.microseconds > 13_000_000_000 { asset.title = nil }
       asset.isHidden = id % 40 == 1
       if asset.isHidden { asset.title = "secret" }
       rows.append((asset, top))
@@ -300,7 +300,7 @@ import Testing
     let range = "creationDate >= '2024-01-01' AND creationDate < '2024-02-01'"
     #expect(
       try explain(FetchOptions(predicate: range)).first
-        == "SEARCH asset USING INDEX asset_by_date (sort_date>? AND sort_date<?)")
+        == "SEARCH asset USING COVERING INDEX asset_by_date (creation_date>? AND creation_date<?)")
     #expect(
       try explain(FetchOptions(predicate: "isFavorite == true")).first == "SCAN asset USING INDEX asset_favorite")
   }

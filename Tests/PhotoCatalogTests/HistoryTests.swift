@@ -1,3 +1,4 @@
+import ChangeDetails
 import PhotoModel
 import Testing
 

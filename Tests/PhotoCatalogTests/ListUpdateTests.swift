@@ -1,4 +1,6 @@
+import ChangeDetails
 import PhotoModel
+import PhotoTestSupport
 import TestFetches
 import Testing
 
@@ -21,7 +23,7 @@ import class Foundation.ProcessInfo
 
   @Test(arguments: seeds)
   func listBroughtUpToDateIsTheListThatIsFetched(seed: UInt64) throws {
-    var random = SplitMix(seed: seed)
+    var random = SeededGenerator(seed: seed)
     var commits = try RandomCommits(seed: seed)
     var fetches = RandomFetches(library: commits.library, seed: seed)
     let catalog = commits.catalog
@@ -127,14 +129,14 @@ import class Foundation.ProcessInfo
     var list = try fixture.catalog.read { try $0.list(plan) }
     #expect(list.entries.count == OrderedList.fetchCount(limit: 5))
     var (refills, largest) = (0, 0)
-    var random = SplitMix(seed: 1)
+    var random = SeededGenerator(seed: 1)
     for round in 1...300 as ClosedRange<Int64> {
       // One of the five goes, and one from anywhere gets a date far behind them.
       let gone = try #require(list.ids.randomElement(using: &random))
       let moved = Int64.random(in: 1...400, using: &random)
       try fixture.execute("DELETE FROM asset WHERE id = ?", [.integer(gone)])
       try fixture.execute(
-        "UPDATE asset SET sort_date = ? WHERE id = ?", [.integer(-round * 1_000_000), .integer(moved)])
+        "UPDATE asset SET creation_date = ? WHERE id = ?", [.integer(-round * 1_000_000), .integer(moved)])
       let last = try fixture.commit(updated: moved == gone ? [:] : [moved: .metadata], deleted: [gone])
       try fixture.catalog.read { reader in
         let updated = try reader.updated(list, plan, since: sequence)

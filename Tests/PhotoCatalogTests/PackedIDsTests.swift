@@ -1,11 +1,12 @@
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 @testable import PhotoCatalog
 
 @Suite struct PackedIDsTests {
   @Test func everyListOfIDsComesBackSorted() throws {
-    var random = SplitMix(seed: 7)
+    var random = SeededGenerator(seed: 7)
     for round in 0..<500 {
       let largest: Int64 = round % 5 == 0 ? .max : round % 2 == 0 ? 300 : 2_000_000
       let ids = Set(
@@ -16,7 +17,7 @@ import Testing
   }
 
   @Test func everyListOfFieldsComesBackSorted() throws {
-    var random = SplitMix(seed: 8)
+    var random = SeededGenerator(seed: 8)
     for _ in 0..<500 {
       var fields: [Int64: ChangedFields] = [:]
       for _ in 0..<Int.random(in: 1...60, using: &random) {
@@ -61,7 +62,7 @@ import Testing
   }
 
   @Test func randomBytesEitherThrowOrAreExactlyWhatPackMakes() throws {
-    var random = SplitMix(seed: 9)
+    var random = SeededGenerator(seed: 9)
     for _ in 0..<20_000 {
       let bytes = (0..<Int.random(in: 1...12, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       do {

@@ -1,4 +1,6 @@
 import PhotoModel
+import PhotoTestSupport
+import PredicateLanguage
 import Testing
 
 import class Foundation.ProcessInfo
@@ -55,9 +57,9 @@ import class Foundation.ProcessInfo
 
 /// Random texts: bytes, tokens in any order, predicates by the grammar, and those with something changed.
 private struct PredicateTexts {
-  private var random: SplitMix
+  private var random: SeededGenerator
 
-  init(seed: UInt64) { random = SplitMix(seed: seed) }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   mutating func next() -> String {
     switch Int.random(in: 0..<10, using: &random) {
@@ -110,6 +112,7 @@ private struct PredicateTexts {
       case .boolean: ["true", "FALSE"]
       case .integer, .real: ["0", "-1", "5", "2.5e3", ".5", "+7", "9223372036854775807", "1e300"]
       case .mediaType: ["'image'", "'video'"]
+      case .dateSource: ["'file'", "'metadata'"]
       case .date: ["'2024'", "'2024-07'", "'1969-07-20T20:17-05:00'", "'0001-01-01'", "\"9999-12-31T23:59:59.999999\""]
       case .string: ["''", "'a'", "\"it's\"", "'\\u{1F98A}é'", "'%_*?'", "'a\\\\*b'", "'\n'", "'Ǆ'"]
       }

@@ -1,4 +1,5 @@
-import PhotoModel
+import PhotoTestSupport
+import PredicateLanguage
 import TestFetches
 
 @testable import PhotoCatalog
@@ -7,7 +8,7 @@ import TestFetches
 extension PredicateLibrary {
   var predicates: RandomPredicates { RandomPredicates { values(of: $0) } }
 
-  func randomPredicate(_ depth: Int, using random: inout SplitMix) -> Predicate {
+  func randomPredicate(_ depth: Int, using random: inout SeededGenerator) -> Predicate {
     predicates.predicate(depth, using: &random)
   }
 
@@ -24,7 +25,7 @@ extension PredicateLibrary {
   }
 }
 
-extension RandomFetches<SplitMix> {
+extension RandomFetches<SeededGenerator> {
   init(library: PredicateLibrary, seed: UInt64) {
     let album = "id:\(library.random.albumID)"
     self.init(
@@ -32,6 +33,6 @@ extension RandomFetches<SplitMix> {
       collections: [
         "smart:favorites", "smart:videos", "smart:screenshots", "smart:recents", album, album, "folder:/photos/a",
         "folder:/photos",
-      ], random: SplitMix(seed: seed &* 104_729))
+      ], random: SeededGenerator(seed: seed &* 104_729))
   }
 }

@@ -1,4 +1,5 @@
 import PhotoModel
+import PhotoTestSupport
 
 @testable import PhotoCatalog
 
@@ -14,7 +15,7 @@ struct PredicateLibrary {
 
   init(seed: UInt64) throws {
     random = try RandomLibrary(seed: seed)
-    var generator = SplitMix(seed: seed &+ 1)
+    var generator = SeededGenerator(seed: seed &+ 1)
     let fixture = random.fixture
     for (index, keyword) in Self.keywords.enumerated() {
       try fixture.execute(

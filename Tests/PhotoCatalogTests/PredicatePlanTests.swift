@@ -1,4 +1,5 @@
 import PhotoModel
+import PredicateLanguage
 import Testing
 
 @testable import PhotoCatalog
@@ -46,10 +47,14 @@ import Testing
     }
   }
 
-  @Test(arguments: ["== '2024-07'", "== '2024-07-21T10:00:00'", "BETWEEN {'2024', '2024-07'}"])
+  @Test(arguments: [
+    "== '2024-07'", "== '2024-07-21T10:00:00'", "== '2024-07-21T10:00:00Z'", "BETWEEN {'2024', '2024-07'}",
+    "< '2024'", ">= '2024-07-21'",
+  ])
   func aSpanOfCreationDatesIsASearch(question: String) throws {
     let steps = try steps("creationDate \(question)")
-    #expect(steps.first?.hasPrefix("SEARCH asset USING INDEX asset_by_date (sort_date") == true, "\(steps)")
+    #expect(
+      steps.first?.hasPrefix("SEARCH asset USING COVERING INDEX asset_by_date (creation_date") == true, "\(steps)")
   }
 
   @Test func aStatementLetsGoOfItsTestAndOnlyATestIsTaken() throws {

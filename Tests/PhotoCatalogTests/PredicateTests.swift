@@ -1,4 +1,6 @@
 import PhotoModel
+import PhotoTestSupport
+import PredicateLanguage
 import TestFetches
 import Testing
 
@@ -52,12 +54,12 @@ import Testing
   }
 
   @Test func randomPredicatesMeanWhatTheEvaluatorSays() throws {
-    var random = SplitMix(seed: 52)
+    var random = SeededGenerator(seed: 52)
     for _ in 0..<1_000 { try check(library.randomPredicate(4, using: &random)) }
   }
 
   @Test func aPredicateIsOneConditionBesideTheOthers() throws {
-    var random = SplitMix(seed: 53)
+    var random = SeededGenerator(seed: 53)
     for _ in 0..<100 {
       let predicate = library.randomPredicate(3, using: &random)
       let members = library.assets.filter {
@@ -90,13 +92,36 @@ import Testing
     #expect(try ids("rating == nil OR NOT rating == nil").count == all)
   }
 
-  @Test func creationDateIsThatOfTheCameraNotTheSortDate() throws {
-    let dated = library.assets.filter { $0.creationDate != nil }
-    #expect(try ids("creationDate >= '1960-01-01'") == dated.map(\.id))
-    #expect(try ids("creationDate < '1960-01-01'") == [])
-    let late = dated.filter { ($0.creationDate?.microseconds ?? 0) >= 3_600_000_000 }.map(\.id)
-    #expect(try ids("creationDate >= '1970-01-01T01:00:00'") == late)
+  @Test func aDateWithoutOffsetIsTheLocalTimeOfEachPhotoAndOneWithAnOffsetTheInstant() throws {
+    let all = library.assets
+    #expect(try ids("creationDate >= '1960-01-01'") == all.map(\.id))
+    #expect(try ids("creationDate < '1960-01-01' OR creationDate == nil") == [])
+    let hour: Int64 = 3_600_000_000
+    let late = all.filter { $0.creationDate.microseconds >= hour }.map(\.id)
+    let locallyLate = all.filter { $0.creationDate.localMicroseconds >= hour }.map(\.id)
+    #expect(late != locallyLate)
+    #expect(try ids("creationDate >= '1970-01-01T01:00:00'") == locallyLate)
     #expect(try ids("creationDate >= '1970-01-01T03:00:00+02:00'") == late)
+    #expect(try ids("creationDate >= '1970-01-01T01:00Z'") == late)
+    for day in ["1969-12-31", "1970-01-01", "1970-01-02"] {
+      let ofDay = all.filter { $0.creationDate.description.hasPrefix(day) }.map(\.id)
+      #expect(!ofDay.isEmpty)
+      #expect(try ids("creationDate == '\(day)'") == ofDay)
+      #expect(try ids("creationDate IN {'1990', '\(day)'}") == ofDay)
+      #expect(try ids("creationDate BETWEEN {'\(day)T00:00', '\(day)T23:59'}") == ofDay)
+      #expect(try ids("NOT creationDate != '\(day)'") == ofDay)
+    }
+    let mixed = all.filter { $0.creationDate.localMicroseconds >= hour && $0.creationDate.microseconds <= hour }
+    #expect(try ids("creationDate BETWEEN {'1970-01-01T01:00:00', '1970-01-01T01:00:00Z'}") == mixed.map(\.id))
+  }
+
+  @Test func photosAreFoundByTheSourceOfTheirDate() throws {
+    for source in CreationDateSource.allCases {
+      let expected = library.assets.filter { $0.creationDateSource == source }.map(\.id)
+      #expect(try ids("creationDateSource == '\(source.rawValue)'") == expected)
+      #expect(
+        try ids("NOT creationDateSource IN {'\(source.rawValue)'}").count == library.assets.count - expected.count)
+    }
   }
 
   @Test func whatACallerWritesIsNeverSQL() throws {

@@ -1,4 +1,5 @@
 import PhotoModel
+import PhotoTestSupport
 import TestFetches
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 /// Commits of every kind that there is to a random library, with the history that the library would write of them.
 struct RandomCommits {
   let library: PredicateLibrary
-  private var random: SplitMix
+  private var random: SeededGenerator
   /// Of all assets that are there.
   private var live: [Int64]
   /// Names that no file had before.
@@ -19,7 +20,7 @@ struct RandomCommits {
 
   init(seed: UInt64) throws {
     library = try PredicateLibrary(seed: seed)
-    random = SplitMix(seed: seed &* 7_919)
+    random = SeededGenerator(seed: seed &* 7_919)
     live = library.assets.map(\.id)
     // History begins with the library's first commit.
     try catalog.write { writer in
@@ -100,7 +101,7 @@ struct RandomCommits {
       record.delete(asset: id)
     default:
       let content = content()
-      let fields = content.changedFields(since: try writer.content(of: id))
+      let fields = try writer.changedFields(by: content, file: row)
       try writer.updateContent(content, file: row)
       record.update(asset: id, fields.union(.content))
     }

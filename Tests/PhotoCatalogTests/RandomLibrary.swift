@@ -1,4 +1,5 @@
 import PhotoModel
+import PhotoTestSupport
 import TestFetches
 
 @testable import PhotoCatalog
@@ -15,7 +16,7 @@ struct RandomLibrary {
   let albumOrder: [Int64]
 
   init(seed: UInt64) throws {
-    var random = SplitMix(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let fixture = try CatalogFixture()
     let photos = try fixture.addRoot("/photos")
     let drive = try fixture.addRoot("/Drive/é", isAvailable: false)
@@ -58,7 +59,7 @@ struct RandomLibrary {
 }
 
 extension Asset {
-  fileprivate static func random(_ id: Int64, using random: inout SplitMix) -> Asset {
+  fileprivate static func random(_ id: Int64, using random: inout SeededGenerator) -> Asset {
     func sometimes<Value>(_ value: Value) -> Value? { Int.random(in: 0..<3, using: &random) == 0 ? nil : value }
     func text() -> String? { sometimes(RandomLibrary.texts.randomElement(using: &random) ?? "") }
     func small() -> Int? { sometimes(.random(in: -1...4, using: &random)) }
@@ -66,12 +67,12 @@ extension Asset {
     func date() -> PhotoDate {
       PhotoDate(microseconds: .random(in: -2...6, using: &random) * 3_600_000_000)
     }
+    let offset = ([nil, 0, 120, -330, 1439, -1439] as [Int?]).randomElement(using: &random) ?? nil
     var asset = Asset(
-      id: id, mediaType: MediaType.allCases.randomElement(using: &random) ?? .image, modificationDate: date(),
-      addedDate: date())
-    asset.creationDate = sometimes(date()).map {
-      PhotoDate(microseconds: $0.microseconds, offsetMinutes: Bool.random(using: &random) ? nil : 120)
-    }
+      id: id, mediaType: MediaType.allCases.randomElement(using: &random) ?? .image,
+      creationDate: PhotoDate(microseconds: date().microseconds, offsetMinutes: offset),
+      creationDateSource: CreationDateSource.allCases.randomElement(using: &random) ?? .file,
+      modificationDate: date(), addedDate: date())
     (asset.pixelWidth, asset.pixelHeight, asset.orientation, asset.rating) = (small(), small(), small(), small())
     asset.durationSeconds = real()
     if let latitude = real() { asset.location = Location(latitude: latitude, longitude: 1, altitude: real()) }

@@ -1,4 +1,3 @@
-import PhotoModel
 import Testing
 
 @testable import PhotoCatalog

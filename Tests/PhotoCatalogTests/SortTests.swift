@@ -1,4 +1,6 @@
 import PhotoModel
+import PhotoTestSupport
+import PredicateLanguage
 import Testing
 
 @testable import PhotoCatalog
@@ -29,7 +31,7 @@ import Testing
   }
 
   @Test func severalKeysSortOneAfterAnother() throws {
-    var random = SplitMix(seed: 42)
+    var random = SeededGenerator(seed: 42)
     for _ in 0..<60 {
       let descriptors = (0..<Int.random(in: 2...4, using: &random)).map { _ in
         SortDescriptor(
@@ -85,7 +87,7 @@ import Testing
     }
     func date(_ value: PhotoDate) -> Value { .number(Double(value.microseconds)) }
     switch key {
-    case "creationDate": return date(asset.creationDate ?? asset.addedDate)
+    case "creationDate": return date(asset.creationDate)
     case "modificationDate": return date(asset.modificationDate)
     case "addedDate": return date(asset.addedDate)
     case "filename": return text(asset.resources.first?.filename)

@@ -1,5 +1,7 @@
 import GRDB
 import PhotoModel
+import PhotoTestSupport
+import PredicateLanguage
 import TestFetches
 import Testing
 
@@ -124,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: UInt64(1)...4) func theIndexIsWhatTheAssetsSay(seed: UInt64) throws {
-    var random = SplitMix(seed: seed)
+    var random = SeededGenerator(seed: seed)
     var commits = try RandomCommits(seed: seed)
     let catalog = commits.catalog
     for round in 0..<15 {

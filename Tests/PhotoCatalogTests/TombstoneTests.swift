@@ -11,7 +11,7 @@ import Testing
   private func row(_ name: String, in directory: Int64, inode: UInt64 = 7, fingerprint: UInt64? = .max) -> FileRow {
     FileRow(
       assetID: 0, directoryID: directory, name: Array(name.utf8), byteCount: 10, modificationTime: 2, changeTime: 3,
-      inode: inode, birthTime: 4, readTime: 5, fingerprint: fingerprint)
+      inode: inode, birthTime: 4, readTime: 5, marks: ContentMarks(fingerprint: fingerprint))
   }
 
   @Test func restoredAssetHasAllThatItHad() throws {
@@ -31,17 +31,31 @@ import Testing
     }
     try fixture.execute("DELETE FROM collection WHERE id = ?", [.integer(gone)])
     let tombstone = try #require(try fixture.catalog.read { try $0.tombstone(of: id) })
+    #expect(tombstone.creationDate?.date.microseconds == 111 && tombstone.creationDate?.source == .file)
     #expect(
       tombstone
         == Tombstone(
-          assetID: id, deletedDate: 999, path: Array("/p/a.jpg".utf8), volumeID: 1, inode: 7, birthTime: 4,
-          byteCount: 10, modificationTime: 2, fingerprint: .max, seenTime: 5, addedDate: 111, isFavorite: true,
-          isHidden: true, albums: [.init(albumID: album, rank: 0), .init(albumID: gone, rank: 0)]))
+          assetID: id, deletedDate: 999, deletedAge: 0, path: Array("/p/a.jpg".utf8), volumeID: 1, inode: 7,
+          birthTime: 4, byteCount: 10, modificationTime: 2, marks: ContentMarks(fingerprint: .max), seenTime: 5,
+          addedDate: 111, creationDate: tombstone.creationDate, isFavorite: true, isHidden: true,
+          albums: [.init(albumID: album, rank: 0), .init(albumID: gone, rank: 0)]))
     let reader = try fixture.catalog.snapshot()
     #expect(try reader.read { try $0.assets([id]).assets }.isEmpty)
     #expect(try reader.read { try $0.tombstones(inode: 7) } == [tombstone])
-    #expect(try reader.read { try $0.tombstones(fingerprint: .max, byteCount: 10) } == [tombstone])
-    #expect(try reader.read { try $0.tombstones(fingerprint: .max, byteCount: 11) }.isEmpty)
+    func like(_ row: FileRow) throws -> [Tombstone] { try reader.read { try $0.tombstones(like: row) } }
+    func inPlace(_ row: FileRow, _ path: String) throws -> [Tombstone] {
+      try reader.read { try $0.tombstones(like: row, inPlace: Array(path.utf8)) }
+    }
+    let same = row("b.jpg", in: directory)
+    #expect(try like(same) == [tombstone] && inPlace(same, "/p/a.jpg") == [tombstone] && inPlace(same, "/x").isEmpty)
+    var other = same
+    other.byteCount = 11
+    #expect(try like(other).isEmpty && inPlace(other, "/p/a.jpg").isEmpty)
+    other = same
+    other.modificationTime = 3
+    #expect(try like(other).isEmpty && inPlace(other, "/p/a.jpg") == [tombstone])
+    other.marks.hash = ContentDigest(high: 1, low: 2)
+    #expect(try like(other).isEmpty)
     #expect(try reader.read { try $0.lastingTombstones(path: Array("/p/a.jpg".utf8)) }.isEmpty)
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
       try writer.restore(tombstone, content: content, file: row("b.jpg", in: directory))
@@ -50,7 +64,34 @@ import Testing
     #expect(asset.isFavorite && asset.isHidden && asset.addedDate.microseconds == 111 && asset.keywords == ["sea"])
     #expect(try fixture.ids(FetchOptions(collection: "album:Best", includeHidden: true)) == [id])
     #expect(try fixture.catalog.read { try $0.tombstoneCount() } == 0)
-    #expect(try fixture.catalog.read { try $0.file(ofAsset: id)?.fingerprint } == .max)
+    #expect(try fixture.catalog.read { try $0.file(ofAsset: id)?.marks.fingerprint } == .max)
+  }
+
+  /// A hash is made of files that share size and fingerprint. A photo that comes back does not share them with itself.
+  @Test func photoThatComesBackIsHashedOnlyIfItSharesItsFingerprint() throws {
+    let fixture = try CatalogFixture()
+    let directory = try fixture.addRoot("/p")
+    func insert(_ name: String) throws -> Int64 {
+      try fixture.catalog.write { (writer: CatalogWriter) throws -> Int64 in
+        let id = try writer.insertAsset(content, file: row(name, in: directory), addedDate: 1)
+        _ = try writer.wantProofsOfNewFiles(limit: 10)
+        return id
+      }
+    }
+    let id = try insert("a.jpg")
+    func comeBack(as name: String) throws -> (unsampled: Int, unhashed: Int) {
+      let tombstone = try fixture.catalog.write { (writer: CatalogWriter) throws -> Tombstone in
+        _ = try writer.bury(id, directoryPath: Array("/p/".utf8), date: 1)
+        return try #require(try writer.tombstone(of: id))
+      }
+      return try fixture.catalog.write { (writer: CatalogWriter) throws -> (unsampled: Int, unhashed: Int) in
+        try writer.restore(tombstone, content: content, file: row(name, in: directory))
+        return try writer.proofCounts()
+      }
+    }
+    #expect(try comeBack(as: "b.jpg") == (unsampled: 1, unhashed: 0))
+    _ = try insert("c.jpg")
+    #expect(try comeBack(as: "d.jpg") == (unsampled: 2, unhashed: 2))
   }
 
   /// A new catalog has tombstones with ids of the old one before it has any asset.
@@ -65,7 +106,7 @@ import Testing
     }
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
       let tombstone = try #require(try writer.lastingTombstones(path: [47, 112, 47, 255]).first)
-      #expect(tombstone.volumeID == nil && tombstone.byteCount == nil && tombstone.fingerprint == nil)
+      #expect(tombstone.volumeID == nil && tombstone.byteCount == nil && tombstone.marks == ContentMarks())
       try writer.restore(tombstone, content: content, file: row("c.jpg", in: directory))
       #expect(try writer.insertAsset(content, file: row("d.jpg", in: directory), addedDate: 1) == 502)
     }
@@ -87,10 +128,11 @@ import Testing
   @Test func onlyWhatIsTooOldIsPruned() throws {
     let fixture = try CatalogFixture()
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
-      for (id, date) in [(1, 100), (2, 200), (3, nil)] as [(Int64, Int64?)] {
+      for (id, age) in [(1, 100), (2, 200), (3, nil)] as [(Int64, Int64?)] {
         try writer.insertTombstone(
           Tombstone(
-            assetID: id, deletedDate: date, path: [47], addedDate: 0, albums: [.init(albumID: 5, rank: 1.5)]))
+            assetID: id, deletedDate: age.map { _ in 5 }, deletedAge: age ?? 0, path: [47], addedDate: 0,
+            albums: [.init(albumID: 5, rank: 1.5)]))
       }
       #expect(try writer.pruneTombstones(before: 200) == 1)
       #expect(try writer.tombstone(of: 1) == nil)
@@ -110,6 +152,9 @@ import Testing
       "inode = ? AND volume_id IS NOT NULL": "tombstone_inode",
       "fingerprint = ? AND byte_count = ?": "tombstone_content",
       "path = ? AND deleted_date IS NULL": "tombstone_lasting_path",
+      "fingerprint = ? AND byte_count = ? AND modification_time = ?": "tombstone_content",
+      "hash = ? AND fingerprint = ? AND byte_count = ?": "tombstone_hash",
+      "path = ? AND fingerprint = ? AND byte_count = ?": "tombstone_path",
     ]
     for (condition, index) in lookups {
       let plan = try fixture.catalog.read { reader in

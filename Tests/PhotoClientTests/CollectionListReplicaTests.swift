@@ -1,3 +1,5 @@
+import ChangeDetails
+import PhotoContract
 import PhotoModel
 import Testing
 import Varlink
@@ -23,7 +25,7 @@ struct CollectionListReplicaTests {
     return page
   }
 
-  /// 2 is renamed and moves to the end, 3 goes, 4 comes first.
+  /// 2 is renamed and moves to the end, 3 leaves, and 4 becomes the first.
   private static var change: CollectionObservation {
     var change = observation("l.1.2", after: "l.1.1", [4, 1, 2])
     change.details = FetchResultChangeDetails(
@@ -36,7 +38,7 @@ struct CollectionListReplicaTests {
     return change
   }
 
-  @Test func aReplicaIsTheListOfTheDaemon() throws {
+  @Test func aReplicaEqualsTheDaemonsList() throws {
     var replica = CollectionListReplica()
     #expect(try replica.apply(Self.page([2, 1], at: 0, of: [2, 1, 3])) == .partOfList)
     #expect(replica.collections.isEmpty && replica.token == nil)
@@ -52,7 +54,7 @@ struct CollectionListReplicaTests {
     #expect(replica.collections == [Self.album(5)])
   }
 
-  @Test func whatDoesNotFitIsRefusedAndChangesNothing() throws {
+  @Test func anObservationThatDoesNotFitIsRefusedAndChangesNothing() throws {
     var replica = CollectionListReplica()
     #expect(throws: CollectionListReplica.OutOfStep.self) { try replica.apply(Self.change) }
     _ = try replica.apply(Self.page([2, 1, 3], at: 0, of: [2, 1, 3]))
@@ -69,7 +71,7 @@ struct CollectionListReplicaTests {
     }
   }
 
-  @Test func observeCollectionsAsksForKindsAndGivesWhatComes() async throws {
+  @Test func observeCollectionsSendsItsKindsAndReturnsTheObservations() async throws {
     struct Parameters: Decodable { let kinds: [String]? }
     let list = Self.page([2, 1, 3], at: 0, of: [2, 1, 3])
     let answer: ScriptedDaemon.Answer = { call in

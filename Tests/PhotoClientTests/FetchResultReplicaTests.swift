@@ -1,21 +1,12 @@
+import ChangeDetails
+import PhotoContract
 import PhotoModel
+import TestTools
 import Testing
 
 @testable import PhotoClient
 
 struct FetchResultReplicaTests {
-  /// Deterministic, so that a failure can be had again: SplitMix64.
-  private struct Random: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   private func page(
     _ ids: [Int64], of list: [Int64], at offset: Int, token: String, reload: Observation.Reload? = nil
   ) -> Observation {
@@ -32,7 +23,7 @@ struct FetchResultReplicaTests {
 
   @Test(arguments: 1...200)
   func aReplicaEqualsTheListAfterAnyChanges(seed: Int) throws {
-    var random = Random(state: UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     var list = (0..<Int64.random(in: 0...40, using: &random)).map { $0 }
     var replica = try replica(of: list)
     var nextID: Int64 = 1_000
@@ -80,7 +71,7 @@ struct FetchResultReplicaTests {
     #expect(replica.digest.description == "0000000000000000")
   }
 
-  @Test func whatDoesNotFitIsOutOfStepAndChangesNothing() throws {
+  @Test func anObservationThatDoesNotFitIsOutOfStepAndChangesNothing() throws {
     let before = try replica(of: [1, 2, 3])
     let good = ListDigest(of: [Int64(1), 3]).description
     let removal = FetchResultChangeDetails(
@@ -88,15 +79,15 @@ struct FetchResultReplicaTests {
     let other = FetchResultChangeDetails(
       countBefore: 4, countAfter: 3, removedBefore: [IndexRange(start: 1, count: 1)])
     let wrong: [Observation] = [
-      // Another token before it, another digest, another count, details of another list.
+      // A wrong previous token, a wrong digest, a wrong count, and details of another list.
       .init(token: "l.1.2", previousToken: "l.1.1", count: 2, digest: good, details: removal),
       .init(token: "l.1.2", previousToken: nil, count: 2, digest: good, details: removal),
       .init(token: "l.1.2", previousToken: "l.1.0", count: 2, digest: "00", details: removal),
       .init(token: "l.1.2", previousToken: "l.1.0", count: 3, digest: good, details: removal),
       .init(token: "l.1.2", previousToken: "l.1.0", count: 3, digest: good, details: other),
-      // Nothing differs, it says, but it does.
+      // It claims that nothing differs, but something does.
       .init(token: "l.1.2", previousToken: "l.1.0", count: 3, digest: good),
-      // A page from the middle, a page that is too long.
+      // A page from the middle, and a page that is too long.
       .init(token: "l.1.2", count: 3, digest: good, offset: 1, ids: [4], complete: false),
       .init(token: "l.1.2", count: 1, digest: good, offset: 0, ids: [4, 5], complete: true),
     ]
@@ -123,7 +114,7 @@ struct FetchResultReplicaTests {
     #expect(throws: FetchResultReplica.OutOfStep.self) { try replica.apply(details) }
   }
 
-  @Test func aReloadThatWasNotWantedLeavesTheListAndSaysThatItIsStale() throws {
+  @Test func anUnwantedReloadKeepsTheListAndIsStale() throws {
     var replica = try replica(of: [1, 2])
     let observation = Observation(
       token: "l.1.7", previousToken: "l.1.0", count: 5, digest: "0", offset: 0, ids: [], complete: true,

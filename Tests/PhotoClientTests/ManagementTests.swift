@@ -1,4 +1,5 @@
 import Foundation
+import PhotoContract
 import PhotoModel
 import Synchronization
 import Testing
@@ -6,11 +7,11 @@ import Varlink
 
 @testable import PhotoClient
 
-/// What org.photod.manage answers, as a program gets it.
+/// The replies of org.photod.manage, as a program receives them.
 struct ManagementTests {
   private struct Clients: Encodable { let clients: [ConnectedClient] }
 
-  @Test func clientsAreAskedForOnTheOtherInterface() async throws {
+  @Test func clientsAreRequestedFromTheManagementInterface() async throws {
     let client = ConnectedClient(
       number: 3, pid: 4242, uid: 1000, program: "photoctl", since: PhotoDate(microseconds: 1_700_000_000_000_000),
       callCount: 2, bytesReceived: 10, bytesSent: 20,
@@ -19,13 +20,13 @@ struct ManagementTests {
           method: "org.photod.library.Observe", options: "smart:favorites", token: "t", behind: true, bytesUnsent: 5)
       ])
     try await ScriptedDaemon.with(["Clients": { try await $0.reply(Clients(clients: [client])) }]) { daemon in
-      let clients = try await daemon.library().clients()
+      let clients = try await PhotoDaemonManagement(of: daemon.library()).clients()
       #expect(clients == [client])
       #expect(daemon.calls == ["Clients"])
     }
   }
 
-  @Test func clientsComeAgainAsTheyChange() async throws {
+  @Test func clientUpdatesFollowEveryChange() async throws {
     let one = ConnectedClient(number: 1, pid: 1, uid: 1, since: PhotoDate(microseconds: 0), isSelf: true)
     let answer: ScriptedDaemon.Answer = { call in
       try await call.replyContinuing(Clients(clients: [one]))
@@ -33,12 +34,12 @@ struct ManagementTests {
     }
     try await ScriptedDaemon.with(["Clients": answer]) { daemon in
       var seen: [[ConnectedClient]] = []
-      for try await clients in daemon.library().clientUpdates() { seen.append(clients) }
+      for try await clients in PhotoDaemonManagement(of: daemon.library()).clientUpdates() { seen.append(clients) }
       #expect(seen == [[one], []])
     }
   }
 
-  @Test func eventsFollowAndEndWithWhatTheDaemonSays() async throws {
+  @Test func eventsFollowAndEndWithTheDaemonsError() async throws {
     struct Parameters: Decodable { let follow: Bool? }
     struct Message: Encodable { let message: String }
     let event = DaemonEvent(
@@ -55,14 +56,16 @@ struct ManagementTests {
       let library = daemon.library()
       var pages: [EventPage] = []
       await #expect(throws: PhotoLibraryError.libraryUnavailable(message: "photod is stopping.")) {
-        for try await page in library.events(follow: true) { pages.append(page) }
+        for try await page in PhotoDaemonManagement(of: library).events(follow: true) { pages.append(page) }
       }
       #expect(pages == [EventPage(events: [event], missed: 6)])
-      for try await page in library.events() { #expect(page == EventPage(events: [], missed: 0)) }
+      for try await page in PhotoDaemonManagement(of: library).events() {
+        #expect(page == EventPage(events: [], missed: 0))
+      }
     }
   }
 
-  @Test func keysAreWhatTheDaemonKnows() async throws {
+  @Test func keysComeFromTheDaemon() async throws {
     let keys = ListKeys(predicateKeys: ["id", "camera.model"], sortKeys: ["id"])
     try await ScriptedDaemon.with(["ListKeys": { try await $0.reply(keys) }]) { daemon in
       let known = try await daemon.library().listKeys()
@@ -70,7 +73,7 @@ struct ManagementTests {
     }
   }
 
-  @Test func whatCannotBeReadComesPageByPage() async throws {
+  @Test func unreadableFilesComePageByPage() async throws {
     struct Page: Encodable { let files: [UnreadableFile], count: Int }
     let date = PhotoDate(microseconds: 5_000_000)
     let files = [
@@ -84,12 +87,12 @@ struct ManagementTests {
       }
     ]) { daemon in
       var pages: [[UnreadableFile]] = []
-      for try await page in daemon.library().unreadableFiles() { pages.append(page) }
+      for try await page in PhotoDaemonManagement(of: daemon.library()).unreadableFiles() { pages.append(page) }
       #expect(pages == [[files[0]], [files[1]]])
     }
   }
 
-  @Test func backupsComeAsTheInterfaceHasThem() async throws {
+  @Test func backupsAreThoseOfTheInterface() async throws {
     struct Backup: Encodable { let backup: BackupFile }
     struct Backups: Encodable { let backups: [BackupFile] }
     let file = BackupFile(
@@ -103,11 +106,13 @@ struct ManagementTests {
       "Restore": { try await $0.reply(restored) }, "Check": { try await $0.reply(check) },
     ]) { daemon in
       let library = daemon.library()
-      let (made, listed) = (try await library.backUp(), try await library.backups())
+      let (made, listed) = (
+        try await PhotoDaemonManagement(of: library).backUp(), try await PhotoDaemonManagement(of: library).backups()
+      )
       #expect(made == file && listed == [file])
-      let outcome = try await library.restore(from: "/b/x.sqlite")
+      let outcome = try await PhotoDaemonManagement(of: library).restore(from: "/b/x.sqlite")
       #expect(outcome == restored)
-      let found = try await library.check(deep: true)
+      let found = try await PhotoDaemonManagement(of: library).check(deep: true)
       #expect(found == check && found.isOK)
       #expect(daemon.calls == ["Backup", "ListBackups", "Restore", "Check"])
     }

@@ -49,7 +49,7 @@ struct PhotoLibraryErrorTests {
     }
   }
 
-  @Test func aDaemonsMessageIsSplitIntoWhatIsWrongAndTheRemedy() {
+  @Test func aDaemonsMessageIsSplitIntoProblemAndRemedy() {
     let error = PhotoLibraryError.timedOut(message: "It took 30.5 seconds. Try again. Or wait.")
     #expect(error.message == "It took 30.5 seconds")
     #expect(error.remedy == "Try again. Or wait.")
@@ -58,7 +58,7 @@ struct PhotoLibraryErrorTests {
     #expect(bare.remedy == "Try again with more time.")
   }
 
-  @Test func errorsThatAreNotKnownKeepWhatTheySay() {
+  @Test func unknownErrorsKeepTheirNameAndParameters() {
     let later = PhotoLibraryError(VarlinkError("org.photod.library.TooHot", ["degrees": 90]))
     #expect(later == .unknown(name: "org.photod.library.TooHot", parameters: #"{"degrees":90}"#))
     let broken = PhotoLibraryError(VarlinkError("org.photod.library.NoSuchAsset"))

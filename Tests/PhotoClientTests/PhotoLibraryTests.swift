@@ -1,3 +1,4 @@
+import PhotoContract
 import PhotoModel
 import Synchronization
 import Testing
@@ -6,7 +7,7 @@ import Varlink
 @testable import PhotoClient
 
 struct PhotoLibraryTests {
-  @Test func fetchSendsItsOptionsAndGivesThePagesInOrder() async throws {
+  @Test func fetchSendsItsOptionsAndReturnsThePagesInOrder() async throws {
     struct Parameters: Decodable, Equatable {
       let options: FetchOptions
       let offset: Int?
@@ -30,14 +31,14 @@ struct PhotoLibraryTests {
     }
   }
 
-  @Test func assetsThatDidNotFitAreAskedForAgainAndComeInTheOrderOfTheIDs() async throws {
+  @Test func assetsThatDidNotFitAreRequestedAgainAndComeInTheOrderOfTheIDs() async throws {
     struct Parameters: Decodable { let ids: [Int64] }
     struct Reply: Encodable { let token: String, assets: [Asset], missing: [Int64] }
     let sizes = Mutex<[Int]>([])
     let answer: ScriptedDaemon.Answer = { call in
       let ids = try call.parameters(Parameters.self).ids
       sizes.withLock { $0.append(ids.count) }
-      // 400 assets a reply at most; ids that 10 divides are gone.
+      // A reply has at most 400 assets. Ids divisible by 10 have no asset.
       let there = ids.filter { $0 % 10 != 0 }.prefix(400)
       try await call.reply(Reply(token: "l.1.1", assets: there.map { asset($0) }, missing: ids.filter { $0 % 10 == 0 }))
     }
@@ -90,13 +91,13 @@ struct PhotoLibraryTests {
     }
   }
 
-  @Test func aCallConnectsAnewWhenItsConnectionWasClosed() async throws {
+  @Test func aCallReconnectsAfterItsConnectionWasClosed() async throws {
     struct Reply: Encodable { let token: String }
     let first: ScriptedDaemon.Answer = { try await $0.reply(Reply(token: "l.1.1")) }
     let second: ScriptedDaemon.Answer = { try await $0.reply(Reply(token: "l.1.2")) }
     try await withTemporaryDirectory { directory in
       let library = PhotoLibrary(socketPath: directory + "/photod.sock")
-      // The first daemon ends, and with it the connection; a second one has the same path.
+      // The first daemon ends, and with it the connection. A second daemon has the same path.
       try await ScriptedDaemon.with(["Synchronize": first], in: directory) { _ in
         let token = try await library.synchronize()
         #expect(token == "l.1.1")
@@ -122,7 +123,7 @@ struct PhotoLibraryTests {
     }
   }
 
-  @Test func observeTellsWhatAReplicaHasAndUnwrapsWhatComes() async throws {
+  @Test func observeSendsTheReplicasStateAndUnwrapsTheReplies() async throws {
     struct Parameters: Decodable {
       let since: String?
       let sinceDigest: String?
@@ -181,5 +182,6 @@ struct PhotoLibraryTests {
 
 func asset(_ id: Int64) -> Asset {
   let date = PhotoDate(microseconds: id)
-  return Asset(id: id, mediaType: .image, modificationDate: date, addedDate: date)
+  return Asset(
+    id: id, mediaType: .image, creationDate: date, creationDateSource: .file, modificationDate: date, addedDate: date)
 }

@@ -1,10 +1,11 @@
 import Foundation
 import PhotoClient
 import Synchronization
+import TestTools
 import Testing
 import Varlink
 
-/// A daemon that answers what a test says, on a socket in a folder of its own, with the contract's interface files.
+/// A daemon with scripted answers, on a socket in its own folder, with the interface files of the contract.
 struct ScriptedDaemon: Sendable {
   typealias Answer = @Sendable (VarlinkServiceCall) async throws -> Void
 
@@ -24,7 +25,7 @@ struct ScriptedDaemon: Sendable {
     try await withTemporaryDirectory { try await with(answers, in: $0, body) }
   }
 
-  /// The same in a folder that is there, so that one daemon can follow another.
+  /// Does the same in an existing folder, so that one daemon can follow another.
   static func with(
     _ answers: [String: Answer], in directory: String, _ body: @Sendable (ScriptedDaemon) async throws -> Void
   ) async throws {
@@ -46,11 +47,9 @@ struct ScriptedDaemon: Sendable {
 }
 
 func withTemporaryDirectory(_ body: (String) async throws -> Void) async throws {
-  var template = Array((NSTemporaryDirectory() + "/photoclient-XXXXXX").utf8CString)
-  let made = try #require(mkdtemp(&template))
-  let directory = String(cString: made)
-  defer { do { try FileManager.default.removeItem(atPath: directory) } catch { Issue.record(error) } }
-  try await body(directory)
+  let folder = try TemporaryFolder("client")
+  defer { withExtendedLifetime(folder) {} }
+  try await body(folder.path)
 }
 
 private final class CallLog: Sendable {
@@ -69,7 +68,7 @@ private final class ScriptedInterface: VarlinkInterface {
     let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     definition = try String(
-      contentsOf: package.appending(path: "Sources/PhotoServer/\(name).varlink"), encoding: .utf8)
+      contentsOf: package.appending(path: "Sources/PhotoContract/\(name).varlink"), encoding: .utf8)
     self.answers = answers
   }
 

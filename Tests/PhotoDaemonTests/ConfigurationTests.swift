@@ -96,7 +96,24 @@ import Testing
     #expect(
       configuration.remarks == [
         "\(scratch.path)/a is given twice, or leads to the same folder as another root; it is kept once",
-        "\(scratch.path)/a/inner lies inside the root \(scratch.path)/a, which covers it",
+        "\(scratch.path)/a/inner lies inside the root \(scratch.path)/a, which covers it unless a share is mounted there",
+      ])
+    #expect(configuration.innerRoots == ["\(scratch.path)/a/inner"])
+  }
+
+  /// The outer root passes these folders over, so nobody else indexes what the person named.
+  @Test func rootInAFolderThatItsOuterRootPassesOverIsKept() throws {
+    let scratch = try Scratch()
+    for folder in ["a/.hidden/inner", "a/b/@eaDir", "a/ignored/c", "a/plain"] { try scratch.directory(folder) }
+    var options = Options()
+    options.ignore = ["ignored"]
+    options.roots = ["a", "a/.hidden/inner", "a/b/@eaDir", "a/ignored/c", "a/plain"]
+    let configuration = try Configuration.load(options: options, environment: scratch.environment())
+    #expect(
+      configuration.roots == ["a", "a/.hidden/inner", "a/b/@eaDir", "a/ignored/c"].map { "\(scratch.path)/\($0)" })
+    #expect(
+      configuration.remarks == [
+        "\(scratch.path)/a/plain lies inside the root \(scratch.path)/a, which covers it unless a share is mounted there"
       ])
   }
 

@@ -7,6 +7,8 @@ import Varlink
 struct ConnectionLimitTests {
   @Test(arguments: [(524_288, 2_048), (4_224, 2_048), (1_024, 448), (130, 1), (0, 1), (.max, 2_048)])
   func fewFilesAreFewConnections(files: Int, connections: Int) {
-    #expect(VarlinkService.Limits.leavingFiles(of: files).maximumConnections == connections)
+    let limits = VarlinkService.Limits.leavingFiles(of: files)
+    #expect(limits.maximumConnections == connections)
+    #expect(limits.maximumConnectionsOfProcess == max(1, connections / 2))
   }
 }

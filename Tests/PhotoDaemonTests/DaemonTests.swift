@@ -1,9 +1,12 @@
 import Dispatch
 import Glibc
 import Logging
+import PhotoModel
+import PhotoServer
 import ServiceLifecycle
 import Synchronization
 import Testing
+import Varlink
 
 @testable import PhotoDaemon
 
@@ -22,6 +25,7 @@ private final class ScriptedLibrary: RunningLibrary {
   let reason: AsyncStream<ReopenReason>.Continuation
   let descriptor = Atomic<Int32>(-1)
   let isAlive = Atomic(true)
+  private let askedCount = Atomic(0)
   let idleSeconds = Atomic(0)
   private let event: AsyncStream<Event>.Continuation
   private let status: AsyncStream<String>.Continuation
@@ -49,9 +53,16 @@ private final class ScriptedLibrary: RunningLibrary {
 
   func reload(_ configuration: Configuration) async throws { event.yield(.reloaded(configuration)) }
 
-  func proveAlive() async -> Bool {
+  func whenAlive(_ proven: @escaping @Sendable () -> Void) {
     event.yield(.askedAlive)
-    return isAlive.load(ordering: .relaxed)
+    askedCount.add(1, ordering: .relaxed)
+    if isAlive.load(ordering: .relaxed) { proven() }
+  }
+
+  /// Returns after so many more turns.
+  func reach(turns: Int) async {
+    let last = askedCount.load(ordering: .relaxed) + turns
+    while askedCount.load(ordering: .relaxed) < last { await Task.yield() }
   }
 
   var idleTime: Duration { .seconds(idleSeconds.load(ordering: .relaxed)) }
@@ -271,6 +282,56 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
+  @Test func aCatalogThatIsBroughtUpToDateIsToldOfMeanwhile() async throws {
+    struct Reply: Decodable { let status: LibraryStatus }
+    let fixture = try Fixture()
+    let library = ScriptedLibrary()
+    let socket = "\(fixture.scratch.path)/run/photod/photod.sock"
+    let (gate, opened) = AsyncStream<Void>.makeStream()
+    var parts = DaemonParts(openLibrary: { _, _ in library }, openDegraded: { _, _ in library })
+    parts.openLibrary = { _, progress, _ in
+      try progress.note(.copying(done: 1, total: 4))
+      for await _ in gate {}
+      return library
+    }
+    async let status = fixture.run(parts)
+    while connectionResult(socket) != 0 { await Task.yield() }
+    let client = try await VarlinkClient.connect(path: socket)
+    let reply = try await client.call("org.photod.library.Status", VarlinkEmpty(), returning: Reply.self)
+    #expect(reply.status.state == .opening)
+    #expect(reply.status.progress == .init(done: 1, total: 4, phase: "pages of the catalog copied"))
+    let error = await #expect(throws: VarlinkError.self) {
+      _ = try await client.call("org.photod.library.Fetch", VarlinkEmpty(), returning: VarlinkEmpty.self)
+    }
+    #expect(error?.name == "org.photod.library.LibraryUnavailable")
+    opened.finish()
+    #expect(await library.events.reach(.serving))
+    await client.close()
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
+  /// The steps that were done stay: the next start goes on from there.
+  @Test func aStopEndsAnUpgrade() async throws {
+    let fixture = try Fixture()
+    let library = ScriptedLibrary()
+    let begun = AsyncStream<Void>.makeStream()
+    var parts = DaemonParts(openLibrary: { _, _ in library }, openDegraded: { _, _ in library })
+    parts.openLibrary = { _, progress, _ in
+      var done = 0
+      while true {
+        done += 1
+        try progress.note(.copying(done: done, total: .max))
+        begun.continuation.yield()
+        await Task.yield()
+      }
+    }
+    async let status = fixture.run(parts)
+    for await _ in begun.stream { break }
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
   /// Also by hand: there is somebody whose library it was.
   @Test func whatCannotBeOpenedAnewIsDegradedUntilItCan() async throws {
     let fixture = try Fixture()
@@ -310,34 +371,94 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     try await manager.next(beginning: "READY=1")
     try await manager.next(beginning: "WATCHDOG=1")
     library.isAlive.store(false, ordering: .relaxed)
-    // Two more turns, after which no ping of an earlier one is under way.
-    for _ in 0..<2 { while await events.next() != .askedAlive {} }
+    // Two more turns, after which no ping of an earlier one is under way. The events of earlier turns may still wait.
+    await library.reach(turns: 2)
     library.say("marker")
     try await manager.next(beginning: "STATUS=marker")
-    for _ in 0..<3 { while await events.next() != .askedAlive {} }
+    await library.reach(turns: 3)
     library.say("end")
     #expect(try await manager.next() == "STATUS=end")
     await fixture.terminate()
     #expect(await status == .success)
   }
 
-  @Test func whatABusyManagerDidNotTakeIsSaidAgain() async throws {
-    let fixture = try Fixture()
+  /// The messages that the manager refused, as the log names them.
+  private struct RefusalLog: LogHandler {
+    let refused: AsyncStream<String>
+    private let message: AsyncStream<String>.Continuation
+    var logLevel = Logger.Level.debug
+    var metadata: Logger.Metadata = [:]
+
+    init() { (refused, message) = AsyncStream.makeStream() }
+
+    func log(event: LogEvent) {
+      if event.message == "manager busy", let text = event.metadata?["message"] { message.yield("\(text)") }
+    }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    /// Returns when each of them was refused after this call.
+    func wait(for messages: Set<String>) async {
+      var missing = messages
+      for await text in refused {
+        missing.remove(text)
+        if missing.isEmpty { return }
+      }
+    }
+  }
+
+  /// A manager whose queue is full.
+  private func busyManager(_ fixture: Fixture) throws -> (NotifySocket, variables: [String: String]) {
     let manager = try NotifySocket("\(fixture.scratch.path)/notify")
-    // Ten minutes: the next ping in its order is no part of this test.
+    // Ten minutes: the next ping in its order is no part of these tests.
     let variables = ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify", "WATCHDOG_USEC": "600000000"]
     let other = ServiceNotifier(fixture.scratch.environment(variables))
     while other.status("filler") == nil {}
-    let library = ScriptedLibrary()
-    async let status = fixture.run(variables, library: library)
-    var events = library.events.makeAsyncIterator()
-    library.say("live")
-    for _ in 0..<2 { while await events.next() != .askedAlive {} }
-    var missing: Set = ["READY=1", "WATCHDOG=1", "STATUS=live"]
+    return (manager, variables)
+  }
+
+  private func expect(_ messages: Set<String>, at manager: NotifySocket) async throws {
+    var missing = messages
     while !missing.isEmpty {
       let message = try await manager.next()
       missing = missing.filter { !message.hasPrefix($0) }
     }
+  }
+
+  @Test func whatABusyManagerRefusedIsSentAgain() async throws {
+    let fixture = try Fixture()
+    let (manager, variables) = try busyManager(fixture)
+    let (library, log) = (ScriptedLibrary(), RefusalLog())
+    async let status = fixture.run(variables, library: library, log: log)
+    library.say("live")
+    await log.wait(for: ["READY=1", "STATUS=live"])
+    // The library is asked again only after a ping was refused.
+    var events = library.events.makeAsyncIterator()
+    for _ in 0..<2 { while await events.next() != .askedAlive {} }
+    try await expect(["READY=1", "WATCHDOG=1", "STATUS=live"], at: manager)
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
+  /// Also while the library is opened: an upgrade may take longer than the manager waits for a start.
+  @Test func readinessThatIsRefusedDuringAnUpgradeIsSentAgain() async throws {
+    let fixture = try Fixture()
+    let (manager, variables) = try busyManager(fixture)
+    let (library, log) = (ScriptedLibrary(), RefusalLog())
+    let (gate, opened) = AsyncStream<Void>.makeStream()
+    var parts = DaemonParts(openLibrary: { _, _ in library }, openDegraded: { _, _ in library })
+    parts.openLibrary = { _, progress, _ in
+      try progress.note(.copying(done: 1, total: 4))
+      for await _ in gate {}
+      return library
+    }
+    async let status = fixture.run(parts, variables, log: log)
+    await log.wait(for: ["READY=1"])
+    try await expect(["READY=1"], at: manager)
+    opened.finish()
+    #expect(await library.events.reach(.serving))
     await fixture.terminate()
     #expect(await status == .success)
   }
@@ -399,7 +520,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     defer { socket.close() }
     let path = try scratch.file("program")
     #expect(symlink(path, "\(scratch.path)/exe") == 0)
-    let environment = scratch.environment(["NOTIFY_SOCKET": "\(scratch.path)/notify", "WATCHDOG_USEC": "20000"])
+    let environment = scratch.environment(["NOTIFY_SOCKET": "\(scratch.path)/notify", "WATCHDOG_USEC": "4000000"])
     let library = ScriptedLibrary()
     let life = DaemonLife(
       .success(try Configuration.load(options: Options(), environment: environment)), lock: nil, options: Options(),

@@ -14,13 +14,9 @@ struct DegradedLibraryTests {
   }
 
   @Test(arguments: [false, true]) func whoFollowsEventsIsToldThatItStopsOrIsOpenedAnew(isReopened: Bool) async throws {
-    var template = Array("/tmp/photod-degraded-XXXXXX".utf8CString)
-    let directory = String(cString: try #require(mkdtemp(&template)))
-    let path = directory + "/photod.sock"
-    defer {
-      unlink(path)
-      rmdir(directory)
-    }
+    let scratch = try Scratch()
+    defer { withExtendedLifetime(scratch) {} }
+    let path = scratch.path + "/photod.sock"
     let library = DegradedLibrary(reasons: ["The test says so."], Logger(label: "test"))
     let descriptor = try VarlinkSocket.listen(path: path, mode: 0o600)
     try await withThrowingTaskGroup { group in

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import Logging
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 @testable import PhotoDaemon
@@ -125,7 +126,7 @@ import Testing
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = read(client, &bytes, bytes.count)
         if count < 0 {
-          continuation.resume(throwing: SystemError(call: "read", code: errno))
+          continuation.resume(throwing: SystemCallError("read"))
         } else {
           continuation.resume(returning: String(decoding: bytes[..<count], as: UTF8.self))
         }

@@ -2,33 +2,23 @@ import Dispatch
 import Foundation
 import Glibc
 import PhotoDaemon
+import PhotoTestSupport
 import Synchronization
 import Testing
 
 /// A directory of its own for one test, short enough for a socket's path, gone with it.
 final class Scratch: Sendable {
-  let path: String
+  private let folder: TemporaryFolder
+  var path: String { folder.path }
 
-  init() throws {
-    var template = Array("/tmp/photod-test-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp", code: errno) }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  deinit {
-    do {
-      try FileManager.default.removeItem(atPath: path)
-    } catch {
-      Issue.record("\(path) stays: \(error)")
-    }
-  }
+  init() throws { folder = try TemporaryFolder("daemon") }
 
   @discardableResult
   func directory(_ name: String) throws -> String {
     var made = path
     for part in name.split(separator: "/") {
       made += "/\(part)"
-      guard mkdir(made, 0o755) == 0 || errno == EEXIST else { throw SystemError(call: "mkdir", code: errno) }
+      guard mkdir(made, 0o755) == 0 || errno == EEXIST else { throw SystemCallError("mkdir") }
     }
     return made
   }
@@ -37,10 +27,10 @@ final class Scratch: Sendable {
   func file(_ name: String, _ text: String = "") throws -> String {
     let file = "\(path)/\(name)"
     let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw SystemError(call: "open", code: errno) }
+    guard descriptor >= 0 else { throw SystemCallError("open") }
     defer { close(descriptor) }
     let bytes = Array(text.utf8)
-    guard write(descriptor, bytes, bytes.count) == bytes.count else { throw SystemError(call: "write", code: errno) }
+    guard write(descriptor, bytes, bytes.count) == bytes.count else { throw SystemCallError("write") }
     return file
   }
 
@@ -50,11 +40,6 @@ final class Scratch: Sendable {
     return ProcessEnvironment(
       variables: variables.merging(more) { $1 }, processID: getpid(), userID: geteuid(), currentDirectory: path)
   }
-}
-
-struct SystemError: Error {
-  let call: String
-  let code: Int32
 }
 
 /// Permission bits of a file.
@@ -72,9 +57,10 @@ final class NotifySocket: Sendable {
   init(_ name: String) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let bound = withUnixAddress(name) { bind(descriptor, $0, $1) }
-    guard descriptor >= 0, bound == 0 else { throw SystemError(call: "bind", code: errno) }
-    // A message that never comes fails the test rather than to hang it.
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    guard descriptor >= 0, bound == 0 else { throw SystemCallError("bind") }
+    // A message that never comes fails the test and does not hang it. Other tests may keep the tasks' pool busy for longer
+    // than some seconds.
+    var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
@@ -87,7 +73,7 @@ final class NotifySocket: Sendable {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &bytes, bytes.count, 0)
         if count < 0 {
-          continuation.resume(throwing: SystemError(call: "recv", code: errno))
+          continuation.resume(throwing: SystemCallError("recv"))
         } else {
           continuation.resume(returning: String(decoding: bytes[..<count], as: UTF8.self))
         }

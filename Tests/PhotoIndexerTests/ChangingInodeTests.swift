@@ -1,4 +1,3 @@
-import PhotoModel
 import Testing
 import WatchRecords
 

@@ -89,12 +89,12 @@ private typealias Fixture = ReconcilerFixture
     let files = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
     try fixture.scan(files)
     #expect(try fixture.scan([]).deletedAssets.isEmpty)
-    #expect(fixture.reconciler.suspects.values.map(\.missing) == [150])
+    #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [150])
     fixture.disk.pass(300)
     #expect(try fixture.scan([]).deletedAssets.isEmpty)
     fixture.disk.pass(301)
     #expect(try fixture.scan([]).deletedAssets.count == 150)
-    #expect(fixture.reconciler.suspects.isEmpty)
+    #expect(!fixture.reconciler.roots.hasSuspects)
   }
 
   @Test func scanThatFindsThemAgainEndsTheSuspicion() throws {
@@ -104,7 +104,7 @@ private typealias Fixture = ReconcilerFixture
     try fixture.scan([])
     fixture.disk.pass(700)
     #expect(try fixture.scan(files).isEmpty)
-    #expect(fixture.reconciler.suspects.isEmpty)
+    #expect(!fixture.reconciler.roots.hasSuspects)
     #expect(try fixture.paths().count == 150)
   }
 
@@ -193,7 +193,7 @@ private typealias Fixture = ReconcilerFixture
       try fixture.reconciler.apply(
         [.directoryGone(number: 2, evidence: .scan)], contents: [:], with: $0, time: fixture.disk.time)
     }
-    #expect(batch.rootsToScan == [1] && batch.record.isEmpty)
+    #expect(fixture.reconciler.roots.all.map(\.needsScan) == [true] && batch.record.isEmpty)
     #expect(try fixture.paths().count == 2)
   }
 
@@ -203,7 +203,7 @@ private typealias Fixture = ReconcilerFixture
     let id = try fixture.paths()["/p/a.jpg"]!
     let second = try fixture.catalog.write { try $0.insertRoot(path: Fixture.bytes("/q")) }
     fixture.reconciler.tree.addRoot(second, path: Fixture.bytes("/q"))
-    fixture.reconciler.rootIDs[2] = second
+    fixture.reconciler.roots.add(second, number: 2)
     let stat = fixture.disk.move("/p/a.jpg", "/q/a.jpg")
     let record = try fixture.apply(
       .scanStarted(root: 1, request: 0, reason: .start), .scanStarted(root: 2, request: 0, reason: .start),
@@ -233,13 +233,12 @@ private typealias Fixture = ReconcilerFixture
     let stat = fixture.disk.write("/p/a.jpg")
     try fixture.scan([("a.jpg", stat)])
     let id = try fixture.paths()["/p/a.jpg"]!
-    let old = fixture.reconciler.rootIDs[1]!
-    fixture.reconciler.rootIDs[1] = nil
+    let old = fixture.reconciler.roots.id(ofNumber: 1)!
     fixture.reconciler.tree.unbindAll()
-    fixture.reconciler.unconfiguredRoots = [old]
+    fixture.reconciler.roots.setUnconfigured(old, at: PhotoDate(microseconds: 0))
     let wide = try fixture.catalog.write { try $0.insertRoot(path: Fixture.bytes("/")) }
     fixture.reconciler.tree.addRoot(wide, path: Fixture.bytes("/"))
-    fixture.reconciler.rootIDs[2] = wide
+    fixture.reconciler.roots.add(wide, number: 2)
     let record = try fixture.apply(
       .scanStarted(root: 2, request: 0, reason: .start),
       .directoryFound(
@@ -253,7 +252,7 @@ private typealias Fixture = ReconcilerFixture
       .listingEnded(number: 71, complete: true), .scanEnded(root: 2, request: 0, complete: true))
     #expect(try fixture.paths() == ["/p/a.jpg": id])
     #expect(record.insertedAssets.isEmpty && record.deletedAssets.isEmpty)
-    #expect(fixture.reconciler.unconfiguredRoots.isEmpty)
+    #expect(!fixture.reconciler.roots.contains(where: \.isUnconfigured))
   }
 
   /// Their folder has the path that it had, and is in another root now: that changes what is available.
@@ -264,19 +263,16 @@ private typealias Fixture = ReconcilerFixture
       Fixture.top, Fixture.found(2, "x", inode: 20), Fixture.file("a.jpg", in: 2, first),
       Fixture.file("b.jpg", in: 2, second))
     let ids = Set(try fixture.paths().values)
-    let old = try #require(fixture.reconciler.rootIDs[1])
-    fixture.reconciler.rootIDs[1] = nil
+    let old = try #require(fixture.reconciler.roots.id(ofNumber: 1))
     fixture.reconciler.tree.unbindAll()
-    fixture.reconciler.unconfiguredRoots = [old]
+    fixture.reconciler.roots.setUnconfigured(old, at: PhotoDate(microseconds: 0))
     let path = isNarrowed ? "/p/x" : "/"
     let new = try fixture.catalog.write { writer in
       try writer.setRootAvailable(old, false)
       return try writer.insertRoot(path: Fixture.bytes(path))
     }
-    fixture.reconciler.availability[old] = false
     fixture.reconciler.tree.addRoot(new, path: Fixture.bytes(path))
-    fixture.reconciler.availability[new] = true
-    fixture.reconciler.rootIDs[2] = new
+    fixture.reconciler.roots.add(new, number: 2)
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions(excludeUnavailable: true)) }
     let (sequence, before) = try fixture.catalog.read { (try $0.sequence(), try $0.list(plan)) }
     #expect(before.count == 0)
@@ -313,7 +309,7 @@ private typealias Fixture = ReconcilerFixture
     for (name, _) in files { fixture.disk.remove("/p/x/\(name)") }
     try fixture.restart()
     #expect(try fixture.scan([]).isEmpty)
-    #expect(fixture.reconciler.suspects.count == 1)
+    #expect(fixture.reconciler.roots.hasSuspects)
 
     // A copy makes the folder anew and fills it while it is listed, with files of other inodes.
     var copies: [(String, FileStat)] = []
@@ -338,8 +334,8 @@ private typealias Fixture = ReconcilerFixture
       }
     }
     #expect(try scanFolder(Array(copies.prefix(81))).deletedAssets.isEmpty)
-    #expect(fixture.reconciler.suspects.values.map(\.missing) == [69])
+    #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [69])
     #expect(try scanFolder(copies).deletedAssets.isEmpty)
-    #expect(try fixture.paths() == before && fixture.reconciler.suspects.isEmpty)
+    #expect(try fixture.paths() == before && !fixture.reconciler.roots.hasSuspects)
   }
 }

@@ -196,34 +196,83 @@ private typealias Fixture = ReconcilerFixture
 
   // MARK: The list of what is new
 
+  private func row(_ id: Int64, content: UInt64 = 5) -> FileRow {
+    FileRow(
+      assetID: id, directoryID: 1, name: Fixture.bytes("a.jpg"), byteCount: 1, modificationTime: 1, changeTime: 1,
+      inode: 1, birthTime: 1, readTime: 1, marks: ContentMarks(fingerprint: content))
+  }
+
+  private func found(
+    _ recent: inout RecentInsertions, _ row: FileRow, at time: Int64, in fixture: ReconcilerFixture
+  ) throws -> [Int64] {
+    try fixture.catalog.write { writer in
+      guard try recent.hasCandidates(for: row, time: time, in: writer) else { return [] }
+      var found: [Int64] = []
+      recent.forEach(RecentInsertions.Keys(row).all[0], addedAfter: 0, in: writer) { id in
+        found.append(id)
+        return .passedOver
+      }
+      return found
+    }
+  }
+
   @Test func whatIsOldOnItsDiskIsNotKept() throws {
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
     let hour = RecentInsertions.lifetime
-    recent.add(1, fingerprint: 5, fileTime: 10, time: 10 + hour)
-    recent.add(2, fingerprint: 5, fileTime: 11 + hour, time: 10 + hour)
-    recent.add(3, fingerprint: 5, fileTime: 12 + hour, time: 12 + hour)
-    recent.add(2, fingerprint: 5, fileTime: 13 + hour, time: 13 + hour)
-    try fixture.catalog.write { writer in
-      let now = try recent.assets(fingerprint: 5, time: 20 + hour, in: writer)
-      #expect(now == [2, 3])
-      let later = try recent.assets(fingerprint: 5, time: 12 + 2 * hour, in: writer)
-      #expect(later == [2])
-      let last = try recent.assets(fingerprint: 5, time: 13 + 2 * hour, in: writer)
-      #expect(last.isEmpty)
-    }
+    recent.add(row(1), fileTime: 10, time: 10 + hour)
+    recent.add(row(2), fileTime: 11 + hour, time: 10 + hour)
+    recent.add(row(3), fileTime: 12 + hour, time: 12 + hour)
+    recent.add(row(2), fileTime: 13 + hour, time: 13 + hour)
+    #expect(try found(&recent, row(9), at: 20 + hour, in: fixture) == [2, 3])
+    #expect(try found(&recent, row(9), at: 12 + 2 * hour, in: fixture) == [2])
+    #expect(try found(&recent, row(9), at: 13 + 2 * hour, in: fixture).isEmpty)
   }
 
   @Test func onlyTheNewestAreKept() throws {
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
     let count = 2 * RecentInsertions.limit + 1
-    for id in 1...count { recent.add(Int64(id), fingerprint: UInt64(id), fileTime: 0, time: 0) }
-    try fixture.catalog.write { writer in
-      let first = try recent.assets(fingerprint: 1, time: 1, in: writer)
-      #expect(first.isEmpty)
-      let last = try recent.assets(fingerprint: UInt64(count), time: 1, in: writer)
-      #expect(last == [Int64(count)])
+    for id in 1...count { recent.add(row(Int64(id), content: UInt64(id)), fileTime: 0, time: 1) }
+    #expect(try found(&recent, row(0, content: 1), at: 1, in: fixture).isEmpty)
+    #expect(try found(&recent, row(0, content: UInt64(count)), at: 1, in: fixture) == [Int64(count)])
+  }
+
+  // MARK: Many equal files
+
+  /// Equal files are inserted and removed again within the hour.
+  ///
+  /// - Returns: how many candidates for a copy were looked at in all.
+  private func work(_ count: Int, removedTogether: Bool, insertedTogether: Bool, bytes: Int64) throws -> Int {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top)
+    let names = (0..<count).map { "\($0).jpg" }
+    func apply(_ records: [WatchRecord], together: Bool) throws {
+      for part in together ? [records] : records.map({ [$0] }) { try fixture.apply(all: part) }
     }
+    for part in insertedTogether ? [names] : names.map({ [$0] }) {
+      let files = part.map { Fixture.file($0, fixture.disk.write("/p/" + $0, bytes: bytes, content: 7)) }
+      try fixture.apply(all: files)
+      fixture.disk.pass(1)
+    }
+    fixture.disk.pass(10)
+    let before = fixture.reconciler.recentInsertions.examinedCount
+    if removedTogether { for name in names { fixture.disk.remove("/p/" + name) } }
+    for part in removedTogether ? [names] : names.map({ [$0] }) {
+      for name in part { fixture.disk.remove("/p/" + name) }
+      try fixture.apply(all: part.map { Fixture.gone($0) })
+    }
+    #expect(try fixture.paths().isEmpty || !removedTogether)
+    return fixture.reconciler.recentInsertions.examinedCount - before
+  }
+
+  @Test(
+    arguments: [(true, true), (true, false), (false, true), (false, false)], [100, 1_000_000] as [Int64])
+  func removingTwiceAsManyEqualFilesIsTwiceTheWork(together: (removed: Bool, inserted: Bool), bytes: Int64) throws {
+    let (removed, inserted) = together
+    let once = try work(60, removedTogether: removed, insertedTogether: inserted, bytes: bytes)
+    let twice = try work(120, removedTogether: removed, insertedTogether: inserted, bytes: bytes)
+    #expect(twice <= 2 * once + 10, "\(once), then \(twice)")
+    #expect(once <= 60 * 4)
   }
 }

@@ -293,7 +293,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.catalog.read { try $0.sequence() } == before)
     for (path, id) in try fixture.paths() {
       let row = try fixture.catalog.read { try $0.file(ofAsset: id) }
-      #expect(row?.fingerprint == fixture.disk.content(of: path) && row?.readTime != 0)
+      #expect(row?.marks.fingerprint == fixture.disk.content(of: path) && row?.readTime != 0)
     }
     #expect(try fixture.scan(files).isEmpty && fixture.disk.readCount == reads + 2)
   }
@@ -379,7 +379,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try content(b)?.failure == "can't be opened: Input/output error")
     for id in [a, b] {
       #expect(fixture.reconciler.unread[id]?.trouble?.reason == "can't be opened: Input/output error")
-      #expect(fixture.reconciler.unread[id]?.isPending == true)
+      #expect(fixture.reconciler.unread[id]?.isPending == false)
     }
     var waits: [Int64] = []
     for _ in 0..<12 {

@@ -1,4 +1,5 @@
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import WatchRecords
 
@@ -9,23 +10,10 @@ private typealias Fixture = ReconcilerFixture
 
 /// Whatever a person does with files, one photo has one identifier.
 @Suite struct IdentityLawTests {
-  /// SplitMix64 (https://prng.di.unimi.it/splitmix64.c)
-  private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
   /// Files as a person sees them: each photo has a number of its own for as long as there is a copy of it.
   private struct Person {
     private(set) var fixture: ReconcilerFixture
-    private var random: Seeded
+    private var random: SeededGenerator
     /// Photos in the library's two roots, and those in the trash, by path.
     private(set) var shown: [String: Int] = [:]
     private var trash: [String: Int] = [:]
@@ -45,7 +33,7 @@ private typealias Fixture = ReconcilerFixture
 
     init(seed: UInt64) throws {
       fixture = try ReconcilerFixture()
-      random = Seeded(state: seed)
+      random = SeededGenerator(seed: seed)
       try fixture.apply(Fixture.top)
       try fixture.addSecondRoot()
     }

@@ -1,6 +1,5 @@
 import Foundation
 import PhotoCatalog
-import PhotoModel
 import Testing
 import WatchRecords
 
@@ -75,7 +74,8 @@ private typealias Fixture = ReconcilerFixture
     let photo = package.appendingPathComponent("Tests/Fixtures/made/gen/2011/01/DSC_0000110.JPG")
     let files = DiskFiles()
     let stat = try #require(files.stat(Array(photo.path.utf8)))
-    guard case .content(let content, _, _, _) = files.read(Array(photo.path.utf8), expecting: stat) else {
+    guard case .content(let content, _, _, _) = files.read(Array(photo.path.utf8), expecting: stat, isSampled: false)
+    else {
       Issue.record("the photo can't be read")
       return
     }

@@ -1,5 +1,4 @@
 import PhotoCatalog
-import PhotoModel
 import Testing
 
 @testable import PhotoIndexer
@@ -15,6 +14,13 @@ import Testing
     #expect(inserted.allSatisfy { known.mayContain($0) })
     let mistaken = (0..<50_000).count { known.mayContain(UInt64($0) * 2 + 1) }
     #expect(mistaken < 250, "of 50,000 that were not inserted")
+  }
+
+  @Test func inodeThatIsInsertedOftenIsCountedOnce() throws {
+    let fixture = try ReconcilerFixture()
+    let known = try KnownInodes(catalog: fixture.catalog)
+    for _ in 0..<50_000 { for inode: UInt64 in 1...4 { known.insert(inode) } }
+    #expect(known.count == 4)
   }
 
   @Test func filesOfTheCatalogAreKnownFromTheStart() throws {

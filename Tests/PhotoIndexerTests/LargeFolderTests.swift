@@ -1,4 +1,3 @@
-import PhotoModel
 import Testing
 import WatchRecords
 
@@ -42,8 +41,8 @@ private typealias Fixture = ReconcilerFixture
       shortest = min(shortest, time)
       #expect(said?.record.renamedDirectories.map(\.toPath) == [Fixture.bytes("/p/" + name)])
       #expect(said?.record.updatedAssets.isEmpty == true && said?.record.deletedAssets.isEmpty == true)
-      // The directory, and the commit with its entry of a renamed directory.
-      #expect(said?.rows == 3)
+      // The directory, the commit with its entry of a renamed directory, and the library's age.
+      #expect(said?.rows == 4)
     }
     #expect(shortest < .milliseconds(50))
     #expect(fixture.disk.readCount == reads)

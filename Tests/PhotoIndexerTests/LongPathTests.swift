@@ -54,7 +54,7 @@ import WatchRecords
     #expect(!disk.exists(other))
     #expect(disk.isFolder(path))
     #expect(!disk.isFolder(photo))
-    guard case .content(let content, _, _, _) = disk.read(photo, expecting: seen) else {
+    guard case .content(let content, _, _, _) = disk.read(photo, expecting: seen, isSampled: false) else {
       Issue.record("not read")
       return
     }

@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoMetadata
 import PhotoModel
 import Synchronization
 import WatchRecords
@@ -14,6 +15,18 @@ final class MemoryDisk: PhotoFiles {
     var keywords: [String] = []
     /// What its bytes are: two files with the same number are copies.
     var content: UInt64
+    /// What its first bytes are; nil: what no other content begins with.
+    var beginning: UInt64?
+
+    /// As ``ContentReader`` makes them: of a small file all at once.
+    fileprivate func marks(isSampled: Bool) -> ContentMarks {
+      let isSmall = stat.byteCount <= 65_536
+      let sample = ContentDigest(high: content, low: 1)
+      let hash = ContentDigest(high: content, low: 2)
+      return ContentMarks(
+        fingerprint: beginning ?? content, sample: isSmall || isSampled ? sample : nil,
+        hash: isSmall || (isSampled && stat.byteCount <= ContentReader.wholeBytes) ? hash : nil)
+    }
   }
 
   private struct State {
@@ -25,7 +38,13 @@ final class MemoryDisk: PhotoFiles {
     /// Nanoseconds.
     var clock: Int64 = 1_700_000_000_000_000_000
     var readCount = 0
+    var statCount = 0
+    var sampledBytes: Int64 = 0
+    var hashedBytes: Int64 = 0
+    var failedReadCount = 0
     var trouble: String?
+    var isRemote = false
+    var failing: Set<[UInt8]> = []
   }
 
   private let state = Mutex(State())
@@ -40,17 +59,24 @@ final class MemoryDisk: PhotoFiles {
     set { state.withLock { $0.trouble = newValue } }
   }
 
+  /// Files in which the disk fails, beside what ``trouble`` says of all.
+  func setFailing(_ paths: [String]) { state.withLock { $0.failing = Set(paths.map { Array($0.utf8) }) } }
+
   var readCount: Int { state.withLock { $0.readCount } }
+  var statCount: Int { state.withLock { $0.statCount } }
+  /// How many reads the disk failed in.
+  var failedReadCount: Int { state.withLock { $0.failedReadCount } }
 
   /// Writes a file of its own inode; over an existing name only the content is new.
   ///
   /// - Parameters:
   ///   - content: the number of what was written once; nil: never seen before.
+  ///   - beginning: the number of its first bytes, as the files of one scanner share them; nil: like no other's.
   ///   - keepsBirth: false for a file system that has no birth times.
   @discardableResult
   func write(
     _ path: String, camera: String = "X100", bytes: Int64 = 100, failure: String? = nil, content: UInt64? = nil,
-    device: UInt64 = 1, keepsBirth: Bool = true
+    beginning: UInt64? = nil, device: UInt64 = 1, keepsBirth: Bool = true
   ) -> FileStat {
     state.withLock { state in
       let key = Array(path.utf8)
@@ -65,8 +91,23 @@ final class MemoryDisk: PhotoFiles {
         identity: identity!, byteCount: bytes, modificationTime: state.clock, changeTime: state.clock)
       state.nextContent += 1
       state.files[key] = File(
-        stat: stat, camera: camera, failure: failure, content: content ?? state.nextContent)
+        stat: stat, camera: camera, failure: failure, content: content ?? state.nextContent, beginning: beginning)
       return stat
+    }
+  }
+
+  /// Changes the status of a file, and its content if `editsContent`; size and modification time stay.
+  @discardableResult
+  func edit(_ path: String, editsContent: Bool = true) -> FileStat {
+    state.withLock { state in
+      let key = Array(path.utf8)
+      state.clock += 1_000_000
+      state.files[key]!.stat.changeTime = state.clock
+      if editsContent {
+        state.nextContent += 1
+        state.files[key]!.content = state.nextContent
+      }
+      return state.files[key]!.stat
     }
   }
 
@@ -177,11 +218,21 @@ final class MemoryDisk: PhotoFiles {
 
   // MARK: PhotoFiles
 
-  func stat(_ path: [UInt8]) -> FileStat? { state.withLock { $0.files[path]?.stat } }
+  func stat(_ path: [UInt8]) -> FileStat? {
+    state.withLock { state in
+      state.statCount += 1
+      return state.files[path]?.stat
+    }
+  }
 
   func volumeIdentity(device: UInt64, path: [UInt8]) -> String {
     state.withLock { $0.volumes[device] } ?? "volume \(device)"
   }
+
+  func isRemote(_ path: [UInt8]) -> Bool { state.withLock { $0.isRemote } }
+
+  /// Puts all of it on a share.
+  func moveToShare() { state.withLock { $0.isRemote = true } }
 
   /// A folder does as long as a file is in it.
   func exists(_ path: [UInt8]) -> Bool {
@@ -190,16 +241,38 @@ final class MemoryDisk: PhotoFiles {
     }
   }
 
-  func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {
+  func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
     state.withLock { state in
       guard let file = state.files[path], file.stat.identity.inode == expected.identity.inode else { return .raced }
-      if let trouble = state.trouble { return .unreadable(trouble) }
+      if let trouble = state.trouble ?? (state.failing.contains(path) ? "reading it failed: Input/output error" : nil) {
+        state.failedReadCount += 1
+        return .unreadable(trouble)
+      }
       state.readCount += 1
       return .content(
         AssetContent(
           mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", camera: Camera(model: file.camera),
           keywords: file.keywords, failure: file.failure),
-        file.stat, readTime: state.clock, fingerprint: file.content)
+        file.stat, readTime: state.clock, marks: file.marks(isSampled: isSampled))
     }
   }
+
+  func marks(
+    _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
+  ) -> ContentMarks? {
+    state.withLock { state in
+      guard let file = state.files[path], file.stat.identity.inode == expected.identity.inode,
+        file.stat.byteCount == expected.byteCount, file.stat.modificationTime == expected.modificationTime,
+        file.stat.changeTime == expected.changeTime, state.trouble == nil
+      else { return nil }
+      state.sampledBytes += min(file.stat.byteCount, ContentReader.wholeBytes)
+      if isWhole, file.stat.byteCount > ContentReader.wholeBytes { state.hashedBytes += file.stat.byteCount }
+      var marks = file.marks(isSampled: true)
+      if isWhole { marks.hash = ContentDigest(high: file.content, low: 2) }
+      return marks
+    }
+  }
+
+  /// The bytes that were read to make samples, and hashes, after the first reading.
+  var proofBytes: (sampled: Int64, hashed: Int64) { state.withLock { ($0.sampledBytes, $0.hashedBytes) } }
 }

@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoTestSupport
 import Testing
 import WatchRecords
 
@@ -6,24 +7,14 @@ import WatchRecords
 
 /// Records that are well formed and make no sense, as a broken photod-watch might say them.
 @Suite struct NonsenseTests {
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
   private static let names = ["a.jpg", "b.jpg", "x", "y", "", "/", "..", "\u{1}parked-2", "x/y", "/p"].map {
     Array($0.utf8)
   }
 
   /// - Parameter numbers: of directories; what is named otherwise is nonsense as well.
   private func record(
-    _ random: inout Generator, numbers: ClosedRange<DirectoryNumber>, roots: ClosedRange<UInt16>, stats: [FileStat],
+    _ random: inout SeededGenerator, numbers: ClosedRange<DirectoryNumber>, roots: ClosedRange<UInt16>,
+    stats: [FileStat],
     devices: ClosedRange<UInt64> = 0...2
   ) -> WatchRecord {
     func number() -> DirectoryNumber { DirectoryNumber.random(in: numbers, using: &random) }
@@ -106,7 +97,7 @@ import WatchRecords
   }
 
   @Test(arguments: 0..<20) func whatIsSaidOfUnknownNumbersRemovesNothing(seed: UInt64) throws {
-    var random = Generator(state: seed)
+    var random = SeededGenerator(seed: seed)
     let fixture = try made()
     let before = try fixture.paths()
     let stats = Self.paths.sorted().map { fixture.disk.stat(Array($0.utf8))! }
@@ -120,7 +111,7 @@ import WatchRecords
   /// Whatever was said, once a photod-watch talks sense again the library is the disk. (What was said to be on another
   /// drive stays until a person says otherwise, as it should: only half of the seeds speak of one.)
   @Test(arguments: 0..<40) func nonsenseIsNoCrashAndHeals(seed: UInt64) throws {
-    var random = Generator(state: seed ^ 0xF00)
+    var random = SeededGenerator(seed: seed ^ 0xF00)
     let fixture = try made()
     let stats = Self.paths.sorted().map { fixture.disk.stat(Array($0.utf8))! }
     for _ in 0..<6 {

@@ -1,5 +1,4 @@
 import Foundation
-import PhotoModel
 import Testing
 import WatchRecords
 
@@ -44,8 +43,7 @@ private typealias Fixture = ReconcilerFixture
       let path = Fixture.bytes(folder)
       let id = try fixture.catalog.write { try $0.insertRoot(path: path) }
       fixture.reconciler.tree.addRoot(id, path: path)
-      fixture.reconciler.availability[id] = true
-      fixture.reconciler.rootIDs[number] = id
+      fixture.reconciler.roots.add(id, number: number)
       var status = stat()
       #expect(stat(folder, &status) == 0)
       try apply(
@@ -146,6 +144,143 @@ private typealias Fixture = ReconcilerFixture
     try FileManager.default.removeItem(atPath: path)
     try apply(.fileGone(directory: 9, name: Fixture.bytes("a.jpg")), later: .seconds(70))
     try FileManager.default.copyItem(atPath: copy, toPath: path)
+    try apply(try found(path, in: 9), later: .seconds(20 * 86_400))
+    #expect(try fixture.paths() == [path: id])
+    #expect(try fixture.asset(path).isFavorite)
+  }
+
+  // MARK: Pages of a scanner
+
+  /// An uncompressed grey TIFF of 600 x 900 pixels with a white top margin, as scanners make them: all pages have one size,
+  /// and begin alike for 60,000 bytes.
+  private func page(_ number: UInt8) -> Data {
+    let (width, height) = (600, 900)
+    var bytes: [UInt8] = [0x49, 0x49, 42, 0]
+    func add(_ value: Int, _ count: Int) { for index in 0..<count { bytes.append(UInt8(value >> (8 * index) & 255)) } }
+    add(8 + width * height, 4)
+    bytes += [UInt8](repeating: 255, count: 60_000)
+    for index in 60_000..<width * height { bytes.append(UInt8(truncatingIfNeeded: index / 7 &* Int(number))) }
+    let entries = [
+      (256, 4, width), (257, 4, height), (258, 3, 8), (259, 3, 1), (262, 3, 1), (273, 4, 8), (277, 3, 1),
+      (278, 4, height), (279, 4, width * height),
+    ]
+    add(entries.count, 2)
+    for (tag, type, value) in entries {
+      add(tag, 2)
+      add(type, 2)
+      add(1, 4)
+      add(value, 4)
+    }
+    add(0, 4)
+    return Data(bytes)
+  }
+
+  private func scan(_ number: UInt8, to path: String) throws {
+    try page(number).write(to: URL(fileURLWithPath: path), options: [])
+  }
+
+  private func remove(_ path: String, in directory: DirectoryNumber) throws {
+    try FileManager.default.removeItem(atPath: path)
+    try apply(.fileGone(directory: directory, name: Fixture.bytes((path as NSString).lastPathComponent)))
+  }
+
+  @Test func pagesShareSizeAndFingerprint() throws {
+    let paths = [folders.disk + "/page1.tif", folders.disk + "/page2.tif"]
+    for (number, path) in paths.enumerated() { try scan(UInt8(number + 1), to: path) }
+    try apply(try found(paths[0], in: 9), try found(paths[1], in: 9))
+    let ids = try fixture.paths()
+    let rows = try paths.map { path in
+      let id = try #require(ids[path])
+      return try fixture.catalog.read { try $0.file(ofAsset: id) }
+    }
+    #expect(rows[0]?.byteCount == rows[1]?.byteCount && rows[0]?.marks.fingerprint != nil)
+    #expect(rows[0]?.marks.fingerprint == rows[1]?.marks.fingerprint && rows[0]?.marks.sample != rows[1]?.marks.sample)
+    #expect(try fixture.asset(paths[0]).pixelWidth == 600)
+  }
+
+  @Test func secondPageIsNotTheFirstThatWasDeleted() throws {
+    let (one, two) = (folders.disk + "/page1.tif", folders.disk + "/page2.tif")
+    try scan(1, to: one)
+    try apply(try found(one, in: 9))
+    let id = try #require(try fixture.paths()[one])
+    try remove(one, in: 9)
+    try scan(2, to: two)
+    try apply(try found(two, in: 9))
+    #expect(try #require(try fixture.paths()[two]) != id)
+  }
+
+  @Test func secondPageDoesNotTakeThePlaceOfTheFirstThatIsDeletedWithinTheHour() throws {
+    let (one, two) = (folders.disk + "/page1.tif", folders.disk + "/page2.tif")
+    try scan(1, to: one)
+    try apply(try found(one, in: 9))
+    try fixture.give(try #require(try fixture.paths()[one]))
+    try scan(2, to: two)
+    try apply(try found(two, in: 9))
+    let second = try #require(try fixture.paths()[two])
+    try remove(one, in: 9)
+    #expect(try fixture.paths() == [two: second])
+    #expect(try !fixture.asset(two).isFavorite)
+  }
+
+  /// Also under the name that the first one had.
+  @Test(arguments: ["page1.tif", "page2.tif"]) func otherScanThatComesWithinThirtyDaysIsNoFavorite(name: String) throws
+  {
+    let one = folders.disk + "/page1.tif"
+    try scan(1, to: one)
+    try apply(try found(one, in: 9))
+    let id = try #require(try fixture.paths()[one])
+    try fixture.give(id)
+    try fixture.catalog.write { _ = try $0.setHidden(id, true) }
+    try remove(one, in: 9)
+    let other = folders.memory + "/" + name
+    try scan(2, to: other)
+    try apply(try found(other, in: 8), later: .seconds(20 * 86_400))
+    let asset = try fixture.asset(other)
+    #expect(asset.id != id && !asset.isFavorite && !asset.isHidden)
+  }
+
+  /// mv copies to another file system with the modification time, and removes the original then. A scan has found it, so
+  /// that it has no sample yet.
+  @Test(arguments: [true, false]) func pageThatIsMovedToAnotherFileSystemIsTheSamePhoto(isScanned: Bool) throws {
+    let (from, to) = (folders.memory + "/page1.tif", folders.disk + "/page1.tif")
+    try scan(1, to: from)
+    if isScanned {
+      let file = try found(from, in: 8)
+      try apply(
+        .listingStarted(number: 8, evidence: .scan), file, .listingEnded(number: 8, complete: true))
+      // As the library does when it is idle.
+      #expect(try fixture.catalog.write { try $0.wantProofsOfNewFiles(limit: 100) } == false)
+    } else {
+      try apply(try found(from, in: 8))
+    }
+    let id = try #require(try fixture.paths()[from])
+    let row = try fixture.catalog.read { try $0.file(ofAsset: id) }
+    #expect((row?.marks.sample == nil) == isScanned)
+    try fixture.give(id)
+    let copy = Process()
+    copy.executableURL = URL(fileURLWithPath: "/bin/cp")
+    copy.arguments = ["-p", from, to]
+    try copy.run()
+    copy.waitUntilExit()
+    try apply(try found(to, in: 9))
+    try remove(from, in: 8)
+    #expect(try fixture.paths() == [to: id])
+    #expect(try fixture.asset(to).isFavorite)
+  }
+
+  @Test func pageThatComesBackFromABackupWithItsTimeIsTheSamePhoto() throws {
+    let (path, backup) = (folders.disk + "/page1.tif", folders.memory + "/hidden")
+    try scan(1, to: path)
+    try apply(try found(path, in: 9))
+    let id = try #require(try fixture.paths()[path])
+    try fixture.give(id)
+    try move(path, backup)
+    try apply(.fileGone(directory: 9, name: Fixture.bytes("page1.tif")))
+    try scan(2, to: path)
+    try apply(try found(path, in: 9))
+    #expect(try #require(try fixture.paths()[path]) != id)
+    try remove(path, in: 9)
+    try move(backup, path)
     try apply(try found(path, in: 9), later: .seconds(20 * 86_400))
     #expect(try fixture.paths() == [path: id])
     #expect(try fixture.asset(path).isFavorite)

@@ -1,5 +1,6 @@
 import Foundation
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import WatchRecords
 
@@ -8,7 +9,8 @@ import WatchRecords
 
 /// A reconciler over a real catalog and files in memory, with root 1 at /p as directory 1.
 final class ReconcilerFixture {
-  let folder: String
+  private let environment: TestCatalog
+  var folder: String { environment.folder }
   private(set) var catalog: Catalog
   let disk = MemoryDisk()
   private let files: any PhotoFiles
@@ -18,21 +20,15 @@ final class ReconcilerFixture {
   /// - Parameter files: what photod reads; nil: those of `disk`.
   init(grace: Duration = .zero, files: (any PhotoFiles)? = nil) throws {
     self.files = files ?? disk
-    folder = NSTemporaryDirectory() + "photod-reconciler-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    catalog = try Catalog(path: folder + "/catalog.sqlite")
+    environment = try TestCatalog("reconciler")
+    catalog = environment.catalog
     self.grace = grace
     reconciler = try Reconciler(
       catalog: catalog, files: self.files, knownInodes: KnownInodes(catalog: catalog),
       policy: RemovalPolicy(grace: grace))
     let rootID = try catalog.write { try $0.insertRoot(path: Array("/p".utf8)) }
     reconciler.tree.addRoot(rootID, path: Array("/p".utf8))
-    reconciler.availability[rootID] = true
-    reconciler.rootIDs[1] = rootID
-  }
-
-  deinit {
-    do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
+    reconciler.roots.add(rootID, number: 1)
   }
 
   /// A photod that starts again from its catalog.
@@ -40,7 +36,9 @@ final class ReconcilerFixture {
     reconciler = try Reconciler(
       catalog: catalog, files: self.files, knownInodes: KnownInodes(catalog: catalog),
       policy: RemovalPolicy(grace: grace))
-    for (id, path) in reconciler.tree.rootPaths { reconciler.rootIDs[path == Self.bytes("/q") ? 2 : 1] = id }
+    for (id, path) in reconciler.tree.rootPaths {
+      reconciler.roots.setNumber(path == Self.bytes("/q") ? 2 : 1, of: id)
+    }
   }
 
   /// As if an older photod had written the catalog until now: takes back the last steps of the schema, from this one
@@ -49,8 +47,17 @@ final class ReconcilerFixture {
     try catalog.write { writer in
       for sql in step.undoing { try RawStatement(writer.database, uncached: sql).run() }
     }
+    try reopen()
+    try catalog.write { writer in
+      for sql in step.redoing { try RawStatement(writer.database, uncached: sql).run() }
+    }
+    try restart()
+  }
+
+  /// The catalog is closed and opened again, with the steps of the schema that it lacks.
+  func reopen() throws {
     try catalog.close()
-    catalog = try Catalog(path: folder + "/catalog.sqlite")
+    catalog = try environment.open()
     try restart()
   }
 
@@ -58,10 +65,22 @@ final class ReconcilerFixture {
   enum OldStep {
     case keywords, identity
 
+    /// Adds the columns that later steps, which are not taken back, had added to the tables that are made anew.
+    fileprivate var redoing: [String] {
+      ["creation_date", "creation_offset", "creation_source"].map {
+        "ALTER TABLE tombstone ADD COLUMN \($0) INTEGER"
+      }
+    }
+
     fileprivate var undoing: [String] {
       let identity = [
+        "DROP TRIGGER resource_shares_fingerprint", "DROP INDEX resource_content", "DROP INDEX resource_unsampled",
+        "DROP INDEX resource_unhashed", "ALTER TABLE resource DROP COLUMN sample",
+        "ALTER TABLE resource DROP COLUMN hash", "ALTER TABLE resource DROP COLUMN proof_state",
+        "ALTER TABLE library DROP COLUMN proof_through", "ALTER TABLE library DROP COLUMN age",
+        "ALTER TABLE library DROP COLUMN age_date",
         "DROP TABLE tombstone", "DROP TABLE tombstone_album", "ALTER TABLE resource DROP COLUMN fingerprint",
-        "DELETE FROM grdb_migrations WHERE identifier IN ('v003-identity', 'v006-seen')",
+        "DELETE FROM grdb_migrations WHERE identifier IN ('v003-identity', 'v006-seen', 'v008-identity')",
       ]
       switch self {
       case .identity: return identity
@@ -87,6 +106,16 @@ final class ReconcilerFixture {
         _ = try writer.append(batch.record, origin: batch.origin, date: disk.time / 1000)
       }
       return batch.record
+    }
+  }
+
+  /// Days pass, and something is committed once a day, as the library's age counts them.
+  func age(days: Int) throws {
+    for day in 0..<days {
+      disk.pass(86_400)
+      var record = CommitRecord()
+      record.update(collection: Int64(1 + day % 2))
+      _ = try catalog.write { try $0.append(record, origin: "test", date: disk.time / 1000) }
     }
   }
 
@@ -131,8 +160,7 @@ final class ReconcilerFixture {
   func addSecondRoot() throws {
     let id = try catalog.write { try $0.insertRoot(path: Self.bytes("/q")) }
     reconciler.tree.addRoot(id, path: Self.bytes("/q"))
-    reconciler.availability[id] = true
-    reconciler.rootIDs[2] = id
+    reconciler.roots.add(id, number: 2)
     try apply(
       .directoryFound(
         number: 60, parent: 0, root: 2, name: Self.bytes("/q"),

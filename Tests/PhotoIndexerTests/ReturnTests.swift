@@ -45,7 +45,7 @@ private typealias Fixture = ReconcilerFixture
     let added = try fixture.asset("/p/a.jpg").addedDate
     fixture.disk.move("/p/a.jpg", "/elsewhere/a.jpg")
     #expect(try fixture.apply(Fixture.gone("a.jpg")).deletedAssets == [id])
-    fixture.disk.pass(29 * 86_400)
+    try fixture.age(days: 29)
     let back = fixture.disk.move("/elsewhere/a.jpg", "/p/b.jpg")
     let record = try fixture.apply(Fixture.file("b.jpg", back))
     #expect(record.insertedAssets == [id] && record.deletedAssets.isEmpty && record.updatedAssets.isEmpty)
@@ -96,7 +96,8 @@ private typealias Fixture = ReconcilerFixture
     let (fixture, id, _) = try favorite()
     fixture.disk.move("/p/a.jpg", "/elsewhere/a.jpg")
     try fixture.apply(Fixture.gone("a.jpg"))
-    fixture.disk.pass(30 * 86_400 + 1)
+    try fixture.age(days: 30)
+    fixture.disk.pass(1)
     let record = try fixture.apply(Fixture.file("a.jpg", fixture.disk.move("/elsewhere/a.jpg", "/p/a.jpg")))
     #expect(record.insertedAssets.count == 1 && !record.insertedAssets.contains(id))
     #expect(try fixture.asset("/p/a.jpg").isFavorite == false)
@@ -118,7 +119,8 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.pass(86_400 - 10)
     try remove(files[1])
     #expect(try count() == 2)
-    fixture.disk.pass(29 * 86_400 + 20)
+    try fixture.age(days: 29)
+    fixture.disk.pass(20)
     // The first is 30 days old.
     try remove(files[2])
     #expect(try count() == 2)

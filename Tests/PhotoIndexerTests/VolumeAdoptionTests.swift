@@ -1,4 +1,3 @@
-import PhotoModel
 import Testing
 import WatchRecords
 
@@ -71,7 +70,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.isEmpty)
     #expect(try fixture.paths() == ids && ids.count == 4)
     #expect(fixture.disk.readCount == reads)
-    #expect(fixture.reconciler.foreignRoots.isEmpty && fixture.reconciler.availability.values.allSatisfy { $0 })
+    #expect(fixture.reconciler.roots.all.allSatisfy { $0.isAvailable })
     let expected = ["/p": Self.lasting, "/p/x": Self.lasting, "/p/x/y": Self.lasting, "/p/usb": "volume 2"]
     #expect(try volumes(fixture) == expected)
     // Inodes are those of the new name: a rename while photod is away is one.
@@ -101,6 +100,61 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.setVolume("uuid:1f1e2d3c-4b5a-6978-8796-a5b4c3d2e100", of: 1)
     #expect(try scan(fixture).rootAvailability.map(\.isAvailable) == [false])
     #expect(try volumes(fixture)["/p"] == Self.lasting)
+  }
+
+  /// A scan of the root on this device, which holds the files that the disk has there.
+  @discardableResult
+  private func scanTop(_ fixture: ReconcilerFixture, device: UInt64) throws -> CommitRecord {
+    let identity = FileIdentity(device: device, inode: device, birthTime: Int64(device))
+    let files = fixture.disk.files(in: "/p").filter { $0.stat.identity.device == device }
+    return try fixture.apply(
+      all: [
+        .scanStarted(root: 1, request: 0, reason: .rootReturned),
+        .directoryFound(number: 1, parent: 0, root: 1, name: Fixture.bytes("/p"), identity: identity),
+        .listingStarted(number: 1, evidence: .scan),
+      ] + files.map { Fixture.file($0.name, $0.stat) } + [
+        .listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: 0, complete: true),
+      ])
+  }
+
+  @Test func driveIsTakenUpOnAMountPointThatNeverHeldAPhoto() throws {
+    let fixture = try ReconcilerFixture()
+    try scanTop(fixture, device: 1)
+    fixture.disk.write("/p/a.jpg", device: 2)
+    try fixture.apply(.rootOffline(root: 1, errorNumber: 19))
+    let record = try scanTop(fixture, device: 2)
+    #expect(record.insertedAssets.count == 1)
+    #expect(fixture.reconciler.roots.all.allSatisfy { $0.isAvailable })
+    #expect(try volumes(fixture) == ["/p": "volume 2"])
+
+    // The bare mount point is another drive from now on: there is something to lose.
+    try fixture.apply(.rootOffline(root: 1, errorNumber: 19))
+    let bare = try scanTop(fixture, device: 1)
+    #expect(bare.deletedAssets.isEmpty)
+    #expect(!fixture.reconciler.roots.contains(where: \.isAvailable))
+    #expect(try fixture.paths().count == 1)
+  }
+
+  @Test func driveWithoutPhotosInAFolderGivesItsPlaceToAnother() throws {
+    let fixture = try ReconcilerFixture()
+    func scan(_ device: UInt64) throws -> CommitRecord {
+      let files = fixture.disk.files(in: "/p/usb").filter { $0.stat.identity.device == device }
+      return try fixture.apply(
+        all: [
+          .scanStarted(root: 1, request: 0, reason: .start), Fixture.top,
+          .directoryFound(
+            number: 2, parent: 1, root: 1, name: Fixture.bytes("usb"),
+            identity: FileIdentity(device: device, inode: device, birthTime: Int64(device))),
+          .listingStarted(number: 2, evidence: .scan),
+        ] + files.map { Fixture.file($0.name, in: 2, $0.stat) } + [
+          .listingEnded(number: 2, complete: true), .scanEnded(root: 1, request: 0, complete: true),
+        ])
+    }
+    _ = try scan(2)
+    try fixture.restart()
+    fixture.disk.write("/p/usb/a.jpg", device: 3)
+    #expect(try scan(3).insertedAssets.count == 1)
+    #expect(try volumes(fixture)["/p/usb"] == "volume 3")
   }
 
   /// The drive below the root is known by a new name, the root by the same.

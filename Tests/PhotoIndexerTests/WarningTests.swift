@@ -15,14 +15,12 @@ import WatchRecords
     let fixture = try LibraryFixture()
     try await fixture.begin()
     await fixture.take([.unreadable(directory: 1, name: Self.bytes("x"), errorNumber: 13)])
-    await fixture.library.warnUnreadable()
     #expect(
       fixture.library.board.status.warnings == [
         "1 folder or file can't be read: /pics/x (Permission denied). What is in the library of it stays. "
           + "Mend the permissions, then say `photoctl rescan`."
       ])
     await fixture.take([.unreadable(directory: 1, name: Self.bytes("y"), errorNumber: 5)])
-    await fixture.library.warnUnreadable()
     #expect(
       fixture.library.board.status.warnings == [
         "2 folders or files can't be read, the first is /pics/x (Permission denied). What is in the library of them "
@@ -56,6 +54,7 @@ import WatchRecords
     await fixture.library.noteWatchState(.polling(root: 1, reason: .watchLimit, polled: 4, directories: 19))
     await fixture.library.noteWatchState(.watchBudget(budget))
     #expect(log.lines.kept.withLock { $0 } == ["watches exhausted limit=20 polled=3"])
+    await fixture.library.updateState()
     let said = try #require(fixture.library.board.status.warnings.first)
     #expect(
       said.contains(
@@ -68,6 +67,7 @@ import WatchRecords
     let polled = UInt32(count)
     await fixture.library.noteWatchState(
       .polling(root: 1, reason: .fileSystem(name: Self.bytes("nfs4")), polled: polled, directories: 9))
+    await fixture.library.updateState()
     let said = try #require(fixture.library.board.status.warnings.first)
     #expect(
       said.hasPrefix(
@@ -147,6 +147,6 @@ extension Library {
         isPending: true, at: 0, delay: 0,
         trouble: .init(path: Array(path.utf8), reason: "Input/output error", since: 1_000_000))
     }
-    warnUnread()
+    updateState()
   }
 }

@@ -2,7 +2,7 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
-/// Containers: what their headers say, and content against name.
+/// Containers: the facts in their headers, and types by content and by name.
 @Suite struct ContainerTests {
   private static let exif = ExifBuilder(
     main: [0x0112: .short([6]), 0x010F: .ascii("Apple"), 0x0110: .ascii("iPhone 13 Pro")],
@@ -25,7 +25,7 @@ import Testing
     #expect(facts.orientation == nil && facts.failure == nil)
   }
 
-  @Test func exifIsFoundBehindLargeSegmentsAndAcrossTheFirstRead() throws {
+  @Test func exifIsFoundAfterLargeSegmentsAndAcrossTheFirstRead() throws {
     let filler = ExifBuilder.segment(0xE2, [UInt8](repeating: 0xAA, count: 60_000))
     let block = ExifBuilder.segment(0xE1, Array("Exif\0\0".utf8) + Self.exif.tiff())
     let frame = ExifBuilder.frame(width: 160, height: 120)
@@ -33,7 +33,7 @@ import Testing
       let fillers = [[UInt8]](repeating: filler, count: count).flatMap { $0 }
       expectExif(try facts(of: [0xFF, 0xD8] + fillers + block + fillers + frame), 160, 120)
     }
-    // Every place of the block around the end of the first 64 KiB.
+    // The block takes every position around the end of the first 64 KiB.
     let scratch = try ScratchFile()
     for gap in stride(from: 5000, through: 5600, by: 7) {
       let second = ExifBuilder.segment(0xE2, [UInt8](repeating: 0xAA, count: gap))
@@ -76,7 +76,7 @@ import Testing
     expectExif(try facts(of: moved, name: "scan.tiff"), 640, 480)
   }
 
-  @Test func aBigTIFFIsReadToo() throws {
+  @Test func aBigTIFFIsRead() throws {
     func long8(_ value: Int) -> [UInt8] { Samples.little(value) + [0, 0, 0, 0] }
     func entry(_ tag: UInt8, _ type: UInt8, _ value: Int) -> [UInt8] { [tag, 1, type, 0] + long8(1) + long8(value) }
     let bytes: [UInt8] =
@@ -166,7 +166,7 @@ import Testing
     #expect(jpeg.contentType == "image/jpeg" && jpeg.mediaSubtypes == [])
   }
 
-  @Test func whatCannotBeReadIsExplained() throws {
+  @Test func unreadableContentIsExplained() throws {
     let unknown = try facts(of: Array("<!DOCTYPE html>".utf8))
     #expect(unknown.mediaType == .image && unknown.contentType == "image/jpeg")
     #expect(
@@ -176,7 +176,7 @@ import Testing
     #expect(try facts(of: [0x49, 0x49, 42, 0, 9, 9, 9, 9], name: "a.tif").failure?.hasPrefix("the TIFF") == true)
   }
 
-  @Test func aReadThatFailsIsExplained() {
+  @Test func aFailedReadIsExplained() {
     var reader = MediaReader()
     let facts = reader.facts(descriptor: -1, byteCount: 100, name: "a.jpg".utf8)
     #expect(facts.failure == "reading it failed: Bad file descriptor; check the disk or the connection")

@@ -2,9 +2,9 @@ import Testing
 
 @testable import PhotoMetadata
 
-/// A catalog keeps fingerprints for years: they are the same for ever.
+/// Catalogs store fingerprints for years, so they must never change.
 @Suite struct ContentFingerprintTests {
-  /// The vectors of its author (https://github.com/wangyi-fudan/wyhash, test_vector.cpp), seeds 0 to 6.
+  /// The author's test vectors (https://github.com/wangyi-fudan/wyhash, test_vector.cpp), seeds 0 to 6.
   @Test(
     arguments: [
       (0, "", 0x9322_8a4d_e0ee_c5a2), (1, "a", 0xc5ba_c3db_1787_13c4), (2, "abc", 0xa97f_2f7b_1d9b_3314),

@@ -1,4 +1,4 @@
-/// XMP packets and IPTC blocks, and files that carry them.
+/// XMP packets and IPTC blocks, and files that contain them.
 enum DescriptionSamples {
   static let namespaces = """
     xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/" \
@@ -7,7 +7,7 @@ enum DescriptionSamples {
     """
   static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
-  /// A packet of one node; its padding as programs write it.
+  /// A packet with one node, padded as programs pad it.
   static func packet(_ properties: String = "", attributes: String = "", padding: Int = 100) -> String {
     """
     <?xpacket begin="\u{FEFF}" id="W5M0MpCehiHzreSzNTczkc9d"?>
@@ -21,7 +21,7 @@ enum DescriptionSamples {
     "<\(name)><rdf:Bag>" + words.map { "<rdf:li>\($0)</rdf:li>" }.joined() + "</rdf:Bag></\(name)>"
   }
 
-  /// One of everything.
+  /// A packet with one of each property.
   static let full = packet(
     bag("dc:subject", ["sea", "boat"]) + bag("lr:hierarchicalSubject", ["Places|Italy", "sea"])
       + bag("digiKam:TagsList", ["People/Ada"])
@@ -45,14 +45,14 @@ enum DescriptionSamples {
     [0x1C, record, number, UInt8(value.count >> 8), UInt8(value.count & 255)] + value
   }
 
-  /// Version and character set as programs begin the block.
+  /// A block that begins with version and character set, as programs write it.
   static func iptc(keywords: [[UInt8]] = [], title: [UInt8]? = nil, caption: [UInt8]? = nil) -> [UInt8] {
     dataset(90, [0x1B, 0x25, 0x47], record: 1) + dataset(0, [0, 4])
       + (title.map { dataset(5, $0) } ?? []) + keywords.flatMap { dataset(25, $0) }
       + (caption.map { dataset(120, $0) } ?? [])
   }
 
-  /// - Parameter before: the name and data of other resources of Photoshop's.
+  /// - Parameter before: the names and data of other Photoshop resources.
   static func photoshopSegment(_ iptc: [UInt8], before: [(name: String, data: [UInt8])] = []) -> [UInt8] {
     func resource(_ number: Int, _ name: String, _ data: [UInt8]) -> [UInt8] {
       var bytes = Array("8BIM".utf8) + [UInt8(number >> 8), UInt8(number & 255), UInt8(name.utf8.count)] + name.utf8

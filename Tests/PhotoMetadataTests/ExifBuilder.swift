@@ -1,4 +1,4 @@
-/// Writes small TIFF structures, in either byte order, right or wrong as a test wants them.
+/// Writes small TIFF structures in either byte order, valid or invalid as a test needs them.
 struct ExifBuilder {
   enum Value {
     case ascii(String)
@@ -6,7 +6,7 @@ struct ExifBuilder {
     case short([UInt16])
     case long([UInt32])
     case rational([(UInt32, UInt32)])
-    /// Type, count, and the four bytes of the value field as they are.
+    /// Type, count, and the exact four bytes of the value field.
     case raw(type: UInt16, count: UInt32, field: UInt32)
   }
 
@@ -15,9 +15,9 @@ struct ExifBuilder {
   var exif: [UInt16: Value] = [:]
   var gps: [UInt16: Value] = [:]
 
-  /// The structure: header, first directory, EXIF, GPS, each directory followed by its values.
+  /// The structure: header, first directory, EXIF and GPS. Each directory is followed by its values.
   ///
-  /// - Parameter shift: empty bytes between the header and the rest.
+  /// - Parameter shift: the number of empty bytes between the header and the rest.
   func tiff(shiftedBy shift: Int = 0) -> [UInt8] {
     var main = main
     let exifOffset = 8 + shift + size(main, pointers: (exif.isEmpty ? 0 : 1) + (gps.isEmpty ? 0 : 1))
@@ -31,7 +31,7 @@ struct ExifBuilder {
     return bytes
   }
 
-  /// A JPEG of headers only, with the structure in its EXIF segment.
+  /// A JPEG that has only headers, with the structure in its EXIF segment.
   func jpeg(width: Int = 160, height: Int = 120) -> [UInt8] {
     let body = Array("Exif\0\0".utf8) + tiff()
     return [0xFF, 0xD8] + Self.segment(0xE1, body) + Self.frame(width: width, height: height)
@@ -42,7 +42,7 @@ struct ExifBuilder {
     return [0xFF, marker, UInt8(length >> 8), UInt8(length & 255)] + body
   }
 
-  /// Frame header, and the beginning of a scan.
+  /// A frame header and the beginning of a scan.
   static func frame(width: Int, height: Int, marker: UInt8 = 0xC0) -> [UInt8] {
     let size = [UInt8(height >> 8), UInt8(height & 255), UInt8(width >> 8), UInt8(width & 255)]
     return segment(marker, [8] + size + [3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1])

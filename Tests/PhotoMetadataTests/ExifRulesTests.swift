@@ -2,7 +2,7 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
-/// Each field's rules, over structures made for them, in both byte orders.
+/// The rules for each field, tested with generated structures in both byte orders.
 @Suite struct ExifRulesTests {
   private func facts(
     main: [UInt16: ExifBuilder.Value] = [:], exif: [UInt16: ExifBuilder.Value] = [:],
@@ -12,7 +12,7 @@ import Testing
     return try PhotoMetadataTests.facts(of: builder.jpeg())
   }
 
-  /// libexif's memory is one block of 32 KiB; what is beyond it comes from elsewhere, and the next file is unharmed.
+  /// libexif's memory is one block of 32 KiB. Further memory comes from malloc, and the next file is not affected.
   @Test func anEXIFBlockThatNeedsMuchMemoryIsReadWhole() throws {
     let long = String(repeating: "x", count: 8000)
     for _ in 0..<3 {
@@ -45,13 +45,13 @@ import Testing
     "0000:00:00 00:00:00", "    :  :     :  :  ", "2024:13:21 10:00:00", "2023:02:29 10:00:00", "", "    ", "2024",
     "2024:07:21 25:00:00", "not a date at all..",
   ])
-  func whatIsNoDateLeavesTheNextOne(text: String) throws {
+  func anInvalidDateGivesWayToTheNextOne(text: String) throws {
     #expect(try facts(exif: [0x9003: .ascii(text)]).creationDate == nil)
     let both = try facts(exif: [0x9003: .ascii(text), 0x9004: .ascii("2001:02:03 04:05:06")])
     #expect(both.creationDate?.description == "2001-02-03T04:05:06")
   }
 
-  @Test func subsecondsAreTheDigitsBehindThePoint() throws {
+  @Test func subsecondsAreTheDigitsAfterThePoint() throws {
     for (digits, expected) in [("17", ".17"), ("017", ".017"), ("1234567", ".123456"), ("5  ", ".5"), ("x", "")] {
       let facts = try facts(exif: [0x9003: .ascii("2024:07:21 10:00:00"), 0x9291: .ascii(digits)])
       #expect(facts.creationDate?.description == "2024-07-21T10:00:00" + expected)
@@ -70,7 +70,7 @@ import Testing
     #expect(try offset([0x9011: .ascii("+0530")]) == 330)
     #expect(try offset([0x9011: .ascii("   :  ")]) == nil)
     #expect(try offset([0x9011: .ascii("+25:00")]) == nil)
-    // Of another date: only where that one shows the same time.
+    // Another date's offset counts only if that date shows the same time.
     #expect(try offset([0x9012: .ascii("+02:00")]) == nil)
     #expect(try offset([0x9012: .ascii("+02:00"), 0x9004: date]) == 120)
     #expect(try offset([0x9010: .ascii("+02:00")]) == nil)
@@ -78,7 +78,7 @@ import Testing
     #expect(try offset(main: [0x0132: date], [0x9010: .ascii("+02:00")]) == 120)
   }
 
-  @Test func theFilesOwnDateCountsOnlyWhereACameraIsNamed() throws {
+  @Test func theFilesOwnDateCountsOnlyIfACameraIsNamed() throws {
     let date = ExifBuilder.Value.ascii("2004:05:06 07:08:09")
     #expect(try facts(main: [0x0132: date]).creationDate == nil)
     #expect(try facts(main: [0x0132: date, 0x010F: .ascii("   ")]).creationDate == nil)
@@ -110,7 +110,7 @@ import Testing
     "OLYMPUS DIGITAL CAMERA         ", "SONY DSC", "DCIM\\100GOPRO\\GOPR0482.JPG", "<Digimax i50 MP3, Samsung #1 MP3>",
     "Exif JPEG        ", "X-T3",
   ])
-  func whatACameraWritesIntoEveryPhotoIsNoCaption(text: String) throws {
+  func theDefaultTextOfACameraIsNoCaption(text: String) throws {
     #expect(try facts(main: [0x010E: .ascii(text), 0x0110: .ascii("X-T3")]).caption == nil)
   }
 
@@ -122,7 +122,7 @@ import Testing
     #expect(facts.caption == "Fête")
   }
 
-  @Test func appleSaysScreenshotInTheUserComment() throws {
+  @Test func aUserCommentOfApplesMarksAScreenshot() throws {
     let comment = Array("ASCII\0\0\0Screenshot".utf8)
     #expect(try facts(exif: [0x9286: .bytes(comment)]).mediaSubtypes == ["screenshot"])
     #expect(try facts(exif: [0x9286: .bytes(comment + Array("s of it".utf8))]).mediaSubtypes == [])
@@ -153,13 +153,13 @@ import Testing
     #expect(camera == nil)
   }
 
-  @Test func aSensitivityBeyond16BitsStandsInItsOwnTag() throws {
+  @Test func aSensitivityBeyond16BitsIsReadFromItsOwnTag() throws {
     #expect(try facts(exif: [0x8827: .short([65535]), 0x8832: .long([102_400])]).camera?.iso == 102_400)
     #expect(try facts(exif: [0x8827: .short([65535])]).camera?.iso == 65535)
     #expect(try facts(exif: [0x8827: .short([200, 0])]).camera?.iso == 200)
   }
 
-  @Test func ratingIsStarsElsePercent() throws {
+  @Test func ratingIsReadFromStarsElseFromPercent() throws {
     #expect(try facts(main: [0x4746: .short([4]), 0x4749: .short([1])]).rating == 4)
     #expect(try facts(main: [0x4746: .short([0])]).rating == 0)
     #expect(try facts(main: [0x4746: .short([50]), 0x4749: .short([75])]).rating == 4)
@@ -169,7 +169,7 @@ import Testing
     #expect(try facts(main: [0x4749: .short([200])]).rating == nil)
   }
 
-  @Test func orientationTurnsTheSize() throws {
+  @Test func orientationRotatesTheSize() throws {
     for value in 0...9 {
       let facts = try facts(main: [0x0112: .short([UInt16(value)])])
       #expect(facts.orientation == ((1...8).contains(value) ? value : nil))
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func aWrongTypeOrCountIsAsIfAbsent() throws {
+  @Test func aValueOfTheWrongTypeOrCountCountsAsAbsent() throws {
     let facts = try facts(
       main: [0x0112: .ascii("6"), 0x010F: .short([1, 2, 3]), 0x4746: .rational([(5, 1)])],
       exif: [
@@ -197,7 +197,7 @@ import Testing
     5: .bytes([1], type: 1), 6: .rational([(125, 10)]),
   ]
 
-  @Test func aPlaceHasItsHemispheresAndDepth() throws {
+  @Test func aLocationHasItsHemispheresAndDepth() throws {
     for bigEndian in [false, true] {
       let location = try #require(try facts(gps: Self.place, bigEndian: bigEndian).location)
       #expect(abs(location.latitude + 33.868) < 1e-9)
@@ -210,7 +210,7 @@ import Testing
     (UInt16(1), ExifBuilder.Value.ascii("")), (3, .ascii("?")), (2, .rational([(0, 0), (0, 0), (0, 0)])),
     (2, .rational([(91, 1), (0, 1), (0, 1)])), (4, .rational([(180, 1), (1, 1), (0, 1)])), (4, .ascii("151")),
   ])
-  func halfAPlaceIsNone(tag: UInt16, value: ExifBuilder.Value) throws {
+  func anIncompleteLocationIsIgnored(tag: UInt16, value: ExifBuilder.Value) throws {
     #expect(try facts(gps: Self.place.merging([tag: value]) { _, new in new }).location == nil)
   }
 

@@ -1,16 +1,16 @@
 import Foundation
 import PhotoModel
 
-/// What ExifTool says of a file, brought into the terms of our facts. Of XMP and IPTC only what people write counts, of
-/// maker notes nothing: dates, places and cameras are EXIF's here.
+/// ExifTool's findings about a file, in the form of our facts. XMP and IPTC count for texts that people write, and for
+/// dates if EXIF has none. Maker notes do not count, so locations and cameras come from EXIF.
 struct ExifToolTruth {
   let path: String
   let fileType: String?
   let contentType: String?
-  /// By group and name, from both files; the second one's groups are wider ("EXIF" for all of its directories).
+  /// By group and name, from both files. The second one's groups are wider ("EXIF" for all of its directories).
   private let tags: [String: Any]
 
-  /// All of one truth file, `-n -G1 -j`, with `<name>-all.json` (`-n -G -j`) beside it where that is there.
+  /// Loads a truth file (`-n -G1 -j`), and `<name>-all.json` (`-n -G -j`) beside it if that exists.
   static func load(_ url: URL) throws -> [ExifToolTruth] {
     func objects(_ url: URL) throws -> [[String: Any]] {
       try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [[String: Any]] ?? []
@@ -39,7 +39,7 @@ struct ExifToolTruth {
   var orientation: Int? { number("IFD0:Orientation").flatMap { (1...8).contains($0) ? Int($0) : nil } }
 
   var rating: Int? {
-    // -1 is "rejected".
+    // -1 means "rejected".
     if let stars = number("XMP:Rating")?.rounded(), (-1...5).contains(stars) { return max(Int(stars), 0) }
     if let percent = number("XMP:RatingPercent") { return Self.stars(percent: percent) }
     if let stars = number("IFD0:Rating"), (0...5).contains(stars) { return Int(stars) }
@@ -50,7 +50,7 @@ struct ExifToolTruth {
     (0...100).contains(percent) ? [0, 1, 13, 38, 63, 88].lastIndex { $0 <= percent } : nil
   }
 
-  /// XMP's subjects with the leaves of its hierarchies, else IPTC's, else Windows'.
+  /// XMP's subjects with the leaves of its hierarchies, else IPTC's keywords, else Windows'.
   var keywords: [String]? {
     let leaves =
       list("XMP:HierarchicalSubject").map { $0.split(separator: "|").last.map(String.init) ?? "" }
@@ -69,7 +69,7 @@ struct ExifToolTruth {
 
   var title: String? { text("XMP:Title") ?? text("IPTC:ObjectName") ?? text("EXIF:XPTitle") }
 
-  /// Also what cameras write into every photo.
+  /// The caption, even if it is a default text of a camera.
   var caption: String? {
     text("XMP:Description") ?? text("IPTC:Caption-Abstract") ?? text("IFD0:ImageDescription")
       ?? text("EXIF:ImageDescription") ?? text("EXIF:XPComment")
@@ -83,8 +83,23 @@ struct ExifToolTruth {
         return date
       }
     }
-    guard make != nil || model != nil else { return nil }
-    return date(text("IFD0:ModifyDate"), "")
+    if make != nil || model != nil, let date = date(text("IFD0:ModifyDate"), "") { return date }
+    return embeddedDate
+  }
+
+  private var embeddedDate: PhotoDate? {
+    plainDate("XMP:DateTimeOriginal") ?? plainDate("XMP:DateCreated") ?? plainDate(
+      "IPTC:DateCreated", "IPTC:TimeCreated")
+      ?? plainDate("XMP:CreateDate") ?? plainDate("XMP:DateTimeDigitized")
+      ?? plainDate("IPTC:DigitalCreationDate", "IPTC:DigitalCreationTime")
+  }
+
+  /// A date without a time means 12:00.
+  private func plainDate(_ tag: String, _ timeTag: String? = nil) -> PhotoDate? {
+    guard let text = string(tag), text.count >= 10 else { return nil }
+    let day = text.prefix(10).replacingOccurrences(of: ":", with: "-")
+    let time = timeTag == nil ? String(text.dropFirst(11)) : timeTag.flatMap(string) ?? ""
+    return PhotoDate("\(day)T\(time.isEmpty ? "12:00:00" : time)")
   }
 
   private func date(_ text: String?, _ suffix: String) -> PhotoDate? {
@@ -115,7 +130,7 @@ struct ExifToolTruth {
     return reference.uppercased().hasPrefix(negative) ? -value : value
   }
 
-  /// As displayed.
+  /// The size as displayed.
   var size: [Int]? {
     let group =
       switch fileType {
@@ -144,7 +159,7 @@ struct ExifToolTruth {
   }
 
   private func text(_ tag: String) -> String? {
-    // Control characters, which only fuzzers write, are dropped from our texts.
+    // Only fuzzers write control characters. Our texts do not contain them.
     let printable = string(tag)?.unicodeScalars.filter {
       $0.value >= 0x20 && $0.value != 0x7F || "\n\r\t".contains(Character($0))
     }
@@ -152,7 +167,7 @@ struct ExifToolTruth {
     return text?.isEmpty == false ? text : nil
   }
 
-  /// The first of several.
+  /// The first number if there are several.
   private func number(_ tag: String) -> Double? {
     if let number = tags[tag] as? NSNumber { return number.doubleValue }
     return string(tag)?.split(separator: " ").first.flatMap { Double($0) }

@@ -1,10 +1,9 @@
 import PhotoMetadata
-import PhotoModel
 import Testing
 
 private typealias Written = DescriptionSamples
 
-/// IPTC's blocks, Windows' tags, and which of all of them counts.
+/// IPTC blocks, Windows' tags, and the precedence of all blocks.
 @Suite struct IPTCTests {
   private func facts(iptc: [UInt8], before: [(name: String, data: [UInt8])] = []) throws -> MediaFacts {
     let facts = try PhotoMetadataTests.facts(of: Written.jpeg([Written.photoshopSegment(iptc, before: before)]))
@@ -22,7 +21,7 @@ private typealias Written = DescriptionSamples
     #expect(facts.title == "Harbour" && facts.caption == "In the harbour" && facts.rating == nil)
   }
 
-  @Test func theBlockIsFoundBehindPhotoshopsOthers() throws {
+  @Test func theBlockIsFoundAfterOtherPhotoshopResources() throws {
     for others in [[("", [1, 2, 3])], [("a", [])], [("ab", [1]), ("abc", [1, 2])]] as [[(String, [UInt8])]] {
       #expect(try facts(iptc: Written.fullIPTC, before: others.map { (name: $0.0, data: $0.1) }).title == "Harbour")
     }
@@ -34,13 +33,13 @@ private typealias Written = DescriptionSamples
     #expect(try facts(iptc: Written.iptc(title: [0xC9, 0x74, 0xE9, 0])).title == "Été")
   }
 
-  @Test func aTIFFHasTheBlockInATagOfItsOwn() throws {
+  @Test func theBlockOfATIFFIsReadFromItsOwnTag() throws {
     var block = Written.fullIPTC
     for type: UInt16 in [1, 7] {
       let builder = ExifBuilder(main: [0x0100: .long([9]), 0x0101: .long([9]), 0x83BB: .bytes(block, type: type)])
       #expect(try PhotoMetadataTests.facts(of: builder.tiff(), name: "a.tif").keywords == ["harbour", "Ada"])
     }
-    // Photoshop calls its bytes long numbers, and pads them.
+    // Photoshop declares its bytes as long numbers, and pads them.
     while block.count % 4 != 0 { block.append(0) }
     let words = stride(from: 0, to: block.count, by: 4).map { index in
       block[index..<index + 4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

@@ -3,7 +3,7 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
-/// The generated photos against the truth that their generator wrote beside them.
+/// Generated photos, compared with the manifest that their generator wrote.
 @Suite struct MadeCorpusTests {
   /// One line of `manifest.jsonl`.
   private struct Truth: Decodable {
@@ -33,7 +33,7 @@ import Testing
     return try manifest.split(separator: "\n").map { try JSONDecoder().decode(Truth.self, from: Data($0.utf8)) }
   }
 
-  @Test func everyGeneratedPhotoSaysExactlyWhatItsManifestSays() throws {
+  @Test func everyGeneratedPhotoHasExactlyTheFactsOfItsManifest() throws {
     var reader = MediaReader()
     let truths = try Self.truths()
     #expect(truths.count == 120)
@@ -51,7 +51,7 @@ import Testing
       #expect(facts.camera?.fNumber == truth.fnumber, "\(truth.path)")
       #expect(facts.camera?.iso == truth.iso, "\(truth.path)")
       #expect(facts.camera?.focalLengthMillimeters == truth.focal, "\(truth.path)")
-      // What a sidecar says stands in the sidecar; a panorama's packet says that it has no stars.
+      // The facts of a sidecar are only in the sidecar. A panorama's packet has a rating of no stars.
       let (isSidecar, isPanorama) = (truth.kind == "sidecar", truth.kind == "pano")
       #expect(facts.rating == (isSidecar ? nil : truth.rating ?? (isPanorama ? 0 : nil)), "\(truth.path)")
       #expect(facts.keywords == (isSidecar ? [] : truth.keywords ?? []), "\(truth.path)")
@@ -73,7 +73,7 @@ import Testing
     return PhotoDate(day + "T" + time + (truth.subsec.map { "." + $0 } ?? "") + (truth.offset ?? ""))
   }
 
-  @Test func aGeneratedRAWFileIsOneByItsName() throws {
+  @Test func aGeneratedRAWFileIsRecognisedByItsName() throws {
     var reader = MediaReader()
     let url = Fixtures.made.appendingPathComponent("gen/2011/01/DSC_0000103.DNG")
     let facts = try facts(of: url, with: &reader)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: [("IMG_0001.mov", "video/quicktime"), ("VID_rotated.mp4", "video/mp4")])
-  func filmsAreToldByTheirType(name: String, contentType: String) throws {
+  func videosHaveTheirType(name: String, contentType: String) throws {
     var reader = MediaReader()
     let facts = try facts(of: Fixtures.made.appendingPathComponent(name), with: &reader)
     #expect(facts.mediaType == .video)

@@ -1,10 +1,10 @@
 import PhotoMetadata
-import PhotoModel
+import TestTools
 import Testing
 
 private typealias Written = DescriptionSamples
 
-/// Packets and blocks that are broken or hostile: an answer, within its bounds.
+/// Packets and blocks that are broken or hostile. The reader must return within its bounds.
 @Suite struct MalformedDescriptionTests {
   private func check(_ facts: MediaFacts) {
     #expect(facts.keywords.count <= 1000 && Set(facts.keywords).count == facts.keywords.count)
@@ -35,14 +35,14 @@ private typealias Written = DescriptionSamples
     for length in 0..<packet.count {
       let facts = try scratch.facts(Written.jpeg([Written.xmpSegment(Array(packet[..<length]))]))
       check(facts)
-      // What was read before the end counts.
+      // Facts that were read before the end count.
       #expect(whole.keywords.starts(with: facts.keywords))
     }
   }
 
   @Test func thousandsOfMutationsAreAnsweredTheSameTwice() throws {
     let scratch = try ScratchFile()
-    var random = Seeded(state: 31)
+    var random = SeededGenerator(seed: 31)
     let samples = [
       Written.jpeg([Written.xmpSegment(Array(Written.full.utf8)), Written.photoshopSegment(Written.fullIPTC)]),
       Written.jpeg([Written.photoshopSegment(Written.fullIPTC, before: [("ab", [1, 2, 3])])]),
@@ -64,7 +64,7 @@ private typealias Written = DescriptionSamples
         case 1: changed[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
         case 2: changed[index] = Array("<>&;/\"' =:!?[]\0".utf8).randomElement(using: &random) ?? 0
         default:
-          // A piece is repeated over another: tags nest and end where they didn't.
+          // A piece is copied over another one, so tags nest and end at wrong places.
           let from = Int.random(in: 0..<changed.count, using: &random)
           let count = min(Int.random(in: 1...40, using: &random), changed.count - max(from, index))
           changed.replaceSubrange(index..<index + count, with: Array(changed[from..<from + count]))

@@ -1,9 +1,9 @@
 import Foundation
 import PhotoMetadata
-import PhotoModel
+import TestTools
 import Testing
 
-/// Whatever is in a file: an answer, within its bounds, and the same each time.
+/// The reader must return within its bounds, and with the same facts each time, whatever a file contains.
 @Suite struct MalformedTests {
   private static let builder = ExifBuilder(
     main: [
@@ -70,7 +70,7 @@ import Testing
 
   @Test func randomDamageIsAnsweredInTimeAndTheSameTwice() throws {
     let scratch = try ScratchFile()
-    var random = Seeded(state: 2024)
+    var random = SeededGenerator(seed: 2024)
     let clock = ContinuousClock()
     var worst = Duration.zero
     for _ in 0..<4000 {
@@ -91,7 +91,7 @@ import Testing
 
   @Test func randomBytesBehindASignatureAreAnswered() throws {
     let scratch = try ScratchFile()
-    var random = Seeded(state: 7)
+    var random = SeededGenerator(seed: 7)
     for (name, content) in Self.samples {
       for _ in 0..<100 {
         let length = Int.random(in: 1...100_000, using: &random)

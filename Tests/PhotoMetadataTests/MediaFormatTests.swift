@@ -1,9 +1,8 @@
 import PhotoMetadata
-import PhotoModel
 import Testing
 
 @Suite struct MediaFormatTests {
-  @Test func endingsDecideWithoutRegardToCase() {
+  @Test func extensionsAreRecognisedInAnyCase() {
     for ending in MediaFormat.extensions {
       #expect(MediaFormat.promised(byName: "IMG 1.\(ending)".utf8) != nil)
       #expect(MediaFormat.promised(byName: "IMG.1.\(ending.uppercased())".utf8) != nil)
@@ -27,13 +26,13 @@ import Testing
     ("Capture d’écran 2024.png", true), ("Screenshots of the game.png", false), ("IMG_0001.png", false),
     ("My Screenshot.png", false),
   ])
-  func screenshotsAreToldByTheirNames(name: String, isOne: Bool) throws {
+  func screenshotsAreRecognisedByTheirNames(name: String, isOne: Bool) throws {
     let facts = try facts(of: Samples.png(width: 3, height: 2), name: name)
     #expect(facts.mediaSubtypes == (isOne ? ["screenshot"] : []))
   }
 }
 
-/// Files of headers only.
+/// Files that have only headers.
 enum Samples {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 

@@ -3,12 +3,12 @@ import Glibc
 import PhotoMetadata
 import Testing
 
-/// What one file costs, over a folder that `PHOTOD_MEASURE_PHOTOS` names: openat, fstat, facts, close, as an indexer
-/// does it. Run it optimised: `swift test -c release --filter SpeedTests`.
+/// The cost of one file in a folder that `PHOTOD_MEASURE_PHOTOS` names: openat, fstat, facts and close, as in an
+/// indexer. Run it optimised: `swift test -c release --filter SpeedTests`.
 @Suite struct SpeedTests {
   private static let folder = ProcessInfo.processInfo.environment["PHOTOD_MEASURE_PHOTOS"]
 
-  @Test(.enabled(if: SpeedTests.folder != nil, "PHOTOD_MEASURE_PHOTOS names no folder"))
+  @Test(.enabled(if: SpeedTests.folder != nil, "a measurement: PHOTOD_MEASURE_PHOTOS names no folder"))
   func aWarmFileCostsMicroseconds() throws {
     let folder = URL(fileURLWithPath: try #require(Self.folder))
     let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))

@@ -4,7 +4,7 @@ import Testing
 
 private typealias Written = DescriptionSamples
 
-/// XMP packets in all the forms in which programs write them.
+/// XMP packets in all the forms that programs write.
 @Suite struct XMPTests {
   private func facts(_ properties: String = "", attributes: String = "") throws -> MediaFacts {
     let facts = try PhotoMetadataTests.facts(of: Written.jpeg(xmp: Written.packet(properties, attributes: attributes)))
@@ -42,7 +42,7 @@ private typealias Written = DescriptionSamples
     #expect(try facts(Written.bag("dc:subject", long)).keywords == [long[1]])
   }
 
-  @Test func aLoneSubjectMayStandWithoutAList() throws {
+  @Test func aSingleSubjectNeedsNoList() throws {
     #expect(try facts("<dc:subject>sea</dc:subject>").keywords == ["sea"])
     #expect(try facts(attributes: "dc:subject='sea'").keywords == ["sea"])
   }
@@ -65,12 +65,12 @@ private typealias Written = DescriptionSamples
     ("5", 5), ("0", 0), ("3.0", 3), (" 4 ", 4), ("-1", 0), ("6", nil), ("-2", nil), ("", nil), ("nan", nil),
     ("1e99", nil),
   ])
-  func ratingIsStarsAndARejectedOneHasNone(text: String, stars: Int?) throws {
+  func ratingIsStarsAndRejectedMeansNone(text: String, stars: Int?) throws {
     #expect(try facts("<xmp:Rating>\(text)</xmp:Rating>").rating == stars)
     #expect(try facts(attributes: "xmp:Rating='\(text)'").rating == stars)
   }
 
-  @Test func percentAreTheFallbackOfStars() throws {
+  @Test func percentIsTheFallbackForStars() throws {
     #expect(try facts("<MicrosoftPhoto:Rating>75</MicrosoftPhoto:Rating>").rating == 4)
     #expect(try facts(attributes: "MicrosoftPhoto:Rating='99' xmp:Rating='2'").rating == 2)
     let withoutSlash = "<m:Rating xmlns:m='http://ns.microsoft.com/photo/1.0'>50</m:Rating>"
@@ -85,13 +85,13 @@ private typealias Written = DescriptionSamples
     }
   }
 
-  @Test func whatACameraWritesIntoEveryPhotoIsNoCaption() throws {
+  @Test func theDefaultTextOfACameraIsNoCaption() throws {
     #expect(try facts("<dc:description>OLYMPUS DIGITAL CAMERA</dc:description>").caption == nil)
   }
 
   // MARK: - RDF
 
-  @Test func namesAreToldByNamespaceNotByPrefix() throws {
+  @Test func namesAreRecognisedByNamespaceNotByPrefix() throws {
     let packet = """
       <m xmlns="adobe:ns:meta/"><R:RDF xmlns:R="\(Written.rdf)"><R:Description xmlns:a="http://purl.org/dc/elements/1.1/"
       xmlns:b="http://ns.adobe.com/xap/1.0/" b:Rating="3"><a:subject><R:Bag><R:li>sea</R:li></R:Bag></a:subject>
@@ -124,7 +124,7 @@ private typealias Written = DescriptionSamples
     #expect(facts.title == nil && facts.keywords == [] && facts.rating == 5)
   }
 
-  @Test func severalNodesAreOne() throws {
+  @Test func severalNodesAreMerged() throws {
     let packet = """
       <rdf:RDF xmlns:rdf="\(Written.rdf)"><rdf:Description \(Written.namespaces) xmp:Rating="2"/>
       <rdf:Description \(Written.namespaces)>\(Written.bag("dc:subject", ["sea"]))</rdf:Description></rdf:RDF>
@@ -133,7 +133,7 @@ private typealias Written = DescriptionSamples
     #expect(facts.keywords == ["sea"] && facts.rating == 2)
   }
 
-  @Test func referencesAndSectionsOfCharactersAreText() throws {
+  @Test func characterReferencesAndCDATASectionsAreText() throws {
     #expect(try facts("<dc:title>a&#x20AC;<![CDATA[<b>]]><!-- c -->&quot;</dc:title>").title == "a€<b>\"")
   }
 
@@ -148,7 +148,7 @@ private typealias Written = DescriptionSamples
     }
   }
 
-  @Test func blanksAndAMarkMayStandBeforeThePacket() throws {
+  @Test func blanksAndAByteOrderMarkMayPrecedeThePacket() throws {
     expectFull(try facts(full: "\n  " + Written.full))
     expectFull(try facts(full: "\u{FEFF}" + Written.full))
     expectFull(try facts(full: " <?xml version='1.0' encoding='UTF-8'?>" + Written.full))
@@ -183,7 +183,7 @@ private typealias Written = DescriptionSamples
     #expect(facts.mediaSubtypes == ["animated"])
   }
 
-  @Test func aPacketBehindTheFrameHeaderOrTheFirstReadIsFound() throws {
+  @Test func aPacketAfterTheFrameHeaderOrTheFirstReadIsFound() throws {
     let segment = Written.xmpSegment(Array(Written.full.utf8))
     let frame = ExifBuilder.frame(width: 160, height: 120)
     let scan = try #require(frame.firstRange(of: [0xFF, 0xDA])?.lowerBound)
@@ -191,15 +191,15 @@ private typealias Written = DescriptionSamples
     let scratch = try ScratchFile()
     let exif = ExifBuilder.segment(0xE1, Array("Exif\0\0".utf8) + ExifBuilder(main: [0x010F: .ascii("Apple")]).tiff())
     let filler = ExifBuilder.segment(0xE2, [UInt8](repeating: 0xAA, count: 60_000))
-    // Every place of the packet around the end of the first 64 KiB.
+    // The packet takes every position around the end of the first 64 KiB.
     for gap in stride(from: 2500, through: 5600, by: 61) {
       let second = ExifBuilder.segment(0xE2, [UInt8](repeating: 0xAA, count: gap))
       expectFull(try scratch.facts(Written.jpeg([exif, filler, second, segment])))
     }
   }
 
-  /// expat since 2.6.0 puts off a tag that several pieces cut, until as much again has come or it hears of the end
-  /// (https://libexpat.github.io/doc/api/latest/#XML_SetReparseDeferralEnabled).
+  /// Since 2.6.0, expat postpones a tag that is cut into several pieces. It waits for as many bytes again, or for the
+  /// end (https://libexpat.github.io/doc/api/latest/#XML_SetReparseDeferralEnabled).
   @Test func aTagOfSeveralPiecesIsRead() throws {
     let scratch = try ScratchFile()
     for length in stride(from: 30_000, through: 50_000, by: 4_000) {
@@ -213,7 +213,8 @@ private typealias Written = DescriptionSamples
   }
 
   @Test func aPacketIsReadInPieces() throws {
-    // Larger than any piece, and in a TIFF beyond the first read: 900 KB of other properties before the keywords.
+    // The packet is larger than any piece, and in a TIFF beyond the first read: 900 KB of other properties precede the
+    // keywords.
     let filler = String(repeating: "<xmpMM:x>0123456789</xmpMM:x>", count: 30_000)
     let packet = Written.packet(filler + Written.bag("dc:subject", ["sea"]))
     let builder = ExifBuilder(

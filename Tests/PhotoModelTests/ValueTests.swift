@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 @testable import PhotoModel
@@ -108,11 +109,5 @@ import Testing
   @Test func changedFieldsIgnoreWhatTheyDoNotKnow() {
     #expect(ChangedFields(names: ["favorite", "sharpness", "content"]) == [.content, .favorite])
     #expect(ChangedFields([.resources, .content]).names == ["content", "resources"])
-  }
-
-  @Test func laterTouchesAddUp() {
-    var touched = TouchedAssets(fields: [1: .content])
-    touched.merge(TouchedAssets(fields: [1: .path, 2: .hidden], deleted: [3]))
-    #expect(touched == TouchedAssets(fields: [1: [.content, .path], 2: .hidden], deleted: [3]))
   }
 }

@@ -1,4 +1,7 @@
+import ChangeDetails
+import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import Varlink
 
@@ -6,13 +9,14 @@ import class Foundation.ProcessInfo
 
 @testable import PhotoCatalog
 @testable import PhotoIndexer
+@testable import PhotoLive
 @testable import PhotoServer
 
-/// Who observes the list of collections has what FetchCollections gives, at the price of what changed.
+/// An observer of the list of collections has the same list as FetchCollections, at a cost proportional to the change.
 @Suite struct CollectionObservationTests {
-  /// What a client makes of what it is sent.
+  /// A client's list, made from the observations that it receives.
   private struct Replica {
-    var observation: LiveCollectionList
+    var observation: CollectionListObservation
     var ids: [Int64] = []
     var collections: [Int64: AssetCollection] = [:]
     var token = ""
@@ -20,8 +24,8 @@ import class Foundation.ProcessInfo
     var encoded: [VarlinkEncoded] = []
 
     init(_ fixture: ServerFixture, _ kinds: Set<AssetCollection.Kind>? = nil) async throws {
-      observation = LiveCollectionList(library: fixture.library, differences: fixture.differences, kinds: kinds)
-      fixture.library.collections.beginObserving()
+      observation = CollectionListObservation(of: fixture.library.live, reads: fixture.reads, kinds: kinds)
+      fixture.library.live.collections.beginObserving()
       var sent: [(CollectionObservation, VarlinkEncoded)] = []
       try await observation.begin { sent.append(($0, $1)) }
       for (next, encoded) in sent { try take(next, encoded) }
@@ -65,7 +69,7 @@ import class Foundation.ProcessInfo
     try fixture.catalog.read { try $0.collections(kinds: kinds) }
   }
 
-  /// Folders with a photo each.
+  /// Adds folders with one photo each.
   private func addFolders(_ fixture: ServerFixture, _ count: Int, nameLength: Int = 0) throws {
     let name = [UInt8](repeating: UInt8(ascii: "f"), count: nameLength)
     try fixture.commit { writer, record in
@@ -84,7 +88,7 @@ import class Foundation.ProcessInfo
     }
   }
 
-  @Test func favoriteIsOneChangeOfTheFewAlbumsItIsIn() async throws {
+  @Test func favoriteChangesOnlyTheAlbumsThatContainTheAsset() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(5)
     var replica = try await Replica(fixture)
@@ -94,13 +98,13 @@ import class Foundation.ProcessInfo
     }
     try await replica.advance()
     let sent = try #require(replica.all.last)
-    // In Recents and its folder nothing that is shown differs.
+    // In Recents and in its folder, nothing visible differs.
     #expect(sent.updated?.map(\.title) == ["Favorites"] && sent.updated?.first?.count == 1)
     #expect(sent.updated?.first?.keyAssetID == ids[2] && sent.inserted == [] && sent.deleted == [])
     #expect(sent.details?.changedAfter == [IndexRange(start: 1, count: 1)])
-    #expect(sent.details?.changedFields == ["count", "keyAsset"])
+    #expect(sent.details?.changedFields == ["count", "keyAsset", "dates"])
     #expect(try replica.list == fetched(fixture))
-    // A commit that concerns no collection is told nobody.
+    // A commit that concerns no collection is not sent.
     try fixture.commit { _, record in record.update(asset: ids[0], .keywords) }
     #expect(try await !replica.advance())
     #expect(replica.all.count == 2)
@@ -117,7 +121,7 @@ import class Foundation.ProcessInfo
     #expect(try await !replica.advance())
   }
 
-  @Test func whoSleepsGetsOneDifference() async throws {
+  @Test func anObserverThatFallsBehindGetsOneDifference() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(30)
     var (awake, asleep) = (try await Replica(fixture), try await Replica(fixture))
@@ -139,18 +143,18 @@ import class Foundation.ProcessInfo
     for _ in 0..<1_000 { replicas.append(try await Replica(fixture)) }
     try fixture.insert(3)
     for index in replicas.indices { try await replicas[index].advance() }
-    let counts = fixture.library.collections.countsSinceStart
+    let counts = fixture.library.live.collections.countsSinceStart
     #expect(counts.reads == 1 && counts.updates == 1 && counts.made == 1 && counts.shared == 999)
     #expect(fixture.differences.counts == .init(made: 1, shared: 999))
-    #expect(fixture.library.recentCommits.readCount == 0, "history is not read")
+    #expect(fixture.library.live.commits.readCount == 0, "history is not read")
     #expect(replicas.allSatisfy { $0.encoded.last == replicas[0].encoded.last })
-    // The board goes with the last who needs it.
-    for _ in replicas { fixture.library.collections.endObserving() }
+    // The counts are dropped with the last observer.
+    for _ in replicas { fixture.library.live.collections.endObserving() }
     _ = try await Replica(fixture)
-    #expect(fixture.library.collections.countsSinceStart.reads == 2)
+    #expect(fixture.library.live.collections.countsSinceStart.reads == 2)
   }
 
-  /// A commit costs a few statements for what it touched, whatever the library holds.
+  /// A commit costs a few statements for whatever it touched, independent of the size of the library.
   @Test(arguments: [(10, 2), (3_000, 300)])
   func costOfACommitDoesNotGrowWithTheLibrary(photos: Int, folders: Int) async throws {
     let fixture = try ServerFixture()
@@ -158,18 +162,18 @@ import class Foundation.ProcessInfo
     try addFolders(fixture, folders)
     var replica = try await Replica(fixture)
     func statements(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) async throws -> Int {
-      let before = fixture.library.collections.countsSinceStart.statements
+      let before = fixture.library.live.collections.countsSinceStart.statements
       try fixture.commit(body)
       try await replica.advance()
       #expect(try replica.list == fetched(fixture))
-      return fixture.library.collections.countsSinceStart.statements - before
+      return fixture.library.live.collections.countsSinceStart.statements - before
     }
-    // The asset, and the rows of Recents, Favorites and its folder.
+    // The asset, and the rows of Recents, of Favorites and of its folder.
     let favorite = try await statements { try $0.setUserData(of: ids[4], isFavorite: true, isHidden: nil, &$1) }
     #expect(favorite == 4)
-    // The newest of all goes: the three get another cover.
+    // Favorites is empty after this, so its cover needs no statement.
     let hidden = try await statements { try $0.setUserData(of: ids[4], isFavorite: false, isHidden: true, &$1) }
-    #expect(hidden == 4 + 1)
+    #expect(hidden == 4)
     let newest = try #require(ids.last)
     let removed = try await statements { writer, record in
       for id in try writer.collections(holding: newest) { record.update(collection: id) }
@@ -177,17 +181,17 @@ import class Foundation.ProcessInfo
       record.delete(asset: newest)
     }
     #expect((3...5).contains(removed), "\(removed)")
-    #expect(fixture.library.collections.countsSinceStart.reads == 1)
+    #expect(fixture.library.live.collections.countsSinceStart.reads == 1)
   }
 
-  /// PHOTOD_REPLICA_SEEDS says how many libraries are gone through instead of three.
+  /// PHOTOD_REPLICA_SEEDS sets the number of libraries, which is three by default.
   private static let seeds: ClosedRange<UInt64> =
     1...(ProcessInfo.processInfo.environment["PHOTOD_REPLICA_SEEDS"].flatMap(UInt64.init) ?? 3)
 
-  /// Whatever is committed, known or in history alone, announced or not yet, and whenever who observes looks.
+  /// Commits may be known or only in the history, announced or not yet. Observers look at any time.
   @Test(arguments: seeds)
-  func replicaIsTheListAfterEveryLook(seed: UInt64) async throws {
-    var random = SplitMix(seed: seed)
+  func replicaEqualsTheListAfterEveryLook(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
     let fixture = try ServerFixture()
     var live = try fixture.insert(60)
     try addFolders(fixture, 5)
@@ -234,7 +238,7 @@ import class Foundation.ProcessInfo
       }
       for index in replicas.indices where Int.random(in: 0..<3, using: &random) == 0 {
         try await replicas[index].advance()
-        // The feed may not have announced the newest.
+        // The feed may not have announced the newest commit.
         guard replicas[index].observation.checkedSequence == (try fixture.catalog.read { try $0.sequence() }) else {
           continue
         }
@@ -248,7 +252,7 @@ import class Foundation.ProcessInfo
     }
   }
 
-  @Test func changesThatAreTooManyAreTheListAnew() async throws {
+  @Test func tooManyChangesAreSentAsAWholeList() async throws {
     let fixture = try ServerFixture()
     var replica = try await Replica(fixture, [.folderAlbum])
     try addFolders(fixture, 2_500, nameLength: 240)
@@ -259,7 +263,7 @@ import class Foundation.ProcessInfo
     #expect(try replica.list == fetched(fixture, [.folderAlbum]))
   }
 
-  @Test func whoSleptLongerThanHistoryGetsTheDifference() async throws {
+  @Test func anObserverOlderThanTheHistoryGetsTheDifference() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(6)
     var replica = try await Replica(fixture)
@@ -270,7 +274,7 @@ import class Foundation.ProcessInfo
     }
     try fixture.catalog.write { try $0.pruneHistory(before: 5) }
     try await replica.advance()
-    #expect(fixture.library.collections.countsSinceStart.reads == 2 && replica.all.count == 2)
+    #expect(fixture.library.live.collections.countsSinceStart.reads == 2 && replica.all.count == 2)
     #expect(try replica.list == fetched(fixture))
     try fixture.insert()
     try await replica.advance()
@@ -297,7 +301,7 @@ import class Foundation.ProcessInfo
       }
       let change = try #require(try await replies.next())
       #expect(change.previousToken == list.token && change.updated?.map(\.title) == ["Favorites"])
-      #expect(change.token == (try fixture.token()) && change.details?.changedFields == ["count", "keyAsset"])
+      #expect(change.token == (try fixture.token()) && change.details?.changedFields == ["count", "keyAsset", "dates"])
       #expect(failures() == [])
     }
   }

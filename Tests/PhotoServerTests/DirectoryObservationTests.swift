@@ -1,3 +1,5 @@
+import ChangeDetails
+import PhotoContract
 import PhotoModel
 import Testing
 
@@ -5,7 +7,7 @@ import Testing
 @testable import PhotoIndexer
 @testable import PhotoServer
 
-/// A directory with another name, and a drive that goes: one row of history, and ranges to who observes.
+/// A renamed directory or a drive that leaves is one row of history, and is sent to observers as ranges.
 @Suite struct DirectoryObservationTests {
   private static let count = 5_000
 
@@ -15,11 +17,11 @@ import Testing
       FetchOptions(excludeUnavailable: true),
     ]
     var all: [Observers] = []
-    for options in fetches { all.append(try await Observers(fixture, count: 3, ObserveParameters(options: options))) }
+    for options in fetches { all.append(try await Observers(fixture, count: 3, ObserveRequest(options: options))) }
     return all
   }
 
-  /// - Returns: rows of `history` with anything named, and of the table that names the directory or root.
+  /// - Returns: the rows of `history` that name anything, and the rows of the table that names the directory or root.
   private func rows(_ fixture: ServerFixture, _ table: String) throws -> (assets: Int64, named: Int64) {
     try fixture.catalog.read { reader in
       let select = try RawStatement(
@@ -34,7 +36,7 @@ import Testing
     let fixture = try ServerFixture()
     try fixture.insert(Self.count)
     var all = try await begin(fixture)
-    let before = fixture.library.lists.countsSinceStart
+    let before = fixture.library.live.lists.countsSinceStart
     try fixture.commit { _, record in
       record.renamedDirectories = [
         .init(directoryID: fixture.directoryID, fromPath: Array("/p".utf8), toPath: Array("/q".utf8))
@@ -50,10 +52,10 @@ import Testing
         #expect(details?.changedFields == (length == 0 ? nil : ["path"]) && details?.moves.isEmpty != false)
       }
     }
-    // Twelve observers of four lists: one looks at its list, since a directory may have gone to a drive that isn't there,
-    // and what is below is read once.
-    #expect(fixture.library.lists.countsSinceStart.looks == before.looks + 1)
-    #expect(fixture.library.recentCommits.readCount == 1 && fixture.differences.counts == .init(made: 4, shared: 8))
+    // Twelve observers have four lists. One list is read again, because a directory may have moved to a drive that is
+    // offline. The contents of the directory are read once.
+    #expect(fixture.library.live.lists.countsSinceStart.looks == before.looks + 1)
+    #expect(fixture.library.live.commits.readCount == 1 && fixture.differences.counts == .init(made: 4, shared: 8))
   }
 
   @Test func driveThatGoesAndComesIsOneRangeToEveryObserver() async throws {
@@ -61,7 +63,7 @@ import Testing
     try fixture.insert(Self.count)
     var all = try await begin(fixture)
     for isAvailable in [false, true] {
-      let before = (fixture.library.lists.countsSinceStart, fixture.library.recentCommits.readCount)
+      let before = (fixture.library.live.lists.countsSinceStart, fixture.library.live.commits.readCount)
       try fixture.commit { writer, record in
         try writer.setRootAvailable(1, isAvailable)
         record.update(.init(rootID: 1, path: Array("/p".utf8), isAvailable: isAvailable))
@@ -78,14 +80,14 @@ import Testing
       for sent in all[3].sent {
         let whole = [IndexRange(start: 0, count: Self.count)]
         if isAvailable {
-          // All ids at once are longer as a difference than as a list.
+          // A difference with all ids is longer than the list.
           #expect(sent.last?.reload == .tooManyChanges && sent.last?.count == Self.count)
         } else {
           #expect(sent.last?.details?.removedBefore == whole && sent.last?.details?.deletedBefore == [])
         }
       }
-      #expect(fixture.library.lists.countsSinceStart.looks == before.0.looks + 1)
-      #expect(fixture.library.recentCommits.readCount == before.1 + 1)
+      #expect(fixture.library.live.lists.countsSinceStart.looks == before.0.looks + 1)
+      #expect(fixture.library.live.commits.readCount == before.1 + 1)
     }
   }
 }

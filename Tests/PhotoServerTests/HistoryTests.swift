@@ -1,10 +1,11 @@
+import PhotoContract
 import PhotoModel
 import Testing
 import Varlink
 
 @testable import PhotoServer
 
-/// The history between a commit and its announcement, and whom changes are ascribed to.
+/// The history between a commit and its announcement, and the origin of changes.
 @Suite struct HistoryTests {
   private struct Since: Encodable { let since: String }
   private struct Reply: Decodable {
@@ -12,7 +13,7 @@ import Varlink
     let token: String
   }
 
-  @Test func historyIsReadFromATokenAheadOfTheFeed() async throws {
+  @Test func historyContinuesFromATokenAheadOfTheFeed() async throws {
     let fixture = try ServerFixture()
     try fixture.insert()
     try fixture.insert(announced: false)
@@ -33,6 +34,27 @@ import Varlink
     }
   }
 
+  /// An old copy of the catalog was restored. A client that invents tokens after that expires no others.
+  @Test func aTokenThatIsAheadOfTheCatalogEndsAllTokensOnce() async throws {
+    let fixture = try ServerFixture(isReopened: true)
+    let ids = try fixture.insert()
+    let epoch = fixture.catalog.epoch
+    func begin(since token: String) async throws -> Observation? {
+      var observation = try fixture.observation(ObserveRequest(since: token, sinceIDs: ids))
+      var sent: [Observation] = []
+      try await observation.begin { difference, _ in sent.append(difference) }
+      return sent.first
+    }
+    let genuine = try fixture.token()
+    #expect(try await begin(since: fixture.catalog.token(70).description)?.reload == .libraryReplaced)
+    #expect(fixture.catalog.epoch == epoch + 1)
+    #expect(fixture.library.board.status.token == fixture.catalog.token(1).description)
+    #expect(try await begin(since: genuine)?.reload == .libraryReplaced)
+    #expect(try await begin(since: fixture.catalog.token(70).description)?.reload == .tokenExpired)
+    #expect(fixture.catalog.epoch == epoch + 1)
+    #expect(try await begin(since: fixture.token())?.reload == nil)
+  }
+
   @Test func whoFollowsMoreSlowlyThanHistoryIsForgottenIsToldOfTheGap() async throws {
     struct Parameters: Encodable {
       let since: String
@@ -49,7 +71,7 @@ import Varlink
       #expect(try await replies.next()?.token == token)
       for _ in 0..<5 { try fixture.insert(announced: false) }
       try fixture.catalog.write { try $0.pruneHistory(before: 4) }
-      fixture.library.feed.publish(6)
+      fixture.library.live.feed.publish(6)
       let error = await #expect(throws: VarlinkError.self) { _ = try await replies.next() }
       #expect(error?.name == "org.photod.library.ChangeTokenExpired")
       await client.close()
@@ -68,7 +90,7 @@ import Varlink
     }
   }
 
-  @Test func changeUnderAnEndlessNameIsRefused() async throws {
+  @Test func changeWithAnEndlessClientNameIsRefused() async throws {
     struct Parameters: Encodable {
       let requests: [ChangeRequest]
       let clientName: String

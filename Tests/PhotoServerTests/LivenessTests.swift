@@ -1,62 +1,74 @@
 import Dispatch
-import Foundation
 import Logging
-import PhotoCatalog
 import PhotoIndexer
-import PhotoWatch
+import PhotoTestSupport
 import Synchronization
 import Testing
-import WatchRecords
 
-/// The turn that photod's watchdog is told of.
+/// The turn of the library that photod reports to the watchdog.
 @Suite struct LivenessTests {
-  /// Holds up whoever gives it roots, which the library does on its own executor.
-  private final class BlockingWatcher: WatchSource {
-    let isEntered = DispatchSemaphore(value: 0)
-    let mayGoOn = DispatchSemaphore(value: 0)
-
-    func nextInput() async -> WatchInput? { nil }
-    func start() throws {}
-    func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32 { 0 }
-    func sync(number: UInt64) {}
-    func stop() async {}
-
-    func setRoots(_ roots: [WatchRoot]) {
-      isEntered.signal()
-      mayGoOn.wait()
-    }
+  /// The steps of the executor, in their order.
+  private final class Order: Sendable {
+    private let steps = Mutex<[String]>([])
+    func add(_ step: String) { steps.withLock { $0.append(step) } }
+    var all: [String] { steps.withLock { $0 } }
   }
 
   @Test func aLibraryWhoseExecutorHangsDoesNotProveThatItIsAlive() async throws {
-    let folder = NSTemporaryDirectory() + "photod-liveness-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let catalog = try Catalog(path: folder + "/catalog.sqlite")
-    let watcher = BlockingWatcher()
-    let library = try Library(
-      catalog: catalog, watcher: watcher, configuration: .init(roots: [], version: "1"),
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-    await library.proveAlive()
+    let order = Order()
+    let (proofs, proven) = AsyncStream.makeStream(of: Void.self)
+    let noteRelease: @Sendable () -> Void = { order.add("released") }
+    try await whileExecutorHangs(onRelease: noteRelease) { library, release in
+      library.whenAlive {
+        order.add("alive")
+        proven.finish()
+      }
+      // A proof that does not come from the executor has this time to come before the release.
+      await #expect(throws: LibraryError.self) { try await library.synchronize(timeout: .milliseconds(10)) }
+      release()
+      for await _ in proofs {}
+    }
+    #expect(order.all == ["released", "alive"])
+  }
 
+  /// The executor is released only after the call has ended. If the call waited for it, this test would not end.
+  @Test(.timeLimit(.minutes(10))) func synchronizeEndsAtItsTimeoutWhileALongBatchRuns() async throws {
+    try await whileExecutorHangs { library, release in
+      let error = await #expect(throws: LibraryError.self) {
+        try await library.synchronize(timeout: .milliseconds(10))
+      }
+      guard case .timedOut = error else { throw error ?? LibraryError.unavailable("no error") }
+      release()
+    }
+  }
+
+  /// Runs `body` while the library's executor is blocked, until `body` calls `release`.
+  ///
+  /// - Parameter onRelease: Called on the executor when it continues.
+  private func whileExecutorHangs(
+    onRelease: @escaping @Sendable () -> Void = {},
+    _ body: (_ library: Library, _ release: () -> Void) async throws -> Void
+  ) async throws {
+    let environment = try TestCatalog("liveness")
+    let (entered, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let watcher = ScriptedWatcher { _ in
+      entered.signal()
+      mayGoOn.wait()
+      onRelease()
+    }
+    let library = try Library(
+      catalog: environment.catalog, watcher: watcher, configuration: .init(roots: [], version: "1"),
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    await withCheckedContinuation { continuation in library.whenAlive { continuation.resume() } }
     async let hung: Void = library.setRoots([], ignore: [], removalGrace: .zero)
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
-        watcher.isEntered.wait()
+        entered.wait()
         continuation.resume()
       }
     }
-    let isAlive = Atomic(false)
-    let proof = Task {
-      await library.proveAlive()
-      isAlive.store(true, ordering: .releasing)
-    }
-    // It would answer within microseconds if it could.
-    try await Task.sleep(for: .milliseconds(300))
-    let hasAnswered = isAlive.load(ordering: .acquiring)
-    #expect(!hasAnswered)
-    watcher.mayGoOn.signal()
-    await proof.value
+    try await body(library) { mayGoOn.signal() }
     await hung
-    try catalog.close()
-    try FileManager.default.removeItem(atPath: folder)
+    try environment.catalog.close()
   }
 }

@@ -1,9 +1,11 @@
 import Foundation
+import PhotoContract
 import PhotoModel
 import Testing
 import Varlink
 
 @testable import PhotoIndexer
+@testable import PhotoLive
 @testable import PhotoServer
 
 /// `org.photod.manage` over a socket.
@@ -68,7 +70,7 @@ import Varlink
     }
   }
 
-  @Test func clientsSaysWhoObservesWhatAndWhoAsks() async throws {
+  @Test func clientsListsStreamsAndTheCallingClient() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(3)
     try await fixture.serving { socket, _ in
@@ -104,15 +106,12 @@ import Varlink
     }
   }
 
-  @Test func aStreamIsBehindUntilItHasLookedAtTheNewestCommit() async throws {
-    let board = ConnectionBoard()
-    #expect(await board.entries().isEmpty)
-    #expect(board.connectionCount == 0)
+  @Test func aStreamIsBehindUntilItHasLookedAtTheNewestCommit() {
     let feed = ChangeFeed(sequence: 4)
-    #expect(ConnectionBoard.Stream(reached: 1, feed: feed).behindBy == 3)
-    #expect(ConnectionBoard.Stream(reached: 4, feed: feed).behindBy == 0)
-    #expect(ConnectionBoard.Stream(reached: 5, feed: feed).behindBy == 0)
-    #expect(ConnectionBoard.Stream(reached: 0).behindBy == 0)
+    #expect(ConnectionRegistry.Stream(reached: 1, feed: feed).behindBy == 3)
+    #expect(ConnectionRegistry.Stream(reached: 4, feed: feed).behindBy == 0)
+    #expect(ConnectionRegistry.Stream(reached: 5, feed: feed).behindBy == 0)
+    #expect(ConnectionRegistry.Stream(reached: 0).behindBy == 0)
   }
 
   @Test func whatNobodyHasReadIsSeenInTheSocket() async throws {
@@ -125,7 +124,7 @@ import Varlink
       func stream() async throws -> Clients.Client.Stream? {
         try await asker.call("org.photod.manage.Clients", returning: Clients.self).clients.first?.streams.first
       }
-      // The list is with the kernel once its token is told.
+      // The list is in the kernel's buffer once its token is shown.
       var now: Clients.Client.Stream?
       repeat { now = try await stream() } while now?.token == nil || now?.bytesInSocket == 0
       let stopped = try #require(now)
@@ -135,7 +134,7 @@ import Varlink
     }
   }
 
-  @Test func withMoreClientsComesAgainWhenSomebodyConnectsOrGoes() async throws {
+  @Test func clientsWithMoreRepliesAgainWhenAClientConnectsOrLeaves() async throws {
     try await ServerFixture().serving { socket, _ in
       let watcher = try await VarlinkClient.connect(path: socket)
       var replies = watcher.stream("org.photod.manage.Clients", of: Clients.self).makeAsyncIterator()
@@ -162,14 +161,14 @@ import Varlink
         returning: Anything.self)
       let clients = try await client.call("org.photod.manage.Clients", returning: Clients.self).clients
       #expect(clients.map(\.clientName) == ["slideshow"])
-      // The commit is an event, and says who made it.
+      // The commit is an event with its origin.
       let events = try await client.call("org.photod.manage.Events", returning: Events.self).events
       #expect(events.last?.kind == "committed")
       #expect(events.last?.detail.hasSuffix(" by client:slideshow: 1 updated") == true)
     }
   }
 
-  @Test func eventsAreTheLastOfTheRingAndFollowGoesOn() async throws {
+  @Test func eventsAreTheNewestOfTheRingAndFollowContinues() async throws {
     let fixture = try ServerFixture()
     let ring = fixture.library.events
     for session in 1...1_500 { ring.append(.watcherStarted(session: session)) }
@@ -185,7 +184,7 @@ import Varlink
       var numbers: [Int] = []
       while numbers.last != 1_500 { numbers += try #require(try await replies.next()).events.map(\.number) }
       #expect(numbers == Array(501...1_500))
-      // More than the ring holds before the next announcement: it is told how much it missed.
+      // More events come before the next announcement than the ring holds. The reply says how many were missed.
       for _ in 1...1_200 { ring.append(.overflow) }
       ring.announce()
       let next = try #require(try await replies.next())
@@ -215,15 +214,7 @@ import Varlink
     }
   }
 
-  @Test func everyKindOfEventIsInTheInterfaceFile() throws {
-    let text = ManageService(connections: ConnectionBoard()).definition
-    let start = try #require(text.range(of: "  kind: ("))
-    let end = try #require(text[start.upperBound...].range(of: "\n  ),"))
-    let kinds = text[start.upperBound..<end.lowerBound].split { " ,\n".contains($0) }.map(String.init)
-    #expect(kinds == LibraryEvent.Kind.allCases.map(\.rawValue))
-  }
-
-  @Test func keysAreThoseThatAFetchTakes() async throws {
+  @Test func listedKeysAreAcceptedByAFetch() async throws {
     struct Keys: Decodable { let predicateKeys: [String], sortKeys: [String] }
     let fixture = try ServerFixture()
     try await fixture.serving { socket, _ in
@@ -241,13 +232,12 @@ import Varlink
 
   @Test func withoutALibraryBothInterfacesAnswer() async throws {
     struct Keys: Decodable { let sortKeys: [String] }
-    let connections = ConnectionBoard()
     let service = VarlinkService(
       identity: .init(vendor: "v", product: "p", version: "1", url: "u"),
       interfaces: [
-        DegradedService(reasons: ["There is no configuration."], version: "1"), ManageService(connections: connections),
+        DegradedService(reasons: ["There is no configuration."], version: "1"),
+        ManageService(connections: ConnectionRegistry()),
       ])
-    connections.watch(service)
     let socket = NSTemporaryDirectory() + "photod-degraded-\(UUID().uuidString)"
     let descriptor = try VarlinkSocket.listen(path: socket)
     defer { unlink(socket) }
@@ -261,14 +251,14 @@ import Varlink
     }
   }
 
-  @Test func aProcessThatIsNotThereHasNoName() {
-    // Above the largest pid_max there is (proc(5)).
+  @Test func aMissingProcessHasNoName() {
+    // This number is above the largest pid_max (proc(5)).
     #expect(ProcessName(of: 4_194_305) == ProcessName(of: -1))
     #expect(ProcessName(of: 4_194_305).program == nil)
     #expect(ProcessName(of: getpid()).command == CommandLine.arguments[0])
   }
 
-  @Test func optionsInShortAreWhatIsSet() {
+  @Test func theSummaryOfOptionsListsThoseThatAreSet() {
     #expect(FetchOptions().summary == nil)
     let options = FetchOptions(
       mediaTypes: ["image", "video"], sortDescriptors: [.init(key: "rating", ascending: false)], includeHidden: true)

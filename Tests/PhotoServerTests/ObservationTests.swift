@@ -1,59 +1,61 @@
+import ChangeDetails
+import PhotoContract
 import PhotoModel
 import Testing
 
 @testable import PhotoServer
 
-/// What an observer is sent when commits come between the steps.
+/// The observations that are sent when commits come between the steps.
 @Suite struct ObservationTests {
-  private func begun(_ fixture: ServerFixture, _ parameters: ObserveParameters) async throws -> [Observation] {
+  private func begun(_ fixture: ServerFixture, _ parameters: ObserveRequest) async throws -> [Observation] {
     var observation = try fixture.observation(parameters)
     var sent: [Observation] = []
     try await observation.begin { observation, _ in sent.append(observation) }
     return sent
   }
 
-  @Test func tokenAheadOfTheFeedIsGoneOnFrom() async throws {
+  @Test func anObservationContinuesFromATokenAheadOfTheFeed() async throws {
     let fixture = try ServerFixture()
     let first = try fixture.insert()
-    _ = try await begun(fixture, ObserveParameters())
+    _ = try await begun(fixture, ObserveRequest())
     let second = try fixture.insert(announced: false)
     let token = try fixture.token()
-    // By the token alone: Fetch may have handed it out.
-    let byToken = try await begun(fixture, ObserveParameters(since: token))
+    // Only the token is given. Fetch may have returned it.
+    let byToken = try await begun(fixture, ObserveRequest(since: token))
     #expect(byToken.count == 1 && byToken[0].reload == nil && byToken[0].ids == nil && byToken[0].token == token)
-    let byList = try await begun(fixture, ObserveParameters(since: token, sinceIDs: second + first))
+    let byList = try await begun(fixture, ObserveRequest(since: token, sinceIDs: second + first))
     #expect(byList.count == 1 && byList[0].reload == nil && byList[0].details == nil && byList[0].count == 2)
   }
 
-  @Test func tokenOfACommitToComeIsExpired() async throws {
+  @Test func tokenOfAFutureCommitIsExpired() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert()
     let token = fixture.catalog.token(7).description
-    #expect(try await begun(fixture, ObserveParameters(since: token, sinceIDs: ids)).first?.reload == .tokenExpired)
+    #expect(try await begun(fixture, ObserveRequest(since: token, sinceIDs: ids)).first?.reload == .tokenExpired)
   }
 
   @Test func tokenStillWorksAfterManyCommitsThatLeftTheListAlone() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(3)
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
-    let start = try #require(try await begun(fixture, ObserveParameters()).first)
+    let start = try #require(try await begun(fixture, ObserveRequest()).first)
     for _ in 0..<100 {
       try fixture.delete([])
-      _ = try fixture.library.lists.current(plan)
+      _ = try fixture.library.live.lists.current(plan)
     }
-    let unchanged = try #require(try await begun(fixture, ObserveParameters(since: start.token)).first)
+    let unchanged = try #require(try await begun(fixture, ObserveRequest(since: start.token)).first)
     #expect(unchanged.reload == nil && unchanged.ids == nil && unchanged.digest == start.digest)
     try fixture.delete([ids[0]])
-    let changed = try #require(try await begun(fixture, ObserveParameters(since: start.token)).first)
+    let changed = try #require(try await begun(fixture, ObserveRequest(since: start.token)).first)
     #expect(try changed.details?.applied(to: start.ids ?? []) == fixture.ids())
   }
 
-  @Test func digestOfAListThatIsTheSameIsAsGoodAsTheList() async throws {
+  @Test func digestOfAnUnchangedListReplacesTheList() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(3)
     let token = try fixture.token()
     let digest = ListDigest(of: ids.reversed()).description
-    // Nobody has asked for the list at the token.
+    // The list at the token was never requested.
     try fixture.commit { writer, record in
       try writer.setUserData(of: ids[1], isFavorite: true, isHidden: nil, &record)
     }
@@ -61,18 +63,18 @@ import Testing
       try #require(
         try await begun(
           fixture,
-          ObserveParameters(
+          ObserveRequest(
             options: nil, since: token, sinceDigest: digest, sinceIDs: nil, objects: nil, reloadOnly: nil)
         ).first)
     }
-    let list = try await begun(fixture, ObserveParameters())[0].ids
+    let list = try await begun(fixture, ObserveRequest())[0].ids
     let known = try await first(ListDigest(of: list ?? []).description)
     #expect(known.reload == nil && known.previousToken == token && known.details?.changedFields == ["favorite"])
     #expect(try known.details?.applied(to: list ?? []) == list)
     #expect(try await first(nil).reload == .tokenExpired)
     let other = try fixture.insert()
     #expect(try await first(digest).reload == .tokenExpired)
-    // It is the same again.
+    // The list is the same again.
     try fixture.delete(other)
     #expect(try await first(ListDigest(of: list ?? []).description).reload == nil)
   }
@@ -82,7 +84,7 @@ import Testing
     let ids = try fixture.insert(6)
     var observers = try await Observers(fixture, count: 1)
     for id in ids.dropLast() {
-      // As after so many commits that none is in memory.
+      // With `isKnown: false`, the commit is not in memory, as after many others.
       try fixture.commit(isKnown: false) { writer, record in
         try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
       }
@@ -90,7 +92,7 @@ import Testing
     try fixture.catalog.write { try $0.pruneHistory(before: 4) }
     try await observers.advance()
     let last = try #require(observers.sent[0].last)
-    // That assets 1 and 2 changed is known nowhere: a difference would not say so.
+    // It is not recorded that assets 1 and 2 changed, so a difference would lack them.
     #expect(last.reload == .tokenExpired && last.previousToken == observers.sent[0][0].token && last.complete == true)
     let token = try fixture.token()
     #expect(last.ids == observers.sent[0][0].ids && last.token == token)
@@ -99,10 +101,10 @@ import Testing
     #expect(observers.sent[0].last?.details != nil)
   }
 
-  @Test func objectsAreLeftOutWhenOneIsGoneAgain() async throws {
+  @Test func objectsAreLeftOutIfOneHasBeenDeleted() async throws {
     let fixture = try ServerFixture()
     let first = try fixture.insert()
-    var observation = try fixture.observation(ObserveParameters(objects: true))
+    var observation = try fixture.observation(ObserveRequest(objects: true))
     var sent: [Observation] = []
     try await observation.begin { observation, _ in sent.append(observation) }
 
@@ -112,13 +114,13 @@ import Testing
 
     let gone = try fixture.insert(2)
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
-    _ = try fixture.library.lists.current(plan)
+    _ = try fixture.library.live.lists.current(plan)
     try fixture.delete([gone[0]], announced: false)
     try await observation.advance { observation, _ in sent.append(observation) }
     let details = try #require(sent.last?.details)
     #expect(details.insertedIDs.count == 2 && sent.last?.insertedAssets == nil && sent.last?.changedAssets == nil)
 
-    // The deletion is announced with whatever comes next.
+    // The next commit announces the deletion, too.
     try fixture.delete([])
     try await observation.advance { observation, _ in sent.append(observation) }
     #expect(sent.last?.count == first.count + present.count + 1 && sent.last?.details?.removedBefore.count == 1)

@@ -1,15 +1,16 @@
-import PhotoModel
+import PhotoContract
 import Varlink
 
+@testable import PhotoLive
 @testable import PhotoServer
 
-/// Several observations of one fetch that a test steps, and what each was sent.
+/// Several observations of one fetch that a test advances, and the observations sent to each.
 struct Observers {
-  var observations: [LiveObservation]
+  var observations: [ListObservation]
   var sent: [[Observation]]
   var encoded: [[VarlinkEncoded]]
 
-  init(_ fixture: ServerFixture, count: Int, _ parameters: ObserveParameters = ObserveParameters()) async throws {
+  init(_ fixture: ServerFixture, count: Int, _ parameters: ObserveRequest = ObserveRequest()) async throws {
     observations = try (0..<count).map { _ in try fixture.observation(parameters) }
     sent = Array(repeating: [], count: count)
     encoded = Array(repeating: [], count: count)

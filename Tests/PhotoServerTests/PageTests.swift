@@ -1,14 +1,14 @@
 import Dispatch
 import Foundation
 import Glibc
-import PhotoModel
+import PhotoTestSupport
 import Synchronization
 import Testing
 import Varlink
 
 @testable import PhotoServer
 
-/// Pages that nobody reads for a while.
+/// Pages that stay unread for a while.
 @Suite(.timeLimit(.minutes(10))) struct PageTests {
   private struct Page: Decodable {
     struct Parameters: Decodable { let assets: [Identified]? }
@@ -18,7 +18,7 @@ import Varlink
     let error: String?
   }
 
-  /// Ten seconds, that pass at once for one page and never for the others.
+  /// A deadline of ten seconds that passes at once for one page, and never for the others.
   private final class Deadline: Sendable {
     private let page: Int
     private let startCount = Mutex(0)
@@ -26,7 +26,7 @@ import Varlink
 
     init(passesFor page: Int) { self.page = page }
 
-    /// For how many pages it was set.
+    /// The number of pages for which it was set.
     var count: Int { startCount.withLock { $0 } }
 
     func pass() async throws {
@@ -41,7 +41,7 @@ import Varlink
     func waitUntilPassed() async { for await _ in passed { return } }
   }
 
-  /// The pages of everything, read after `ready`.
+  /// The pages of all assets, read after `ready`.
   private func pages(_ path: String, after ready: () async throws -> Void) async throws -> [Page] {
     let socket = try RawSocket(path: path)
     try socket.send(#"{"method":"org.photod.library.Fetch","parameters":{},"more":true}"#)
@@ -50,7 +50,7 @@ import Varlink
     repeat {
       pages.append(try JSONDecoder().decode(Page.self, from: try await socket.receive()))
     } while pages.last?.continues == true
-    // The next call is answered after whatever this one had to report.
+    // The next call is answered after everything that this one had to report.
     try await status(socket)
     return pages
   }
@@ -62,7 +62,7 @@ import Varlink
 
   @Test func lastPageMayBeReadLate() async throws {
     let fixture = try ServerFixture()
-    // Two pages, together more than a connection buffers.
+    // Two pages, which together exceed the buffer of a connection.
     let ids = try fixture.insert(700, titleLength: 2_300)
     let deadline = Deadline(passesFor: 2)
     try await fixture.serving(pageDeadline: deadline.pass) { path, failures in
@@ -74,14 +74,31 @@ import Varlink
     }
   }
 
-  @Test func pageThatOthersFollowExpiresUnread() async throws {
+  @Test func anUnreadPageThatOthersFollowExpires() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(2_000, titleLength: 2_300)
     let deadline = Deadline(passesFor: 2)
     try await fixture.serving(pageDeadline: deadline.pass) { path, failures in
       let pages = try await pages(path) {
         await deadline.waitUntilPassed()
-        // A round trip beside it: the service has turned to the deadline by then.
+        // After this round trip on another connection, the service has handled the deadline.
+        try await status(try RawSocket(path: path))
+      }
+      #expect(pages.count == 3 && pages.last?.error == "org.photod.library.SnapshotExpired")
+      #expect(failures() == [])
+    }
+  }
+
+  /// Pages that are read in time do not extend the life of the snapshot.
+  @Test func aSnapshotExpiresAsAWhole() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(2_000, titleLength: 2_300)
+    let deadline = Deadline(passesFor: 2)
+    let forever: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(3_600)) }
+    let passes: @Sendable (ContinuousClock.Instant) async throws -> Void = { _ in try await deadline.pass() }
+    try await fixture.serving(pageDeadline: forever, snapshotDeadline: passes) { path, failures in
+      let pages = try await pages(path) {
+        await deadline.waitUntilPassed()
         try await status(try RawSocket(path: path))
       }
       #expect(pages.count == 3 && pages.last?.error == "org.photod.library.SnapshotExpired")
@@ -90,25 +107,14 @@ import Varlink
   }
 }
 
-/// A client that reads when it is told to.
-private final class RawSocket: Sendable {
+/// A client that reads only when the test says so.
+final class RawSocket: Sendable {
   private let descriptor: CInt
   private let received = Mutex<[UInt8]>([])
-  /// Reading blocks; the tasks' threads are needed by the service.
+  /// Reading blocks, and the service needs the threads of tasks.
   private let queue = DispatchQueue(label: "raw socket")
 
-  init(path: String) throws {
-    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let result = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    try #require(result == 0)
-  }
+  init(path: String) throws { descriptor = try connectedSocket(path: path) }
 
   deinit { close(descriptor) }
 
@@ -117,7 +123,7 @@ private final class RawSocket: Sendable {
     try #require(write(descriptor, bytes, bytes.count) == bytes.count)
   }
 
-  /// One message, without its NUL.
+  /// Receives one message, without its NUL.
   func receive() async throws -> Data {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { continuation.resume(with: Result { try self.receiveBlocking() }) }

@@ -1,20 +1,24 @@
+import ChangeDetails
+import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 import class Foundation.ProcessInfo
 
 @testable import PhotoCatalog
 @testable import PhotoIndexer
+@testable import PhotoLive
 @testable import PhotoServer
 
-/// Whatever is committed, and whenever who observes looks: what an observer makes of what it is sent is the list.
+/// Whatever is committed, and whenever an observer looks: its list, made from the observations, is the library's list.
 @Suite struct ReplicaTests {
-  /// PHOTOD_REPLICA_SEEDS says how many libraries are gone through instead of three.
+  /// PHOTOD_REPLICA_SEEDS sets the number of libraries, which is three by default.
   private static let seeds: ClosedRange<UInt64> =
     1...(ProcessInfo.processInfo.environment["PHOTOD_REPLICA_SEEDS"].flatMap(UInt64.init) ?? 3)
 
   private struct Replica {
-    var observation: LiveObservation
+    var observation: ListObservation
     let plan: FetchPlan
     var ids: [Int64] = []
     var token = ""
@@ -57,8 +61,8 @@ import class Foundation.ProcessInfo
   ]
 
   @Test(arguments: seeds)
-  func replicaIsTheListAfterEveryLook(seed: UInt64) async throws {
-    var random = SplitMix(seed: seed)
+  func replicaEqualsTheListAfterEveryLook(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
     let fixture = try ServerFixture()
     var live = try fixture.insert(150)
     let album = try fixture.addAlbum("Album", of: Array(live.prefix(40)))
@@ -71,7 +75,7 @@ import class Foundation.ProcessInfo
     for options in Self.fetches + Self.fetches {
       let plan = try fixture.catalog.read { try $0.plan(options) }
       replicas.append(
-        Replica(observation: try fixture.observation(ObserveParameters(options: options)), plan: plan))
+        Replica(observation: try fixture.observation(ObserveRequest(options: options)), plan: plan))
     }
     for index in replicas.indices { try await replicas[index].begin() }
 
@@ -115,7 +119,7 @@ import class Foundation.ProcessInfo
     for index in replicas.indices { try await replicas[index].advance() }
     let fields = replicas.reduce(into: Set<String>()) { $0.formUnion($1.changedFields) }
     #expect(fields.isSuperset(of: ["favorite", "path", "availability"]))
-    #expect(fixture.library.lists.countsSinceStart.passes > 100)
+    #expect(fixture.library.live.lists.countsSinceStart.passes > 100)
     for (one, other) in zip(replicas, replicas.dropFirst(Self.fetches.count)) {
       #expect(one.ids == other.ids && one.plan == other.plan)
     }
@@ -134,7 +138,7 @@ extension ServerFixture {
     record.insert(asset: ids[ids.count - 1])
   }
 
-  /// Puts an asset into the album, or moves it there, or takes it out.
+  /// Adds an asset to the album, moves it within the album, or removes it.
   fileprivate func edit(
     _ writer: CatalogWriter, _ album: Int64, _ id: Int64, _ rank: Int, _ record: inout CommitRecord
   ) throws {
@@ -157,7 +161,7 @@ extension ServerFixture {
     try update.run()
   }
 
-  /// - Returns: its id.
+  /// - Returns: the id of the album.
   fileprivate func addAlbum(_ title: String, of ids: [Int64]) throws -> Int64 {
     try catalog.write { writer in
       let insert = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
@@ -172,20 +176,5 @@ extension ServerFixture {
       }
       return album
     }
-  }
-}
-
-/// SplitMix64 (https://prng.di.unimi.it/splitmix64.c): the same numbers for the same seed, on every machine.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -1,7 +1,9 @@
 import Foundation
 import Logging
 import PhotoCatalog
+import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import PhotoWatch
 import Synchronization
 import Testing
@@ -9,34 +11,32 @@ import Varlink
 import WatchRecords
 
 @testable import PhotoIndexer
+@testable import PhotoLive
 @testable import PhotoServer
 
-/// A library over a catalog in a folder of its own, whose commits a test makes itself, announced or not.
+/// A library over a catalog in its own folder. The test makes its commits, and decides whether they are announced.
 final class ServerFixture: Sendable {
-  let folder: String
+  private let environment: TestCatalog
+  var folder: String { environment.folder }
   let catalog: Catalog
   let library: Library
-  /// Those of the observations that a test steps itself.
-  let differences = SharedDifferences()
+  /// The differences for the observations that a test advances itself.
   let directoryID: Int64
+  /// The reads of a client whose part the test plays.
+  let reads = ClientReads(
+    threads: ReadThreads(), peer: VarlinkPeer(connection: 1, uid: geteuid(), gid: getegid(), pid: getpid()))
 
-  init() throws {
-    folder = NSTemporaryDirectory() + "photod-server-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    catalog = try Catalog(path: folder + "/catalog.sqlite")
-    directoryID = try catalog.write { writer in
-      try writer.insertDirectory(
-        parentID: nil, rootID: try writer.insertRoot(path: Array("/p".utf8)), name: [],
-        volumeID: try writer.volume(identity: "v"), inode: 1, birthTime: 1
-      ).directory
-    }
+  /// - Parameters:
+  ///   - root: the path of the only root, which need not exist.
+  ///   - isReopened: whether tokens of its epoch were given out before it was opened.
+  init(root: String = "/p", isReopened: Bool = false) throws {
+    environment = try TestCatalog("server")
+    if isReopened { try environment.catalog.close() }
+    catalog = isReopened ? try environment.open() : environment.catalog
+    directoryID = try catalog.addRoot(root)
     library = try Library(
-      catalog: catalog, watcher: SilentWatcher(), configuration: .init(roots: [], version: "1"),
+      catalog: catalog, watcher: ScriptedWatcher(), configuration: .init(roots: [], version: "1"),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-  }
-
-  deinit {
-    do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
   }
 
   /// Adds photos in one commit.
@@ -67,9 +67,9 @@ final class ServerFixture: Sendable {
     }
   }
 
-  /// A commit is in the catalog before the feed says so: between both is where races are.
+  /// Commits. A commit is in the catalog before the feed announces it, and races happen in between.
   ///
-  /// - Parameter isKnown: false: as with a large one, what it did is in history alone.
+  /// - Parameter isKnown: false for a commit whose effects are only in the history, as for a large one.
   func commit(
     announced: Bool = true, isKnown: Bool = true, _ body: (CatalogWriter, inout CommitRecord) throws -> Void
   ) throws {
@@ -79,21 +79,27 @@ final class ServerFixture: Sendable {
       let sequence = try writer.append(record, origin: "watcher", date: 1)
       return (sequence, try writer.effects(of: record, origin: "watcher"))
     }
-    library.recentCommits.append(isKnown ? effects : nil, sequence: sequence)
-    if announced { library.feed.publish(sequence) }
+    library.live.commits.append(isKnown ? effects : nil, sequence: sequence)
+    if announced { library.live.feed.publish(sequence) }
   }
 
-  /// Runs `body` while a service answers on a socket; `failures` are what it reports as errors of its own.
+  /// Runs `body` while a service answers on a socket. `failures` returns the internal errors that it reported.
   func serving(
+    threads: ReadThreads = ReadThreads(),
     pageDeadline: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) },
+    snapshotDeadline: @escaping @Sendable (ContinuousClock.Instant) async throws -> Void = { _ in
+      try await Task.sleep(for: .seconds(3_600))
+    },
     _ body: @Sendable (_ socket: String, _ failures: @Sendable () -> [String]) async throws -> Void
   ) async throws {
     let failures = Mutex<[String]>([])
     try await withThrowingTaskGroup { group in
       let interface = LibraryService(
         library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-        pageDeadline: pageDeadline)
-      let manage = ManageService(connections: interface.connections, events: library.events, library: library) {
+        threads: threads, pageDeadline: pageDeadline, snapshotDeadline: snapshotDeadline)
+      let manage = ManageService(
+        connections: interface.connections, events: library.events, library: library, threads: threads
+      ) {
         try Task.checkCancellation()
         await Task.yield()
       }
@@ -102,7 +108,6 @@ final class ServerFixture: Sendable {
         onEvent: { event in
           if case .failed(_, let method, let error) = event { failures.withLock { $0.append("\(method): \(error)") } }
         })
-      interface.connections.watch(service)
       let socket = folder + "/s"
       let descriptor = try VarlinkSocket.listen(path: socket)
       group.addTask { try await service.serve(listeningDescriptor: descriptor) }
@@ -111,26 +116,14 @@ final class ServerFixture: Sendable {
     }
   }
 
+  var differences: SharedDifferences { library.live.differences }
+
   func token() throws -> String { try catalog.read { try $0.token().description } }
 
-  func observation(_ parameters: ObserveParameters = ObserveParameters()) throws -> LiveObservation {
+  func observation(_ parameters: ObserveRequest = ObserveRequest()) throws -> ListObservation {
     let plan = try catalog.read { try $0.plan(parameters.options ?? FetchOptions()) }
-    return LiveObservation(library: library, differences: differences, plan: plan, parameters: parameters)
+    return ListObservation(of: library.live, reads: reads, plan: plan, request: parameters) { [library] in
+      try await library.endTokens(because: $0)
+    }
   }
-}
-
-extension ObserveParameters {
-  init(options: FetchOptions? = nil, since: String? = nil, sinceIDs: [Int64]? = nil, objects: Bool? = nil) {
-    self.init(options: options, since: since, sinceDigest: nil, sinceIDs: sinceIDs, objects: objects, reloadOnly: nil)
-  }
-}
-
-/// A disk on which nothing happens.
-private struct SilentWatcher: WatchSource {
-  func nextInput() async -> WatchInput? { nil }
-  func start() throws {}
-  func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32 { 0 }
-  func sync(number: UInt64) {}
-  func setRoots(_ roots: [WatchRoot]) {}
-  func stop() async {}
 }

@@ -1,39 +1,42 @@
-import PhotoModel
+import PhotoContract
 import Testing
 import Varlink
 
 @testable import PhotoIndexer
+@testable import PhotoLive
 @testable import PhotoServer
 
-/// What many observers of one fetch cost.
+/// The cost of many observers of one fetch.
 @Suite struct SharedDifferenceTests {
   @Test func differenceOfAThousandObserversIsMadeOnce() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(500)
     var observers = try await Observers(fixture, count: 1_000)
-    let before = fixture.library.lists.countsSinceStart
+    let before = fixture.library.live.lists.countsSinceStart
+    let readCount = fixture.reads.threads.begunCount
     try fixture.insert(3)
     try fixture.delete([ids[7]])
     try await observers.advance()
     #expect(fixture.differences.counts == .init(made: 1, shared: 999))
-    #expect(fixture.library.lists.countsSinceStart.looks == before.looks + 1)
-    #expect(fixture.library.recentCommits.readCount == 0, "history is not read")
+    #expect(fixture.library.live.lists.countsSinceStart.looks == before.looks + 1)
+    #expect(fixture.library.live.commits.readCount == 0, "history is not read")
+    #expect(fixture.reads.threads.begunCount == readCount + 1, "the others need no thread")
     let list = try fixture.ids()
     for index in 0..<1_000 {
       let (sent, first) = (observers.sent[index], observers.sent[0])
       #expect(sent.count == 2 && sent[1] == first[1] && observers.encoded[index][1] == observers.encoded[0][1])
     }
     #expect(try observers.sent[0][1].details?.applied(to: observers.sent[0][0].ids ?? []) == list)
-    // A commit that leaves their list alone.
+    // This commit does not change their list.
     try fixture.commit { _, record in record.update(collection: 1_000) }
     try await observers.advance()
     #expect(observers.sent.allSatisfy { $0.count == 2 })
     #expect(fixture.differences.counts == .init(made: 2, shared: 1_998))
-    #expect(fixture.library.lists.countsSinceStart.looks == before.looks + 1)
+    #expect(fixture.library.live.lists.countsSinceStart.looks == before.looks + 1)
   }
 
-  /// Who was asleep gets one difference of its own, and then the same as all.
-  @Test func observersThatHaveOtherListsShareNothing() async throws {
+  /// Observers that did not read get one difference of their own, and then the same one as all others.
+  @Test func observersWithDifferentListsShareNothing() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(50)
     var observers = try await Observers(fixture, count: 30)
@@ -55,11 +58,11 @@ import Varlink
     }
   }
 
-  @Test func observersWithObjectsAreSentThem() async throws {
+  @Test func observersThatWantObjectsGetThem() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(5)
     var plain = try await Observers(fixture, count: 3)
-    var whole = try await Observers(fixture, count: 3, ObserveParameters(objects: true))
+    var whole = try await Observers(fixture, count: 3, ObserveRequest(objects: true))
     let new = try fixture.insert()
     try await plain.advance()
     try await whole.advance()
@@ -80,7 +83,7 @@ import Varlink
     #expect(differences.counts == .init(made: 1_000, shared: 1_000) && differences.byteCount > 50_000)
   }
 
-  @Test func differenceThatFailsIsTriedAgain() throws {
+  @Test func aFailedDifferenceIsRetried() throws {
     struct Failure: Error {}
     let differences = SharedDifferences()
     let key = SharedDifferences.Key(plan: "p", previousToken: "t", after: 1, through: 2, objects: false)
@@ -89,7 +92,7 @@ import Varlink
     #expect(differences.counts == .init(made: 1, shared: 0))
   }
 
-  @Test func manyWhoAskAtOnceWaitForOne() async throws {
+  @Test func concurrentCallersShareOneComputation() async throws {
     let differences = SharedDifferences()
     try await withThrowingTaskGroup { group in
       for task in 0..<8 {
@@ -109,7 +112,7 @@ import Varlink
     #expect(differences.counts == .init(made: 500, shared: 3_500))
   }
 
-  @Test func pagesOfAListThatIsSentToManyAreMadeOnce() {
+  @Test func pagesOfAListForManyObserversAreMadeOnce() {
     let pages = SharedPages(maximumBytes: 5_000)
     let list = SharedPages.List(plan: "p", sequence: 1)
     let other = SharedPages.List(plan: "p", sequence: 2)

@@ -7,27 +7,27 @@ import Varlink
 @testable import PhotoIndexer
 @testable import PhotoServer
 
-/// What is under each root, without a walk over the library for every commit.
+/// The counts of each root, made without a walk over the library for every commit.
 @Suite struct StatusTests {
   private struct Reply: Decodable { let status: LibraryStatus }
 
-  @Test func rootsAreCountedOnceASecondWhileFollowed() throws {
+  @Test func rootsAreCountedAtMostOnceASecondForAFollower() async throws {
     let fixture = try ServerFixture()
     let time = Mutex(ContinuousClock.now)
     let start = time.withLock { $0 }
     let cache = RootCountCache(catalog: fixture.catalog, now: { time.withLock { $0 } })
-    func count(_ maximumAge: Duration = .seconds(1)) throws -> (assets: Int?, dueAt: ContinuousClock.Instant?) {
-      let (counts, dueAt) = try cache.counts(at: fixture.library.feed.sequence, maximumAge: maximumAge)
+    func count(_ maximumAge: Duration = .seconds(1)) async throws -> (assets: Int?, dueAt: ContinuousClock.Instant?) {
+      let (counts, dueAt) = try await cache.counts(at: fixture.library.live.feed.sequence, maximumAge: maximumAge)
       return (counts["/p"]?.assets, dueAt)
     }
-    #expect(try count() == (0, nil))
+    #expect(try await count() == (0, nil))
     try fixture.insert()
     time.withLock { $0 += .milliseconds(999) }
-    #expect(try count() == (0, start + .seconds(1)))
+    #expect(try await count() == (0, start + .seconds(1)))
     time.withLock { $0 += .milliseconds(1) }
-    #expect(try count() == (1, nil))
+    #expect(try await count() == (1, nil))
     try fixture.insert()
-    #expect(try count(.zero) == (2, nil), "who asks once is told what is true")
+    #expect(try await count(.zero) == (2, nil), "who asks once is told what is true")
   }
 
   @Test(.timeLimit(.minutes(10))) func lastStatusOfAFollowerHasTheLastCounts() async throws {
@@ -47,8 +47,8 @@ import Varlink
     }
   }
 
-  /// `photoctl status --wait && ...` goes on with what that status says.
-  @Test(.timeLimit(.minutes(10))) func firstStatusThatIsLiveHasTheRootsCounts() async throws {
+  /// After `photoctl status --wait &&`, a program relies on the counts in that status.
+  @Test(.timeLimit(.minutes(10))) func theFirstLiveStatusHasTheRootsCounts() async throws {
     let fixture = try ServerFixture()
     fixture.library.board.update { status in
       status.state = .scanning

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
@@ -37,7 +38,7 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func aDirectoryThatLeavesIsGoneBeforeASyncIsAnswered() async throws {
+  @Test func aDirectoryThatLeavesIsReportedBeforeASyncIsAnswered() async throws {
     disk.write("a/b/c.jpg")
     let session = try await WatchSession(roots: [disk.root])
     let number = try #require(session.model.number(ofPath: Array(disk.path("a").utf8)))
@@ -45,7 +46,7 @@ import WatchRecords
     let said = try await session.sync()
     #expect(said.contains(.directoryGone(number: number, evidence: .event)))
     session.expectTruth([disk.root])
-    // Its watches are gone as well: nothing that happens there is said.
+    // Its watches are gone as well, so nothing that happens there is reported.
     Disk.write(disk.outside + "/a/b/d.jpg", "x")
     let later = try await session.sync()
     #expect(later.count == 1)
@@ -109,7 +110,7 @@ import WatchRecords
     disk.write("seen/@eaDir/a.jpg")
     let said = try await session.sync()
     #expect(said.count == 1)
-    // Renamed to a hidden name it is gone, and back again it is there.
+    // A directory renamed to a hidden name is gone. Renamed back, it is found again.
     disk.rename("seen", ".seen")
     try await session.sync()
     #expect(session.model.files.isEmpty)
@@ -171,7 +172,7 @@ import WatchRecords
     #expect(session.model.violations.isEmpty)
     unlinkat(directory, "deep.jpg", 0)
     close(directory)
-    // What PATH_MAX keeps the test from removing by name goes up by level.
+    // Paths longer than PATH_MAX can't be removed by name, so the levels are removed one by one.
     #expect(removeDeep(disk.root, name))
     try await session.sync()
     #expect(session.model.directories.count == 1)
@@ -192,7 +193,7 @@ import WatchRecords
     return true
   }
 
-  @Test func aDirectoryThatCannotBeReadSaysSoAndIsReadWhenItCan() async throws {
+  @Test func anUnreadableDirectoryIsReportedAndIsReadOnceItCanBe() async throws {
     try #require(disk.makeUnreadable("a"))
     let session = try await WatchSession(roots: [disk.root])
     if geteuid() != 0 {
@@ -202,6 +203,32 @@ import WatchRecords
     }
     session.expectTruth([disk.root])
     #expect(session.model.files.count == 1)
+    await session.watcher.stop()
+  }
+
+  /// The namespace's root user has no rights in what belongs to another user there.
+  @Test(
+    .enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"), arguments: [0o000, 0o600])
+  func aWatchedDirectoryThatBecomesForbiddenIsSaidOnce(mode: mode_t) async throws {
+    disk.write("d/e/a.jpg")
+    for path in ["d/e/a.jpg", "d/e"] { chown(disk.path(path), 12345, 12345) }
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try Namespace.wrapper(disk, .watches, 1000))
+    func refusals() -> Int {
+      session.records.count { if case .unreadable(_, _, EACCES) = $0 { true } else { false } }
+    }
+    // Other attributes say nothing.
+    Disk.age(disk.path("d/e"), seconds: 60)
+    try await session.sync()
+    #expect(refusals() == 0)
+    chmod(disk.path("d/e"), mode)
+    try await session.sync()
+    #expect(refusals() == 1)
+    disk.write("d/e/b.jpg")
+    chmod(disk.path("d/e"), 0o755)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    #expect(session.model.files.count == 2)
     await session.watcher.stop()
   }
 }

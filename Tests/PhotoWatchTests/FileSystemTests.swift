@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
 
-enum FUSE {
-  static let isPermitted =
-    system(
-      """
-      D=$(mktemp -d) && mkdir $D/a $D/b && unshare -Urm sh -c "bindfs $D/a $D/b && umount $D/b" >/dev/null 2>&1
-      S=$?; rm -rf $D; exit $S
-      """) == 0
-}
-
-/// A file system that does not tell what others change in it: bindfs (FUSE) over `Behind`'s folder, mounted in a namespace
-/// of photod-watch's own. The tests change the folder behind the mount.
+/// A file system on which inotify misses changes: bindfs (FUSE) over the folder `behind`, mounted in photod-watch's own
+/// namespace. The tests change the folder behind the mount.
 @Suite(
   .enabled(
-    if: FUSE.isPermitted, "bindfs is not installed, or FUSE can't be mounted in a user namespace here"))
+    if: Namespace.canMountBindFS, "bindfs is not installed, or FUSE can't be mounted in a user namespace here"))
 struct FileSystemTests {
   let disk: Disk
-  /// What is changed; the mount shows the same.
+  /// The folder that the tests change. The mount shows the same files.
   let behind: String
 
   init() throws {
@@ -30,10 +22,10 @@ struct FileSystemTests {
     Disk.makeDirectories(behind)
   }
 
-  /// Mounts now, or when a file of that name is made in `outside`; unmounts when "unmount" is made, or with photod-watch's
-  /// end. Nothing is kept in caches.
+  /// Mounts at once, or when the test creates the file "mount" in `outside`. Unmounts when the test creates "unmount",
+  /// or when photod-watch ends. Nothing is cached.
   private func wrapper(_ mountPoint: String, waiting: Bool = false) throws -> String {
-    let executable = try WatchSession.builtExecutable()
+    let executable = BuiltPrograms.path("photod-watch")
     Disk.write(
       disk.outside + "/mounts",
       """
@@ -54,7 +46,7 @@ struct FileSystemTests {
   }
 
   private func isFile(_ record: WatchRecord, _ wanted: String) -> Bool {
-    if case .fileFound(_, let name, _) = record { name == Array(wanted.utf8) } else { false }
+    if case .fileFound(_, let name, _, _) = record { name == Array(wanted.utf8) } else { false }
   }
 
   private func isPolling(_ record: WatchRecord, _ polled: UInt32, of directories: UInt32) -> Bool {
@@ -68,7 +60,7 @@ struct FileSystemTests {
     let session = try await WatchSession(roots: [disk.root], executable: try wrapper(disk.root))
     #expect(isPolling(try #require(session.lastPolling), 2, of: 2))
     #expect(try Namespace.watchCount(of: session.watcher.processID) == 1)
-    // No event tells of these.
+    // No event reports these changes.
     Disk.write(behind + "/d/b.jpg", "x")
     try await session.take { isFile($0, "b.jpg") }
     rename(behind + "/d", behind + "/e")
@@ -88,23 +80,67 @@ struct FileSystemTests {
       roots: [disk.root], executable: try wrapper(disk.path("share"), waiting: true))
     #expect(session.lastPolling == nil)
     #expect(paths(session) == ["local/a.jpg"])
-    // It is mounted over a directory that is known and watched: nothing but the table of mounts tells.
+    // The mount covers a directory that is known and watched. Only the mount table shows that.
     Disk.write(disk.outside + "/mount", "")
     try await session.take { isPolling($0, 2, of: 4) }
     #expect(paths(session) == ["local/a.jpg", "share/d/b.jpg"])
-    // What is young may be said again meanwhile.
+    // Young files may be reported again meanwhile.
     Disk.write(behind + "/d/c.jpg", "x")
     try await session.take { isFile($0, "c.jpg") }
     #expect(paths(session) == ["local/a.jpg", "share/d/b.jpg", "share/d/c.jpg"])
     disk.write("local/d.jpg")
     let said = try await session.take { isFile($0, "d.jpg") }
     #expect(!said.contains { if case .listingStarted = $0 { true } else { false } })
-    // Gone, but by the word of a look only.
+    // The directory is gone, but only by scan.
     Disk.write(disk.outside + "/unmount", "")
     let gone = try await session.take { if case .directoryGone = $0 { true } else { false } }
     for case .directoryGone(_, let evidence) in gone { #expect(evidence == .scan) }
     try await session.sync()
     #expect(paths(session) == ["local/a.jpg", "local/d.jpg"])
+    #expect(session.model.violations.isEmpty)
+    await session.watcher.stop()
+  }
+
+  private func isLeftOut(_ record: WatchRecord) -> Bool {
+    if case .unreadable(_, let name, EREMOTE) = record { name == Array("share".utf8) } else { false }
+  }
+
+  /// A share that does not answer would block all drives.
+  @Test(arguments: [true, false]) func aShareBelowARootOnADriveIsLeftOut(isMountedLater: Bool) async throws {
+    disk.makeDirectory("share")
+    disk.write("local/a.jpg")
+    Disk.makeDirectories(behind + "/d")
+    Disk.write(behind + "/d/b.jpg", "x")
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try wrapper(disk.path("share"), waiting: isMountedLater), waiting: false,
+      place: .drives)
+    var said = try await session.sync()
+    if isMountedLater {
+      #expect(paths(session) == ["local/a.jpg"])
+      Disk.write(disk.outside + "/mount", "")
+      said = try await session.take(until: isLeftOut)
+      for case .directoryGone(_, let evidence) in said { #expect(evidence == .scan) }
+      said += try await session.sync()
+    }
+    #expect(said.contains(where: isLeftOut))
+    #expect(!said.contains { isFile($0, "b.jpg") } && session.lastPolling == nil)
+    #expect(paths(session) == ["local/a.jpg"])
+    // Neither a scan nor an event enters the share.
+    session.watcher.rescan(root: 1, directory: nil)
+    Disk.write(behind + "/c.jpg", "x")
+    disk.write("local/d.jpg")
+    try await session.take { if case .scanEnded = $0 { true } else { false } }
+    try await session.sync()
+    #expect(paths(session) == ["local/a.jpg", "local/d.jpg"])
+    // The files below the mount point are found again. The tests always see them, because only photod-watch has the
+    // mount.
+    disk.write("share/bare.jpg")
+    try await session.sync()
+    #expect(paths(session) == ["local/a.jpg", "local/d.jpg"])
+    Disk.write(disk.outside + "/unmount", "")
+    try await session.take { isFile($0, "bare.jpg") }
+    try await session.sync()
+    #expect(paths(session) == ["local/a.jpg", "local/d.jpg", "share/bare.jpg"])
     #expect(session.model.violations.isEmpty)
     await session.watcher.stop()
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
 
-/// What a person keeps out, by a marker in a folder or a pattern of the configuration.
+/// Files that the user excludes, by a marker in a folder or by a pattern of the configuration.
 @Suite struct IgnoreTests {
   let disk: Disk
 
@@ -13,7 +14,7 @@ import WatchRecords
 
   static let signature = "Signature: 8a477f597d28d172789f06886806bc55\n"
 
-  /// The files that are known, relative to the root.
+  /// The known files, relative to the root.
   private func known(_ session: WatchSession) -> [String] {
     session.model.files.keys.map { String(decoding: $0.dropFirst(disk.root.utf8.count + 1), as: UTF8.self) }.sorted()
   }
@@ -29,7 +30,7 @@ import WatchRecords
   // MARK: Markers
 
   @Test(arguments: [".nomedia", ".trackerignore", "CACHEDIR.TAG"])
-  func aMarkerKeepsOutWhatIsBelowItWhileItIsThere(marker: String) async throws {
+  func aMarkerExcludesItsFolderAsLongAsItExists(marker: String) async throws {
     disk.write("a/one.jpg")
     disk.write("a/b/c/two.jpg")
     disk.write("d/three.jpg")
@@ -39,7 +40,7 @@ import WatchRecords
     #expect(known(session) == ["d/three.jpg"])
     #expect(gone(said) == [.event])
     #expect(said.contains { if case .ignored(_, []) = $0 { true } else { false } })
-    // Nothing is looked at there meanwhile, and what was made is found once it may be.
+    // Nothing below is looked at meanwhile. Files created there are found once the marker is gone.
     disk.write("a/b/c/four.jpg")
     said = try await session.sync()
     #expect(said.count == 1)
@@ -63,7 +64,7 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func aMarkerThatIsRenamedComesAndGoes() async throws {
+  @Test func aRenamedMarkerCountsOnlyInItsNewFolder() async throws {
     disk.write("a/one.jpg")
     disk.write("b/two.jpg")
     disk.write("b/.nomedia", "")
@@ -94,7 +95,7 @@ import WatchRecords
     disk.rename("x", "y/x")
     try await session.sync()
     #expect(known(session) == ["y/b.jpg"])
-    // What leaves it is wanted.
+    // A folder that leaves it is wanted.
     disk.rename("y/x/deep", "deep")
     try await session.sync()
     #expect(known(session) == ["deep/a.jpg", "y/b.jpg"])
@@ -116,22 +117,18 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  /// Directories without a watch are looked at by their times, which a file that is written to does not change.
+  /// A directory without a watch is polled by its times, which do not change when a file in it is written.
   @Test(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
   func markersCountInPolledDirectoriesToo() async throws {
     for index in 0..<12 { disk.write("d\(index)/a.jpg") }
-    let script = disk.outside + "/limited"
-    let executable = try WatchSession.builtExecutable()
-    Disk.write(
-      script, "#!/bin/sh\nexec unshare -Ur sh -c 'echo 6 > /proc/sys/user/max_inotify_watches; exec \(executable)'\n")
-    chmod(script, 0o755)
-    let session = try await WatchSession(roots: [disk.root], executable: script)
+    let session = try await WatchSession(
+      roots: [disk.root], executable: Namespace.wrapper(disk, .watches, 6))
     #expect(known(session).count == 12)
     for index in 0..<12 { disk.write("d\(index)/CACHEDIR.TAG", "") }
     try await session.sync()
     #expect(known(session).count == 12)
-    // A directory that was changed within two seconds is listed anyway: they are to be older than that.
-    try await Task.sleep(for: .milliseconds(2200))
+    // A directory that changed within the last two seconds would be listed in any case.
+    try await Disk.wait(untilUnchangedFor: .milliseconds(2100), (0..<12).map { disk.path("d\($0)") })
     try await session.sync()
     for index in 0..<12 {
       let file = open(disk.path("d\(index)/CACHEDIR.TAG"), O_WRONLY)
@@ -149,7 +146,7 @@ import WatchRecords
 
   // MARK: Patterns
 
-  @Test func patternsOfTheConfigurationKeepOutBeforeAnyWatch() async throws {
+  @Test func configuredPatternsExcludeDirectoriesBeforeTheyAreWatched() async throws {
     disk.write("a.jpg")
     disk.write("b.heic")
     disk.write("Exports/c.jpg")
@@ -160,14 +157,14 @@ import WatchRecords
       roots: [disk.root], patterns: ["Exports", "*.heic", "Cache/**", "\(disk.root)/x/*.jpg"])
     #expect(known(session) == ["a.jpg", "x/Cache/f.jpg"])
     #expect(session.model.directories.count == 3)
-    // By events, too.
+    // The patterns also apply to events.
     disk.write("new.heic")
     disk.write("x/h.jpg")
     disk.write("y/Exports/i.jpg")
     disk.write("y/j.jpg")
     try await session.sync()
     #expect(known(session) == ["a.jpg", "x/Cache/f.jpg", "y/j.jpg"])
-    // A name that is kept out is as good as gone, and one that is not is new.
+    // A file that is renamed to an excluded name is gone. One that is renamed from an excluded name is new.
     disk.rename("y/j.jpg", "x/j.jpg")
     disk.rename("x/Cache", "Exports2")
     disk.rename("Exports2", "x/Exports/Cache")
@@ -186,7 +183,7 @@ import WatchRecords
     let session = try await WatchSession(roots: [disk.root])
     set(["Exports", "*.heic"], session)
     var said = try await session.sync()
-    // The model takes a name that a listing lacks for gone; who has a brake goes by what is said to be ignored.
+    // The model takes a name that a listing lacks as gone. A consumer with a brake needs the `ignored` records.
     #expect(known(session) == ["a.jpg"])
     #expect(gone(said) == [.event, .event])
     #expect(said.contains { if case .ignored(_, Array("b.heic".utf8)) = $0 { true } else { false } })
@@ -194,7 +191,7 @@ import WatchRecords
     set(["*.heic"], session)
     try await session.sync()
     #expect(known(session) == ["Exports/c.jpg", "a.jpg", "x/Exports/d/e.jpg"])
-    // The same again is no reason to scan.
+    // Setting the same patterns again causes no scan.
     set(["*.heic"], session)
     said = try await session.sync()
     #expect(said.count == 1)
@@ -204,14 +201,14 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  /// It was only created when the pattern came: it is looked at when it rests, and is not wanted then.
-  @Test func aFileThatIsOpenWhenAPatternComesStaysOut() async throws {
+  /// When the pattern came, the file was only created. It is looked at when it rests, and is no longer wanted then.
+  @Test func aFileThatIsOpenWhenAPatternComesIsNotReported() async throws {
     let session = try await WatchSession(roots: [disk.root])
     let descriptor = open(disk.path("b.jpg"), O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
     #expect(write(descriptor, "x", 1) == 1)
     disk.write("c.jpg")
-    // What is said of the second was queued after the first.
-    try await session.take { if case .fileFound(_, Array("c.jpg".utf8), _) = $0 { true } else { false } }
+    // The record of the second file proves that the event of the first was read.
+    try await session.take { if case .fileFound(_, Array("c.jpg".utf8), _, _) = $0 { true } else { false } }
     set(["b.jpg"], session)
     try await session.take { if case .scanEnded = $0 { true } else { false } }
     try await session.sync()
@@ -222,7 +219,7 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func patternsOutliveAPhotodWatch() async throws {
+  @Test func patternsSurviveARestartOfPhotodWatch() async throws {
     disk.write("a.jpg")
     disk.write("Exports/c.jpg")
     let session = try await WatchSession(roots: [disk.root])
@@ -235,7 +232,7 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func aFolderThatMovesIsJudgedByWhereItIs() async throws {
+  @Test func aMovedFolderIsJudgedByItsNewPath() async throws {
     disk.write("raw/x/old/a.jpg")
     disk.write("raw/x/new/b.jpg")
     disk.write("raw/x/c.jpg")

@@ -21,15 +21,15 @@ import WatchRecords
     channel.finish()
     channel.add(.started(session: 9))
     var received: [WatchInput] = []
-    for await input in WatchInputs(channel: channel) { received.append(input) }
+    while let input = await channel.next() { received.append(input) }
     #expect(received.first == .started(session: 1))
     #expect(received.compactMap(records).joined().elementsEqual((0..<10).map { .synced(number: UInt64($0)) }))
-    // What has waited is given in larger steps, the last ones apart.
+    // Waiting batches are merged, except the last ones.
     #expect(received.compactMap(records).map(\.count) == [7, 1, 1, 1])
   }
 
-  /// Nor does a death change places with what was said before it.
-  @Test func stepsAreBoundedAndNothingIsJoinedAcrossAStart() async {
+  /// A death also keeps its place behind the records that preceded it.
+  @Test func batchesAreBoundedAndNotMergedAcrossAStart() async {
     let channel = InputChannel(capacity: 4) {}
     let batch = [WatchRecord](repeating: .overflow, count: 900)
     for _ in 0..<6 { channel.add(.batch(batch)) }
@@ -37,7 +37,7 @@ import WatchRecords
     for _ in 0..<6 { channel.add(.batch([.overflow])) }
     channel.finish()
     var received: [WatchInput] = []
-    for await input in WatchInputs(channel: channel) { received.append(input) }
+    while let input = await channel.next() { received.append(input) }
     #expect(received.map { records($0)?.count } == [1_800, 1_800, 1_800, nil, 3, 1, 1, 1])
   }
 

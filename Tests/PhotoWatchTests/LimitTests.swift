@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
 
-/// Few watches, by a user namespace of its own; where that is not permitted these tests are skipped. Of 50 photod-watch
-/// takes three quarters, 37: 35 directories, the sync cookies, and one by which directories are recognised.
+/// Few watches, limited by a separate user namespace. Without permission for one, these tests are skipped. Of 50
+/// watches, photod-watch takes three quarters, 37: 35 for directories, one for the sync cookies, and one to recognise
+/// directories.
 @Suite(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
 struct LimitTests {
   let disk: Disk
@@ -32,7 +34,7 @@ struct LimitTests {
     for index in 0..<97 { Disk.removeTree(disk.path("d\(index)")) }
     try await session.sync()
     session.expectTruth([disk.root])
-    // Watches are free again: what has none gets one.
+    // Watches are free again, so directories without one get one.
     try await session.take { $0 == .polling(root: 1, reason: .watchLimit, polled: 0, directories: 5) }
     disk.write("d99/d.jpg")
     try await session.take { if case .fileFound = $0 { true } else { false } }
@@ -59,10 +61,10 @@ struct LimitTests {
     let session = try await session(watches: 200)
     #expect(session.lastPolling == nil)
     try Namespace.set(.watches, 40, of: session.watcher.processID)
-    // 30 are its share: 28 directories, the root among them.
+    // Its share is 30 watches, which leaves 28 for directories including the root.
     try await session.take { $0 == .polling(root: 1, reason: .watchLimit, polled: 33, directories: 61) }
     #expect(try Namespace.watchCount(of: session.watcher.processID) == 29)
-    // Those that changed last have kept theirs: what comes there is said without anybody looking.
+    // The directories that changed last have kept their watches. Changes there are reported without polling.
     for index in 0..<27 { disk.write("d\(index)/b.jpg") }
     var found = 0
     while found < 27 { found += try await session.take(until: isFile).count(where: isFile) }
@@ -91,7 +93,7 @@ struct LimitTests {
     await session.watcher.stop()
   }
 
-  /// Another program of the user holds 14 of 20 watches: less than the share, 15, is to be had.
+  /// Another program of the user holds 14 of 20 watches. Fewer are free than the share of 15.
   @Test func whatOthersHoldIsNotCountedOn() async throws {
     for index in 0..<20 { disk.write("d\(index)/a.jpg") }
     let other = try Disk()
@@ -109,12 +111,12 @@ struct LimitTests {
     try await session.sync()
     session.expectTruth([disk.root])
     await first.watcher.stop()
-    // They are free; what other programs give back is found within the time after which it is asked for again.
+    // These watches are free now. Watches that other programs release are found when photod-watch asks for them again.
     try await session.take { if case .polling(1, .watchLimit, 8, 21) = $0 { true } else { false } }
     await session.watcher.stop()
   }
 
-  /// The limit is reached before photod-watch has any: not even sync cookies can be watched.
+  /// The limit is reached before photod-watch has any watch, so not even the sync cookies can be watched.
   @Test func withoutAnyWatchASyncStillTellsAll() async throws {
     for index in 0..<20 { disk.write("d\(index)/a.jpg") }
     let session = try await session(watches: 0)
@@ -131,10 +133,10 @@ struct LimitTests {
     await session.watcher.stop()
   }
 
-  // MARK: Who has the watches
+  // MARK: The directories that have watches
 
   @Test func theDirectoriesThatChangedLastHaveTheWatches() async throws {
-    // The walk meets them in another order.
+    // The walk finds them in another order.
     for index in 0..<60 {
       disk.write("d\(index)/a.jpg")
       Disk.age(disk.path("d\(index)"), seconds: 100 * (60 - index))
@@ -153,7 +155,7 @@ struct LimitTests {
     try await session.waitForWatches(disk.root, (26..<60).map { "d\($0)" })
     disk.write("d3/b.jpg")
     try await session.waitForWatches(disk.root, ["d3"] + (27..<60).map { "d\($0)" })
-    // d3 is watched now and d26 polled: nothing of either is missed.
+    // d3 is watched now and d26 is polled. No change of either is missed.
     disk.write("d3/c.jpg")
     disk.write("d26/c.jpg")
     try await session.sync()
@@ -161,8 +163,8 @@ struct LimitTests {
     await session.watcher.stop()
   }
 
-  /// All that are watched changed lately: watches do not go to and fro. What comes in polled directories is said after a
-  /// look, so each round is one more chance for that.
+  /// All watched directories changed recently, so watches must not go to and fro. Changes in polled directories are
+  /// reported after a look, so each round is another chance for that.
   @Test func watchesDoNotGoToAndFro() async throws {
     for index in 0..<60 { disk.write("d\(index)/a.jpg") }
     let session = try await session(watches: 50)
@@ -171,7 +173,7 @@ struct LimitTests {
       for index in 0..<60 { disk.write("d\(index)/\(round).jpg") }
       var found: Set<DirectoryNumber> = []
       while found.count < 60 {
-        for case .fileFound(let directory, let name, _) in try await session.take(until: isFile) {
+        for case .fileFound(let directory, let name, _, _) in try await session.take(until: isFile) {
           if name == Array("\(round).jpg".utf8) { found.insert(directory) }
         }
       }

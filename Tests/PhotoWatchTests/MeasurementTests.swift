@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
 
-/// Figures for who runs them by hand: PHOTOD_MEASURE=1, and PHOTOD_MEASURE_ROOT for a folder to scan.
-@Suite(.serialized, .enabled(if: getenv("PHOTOD_MEASURE") != nil, "PHOTOD_MEASURE is not set"))
+/// Figures for a person who runs these tests by hand: PHOTOD_MEASURE=1, and PHOTOD_MEASURE_ROOT for a folder to scan.
+@Suite(.serialized, .enabled(if: getenv("PHOTOD_MEASURE") != nil, "a measurement: PHOTOD_MEASURE is not set"))
 struct MeasurementTests {
   @Test func fromCloseToRecord() async throws {
     let disk = try Disk()
@@ -122,7 +123,7 @@ struct MeasurementTests {
 }
 
 extension Disk {
-  /// VmRSS of a process; 0 when it is no more.
+  /// VmRSS of a process; 0 if it has ended.
   static func residentKilobytes(_ process: pid_t) -> Int {
     let lines = read("/proc/\(process)/status")?.split(separator: "\n") ?? []
     return lines.first { $0.hasPrefix("VmRSS:") }.flatMap { Int($0.filter(\.isNumber)) } ?? 0

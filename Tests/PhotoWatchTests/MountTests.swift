@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
 
-/// Mounts in a namespace of their own; where that is not permitted these tests are skipped. A script mounts and unmounts
-/// when the test makes a file, beside photod-watch and in its namespace.
+/// Mounts in a separate namespace. Without permission for one, these tests are skipped. A script beside photod-watch,
+/// in its namespace, mounts and unmounts when the test creates a file.
 @Suite struct MountTests {
-  static let isPermitted =
-    system("unshare -Urm sh -c 'mount -t tmpfs none /mnt && umount /mnt' 2>/dev/null") == 0
-
   let disk: Disk
 
   init() throws { disk = try Disk() }
 
   private func wrapper(_ mountPoint: String) throws -> String {
-    let executable = try WatchSession.builtExecutable()
+    let executable = BuiltPrograms.path("photod-watch")
     Disk.write(
       disk.outside + "/mounts",
       """
@@ -34,7 +32,7 @@ import WatchRecords
     return disk.outside + "/wrapper"
   }
 
-  @Test(.enabled(if: isPermitted, "mounts in a user namespace are not permitted here"))
+  @Test(.enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"))
   func anUnmountedRootIsOfflineWithoutRemovalsAndComesBack() async throws {
     disk.makeDirectory("drive")
     let session = try await WatchSession(roots: [disk.path("drive")], executable: try wrapper(disk.path("drive")))
@@ -43,7 +41,7 @@ import WatchRecords
     let said = try await session.take { if case .rootOffline = $0 { true } else { false } }
     #expect(!said.contains { if case .directoryGone = $0 { true } else { false } })
     #expect(!said.contains { if case .fileGone = $0 { true } else { false } })
-    // The empty directory that it was mounted on is a root as well: that is for photod to doubt.
+    // The empty directory below the mount is a root as well. Doubting it is photod's task.
     try await session.sync()
     #expect(session.model.files.isEmpty)
     Disk.write(disk.outside + "/mount", "")
@@ -54,8 +52,8 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test(.enabled(if: isPermitted, "mounts in a user namespace are not permitted here"))
-  func whatIsUnmountedBelowARootIsGoneByScanOnly() async throws {
+  @Test(.enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"))
+  func aDirectoryUnmountedBelowARootIsGoneByScanOnly() async throws {
     disk.makeDirectory("drive")
     disk.write("kept.jpg")
     let session = try await WatchSession(roots: [disk.root], executable: try wrapper(disk.path("drive")))

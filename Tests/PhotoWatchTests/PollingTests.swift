@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
 
-/// No inotify instance at all: everything is polled.
+/// There is no inotify instance, so everything is polled.
 @Suite(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
 struct PollingTests {
   let disk: Disk
@@ -29,15 +30,19 @@ struct PollingTests {
     disk.write("new/deep/er/c.jpg")
     try await session.sync()
     session.expectTruth([disk.root])
-    // A directory that moved is the same.
-    #expect(!session.records.contains { if case .directoryGone(3, _) = $0 { true } else { false } })
+    // A directory that moved keeps its number.
+    let moved = try #require(
+      session.records.compactMap { record -> DirectoryNumber? in
+        if case .directoryFound(let number, _, _, Array("d1".utf8), _) = record { number } else { nil }
+      }.first)
+    #expect(!session.records.contains { if case .directoryGone(moved, _) = $0 { true } else { false } })
     #expect(session.deaths.isEmpty)
     await session.watcher.stop()
   }
 
-  /// A look that finds a directory gone from its place sees nothing of what is below it: that is looked at where the
-  /// directory turns up. New directories are looked at last, so here it turns up after all that was in it had its turn.
-  @Test func aSyncLooksIntoWhatMovedWhileItLooked() async throws {
+  /// A look that finds a directory missing sees nothing below it. Its contents are looked at where the directory turns
+  /// up. New directories are looked at last, so here it turns up after the turn of everything in it.
+  @Test func aSyncLooksIntoDirectoriesThatMoveDuringItsPass() async throws {
     for index in 0..<5 { disk.write("old/d\(index)/x/y/a.jpg") }
     let session = try await session()
     disk.makeDirectory("new")
@@ -52,7 +57,7 @@ struct PollingTests {
     await session.watcher.stop()
   }
 
-  /// File systems give the number of a removed directory to the next one.
+  /// File systems reuse the inode number of a removed directory for the next one.
   @Test(arguments: ["/tmp", "/dev/shm"]) func aDirectoryMadeAnewInItsPlaceIsEntered(place: String) async throws {
     let disk = try Disk(in: place)
     for index in 0..<20 { disk.write("d\(index)/x/a.jpg") }
@@ -67,7 +72,7 @@ struct PollingTests {
     await session.watcher.stop()
   }
 
-  @Test func whatChangesIsSeenWithoutASync() async throws {
+  @Test func changesAreSeenWithoutASync() async throws {
     disk.write("d/a.jpg")
     let session = try await session()
     disk.write("d/b.jpg")
@@ -80,7 +85,7 @@ struct PollingTests {
     await session.watcher.stop()
   }
 
-  /// Its directory's times stay as they are.
+  /// An edit does not change the directory's times.
   @Test func anEditInPlaceIsSeenBySyncsAndInTime() async throws {
     disk.write("d/a.jpg")
     let session = try await session()
@@ -88,14 +93,14 @@ struct PollingTests {
     try await session.sync()
     session.expectTruth([disk.root])
     Disk.edit(disk.path("d/a.jpg"), "edited once more")
-    // The first edit may be said once more before.
-    try await session.take { if case .fileFound(_, _, let look) = $0 { look.byteCount == 16 } else { false } }
+    // The first edit may be reported again before.
+    try await session.take { if case .fileFound(_, _, let look, _) = $0 { look.byteCount == 16 } else { false } }
     session.expectTruth([disk.root])
     await session.watcher.stop()
   }
 
-  /// An unmounted share looks like that: a scan of the root decides, with photod's brake, not the listing.
-  @Test func whatAPolledListingMissesIsGoneByScanOnly() async throws {
+  /// An unmounted share looks the same. So the brake of photod decides after a scan of the root, not the listing.
+  @Test func filesThatAPolledListingMissesAreGoneByScanOnly() async throws {
     for index in 0..<10 { disk.write("d/\(index).jpg") }
     disk.write("e/sub/a.jpg")
     let session = try await session()
@@ -114,20 +119,20 @@ struct PollingTests {
     await session.watcher.stop()
   }
 
-  /// What is edited twice within a grain of the file system's clock looks the same: it is said again when that has passed.
+  /// A file that is edited twice within a grain of the clock looks the same. It is reported again after that grain.
   @Test func aYoungFileIsSaidOnceMore() async throws {
     disk.write("d/a.jpg")
     let session = try await session()
-    // Whatever it waited for before it began: only now is it young.
+    // The file is young only from here on, whatever the steps before waited for.
     disk.write("d/a.jpg", "young")
     try await session.sync()
     let directory = try #require(session.model.number(ofPath: Array(disk.path("d").utf8)))
     let said = try await session.take(until: isFile)
-    guard case .fileFound(directory, _, _) = said.last(where: isFile) else {
+    guard case .fileFound(directory, _, _, _) = said.last(where: isFile) else {
       Issue.record("\(said)")
       return
     }
-    // Not by a listing: that would be a scan's word, which says nothing of what was read too early.
+    // A listing would be evidence by scan, which does not say that a file was read too early.
     #expect(!said.contains { if case .listingStarted = $0 { true } else { false } })
     await session.watcher.stop()
   }
@@ -137,7 +142,7 @@ struct PollingTests {
     let session = try await session()
     try Namespace.set(.instances, 10, of: session.watcher.processID)
     try await session.take { $0 == .polling(root: 1, reason: .noInstance, polled: 0, directories: 21) }
-    // What is written while it goes over is not missed.
+    // Changes during the transition are not missed.
     disk.write("d1/b.jpg")
     disk.rename("d2", "d3/moved")
     try await session.waitForWatches(disk.root, (0..<20).map { $0 == 2 ? "d3/moved" : "d\($0)" })
@@ -146,15 +151,15 @@ struct PollingTests {
     session.expectTruth([disk.root])
     disk.write("d7/c.jpg")
     let said = try await session.take(until: isFile)
-    // An event said that, not a listing.
+    // An event caused this record, not a listing.
     #expect(!said.contains { if case .listingStarted = $0 { true } else { false } })
     #expect(session.deaths.isEmpty)
     await session.watcher.stop()
   }
 
-  /// A directory that can't be read is said once, not at every look; when it can be, it is read. The namespace's root has no
-  /// rights in what belongs to nobody there.
-  @Test(.enabled(if: geteuid() == 0, "files can't be given away")) func aDirectoryThatCanBeReadAtLastIsRead()
+  /// A directory that can't be read is reported once, not at every look. Once it can be read, it is. The namespace's
+  /// root has no rights to files that belong to nobody there.
+  @Test(.enabled(if: geteuid() == 0, "only root can give files away")) func aDirectoryIsReadOnceItBecomesReadable()
     async throws
   {
     disk.write("d/a.jpg")
@@ -168,7 +173,7 @@ struct PollingTests {
     chmod(disk.path("d/e"), 0o755)
     try await session.sync()
     session.expectTruth([disk.root])
-    // One that was read before as well.
+    // The same holds for a directory that was read before.
     chmod(disk.path("d/e"), 0)
     disk.write("d/e/c.jpg")
     for _ in 0..<3 { try await session.sync() }
@@ -178,9 +183,10 @@ struct PollingTests {
     await session.watcher.stop()
   }
 
-  /// It has no number, as photod-watch never was in it: its name is what photod can hear of.
-  @Test(.enabled(if: geteuid() == 0, "files can't be given away"), arguments: [Namespace.Limit.instances, .watches])
-  func aDirectoryThatCouldNotBeEnteredIsSaidToLeave(limit: Namespace.Limit) async throws {
+  /// photod-watch never entered it, so it has no number. photod knows it only by its name.
+  @Test(
+    .enabled(if: geteuid() == 0, "only root can give files away"), arguments: [Namespace.Limit.instances, .watches])
+  func aDirectoryThatWasNeverEnteredIsReportedWhenItLeaves(limit: Namespace.Limit) async throws {
     for name in ["e", "f"] {
       disk.write("d/\(name)/b.jpg")
       for path in ["d/\(name)/b.jpg", "d/\(name)"] { chown(disk.path(path), 12345, 12345) }
@@ -196,7 +202,7 @@ struct PollingTests {
     Glibc.rename(disk.path("d/e"), disk.outside + "/e")
     try await session.sync()
     #expect(left() == [Array("e".utf8)])
-    // One that can be entered at last is not spoken of so.
+    // No such record follows for a directory that was entered at last.
     chmod(disk.path("d/f"), 0o755)
     try await session.sync()
     session.expectTruth([disk.root])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
@@ -35,7 +36,7 @@ import WatchRecords
       guard count > 0 else { continue }
       targets.append(String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
-    // The socket, the inotify instance, the directory of the cookies, the mount table; libinotifytools' own descriptors.
+    // The socket, the inotify instance, the cookies' directory, the mount table, and libinotifytools' own descriptors.
     #expect(!targets.contains("/dev/null"), "\(targets)")
     #expect(targets.count { $0.hasPrefix("socket:") } == 1, "\(targets)")
     await session.watcher.stop()
@@ -47,7 +48,7 @@ import WatchRecords
     disk.write("a/b/d.jpg")
     try await session.sync()
     let process = try #require(session.watcher.processID)
-    // It says `synced` before it sleeps; the answer to another one proves that it slept between.
+    // It sends `synced` before it sleeps. The answer to another sync proves that it slept in between.
     try await session.sync()
     let stream = try #require(opendir("/proc/\(process)/fd"))
     defer { closedir(stream) }
@@ -78,14 +79,14 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func aProgramThatDiesAtOnceIsSaidWithItsReason() async throws {
+  @Test func aProgramThatDiesAtOnceIsReportedWithItsReason() async throws {
     let session = try await WatchSession(roots: [disk.root], executable: "/bin/false", waiting: false)
     while session.deaths.count < 2 { try await session.takeInput() }
     #expect(session.deaths[0].contains("status 1"))
     await session.watcher.stop()
   }
 
-  @Test func aProgramThatSpeaksOtherwiseIsRefused() async throws {
+  @Test func aProgramWithAnotherProtocolIsRefused() async throws {
     let script = disk.outside + "/speaks"
     Disk.write(script, "#!/bin/sh\necho 'hello, I am no photod-watch' >&3\nread line <&3\n")
     chmod(script, 0o755)
@@ -108,8 +109,8 @@ import WatchRecords
   }
 
   @Test func itEndsWhenItsParentIsKilled() async throws {
-    // A script that is killed in our place: photod-watch is its child, and it had the other end of the socket.
-    let executable = try WatchSession.builtExecutable()
+    // A script is killed in photod's place. photod-watch is its child, and the script had the other end of the socket.
+    let executable = BuiltPrograms.path("photod-watch")
     let record = disk.outside + "/pid"
     let script = """
       import os, socket, subprocess, sys, time
@@ -130,30 +131,18 @@ import WatchRecords
     defer { for argument in arguments { free(argument) } }
     let started = posix_spawn(&parent, "/usr/bin/python3", nil, nil, &arguments, environ)
     try #require(started == 0)
-    var deadline = ContinuousClock.now + .seconds(60)
-    while access(record, R_OK) != 0, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
+    try await eventually("the script has started photod-watch") { access(record, R_OK) == 0 }
     let child = try #require(Disk.read(record).flatMap { pid_t($0) })
     #expect(kill(child, 0) == 0)
     kill(parent, SIGKILL)
     var status: Int32 = 0
     waitpid(parent, &status, 0)
-    deadline = .now + .seconds(60)
-    while !Disk.hasEnded(child), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
-    #expect(Disk.hasEnded(child))
+    try await eventually("photod-watch has ended") { Disk.hasEnded(child) }
   }
 }
 
 extension Disk {
-  static func read(_ path: String) -> String? {
-    let file = open(path, O_RDONLY)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 16)
-    let count = Glibc.read(file, &bytes, bytes.count)
-    return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
-  }
-
-  /// A process that is no more, or only waits to be reaped by whoever inherited it.
+  /// Whether a process has ended, or only waits to be reaped by its new parent.
   static func hasEnded(_ process: pid_t) -> Bool {
     guard let line = read("/proc/\(process)/stat"), let end = line.lastIndex(of: ")") else { return true }
     return line[end...].dropFirst(2).first == "Z"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
@@ -16,7 +17,7 @@ import WatchRecords
     if case .scanEnded(_, _, true) = record { true } else { false }
   }
 
-  @Test func aRootThatIsNotThereIsOfflineAndComesBack() async throws {
+  @Test func aMissingRootIsOfflineAndComesBack() async throws {
     let root = disk.path("later")
     let session = try await WatchSession(roots: [root])
     #expect(session.records.contains(.rootOffline(root: 1, errorNumber: ENOENT)))
@@ -39,6 +40,24 @@ import WatchRecords
     try await session.take(until: isReturnScanEnd)
     session.expectTruth([root])
     #expect(session.model.violations.isEmpty)
+    await session.watcher.stop()
+  }
+
+  /// Every deletion is reported by an event before the root is offline, however soon the root is removed.
+  @Test(arguments: 0..<10) func deletionsBeforeARootsOwnAreReported(round: Int) async throws {
+    let root = disk.path("photos")
+    for name in ["1", "2", "3", "4", "a/5", "a/6", "a/b/7", "c/8"] { disk.write("photos/\(name).jpg") }
+    let session = try await WatchSession(roots: [root])
+    system("rm -r '\(root)'")
+    let said = try await session.take(until: isOffline)
+    var files = Set(["1", "2", "3", "4"].map { Array("\($0).jpg".utf8) })
+    var folders: Set<DirectoryNumber> = []
+    for record in said {
+      if case .fileGone(_, let name) = record { files.remove(name) }
+      if case .directoryGone(let number, .event) = record { folders.insert(number) }
+    }
+    #expect(files.isEmpty, "\(said)")
+    #expect(folders.count >= 2, "\(said)")
     await session.watcher.stop()
   }
 
@@ -107,7 +126,7 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func aRootMovedIntoARootIsItsDirectory() async throws {
+  @Test func aRootMovedIntoARootBecomesItsDirectory() async throws {
     disk.write("photos/a/one.jpg")
     let session = try await WatchSession(roots: [disk.path("photos"), disk.outside])
     Glibc.rename(disk.path("photos"), disk.outside + "/photos")

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import Synchronization
 
-/// Changes of all kinds to one tree from several threads at once, each by its own seeded choice: mkdir -p, small files,
-/// removals, renames of files and directories, moves out of and into the tree, a tree removed and made anew.
+/// Changes of all kinds to one tree by several threads at once, each with its own seed.
+///
+/// They use mkdir -p, create small files, and remove and rename files and directories. They move directories out of the
+/// tree and into it, and remove and recreate a subtree.
 struct Storm: Sendable {
   var root: String
   var outside: String
 
-  /// - returns: the number of operations; it is not the same each time, the threads race.
+  /// - Returns: the number of operations. It varies, because the threads race.
   @discardableResult
   func run(seconds: Double, threads: Int, seed: UInt64) async -> Int {
     await withTaskGroup(of: Int.self) { group in
@@ -26,7 +29,7 @@ struct Storm: Sendable {
     }
   }
 
-  /// As `run`, while `meanwhile` is done again and again.
+  /// Like `run`, while `meanwhile` is repeated again and again.
   func run(
     seconds: Double, threads: Int, seed: UInt64, isolation: isolated (any Actor)? = #isolation,
     meanwhile: () async throws -> Void
@@ -76,7 +79,8 @@ struct Storm: Sendable {
       if Disk.write("\(path)/.save.tmp", content()) { rename("\(path)/.save.tmp", "\(path)/\(file())") }
     case ..<0.58: unlink("\(directory())/\(file())")
     case ..<0.59:
-      // Hard links only of files that are never written in place: inotify says that for the name that was used alone.
+      // Only files that are never written in place get hard links, because inotify reports a write for the used name
+      // alone.
       let path = directory()
       if Disk.write("\(path)/.link.tmp", content()) {
         link("\(path)/.link.tmp", "\(path)/\(linked())")
@@ -102,23 +106,8 @@ struct Storm: Sendable {
   }
 }
 
-/// SplitMix64: the same numbers for the same seed, everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
 extension Disk {
-  /// Blocking work does not belong on the threads of Swift's pool.
+  /// Blocking work must not use the threads of Swift's pool.
   static func onThread(_ body: @escaping @Sendable () -> Void) {
     final class Box {
       let body: @Sendable () -> Void

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import PhotoTestSupport
 import PhotoWatch
 import Testing
 import WatchRecords
 
-/// Longer by hand: PHOTOD_STORM_SECONDS (2) and PHOTOD_STORM_SEEDS (2) say how long and how often.
+/// PHOTOD_STORM_SECONDS (2) and PHOTOD_STORM_SEEDS (2) set the length and number of the storms, for runs by hand.
 @Suite(.serialized) struct StormTests {
   static let seconds = Double(environment("PHOTOD_STORM_SECONDS") ?? "") ?? 2
   static let seeds = UInt64(environment("PHOTOD_STORM_SEEDS") ?? "") ?? 2
@@ -26,8 +27,8 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  /// With watches for some, and then without an inotify instance at all. Moves between directories that are polled are
-  /// seen by listings only, so numbers may change; nothing is missing and nothing is there that is not.
+  /// First some directories have watches, then there is no inotify instance at all. Moves between polled directories
+  /// are seen only by listings, so numbers may change. But nothing is missing, and nothing is superfluous.
   @Test(
     .enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"),
     arguments: 1...seeds, [Namespace.Limit.watches, .instances])
@@ -105,7 +106,7 @@ import WatchRecords
   }
 }
 
-/// A figure for who runs the tests by hand.
+/// Prints a figure for a person who runs the tests by hand.
 func report(_ line: String) {
   guard getenv("PHOTOD_MEASURE") != nil else { return }
   print("MEASURED", line)

@@ -1,4 +1,5 @@
 import PhotoModel
+import PredicateLanguage
 
 /// Questions for predicates to be made of.
 package enum PredicateSamples {
@@ -11,6 +12,7 @@ package enum PredicateSamples {
     switch type {
     case .boolean: [.boolean(true), .boolean(false)]
     case .mediaType: MediaType.allCases.map { .mediaType($0) }
+    case .dateSource: CreationDateSource.allCases.map { .dateSource($0) }
     case .integer, .real:
       [
         .integer(-1), .integer(0), .integer(2), .integer(120), .integer(.max), .integer(1 << 53 + 1), .real(0.1),
@@ -24,6 +26,7 @@ package enum PredicateSamples {
   private static let dates = [
     "1969", "1970", "1970-01", "1969-12-31", "1970-01-01", "1970-01-01T01:00", "1970-01-01T03:00:00+02:00",
     "1970-01-01T01:00:00.000001", "1969-12-31T22:00:00", "2024-07-21T10:00",
+    "1970-01-01T01:00Z", "1969-12-31T20:00:00-05:30",
   ]
 
   private static let likes = [

@@ -1,4 +1,4 @@
-import PhotoModel
+import PredicateLanguage
 
 /// Predicates of every kind.
 package struct RandomPredicates {

@@ -1,4 +1,4 @@
-import PhotoModel
+import PredicateLanguage
 
 /// Texts, and what is looked for in them, of few words: most queries find some.
 package enum RandomTexts {

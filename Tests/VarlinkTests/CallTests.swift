@@ -1,8 +1,9 @@
 import Foundation
+import TestTools
 import Testing
 import Varlink
 
-/// Everything that has a live service; one test after the other, because some measure memory and time.
+/// The parent of all tests with a live service. They run one after another, because some measure memory and time.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct LiveService {}
 
 extension LiveService {
@@ -61,7 +62,7 @@ extension LiveService {
       ("org.example.test.Echo", .invalidParameter("text")),
       ("org.example.test.Count", .invalidParameter("to")),
     ])
-    func whatIsNotThereGetsTheStandardError(_ method: String, _ expected: VarlinkError) async throws {
+    func callsOfMissingMethodsGetTheStandardError(_ method: String, _ expected: VarlinkError) async throws {
       try await Fixture.with { fixture in
         let client = try await fixture.connect()
         let error = await #expect(throws: VarlinkError.self) {
@@ -131,14 +132,28 @@ extension LiveService {
       }
     }
 
-    @Test func aOnewayCallIsCarriedOutAlthoughItsSenderLeft() async throws {
+    @Test func aOnewayCallOfAClosedConnectionIsNotBegun() async throws {
       try await Fixture.with { fixture in
-        for number in 0..<20 {
-          let client = try await fixture.connect()
-          try await client.oneway("org.example.test.Echo", Echo(text: "bye \(number)"))
-          await client.close()
-          await fixture.interface.log.wait(for: "echo bye \(number)")
+        let raw = try RawClient(path: fixture.path)
+        try await raw.send(#"{"method":"org.example.test.Wait"}"#)
+        await fixture.interface.log.wait(for: "waiting")
+        for number in 0..<10 {
+          try await raw.send(
+            #"{"method":"org.example.test.Echo","oneway":true,"parameters":{"text":"late \#(number)"}}"#)
         }
+        raw.close()
+        await fixture.log.wait(for: "closed")
+        #expect(fixture.interface.log.events == ["waiting", "cancelled"])
+      }
+    }
+
+    @Test func aOnewayCallThatBeganIsCompletedEvenIfItsSenderLeaves() async throws {
+      try await Fixture.with { fixture in
+        let client = try await fixture.connect()
+        try await client.oneway("org.example.test.Wait", VarlinkEmpty())
+        await fixture.interface.log.wait(for: "waiting")
+        await client.close()
+        #expect(fixture.interface.log.events == ["waiting"])
       }
     }
 
@@ -205,9 +220,10 @@ extension LiveService {
       }
     }
 
-    @Test func connectingToNothingSaysWhat() async throws {
-      let directory = try makeTemporaryDirectory()
-      defer { removeDirectory(directory) }
+    @Test func connectingToNothingNamesTheProblem() async throws {
+      let folder = try TemporaryFolder("varlink")
+      defer { withExtendedLifetime(folder) {} }
+      let directory = folder.path
       let path = directory + "/none.sock"
       await #expect(throws: VarlinkClientError.noSuchSocket(path: path)) {
         try await VarlinkClient.connect(path: path)

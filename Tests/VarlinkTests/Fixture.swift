@@ -1,10 +1,11 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestTools
 import Testing
 import Varlink
 
-/// A service with one made-up interface on a socket in a folder of its own, for the length of a test.
+/// A service with one made-up interface, on a socket in its own folder, for the duration of a test.
 struct Fixture: Sendable {
   let directory: String
   let service: VarlinkService
@@ -15,13 +16,14 @@ struct Fixture: Sendable {
 
   func connect() async throws -> VarlinkClient { try await VarlinkClient.connect(path: path) }
 
-  /// Runs a test against a live service, then shuts it down; fails when tasks of the service would not end.
+  /// Runs a test against a live service, then shuts it down. Fails if tasks of the service do not end.
   static func with(
     limits: VarlinkService.Limits = .init(), socketMode: mode_t = 0o600,
     allowedUserID: UInt32 = geteuid(), _ body: @Sendable (Fixture) async throws -> Void
   ) async throws {
-    let directory = try makeTemporaryDirectory()
-    defer { removeDirectory(directory) }
+    let folder = try TemporaryFolder("varlink")
+    defer { withExtendedLifetime(folder) {} }
+    let directory = folder.path
     let interface = ExampleInterface()
     let log = EventLog()
     let service = VarlinkService(
@@ -44,17 +46,7 @@ struct Fixture: Sendable {
   }
 }
 
-func makeTemporaryDirectory() throws -> String {
-  var template = Array((NSTemporaryDirectory() + "/varlink-XXXXXX").utf8CString)
-  guard let made = mkdtemp(&template) else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-  return String(cString: made)
-}
-
-func removeDirectory(_ path: String) {
-  do { try FileManager.default.removeItem(atPath: path) } catch { Issue.record(error) }
-}
-
-/// What a service reported, to be looked at or waited for.
+/// The events that a service reported. A test can read them or wait for one.
 final class EventLog: Sendable {
   typealias Condition = @Sendable ([String]) -> Bool
 
@@ -66,7 +58,7 @@ final class EventLog: Sendable {
 
   var events: [String] { state.withLock { $0.events } }
 
-  /// Malformed messages are left out: there may be hundreds of thousands, and their senders are told.
+  /// Malformed messages are left out. There may be hundreds of thousands, and their senders get errors.
   func append(_ event: VarlinkService.Event) {
     if case .malformed = event { return }
     append(String(describing: event))
@@ -83,7 +75,7 @@ final class EventLog: Sendable {
     for (_, waiter) in woken { waiter.resume() }
   }
 
-  /// Waits for an event whose text contains this, past ones included.
+  /// Waits for an event whose text contains this. Past events count, too.
   func wait(for text: String) async {
     await wait { events in events.contains { $0.contains(text) } }
   }
@@ -115,7 +107,7 @@ struct CountOptions: Codable, Sendable {
   var bytes: Int?
 }
 
-/// `org.example.test`: each method is there to be treated badly by a test.
+/// `org.example.test`. Tests misuse each of its methods.
 final class ExampleInterface: VarlinkInterface {
   let name = "org.example.test"
   let definition = """
@@ -143,9 +135,9 @@ final class ExampleInterface: VarlinkInterface {
     error Refused (reason: string)
     """
 
-  /// What was done, in words.
+  /// The actions of the interface, in words.
   let log = EventLog()
-  /// The number that Count sent last, and how many calls of Echo run at once at most.
+  /// The number that Count sent last, and the largest number of concurrent Echo calls.
   let counted = Atomic(0)
   private let running = Atomic(0)
   let mostRunning = Atomic(0)
@@ -204,7 +196,7 @@ final class ExampleInterface: VarlinkInterface {
     let options = try call.parameters(CountOptions.self)
     do {
       for number in 1..<max(options.to, 1) {
-        // Made anew for each reply, so that a buffer without bounds would show.
+        // It is created for each reply, so that an unbounded buffer would show.
         let padding = options.bytes.map { String(repeating: "x", count: $0) }
         try await call.replyContinuing(Number(number: number, padding: padding))
         counted.store(number, ordering: .relaxed)
@@ -217,8 +209,8 @@ final class ExampleInterface: VarlinkInterface {
   }
 }
 
-/// A client of plain system calls, for what the real one would never send. Blocks threads of its own, not the
-/// tasks'.
+/// A client made of plain system calls, for messages that the real client would never send. It blocks its own threads,
+/// not those of tasks.
 final class RawClient: Sendable {
   private let descriptor: CInt
   private let sending = DispatchQueue(label: "raw client sends")
@@ -226,16 +218,7 @@ final class RawClient: Sendable {
   private let pending = Mutex<[UInt8]>([])
 
   init(path: String) throws {
-    descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let result = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    guard result == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    descriptor = try connectedSocket(path: path)
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -251,7 +234,7 @@ final class RawClient: Sendable {
     guard sent == bytes.count else { throw POSIXError(.ETIMEDOUT) }
   }
 
-  /// Sends what the other side takes; stops when it takes nothing for `timeout` milliseconds, or has gone.
+  /// Sends as much as the other side accepts. Stops if it accepts nothing for `timeout` milliseconds, or has gone.
   func offer(_ bytes: [UInt8], timeout: CInt) async throws -> Int {
     try await on(sending) { [descriptor] in
       var sent = 0
@@ -273,7 +256,7 @@ final class RawClient: Sendable {
     }
   }
 
-  /// The next message without its NUL; nil when the other side closed. Fails after 20 s.
+  /// The next message without its NUL; nil if the other side closed the connection. Fails after 20 s.
   func receive() async throws -> String? {
     try await on(receiving) { [self] in
       while true {
@@ -292,7 +275,7 @@ final class RawClient: Sendable {
     }
   }
 
-  /// The end of this side's sending; replies can still be read.
+  /// Ends the sending direction. Replies can still be read.
   func halfClose() { shutdown(descriptor, CInt(SHUT_WR)) }
 
   func close() { shutdown(descriptor, CInt(SHUT_RDWR)) }
@@ -304,7 +287,7 @@ final class RawClient: Sendable {
   }
 }
 
-/// Memory of this process that is resident, in bytes (proc(5), statm).
+/// The resident memory of this process, in bytes (proc(5), statm).
 func residentBytes() throws -> Int {
   let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
   let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }

@@ -1,10 +1,11 @@
 import Foundation
+import TestTools
 import Testing
 import Varlink
 
 extension LiveService {
   @Suite struct Fuzzing {
-    /// Messages to be damaged: each is fine as it is.
+    /// Valid messages that the test damages.
     private static let seeds = [
       #"{"method":"org.example.test.Echo","parameters":{"text":"é🙂\n","note":null}}"#,
       #"{"method":"org.example.test.Count","more":true,"parameters":{"to":3,"bytes":100}}"#,
@@ -13,7 +14,7 @@ extension LiveService {
       #"{"method":"org.example.test.Fail","oneway":true,"parameters":{"how":"refused"}}"#,
     ]
 
-    private static func garbage(_ random: inout SplitMix) -> [UInt8] {
+    private static func garbage(_ random: inout SeededGenerator) -> [UInt8] {
       let seed = Array(Self.seeds[Int(random.next() % UInt64(seeds.count))].utf8)
       switch random.next() % 9 {
       case 0:  // noise
@@ -52,13 +53,13 @@ extension LiveService {
       }
     }
 
-    @Test func afterWhateverWasSentAGoodClientGetsItsAnswer() async throws {
+    @Test func aGoodClientIsAnsweredAfterAnyGarbage() async throws {
       var limits = VarlinkService.Limits()
       limits.maximumMessageBytes = 1 << 20
       limits.maximumConnections = 500
       try await Fixture.with(limits: limits) { fixture in
         let before = try residentBytes()
-        var random = SplitMix(state: 20_240_601)
+        var random = SeededGenerator(seed: 20_240_601)
         let good = try await fixture.connect()
         var open: [RawClient] = []
         for round in 0..<400 {
@@ -78,7 +79,7 @@ extension LiveService {
           try #require(reply.text == text, "after round \(round)")
         }
         open = []
-        // Nothing is left of the 400 but the good one.
+        // Only the good one of the 401 connections is left.
         await fixture.log.wait { events in
           events.count { $0.hasPrefix("closed") } == events.count { $0.hasPrefix("accepted") } - 1
             && events.count { $0.hasPrefix("accepted") } == 401

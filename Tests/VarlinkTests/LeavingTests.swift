@@ -2,9 +2,9 @@ import Testing
 import Varlink
 
 extension LiveService {
-  /// A service that leaves its socket to another process.
+  /// A service that hands its socket to another process.
   @Suite struct Leaving {
-    @Test func connectionsThatAreOpenStay() async throws {
+    @Test func openConnectionsStay() async throws {
       try await Fixture.with { fixture in
         let client = try await fixture.connect()
         let before = try await client.call("org.example.test.Echo", Echo(text: "a"), returning: Echo.self)

@@ -21,11 +21,11 @@ extension LiveService {
       (#"{"method":"org.example.test.Echo","more":1}"#, "more"),
       (#"{"method":"org.example.test.Echo","oneway":"yes"}"#, "oneway"),
       (#"{"method":"org.example.test.Echo","parameters":{"text":17}}"#, "text"),
-      // Foundation's decoder does not say which number it could not represent.
+      // Foundation's decoder does not report which number it could not represent.
       (#"{"method":"org.example.test.Count","parameters":{"to":1e999}}"#, "parameters"),
       (#"{"method":"org.example.test.Count","parameters":{"to":99999999999999999999}}"#, "parameters"),
     ])
-    func whatIsNoCallIsAnsweredAndTheConnectionGoesOn(_ message: String, _ parameter: String) async throws {
+    func anInvalidMessageIsAnsweredAndTheConnectionStaysOpen(_ message: String, _ parameter: String) async throws {
       try await Fixture.with { fixture in
         let raw = try RawClient(path: fixture.path)
         try await raw.send(message)
@@ -75,7 +75,7 @@ extension LiveService {
       }
     }
 
-    @Test func aMessageOfExactlyTheMaximumIsTaken() async throws {
+    @Test func aMessageOfExactlyTheMaximumIsAccepted() async throws {
       var limits = VarlinkService.Limits()
       limits.maximumMessageBytes = 100_000
       try await Fixture.with(limits: limits) { fixture in
@@ -139,6 +139,26 @@ extension LiveService {
       }
     }
 
+    @Test func connectionsOfOneProcessHaveASeparateMaximum() async throws {
+      var limits = VarlinkService.Limits()
+      limits.maximumConnectionsOfProcess = 2
+      try await Fixture.with(limits: limits) { fixture in
+        let clients = try (0..<2).map { _ in try RawClient(path: fixture.path) }
+        for client in clients {
+          try await client.send(Self.echo)
+          #expect(try await client.receive() == Self.answer)
+        }
+        #expect(try await RawClient(path: fixture.path).receive() == nil)
+        await fixture.log.wait(for: "tooManyOfProcess")
+        #expect(fixture.service.connectionCount == 2)
+        clients[0].close()
+        await fixture.log.wait(for: "closed")
+        let next = try RawClient(path: fixture.path)
+        try await next.send(Self.echo)
+        #expect(try await next.receive() == Self.answer)
+      }
+    }
+
     @Test func anIdleConnectionIsClosedARunningStreamIsNot() async throws {
       var limits = VarlinkService.Limits()
       limits.idleTimeout = .milliseconds(150)
@@ -149,10 +169,10 @@ extension LiveService {
         let idle = try RawClient(path: fixture.path)
         try await idle.send(Self.echo)
         #expect(try await idle.receive() == Self.answer)
-        // A message that is never finished does not keep a connection open.
+        // A message that is never completed does not keep a connection open.
         try await idle.send(Array(#"{"method":"#.utf8))
         #expect(try await idle.receive() == nil)
-        // A second one, so that the stream has been silent for two time-outs.
+        // This second connection proves that the stream has been silent for two time-outs.
         #expect(try await RawClient(path: fixture.path).receive() == nil)
         #expect(fixture.log.events.filter { $0.hasPrefix("idle") }.count == 2)
         #expect(fixture.interface.log.events == ["waiting", "echo on"])

@@ -3,27 +3,27 @@ import Testing
 import Varlink
 
 extension LiveService {
-  /// What a service says of its connections, and of how busy it is.
+  /// The state of a service's connections, and its load.
   @Suite struct Load {
-    @Test func aServiceWithoutConnectionsIsIdleSinceItWasMade() async throws {
+    @Test func aServiceWithoutConnectionsIsIdleSinceItsCreation() async throws {
       let made = SuspendingClock.now
       try await Fixture.with { fixture in
         let load = fixture.service.load
         #expect(load.connectionCount == 0)
         #expect(load.activeCallCount == 0)
         #expect(load.idleTime <= SuspendingClock.now - made)
-        // It only grows.
+        // The time only grows.
         #expect(fixture.service.load.idleTime >= load.idleTime)
       }
     }
 
-    @Test func aRunningCallAndThoseBehindItAreActive() async throws {
+    @Test func aRunningCallAndTheCallsBehindItAreActive() async throws {
       try await Fixture.with { fixture in
         let client = try RawClient(path: fixture.path)
         let echo = #"{"method":"org.example.test.Echo","parameters":{"text":"a"}}"#
         try await client.send(#"{"method":"org.example.test.Wait"}"# + "\0" + echo + "\0" + echo)
         await fixture.interface.log.wait(for: "waiting")
-        // The first may be begun before the others are read.
+        // The first call may begin before the others are read.
         while fixture.service.load.activeCallCount < 3 { await Task.yield() }
         #expect(fixture.service.load == .init(connectionCount: 1, activeCallCount: 3, idleTime: .zero))
         client.close()
@@ -36,7 +36,7 @@ extension LiveService {
         let client = try await fixture.connect()
         let before = SuspendingClock.now
         _ = try await client.call("org.example.test.Echo", Echo(text: "a"), returning: Echo.self)
-        // The reply is here before the service has looked for the next call.
+        // The reply arrives before the service has looked for the next call.
         while fixture.service.load.activeCallCount > 0 { await Task.yield() }
         let load = fixture.service.load
         #expect(load.connectionCount == 1)
@@ -49,7 +49,7 @@ extension LiveService {
       }
     }
 
-    @Test func aConnectionSaysWhatItDidAndWhatItDoes() async throws {
+    @Test func aConnectionReportsItsPastAndRunningCalls() async throws {
       try await Fixture.with { fixture in
         let before = ContinuousClock.now
         let client = try RawClient(path: fixture.path)
@@ -75,12 +75,12 @@ extension LiveService {
       }
     }
 
-    @Test func whatAReaderDoesNotTakeIsUnsent() async throws {
+    @Test func unreadBytesAreReportedAsUnsent() async throws {
       try await Fixture.with { fixture in
         let client = try RawClient(path: fixture.path)
         try await client.send(
           #"{"method":"org.example.test.Pages","more":true,"parameters":{"to":1000,"bytes":65536}}"#)
-        // It stops writing above its water mark.
+        // The service stops writing above its high-water mark.
         while fixture.service.connections.first?.bytesUnsent ?? 0 < 1 << 20 { await Task.yield() }
         let connection = try #require(fixture.service.connections.first)
         #expect(connection.bytesUnsent < (1 << 20) + (128 << 10))

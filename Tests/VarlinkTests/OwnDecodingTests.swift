@@ -3,7 +3,7 @@ import Testing
 
 @testable import Varlink
 
-/// Types that read their own JSON.
+/// Types that parse their own JSON.
 struct OwnDecodingTests {
   private struct Number: VarlinkDecodable, Equatable {
     let value: Int
@@ -15,7 +15,7 @@ struct OwnDecodingTests {
       value = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .value)
     }
 
-    /// Only of one digit.
+    /// Parses only numbers of one digit.
     init?(json: UnsafeBufferPointer<UInt8>) {
       guard json.count == 11, json.starts(with: #"{"value":"#.utf8),
         let digit = Int(String(decoding: [json[9]], as: UTF8.self))
@@ -28,17 +28,17 @@ struct OwnDecodingTests {
     try ReplyEnvelope(ByteBuffer(string: reply)).decode(Number.self)
   }
 
-  @Test func theTypeIsAskedFirst() throws {
+  @Test func theTypesOwnParserComesFirst() throws {
     let number = try decode(#"{"continues":true,"parameters":{"value":7}}"#)
     #expect(number.value == 7 && number.isRead)
   }
 
-  @Test func whatItLeavesIsDecodedAsAnyOther() throws {
+  @Test func repliesThatItRejectsAreDecodedAsUsual() throws {
     let number = try decode(#"{"parameters":{"value":77}}"#)
     #expect(number.value == 77 && !number.isRead)
   }
 
-  @Test func whatNeitherReadsIsAnError() {
+  @Test func aReplyThatNeitherCanReadIsAnError() {
     #expect(throws: VarlinkClientError.self) { try decode(#"{"parameters":{"value":"x"}}"#) }
     #expect(throws: VarlinkClientError.self) { try decode("{}") }
   }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Varlink
 
-/// A Python to run a client with that nobody here wrote.
+/// Runs Python, for a client that was written by others.
 enum Python {
   struct Result: Sendable {
     var status: CInt
@@ -15,7 +15,7 @@ enum Python {
 
   static var isThere: Bool { executable != nil }
 
-  /// Runs a program; standard output and standard error come as one text.
+  /// Runs a program. Standard output and standard error are returned as one text.
   static func run(_ program: String, _ arguments: [String] = [], path: String = "") async throws -> Result {
     try await run(["-c", program] + arguments, path: path)
   }
@@ -42,7 +42,7 @@ enum Python {
     }
   }
 
-  /// Where the package `varlink` is installed; nil where pip can't get it. Fetched once a run.
+  /// The folder of the package `varlink`; nil if pip can't get it. It is fetched once in a test run.
   static func varlinkPackage() async throws -> String? { try await package.value }
 
   private static let package = Task { () -> String? in

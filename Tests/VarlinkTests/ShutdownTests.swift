@@ -1,14 +1,17 @@
 import Foundation
+import TestTools
 import Testing
-import Varlink
+
+@testable import Varlink
 
 extension LiveService {
   @Suite struct ShuttingDown {
     private static func serve(
       gracePeriod: Duration, _ body: @Sendable (Fixture, ServeState) async throws -> Void
     ) async throws {
-      let directory = try makeTemporaryDirectory()
-      defer { removeDirectory(directory) }
+      let folder = try TemporaryFolder("varlink")
+      defer { withExtendedLifetime(folder) {} }
+      let directory = folder.path
       let interface = ExampleInterface()
       let log = EventLog()
       var limits = VarlinkService.Limits()
@@ -37,7 +40,7 @@ extension LiveService {
         for _ in 2...100 { #expect(try await streaming.receive() != nil) }
         #expect(try await streaming.receive() == nil)
         try await serving.task.value
-        #expect(throws: POSIXError.self) { try RawClient(path: fixture.path) }
+        #expect(throws: SystemCallError.self) { try RawClient(path: fixture.path) }
       }
     }
 
@@ -54,6 +57,21 @@ extension LiveService {
       }
     }
 
+    @Test(.timeLimit(.minutes(10))) func aLongMessageThatIsBeingScannedDoesNotDelayTheEnd() async throws {
+      try await Self.serve(gracePeriod: .milliseconds(50)) { fixture, serving in
+        // The scan of another message is suspended for the duration of the test.
+        fixture.service.scanning.suspend()
+        defer { fixture.service.scanning.resume() }
+        let raw = try RawClient(path: fixture.path)
+        try await raw.send(Boundaries.echo + String(repeating: " ", count: 100_000))
+        while fixture.service.load.activeCallCount == 0 { await Task.yield() }
+        fixture.service.shutDown()
+        try await serving.task.value
+        #expect(try await raw.receive() == nil)
+        #expect(fixture.interface.log.events == [])
+      }
+    }
+
     @Test func aOnewayCallIsCancelledToo() async throws {
       try await Self.serve(gracePeriod: .milliseconds(50)) { fixture, serving in
         let client = try await fixture.connect()
@@ -66,7 +84,7 @@ extension LiveService {
       }
     }
 
-    @Test func aReaderThatDoesNotReadDoesNotHoldItUp() async throws {
+    @Test func aReaderThatDoesNotReadDoesNotDelayTheShutdown() async throws {
       try await Self.serve(gracePeriod: .milliseconds(50)) { fixture, serving in
         let slow = try RawClient(path: fixture.path)
         try await slow.send(
@@ -75,12 +93,12 @@ extension LiveService {
         fixture.service.shutDown()
         try await serving.task.value
         #expect(fixture.interface.log.events.last == "count cancelled")
-        slow.close()  // it has lived until here
+        slow.close()  // keeps it alive until here
       }
     }
 
-    /// The reply fits this side's buffer, so its call has ended; the socket takes a part of it only.
-    @Test func aReplyThatNobodyReadsDoesNotHoldItUp() async throws {
+    /// The reply fits this side's buffer, so its call has ended. The socket accepts only a part of it.
+    @Test func anUnreadReplyDoesNotDelayTheShutdown() async throws {
       try await Self.serve(gracePeriod: .milliseconds(50)) { fixture, serving in
         let slow = try RawClient(path: fixture.path)
         let text = String(repeating: "x", count: 700_000)

@@ -1,12 +1,14 @@
 import Foundation
+import TestTools
 import Testing
 
 @testable import Varlink
 
 struct SocketTests {
   @Test func theSocketAndItsFolderAreForTheirOwnerAlone() throws {
-    let directory = try makeTemporaryDirectory()
-    defer { removeDirectory(directory) }
+    let folder = try TemporaryFolder("varlink")
+    defer { withExtendedLifetime(folder) {} }
+    let directory = folder.path
     let before = umask(0)
     defer { umask(before) }
     let path = directory + "/a/b/test.sock"
@@ -19,8 +21,9 @@ struct SocketTests {
   }
 
   @Test func aSocketLeftByADeadServiceIsReplacedALivingOneIsNot() throws {
-    let directory = try makeTemporaryDirectory()
-    defer { removeDirectory(directory) }
+    let folder = try TemporaryFolder("varlink")
+    defer { withExtendedLifetime(folder) {} }
+    let directory = folder.path
     let path = directory + "/test.sock"
     close(try VarlinkSocket.listen(path: path))
     let alive = try VarlinkSocket.listen(path: path)
@@ -29,8 +32,9 @@ struct SocketTests {
   }
 
   @Test func aFileThatIsNoSocketIsLeftAlone() throws {
-    let directory = try makeTemporaryDirectory()
-    defer { removeDirectory(directory) }
+    let folder = try TemporaryFolder("varlink")
+    defer { withExtendedLifetime(folder) {} }
+    let directory = folder.path
     let path = directory + "/precious"
     try Data("x".utf8).write(to: URL(fileURLWithPath: path))
     #expect(throws: VarlinkSocket.Failure(reason: .notASocket, path: path)) { try VarlinkSocket.listen(path: path) }
@@ -38,8 +42,9 @@ struct SocketTests {
   }
 
   @Test func aPathOf107BytesWorksALongerOneIsAnError() throws {
-    let directory = try makeTemporaryDirectory()
-    defer { removeDirectory(directory) }
+    let folder = try TemporaryFolder("varlink")
+    defer { withExtendedLifetime(folder) {} }
+    let directory = folder.path
     let longest = directory + "/" + String(repeating: "x", count: 107 - directory.utf8.count - 1)
     close(try VarlinkSocket.listen(path: longest))
     #expect(throws: VarlinkSocket.Failure(reason: .pathTooLong, path: longest + "x")) {
@@ -56,7 +61,7 @@ struct SocketTests {
 
 extension LiveService {
   @Suite struct Peers {
-    @Test func thePeerIsWhoConnected() async throws {
+    @Test func thePeerIsTheProcessThatConnected() async throws {
       try await Fixture.with { fixture in
         let client = try await fixture.connect()
         _ = try await client.call("org.example.test.Echo", Echo(text: "x"), returning: Echo.self)
@@ -66,7 +71,7 @@ extension LiveService {
       }
     }
 
-    /// Without another user at hand: a service that serves another user refuses this one.
+    /// No other user is needed: a service for another user refuses this one.
     @Test func aPeerOfAnotherUserIsClosedAtOnceAndReported() async throws {
       try await Fixture.with(allowedUserID: geteuid() + 1) { fixture in
         let raw = try RawClient(path: fixture.path)
@@ -76,7 +81,9 @@ extension LiveService {
       }
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can become another user"), .enabled(if: Python.isThere, "no python3"))
+    @Test(
+      .enabled(if: geteuid() == 0, "only root can become another user"),
+      .enabled(if: Python.isThere, "python3 is not installed"))
     func aProcessOfAnotherUserIsRefused() async throws {
       try await Fixture.with(socketMode: 0o666) { fixture in
         try #require(chmod(fixture.directory, 0o711) == 0)

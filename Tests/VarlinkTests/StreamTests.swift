@@ -4,7 +4,7 @@ import Varlink
 
 extension LiveService {
   @Suite struct Streams {
-    @Test func aStreamGivesAllItsRepliesAndTheConnectionIsFreeAgain() async throws {
+    @Test func aStreamReturnsAllItsRepliesAndFreesItsConnection() async throws {
       try await Fixture.with { fixture in
         let client = try await fixture.connect()
         for count in [1, 2, 1000] {
@@ -93,7 +93,7 @@ extension LiveService {
     @Test func aPeerThatGoesBeforeItsAnswerIsNoFailure() async throws {
       try await Fixture.with { fixture in
         let message = #"{"method":"org.example.test.Echo","parameters":{"text":"a"}}"#
-        // The channel closes before the call is cancelled: the answer must meet that moment at times.
+        // The channel closes before the call is cancelled. In some of these rounds, the answer must fall in between.
         for _ in 0..<1_000 {
           let client = try RawClient(path: fixture.path)
           try await client.send(message)
@@ -128,7 +128,7 @@ extension LiveService {
       }
     }
 
-    /// Also while the service does not read from it, because too many of its calls wait.
+    /// This also holds while the service does not read from it, because too many of its calls wait.
     @Test func aClientThatDiesBehindAFullQueueCancelsItsCall() async throws {
       try await Fixture.with { fixture in
         let raw = try RawClient(path: fixture.path)
@@ -142,7 +142,7 @@ extension LiveService {
       }
     }
 
-    @Test func aReaderThatDoesNotReadCostsBoundedMemoryAndDelaysNobody() async throws {
+    @Test func aReaderThatDoesNotReadCostsBoundedMemoryAndDelaysNoOther() async throws {
       try await Fixture.with { fixture in
         let slow = try RawClient(path: fixture.path)
         let good = try await fixture.connect()
@@ -163,7 +163,7 @@ extension LiveService {
         #expect(fixture.interface.counted.load(ordering: .relaxed) < 100)
         #expect(times[250] < .milliseconds(20), "the median call took \(times[250])")
 
-        // It was not forgotten: it goes on as it reads.
+        // The stream was not dropped. It continues as the client reads.
         for number in 2...300 {
           struct Reply: Decodable { let parameters: Number }
           let text = try #require(await slow.receive())

@@ -1,4 +1,5 @@
 import NIOCore
+import TestTools
 import Testing
 
 @testable import Varlink
@@ -19,7 +20,7 @@ struct JSONScannerTests {
     #expect(found.count == 2)
   }
 
-  @Test func ofTwoMembersOfOneNameTheLaterCounts() throws {
+  @Test func theLaterOfTwoMembersOfOneNameCounts() throws {
     #expect(try members(#"{"a":1,"a":true}"#)["a"]?.kind == .bool(true))
   }
 
@@ -48,12 +49,12 @@ struct JSONScannerTests {
     #expect(throws: JSONSyntaxError.self) { try members(nested(JSONScanner.maximumDepth + 1)) }
   }
 
-  @Test func utf8IsJudgedAsTheStandardLibraryDoes() throws {
-    var generator = SplitMix(state: 8)
+  @Test func utf8IsValidatedLikeInTheStandardLibrary() throws {
+    var generator = SeededGenerator(seed: 8)
     for _ in 0..<20_000 {
       let count = Int(generator.next() % 5) + 1
       let bytes = (0..<count).map { _ -> UInt8 in
-        // Mostly bytes with the high bit, near the borders of the table.
+        // Most bytes have the high bit set, near the borders of the table.
         let choices: [UInt8] = [
           0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5,
         ]
@@ -100,10 +101,10 @@ struct MessageFramerTests {
     }
   }
 
-  @Test func whatNeverEndsIsGivenUp() {
+  @Test func anEndlessMessageIsGivenUp() {
     for chunk in [1, 7, 64, 1000] {
       let found = frames([UInt8](repeating: 1, count: 1000), chunk: chunk, maximum: 10)
-      // A chunk that is read at once may reach further than the limit of patience.
+      // A chunk that is read at once may exceed the limit.
       #expect(found == (chunk == 1000 ? [] : [.hopeless]))
     }
   }
@@ -125,7 +126,7 @@ struct InterfaceDefinitionTests {
     ("interface org.a\nmethod A() -> (", 2), ("interface org.a\nerror A", 2), ("interface org.a\nnothing A ()", 2),
     ("interface org.a\n# note\ntype A ()\nmethod A() -> ()", 4), ("interface org.a é", 1),
   ])
-  func aMistakeIsNamedWithItsLine(_ text: String, _ line: Int) {
+  func anErrorIsReportedWithItsLine(_ text: String, _ line: Int) {
     let error = #expect(throws: VarlinkInterfaceDefinition.SyntaxError.self) {
       try VarlinkInterfaceDefinition(parsing: text)
     }
@@ -142,17 +143,5 @@ struct InterfaceDefinitionTests {
       # method B() -> ()
       """
     #expect(try VarlinkInterfaceDefinition(parsing: text).methods == ["A"])
-  }
-}
-
-/// A generator with a seed (SplitMix64), so that a failure can be had again.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
+import TestTools
 import Testing
 import WatchRecords
 
 @Suite struct IgnorePatternTests {
-  /// Whether the pattern keeps this path out, which is below the root /r; one with a slash at its end is a directory's.
+  /// Whether the pattern ignores this path below the root /r. A path with a slash at its end is a directory.
   private func ignores(_ pattern: String, _ path: String) throws -> Bool {
     let rules = NameRules(
       extensions: [], ignoredDirectoryNames: [], patterns: [try IgnorePattern(Array(pattern.utf8))])
@@ -24,18 +25,18 @@ import WatchRecords
       ("[a-c]x", "bx", true), ("[!a-c]x", "bx", false), ("[^a-c]x", "dx", true), ("[]]x", "]x", true),
       ("[a-]x", "-x", true), ("\\*x", "*x", true), ("\\*x", "ax", false), ("\\!x", "!x", true), ("a\\[b", "a[b", true),
       ("a**b", "a123b", true), ("*", "a/b", nil), ("*/", "a/", true), ("*/", "a", false),
-      // Below the root, from its beginning.
+      // These match below the root, from its beginning.
       ("Cache/tmp", "Cache/tmp/", true), ("Cache/tmp", "x/Cache/tmp/", false), ("Cache/*.jpg", "Cache/a.jpg", true),
       ("Cache/*.jpg", "Cache/x/a.jpg", false), ("Cache/**", "Cache/", true), ("Cache/**", "Cache", false),
       ("Cache/**", "x/Cache/", false), ("**/Cache", "Cache/", true), ("**/Cache", "x/y/Cache/", true),
       ("a/**/b", "a/b", true), ("a/**/b", "a/x/y/b", true), ("a/**/b", "a/x/y/c", false), ("a/**/b", "ab", false),
       ("a/**/b/*.jpg", "a/b/x/b/c.jpg", true), ("a/**/b/*.jpg", "a/b/x/c.jpg", false),
       ("**/a/**/a/**/c", "a/x/a/y/c", true), ("**/a/**/a/**/c", "a/x/y/c", false), ("**/**/c", "c", true),
-      // From the top of the file system.
+      // These match from the top of the file system.
       ("/r/Cache", "Cache/", true), ("/r/Cache", "x/Cache/", false), ("/r/*/raw/*.tif", "x/raw/a.tif", true),
       ("/q/Cache", "Cache/", false), ("/r", "r/", false), ("/**/raw", "x/raw/", true),
     ] as [(String, String, Bool?)])
-  func aPatternMeansWhatItsTextSays(pattern: String, path: String, isIgnored: Bool?) throws {
+  func aPatternIgnoresExactlyTheExpectedPaths(pattern: String, path: String, isIgnored: Bool?) throws {
     guard let isIgnored else {
       #expect(throws: IgnorePatternError.self) { try ignores(pattern, path) }
       return
@@ -47,18 +48,18 @@ import WatchRecords
     "", "!a", "a//b", "/", "//", "a/../b", "./a", "..", "[a", "[", "[]", "[!]", "[z-a]", "[[:alpha:]]", "a\\", "[a\\",
     "*", "**", "**/*", "/**", "a\0b", String(repeating: "a", count: 4097),
   ])
-  func whatCanNeverMatchIsNoPattern(text: String) {
+  func invalidPatternsAreRefused(text: String) {
     #expect(throws: IgnorePatternError.self) { try IgnorePattern(Array(text.utf8)) }
   }
 
-  @Test func aPatternIsOfBytes() throws {
+  @Test func aPatternComparesBytes() throws {
     let rules = NameRules(
       extensions: [], ignoredDirectoryNames: [], patterns: [try IgnorePattern([0xFF, UInt8(ascii: "?")])])
     #expect(rules.pattern(ignoring: [0xFF, 0xFE], isDirectory: false, in: nil) != nil)
     #expect(rules.pattern(ignoring: [0xFE, 0xFF], isDirectory: false, in: nil) == nil)
   }
 
-  @Test func withoutAPatternAboutPathsTheFolderIsNotAskedFor() throws {
+  @Test func theFolderIsEvaluatedOnlyForPatternsAboutPaths() throws {
     var rules = NameRules(extensions: [], ignoredDirectoryNames: [], patterns: [try IgnorePattern(Array("*.gif".utf8))])
     func folder() -> NameRules.Folder? {
       Issue.record("asked for")
@@ -69,7 +70,7 @@ import WatchRecords
     #expect(rules.pattern(ignoring: Array("a.gif".utf8), isDirectory: false, in: folder()) == nil)
   }
 
-  /// Backtracking over every `*` would take longer than the world has stood.
+  /// Backtracking over every `*` would practically never end.
   @Test func noPatternIsSlow() throws {
     let name = String(repeating: "a", count: 255)
     let path = (0..<2000).map { _ in "a" }.joined(separator: "/")
@@ -82,7 +83,7 @@ import WatchRecords
     #expect(ContinuousClock.now - start < .seconds(10))
   }
 
-  @Test(arguments: 0..<40) func aGlobAgreesWithAPlainOne(seed: UInt64) throws {
+  @Test(arguments: 0..<40) func aGlobAgreesWithAPlainImplementation(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<300 {
       let alphabet = Array("ab*?".utf8)

@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
+import TestTools
 import WatchRecords
 
-/// SplitMix64: the same numbers for the same seed, everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SeededGenerator {
   mutating func any<Value: FixedWidthInteger>() -> Value {
     switch Int.random(in: 0..<6, using: &self) {
     case 0: .min
@@ -31,6 +19,11 @@ struct SeededGenerator: RandomNumberGenerator {
 
   mutating func stat() -> FileStat {
     FileStat(identity: identity(), byteCount: any(), modificationTime: any(), changeTime: any())
+  }
+
+  mutating func event() -> FileEvent {
+    FileEvent(
+      time: any(), isWritten: .random(using: &self), naming: .init(rawValue: .random(in: 0...2, using: &self))!)
   }
 
   mutating func identity() -> FileIdentity { FileIdentity(device: any(), inode: any(), birthTime: any()) }
@@ -53,7 +46,7 @@ extension WatchRecord {
     case 2: .directoryGone(number: random.any(), evidence: flag ? .event : .scan)
     case 3: .listingStarted(number: random.any(), evidence: flag ? .event : .scan)
     case 4: .listingEnded(number: random.any(), complete: flag)
-    case 5: .fileFound(directory: random.any(), name: random.name(), stat: random.stat())
+    case 5: .fileFound(directory: random.any(), name: random.name(), stat: random.stat(), event: random.event())
     case 6: .fileGone(directory: random.any(), name: random.name())
     case 7:
       .fileMoved(
@@ -82,7 +75,8 @@ extension WatchRecord {
 extension WatchOrder {
   static func random(_ random: inout SeededGenerator) -> WatchOrder {
     func names() -> [[UInt8]] { (0..<Int.random(in: 0..<5, using: &random)).map { _ in random.name() } }
-    return switch Int.random(in: 0..<5, using: &random) {
+    return switch Int.random(in: 0..<6, using: &random) {
+    case 4: .begin(firstNumber: random.any(), watchPercent: random.any(), refusesShares: Bool.random(using: &random))
     case 0: .configure(extensions: names(), ignoredDirectoryNames: names(), ignoredPatterns: names())
     case 1: .addRoot(root: random.any(), path: random.name())
     case 2: .removeRoot(root: random.any())

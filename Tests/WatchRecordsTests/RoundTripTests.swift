@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
+import TestTools
 import Testing
 import WatchRecords
 
 @Suite struct RoundTripTests {
-  @Test(arguments: 0..<50) func randomRecordsComeBack(seed: UInt64) throws {
+  @Test(arguments: 0..<50) func randomRecordsSurviveARoundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let records = (0..<Int.random(in: 1...200, using: &random)).map { _ in WatchRecord.random(&random) }
     var assembler = FrameAssembler()
@@ -15,7 +16,7 @@ import WatchRecords
     #expect(try assembler.next() == nil)
   }
 
-  @Test(arguments: 0..<50) func randomOrdersComeBack(seed: UInt64) throws {
+  @Test(arguments: 0..<50) func randomOrdersSurviveARoundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let orders = (0..<20).map { _ in WatchOrder.random(&random) }
     var assembler = FrameAssembler()
@@ -28,7 +29,7 @@ import WatchRecords
     #expect(received == orders)
   }
 
-  @Test(arguments: 0..<20) func framesComeBackHoweverTheyAreCut(seed: UInt64) throws {
+  @Test(arguments: 0..<20) func framesSurviveARoundTripHoweverTheyAreCut(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var bytes = WatchStream.greeting
     var records: [WatchRecord] = []
@@ -98,9 +99,9 @@ import WatchRecords
     }
   }
 
-  @Test func anErrorSaysWhatAndWhere() {
-    let error = #expect(throws: WatchFormatError.self) { try WatchStream.records(in: [3, 1, 0, 0, 0, 9]) }
-    #expect(error?.description == "evidence can't be 9, at byte 5")
+  @Test func anErrorHasItsProblemAndPosition() {
+    let error = #expect(throws: WatchFormatError.self) { try WatchStream.records(in: [3, 1, 0, 0, 0, 0, 0, 0, 0, 9]) }
+    #expect(error?.description == "evidence can't be 9, at byte 9")
     let unknown = #expect(throws: WatchFormatError.self) { try WatchStream.records(in: [12, 77]) }
     #expect(unknown?.description == "tag 77 is no record, at byte 1")
   }

@@ -16,7 +16,7 @@ struct ArgumentTests {
     #expect(absolute("file:///p/%FF.jpg") == "file:///p/%FF.jpg")
   }
 
-  @Test func bytesThatAreNotTextAreTheURIOfAPath() {
+  @Test func bytesThatAreNotUTF8BecomeTheURIOfAPath() {
     #expect(CommandLineBytes.text([0x61, 0xFF], in: Array("/h".utf8)) == "file:///h/a%FF")
     #expect(CommandLineBytes.text(Array("ü".utf8), in: Array("/h".utf8)) == "ü")
   }
@@ -65,7 +65,9 @@ struct ArgumentTests {
     ["query", "--limit", "0"], ["query", "--type", "song"], ["query", "--sort", "a:b"], ["sync", "--timeout", "-1"],
     ["sync", "--timeout", "nan"], ["rescan", "--dry-run", "--confirm"],
     ["favorite"], ["show"], ["why"], ["query", "--format", "xml"], ["frobnicate"], ["query", "--limit", "-1"],
-    ["query", "--rating", "6"], ["query", "--rating", "-1"], ["query", "--taken", "yesterday"],
+    ["query", "--rating", "6"], ["query", "--rating", "-1"], ["query", "--taken", "tomorrow"],
+    ["query", "--favorite", "--no-favorite"],
+    ["query", "--offline", "--no-offline"], ["query", "\"open"], ["backup", "--format", "csv"],
     ["query", "--text", ""], ["query", "--text", "sun \"sea"], ["watch", "--text", "- *"], ["query", "--camera", " "],
     ["query", "--where", ""], ["watch", "--where", " "], ["query", "--fields", "nope"],
     ["query", "--fields", "id,,path"],

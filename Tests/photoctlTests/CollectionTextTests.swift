@@ -1,3 +1,5 @@
+import ChangeDetails
+import PhotoContract
 import PhotoModel
 import Testing
 
@@ -11,7 +13,7 @@ struct CollectionTextTests {
       token: token, previousToken: previous, count: ids.count, digest: ListDigest(of: ids).description)
   }
 
-  @Test func albumsAreATableAndThenWhatChanges() throws {
+  @Test func albumsAreATableFollowedByTheirChanges() throws {
     var text = CollectionText()
     let recents = AssetCollection(id: 1, kind: .smartAlbum, subtype: "recents", title: "Recents", count: 12)
     let rome = AssetCollection(id: 7, kind: .album, title: "Rome", count: 2)
@@ -41,7 +43,7 @@ struct CollectionTextTests {
                   - /p
 
         """)
-    // The same again is not from this list.
+    // The same change does not fit this list again.
     #expect(throws: Failure.self) { try text.text(change) }
   }
 }

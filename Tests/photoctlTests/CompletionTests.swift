@@ -48,7 +48,7 @@ struct CompletionTests {
     #expect(texts(try await candidates("help")) == commands)
   }
 
-  @Test func optionsAreThoseThatCanBeGivenYet() async throws {
+  @Test func onlyOptionsThatCanStillBeGivenAreOffered() async throws {
     let all = texts(try await candidates("query", current: "-"))
     #expect(all.contains("--album") && all.contains("--no-favorite") && all.contains("--help"))
     let rest = texts(try await candidates("query", "--album", "--x", "--favorite", "--type", "image", current: "--"))
@@ -67,7 +67,7 @@ struct CompletionTests {
     #expect(texts(try await candidates("completions")) == ["bash", "zsh", "fish"])
   }
 
-  @Test func albumsAreNamedSoThatTheNameMeansOne() async throws {
+  @Test func everyOfferedAlbumNameMeansOneAlbum() async throws {
     let named = texts(try await candidates("query", "--album", current: "f"))
     #expect(
       named == [
@@ -98,7 +98,7 @@ struct CompletionTests {
       texts(try await candidates("query", "--sort", current: "id")).prefix(16).suffix(3) == ["id", "id:asc", "id:desc"])
   }
 
-  @Test func fieldsGoOnAfterAComma() async throws {
+  @Test func fieldsContinueAfterAComma() async throws {
     #expect(texts(try await candidates("query", "--fields")) == Asset.fields.map(\.name))
     let more = try await candidates("query", "--fields", current: "id,path,cam")
     #expect(texts(more).allSatisfy { $0.hasPrefix("id,path,") } && !texts(more).contains("id,path,id"))
@@ -113,7 +113,7 @@ struct CompletionTests {
     #expect(texts(try await candidates("query", "--where", current: "title == 'is")).isEmpty)
   }
 
-  @Test func bashGetsWhatItIsToPutIn() async throws {
+  @Test func bashGetsTheTextToInsert() async throws {
     #expect(try await bash("photoctl sta") == ["status"])
     #expect(try await bash("A=1 ./photoctl query --album It") == ["It\\'s\\ \\\"fun\\\""])
     #expect(try await bash("photoctl query --album it") == ["It\\'s\\ \\\"fun\\\""])
@@ -128,8 +128,8 @@ struct CompletionTests {
     #expect(try await bash("photoctl query --album nothing").isEmpty)
   }
 
-  /// What bash puts in, it reads as the candidate again.
-  @Test func whateverBashPutsInComesBack() {
+  /// bash parses the inserted text as the candidate again.
+  @Test func insertedTextIsParsedAsTheCandidate() {
     let texts = [
       "a b", "it's", "\"", "\\", "$x", "`x`", "a!b", "*?[", "~", "#", "é東 👩‍👩‍👧", "a:b=c@d", "-", "'", "a'b\"c\\d$e`f!g",
       "{x,y}",
@@ -147,7 +147,7 @@ struct CompletionTests {
     }
   }
 
-  @Test func zshAndFishGetTheWordAndWhatItMeans() async throws {
+  @Test func zshAndFishGetTheWordAndItsDescription() async throws {
     let answer = try await Completion.text(["zsh", "photoctl", "query", "--album", ""], completer())
     #expect(answer.hasPrefix("words\nFavorites\t2 assets\nIt's \"fun\"\t2 assets\n"))
     #expect(!answer.contains("bad"))
@@ -158,7 +158,7 @@ struct CompletionTests {
   }
 
   @Test(arguments: Shell.allCases)
-  func scriptsAreAsTheyWereMeant(shell: Shell) throws {
+  func scriptsEqualTheirSnapshots(shell: Shell) throws {
     try expectSnapshot(shell.script, "completions.\(shell.rawValue)")
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import photoctl
 
 struct FailureTests {
-  @Test func aFailureIsWhatIsWrongTheRemedyAndWhereToReadMore() {
+  @Test func aFailureHasAProblemARemedyAndAReference() {
     let failure = Failure(PhotoLibraryError.noSuchCollection(collection: "Ses", similar: ["album:Sea"]), in: "query")
     #expect(
       failure.threeLines == """
@@ -16,7 +16,7 @@ struct FailureTests {
     #expect(failure.status == .noInput)
   }
 
-  @Test func whatAMessageQuotesReachesNoTerminalAsControlCharacters() {
+  @Test func quotedTextReachesNoTerminalAsControlCharacters() {
     let evil = "\u{1B}[31m\u{9B}1m\u{202E}\n"
     let errors: [PhotoLibraryError] = [
       .noSuchCollection(collection: evil, similar: ["folder:/p/" + evil]),
@@ -58,13 +58,13 @@ struct FailureTests {
     #expect(failure.status == .data)
   }
 
-  @Test func theCaretStandsBelowWideCharactersToo() {
+  @Test func theCaretIsAlignedBelowWideCharacters() {
     let failure = Failure.predicate("title == '東京e\u{301}' x", message: "m", position: 15, command: "query")
     #expect(
       failure.problem == "m\n    title == '東京e\u{301}' x\n    \(String(repeating: " ", count: 16))^")
   }
 
-  @Test func theProgramsNameIsSetOffWhereColoursAreWanted() {
+  @Test func theProgramsNameIsHighlightedIfColoursAreWanted() {
     let failure = Failure(.usage, "p", remedy: "r.")
     #expect(failure.text(style: Style(isColored: true)).hasPrefix("\u{1B}[31mphotoctl:\u{1B}[0m p\n"))
   }

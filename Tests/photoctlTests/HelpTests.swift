@@ -4,13 +4,13 @@ import Testing
 
 @testable import photoctl
 
-/// Help texts as they are meant to be, in Snapshots.
+/// The expected help texts are in Snapshots.
 struct HelpTests {
   private static let commands: [any ParsableCommand.Type] =
     [Photoctl.self] + Photoctl.configuration.subcommands.flatMap { [$0] + $0.configuration.subcommands }
 
   @Test(arguments: commands.indices)
-  func helpIsAsItWasMeant(index: Int) throws {
+  func helpEqualsItsSnapshot(index: Int) throws {
     let command = Self.commands[index]
     let name = command == Photoctl.self ? "photoctl" : try #require(command.configuration.commandName)
     try expectSnapshot(Photoctl.helpMessage(for: command, columns: 80) + "\n", "\(name).txt")
@@ -24,7 +24,7 @@ struct HelpTests {
       configuration.discussion.contains("EXAMPLES\n  photoctl ") || configuration.discussion.contains("&& photoctl"))
   }
 
-  @Test func everyCounterOfTheStatusIsInItsHelp() throws {
+  @Test func everyCounterOfTheStatusIsDocumentedInItsHelp() throws {
     let help = Photoctl.helpMessage(for: StatusCommand.self, columns: 1000)
     for counter in Mirror(reflecting: LibraryStatus.Counters()).children {
       let name = try #require(counter.label)
@@ -32,14 +32,14 @@ struct HelpTests {
     }
   }
 
-  /// This version makes none.
+  /// This version has no albums that a user creates.
   @Test(arguments: commands.indices)
-  func noHelpSpeaksOfAlbumsOfOnesOwn(index: Int) {
+  func noHelpMentionsAlbumsThatAUserCreates(index: Int) {
     let help = Photoctl.helpMessage(for: Self.commands[index], columns: 1000)
     #expect(!help.contains("album:Title") && !help.contains("your own"))
   }
 
-  @Test func everyExitCodeIsInTheHelp() {
+  @Test func everyExitCodeIsDocumentedInTheHelp() {
     let help = Photoctl.helpMessage(columns: 80)
     for status in EndStatus.allCases { #expect(help.contains("\n  \(status.rawValue)  ")) }
   }

@@ -6,10 +6,10 @@ import Testing
 
 struct ManageTextTests {
   private let now = WatchText.now
-  /// Without the time, which depends on the zone.
+  /// The time is left out, because it depends on the time zone.
   private var clock: String { WatchText.clock(now, now: now) }
 
-  @Test func aTableOfClientsSaysWhoIsBehindAndWithWhat() {
+  @Test func aTableOfClientsShowsHowFarEachStreamIsBehind() {
     let date = PhotoDate(microseconds: now)
     let clients = [
       ConnectedClient(
@@ -58,23 +58,27 @@ struct ManageTextTests {
     #expect(EventText.text(page, isFirst: true, now: now).hasPrefix("(3 events before these, kept no longer)\n"))
   }
 
-  @Test func backupsAreATableWithWhatCantBeRead() {
+  @Test func backupsAreATableThatIncludesUnreadableOnes() throws {
     let date = PhotoDate(microseconds: now)
     let backups = [
       BackupFile(path: "/b/a.sqlite", date: date, byteCount: 2_100_000, assetCount: 1_204, isKept: true),
       BackupFile(path: "/b/b\u{1B}.sqlite", date: date, byteCount: 12, assetCount: nil, isKept: false),
     ]
+    var renderer = ListRenderer<BackupFile>(format: .table)
+    let text = String(decoding: try renderer.page(backups), as: UTF8.self)
+    let made = WatchText.clock(now, now: WatchText.now)
     #expect(
-      BackupText.table(backups, now: now).replacing(clock, with: "10:15:02") == """
-        MADE          ASSETS      SIZE  KEPT         PATH
-        10:15:02       1,204    2.1 MB  always       /b/a.sqlite
-        10:15:02  unreadable  12 bytes  for a while  /b/b?.sqlite
-
-        """)
-    #expect(BackupText.table([]).hasPrefix("No backups yet"))
+      text.split(separator: "\n").map { $0.replacing(made, with: "TIME").replacing(#/ +/#, with: " ") } == [
+        "MADE ASSETS SIZE KEPT PATH", "TIME 1,204 2.1 MB always /b/a.sqlite",
+        "TIME unreadable 12 bytes for a while /b/b?.sqlite",
+      ])
+    var csv = ListRenderer<BackupFile>(format: .csv)
+    #expect(
+      String(decoding: try csv.page([backups[0]]), as: UTF8.self)
+        == "path,date,byteCount,assetCount,isKept\r\n/b/a.sqlite,\(date.description),2100000,1204,true\r\n")
   }
 
-  @Test func whatCannotBeReadIsALineEachWithWhatHelpsBelow() throws {
+  @Test func unreadableFilesAreLinesFollowedByRemedies() throws {
     let files = ["/p/a\u{1B}.jpg", "/p/b.jpg"].map {
       UnreadableFile(path: $0, kind: "damaged", reason: "cut off", remedy: "Put a whole copy in its place.", assetID: 1)
     }
@@ -99,7 +103,7 @@ struct ManageTextTests {
         + "\n")
   }
 
-  @Test func aRestoreSaysWhatItCountsAsYours() {
+  @Test func aRestoreCountsTheUsersData() {
     let file = BackupFile(
       path: "/b/p.sqlite", date: PhotoDate(microseconds: now), byteCount: 1, assetCount: 1, isKept: true)
     let text = BackupText.restored(
@@ -118,7 +122,7 @@ struct ManageTextTests {
     #expect(RestoreCommand.backup("sqlite", among: known) == AbsolutePath.text("sqlite"))
   }
 
-  @Test func aCheckSaysErrorsWithTheirRemedyAndWhatWasLookedAt() {
+  @Test func aCheckPrintsErrorsWithRemediesAndItsCounts() {
     let style = Style(.never, isTerminal: false)
     let counts = ["assets": 1_204, "folders": 3]
     #expect(CheckText.text(.init(findings: [], counts: counts), style: style) == "sound: 1,204 assets, 3 folders\n")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import photoctl
 
-/// The pages that Documentation/manual makes of what photoctl says in its help.
+/// The pages that Documentation/manual makes from photoctl's help.
 struct ManualTests {
   private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Documentation/manual")
@@ -30,7 +30,7 @@ struct ManualTests {
     return text
   }
 
-  /// Makes the pages from a program that says what photoctl does.
+  /// Makes the pages from the description that a program prints about itself.
   private func withPages(_ body: (URL) throws -> Void) throws {
     let python = try #require(Self.tool("python3"))
     let folder = FileManager.default.temporaryDirectory.appending(path: "photoctl-manual-\(UUID().uuidString)")

@@ -5,9 +5,12 @@ import Testing
 @testable import photoctl
 
 struct RenderingTests {
+  private static let taken = PhotoDate(
+    year: 2024, month: 7, day: 21, hour: 10, minute: 0, second: 5, offsetMinutes: 120)!
+
   private func asset(_ id: Int64, path: String = "/p/a.jpg", _ change: (inout Asset) -> Void = { _ in }) -> Asset {
     var asset = Asset(
-      id: id, mediaType: .image, creationDate: PhotoDate("2024-07-21T10:00:05+02:00"),
+      id: id, mediaType: .image, creationDate: Self.taken, creationDateSource: .metadata,
       modificationDate: PhotoDate(microseconds: 0), addedDate: PhotoDate(microseconds: 0),
       resources: [
         Resource(kind: .photo, path: path, filename: "a.jpg", byteCount: 3_400_000, contentType: "image/jpeg")
@@ -35,13 +38,13 @@ struct RenderingTests {
             $0.pixelHeight = 3000
             $0.isFavorite = true
           }
-        ], [asset(12_345, path: "/p/b.jpg") { $0.creationDate = nil }],
+        ], [asset(12_345, path: "/p/b.jpg") { $0.creationDateSource = .filename }],
       ], .table)
     #expect(
       text == """
-          ID  TAKEN             TYPE      PIXELS  ♥  PATH
-           7  2024-07-21 10:00  image  4000×3000  ♥  /p/a.jpg
-        12345  -                 image          -     /p/b.jpg
+          ID  TAKEN              TYPE      PIXELS  ♥  PATH
+           7  2024-07-21 10:00   image  4000×3000  ♥  /p/a.jpg
+        12345  2024-07-21 10:00~  image          -     /p/b.jpg
 
         """)
   }
@@ -78,7 +81,7 @@ struct RenderingTests {
     #expect(bytes == Array("/p/".utf8) + [0xFF, 0x20] + Array(".jpg\n".utf8))
   }
 
-  @Test func pathsEndWithNULWhereThatIsAskedFor() throws {
+  @Test func pathsEndWithNULInTheFormatPaths0() throws {
     #expect(try rendered([[asset(1)], [asset(2, path: "/p/b\n.jpg")]], .paths0) == "/p/a.jpg\0/p/b\n.jpg\0")
   }
 
@@ -110,7 +113,7 @@ struct RenderingTests {
   @Test func valuesWithSeparatorsInThemAreQuoted() throws {
     let one = asset(1) {
       $0.title = "a, \"b\"\r\nc"
-      // A quote and an accent are one character.
+      // A quote with an accent is one character.
       $0.caption = "x\"\u{301}\ty\\"
     }
     #expect(
@@ -161,17 +164,17 @@ struct RenderingTests {
         #expect(TextWidth.columns(of: line) <= columns)
       }
     }
-    let narrow = try rendered([assets], .table, columns: 60)
+    let narrow = try rendered([assets], .table, columns: 61)
     #expect(narrow.contains("  …タワー👩‍👩‍👧/b.jpg\n"), "\(narrow)")
     #expect(try rendered([assets], .table).contains(assets[0].resources[0].path))
   }
 
   @Test func aDateIsNotCutForAPath() throws {
-    let text = try rendered([[asset(1, path: "/a/long/path/to/b.jpg")]], .table, columns: 54)
-    #expect(text.contains("   1  2024-07-21 10:00  image          -     …to/b.jpg\n"), "\(text)")
+    let text = try rendered([[asset(1, path: "/a/long/path/to/b.jpg")]], .table, columns: 55)
+    #expect(text.contains("   1  2024-07-21 10:00   image          -     …to/b.jpg\n"), "\(text)")
   }
 
-  @Test func columnsOfTextShareWhatThereIs() throws {
+  @Test func columnsOfTextShareTheAvailableWidth() throws {
     let long = asset(123) {
       $0.title = String(repeating: "t", count: 50)
       $0.caption = String(repeating: "c", count: 50)
@@ -185,14 +188,14 @@ struct RenderingTests {
         """)
   }
 
-  @Test func nothingIsNothingButAnEmptyArray() throws {
+  @Test func anEmptyListPrintsNothingExceptAnEmptyArray() throws {
     #expect(try rendered([[]], .table) == "")
     #expect(try rendered([[]], .jsonl) == "")
     #expect(try rendered([[]], .paths) == "")
     #expect(try rendered([[]], .json) == "[]\n")
   }
 
-  @Test func showNamesEverythingThatIsKnown() {
+  @Test func showPrintsEveryKnownFact() {
     let shown = AssetText.text(
       asset(5) {
         $0.pixelWidth = 4000
@@ -221,7 +224,7 @@ struct RenderingTests {
         """)
   }
 
-  @Test func statusIsReadAtAGlance() {
+  @Test func statusHasOneLineForEachFact() {
     let status = LibraryStatus(
       state: .scanning, library: "l", token: "l.1.2", version: "0.1.0", assetCount: 12_345, pendingCount: 2,
       failedCount: 1, progress: .init(done: 50, total: 200, phase: "reading"),
@@ -254,7 +257,7 @@ struct RenderingTests {
   }
 
   @Test(arguments: [LibraryStatus.State.scanning, .recovering])
-  func progressThatSaysNothingIsNoLine(state: LibraryStatus.State) {
+  func emptyProgressIsNoLine(state: LibraryStatus.State) {
     var status = LibraryStatus(
       state: state, library: "l", token: "l.1.2", version: "0.1.0", assetCount: 2378, pendingCount: 1,
       progress: .init(done: 0, phase: "scanning"))
@@ -263,7 +266,7 @@ struct RenderingTests {
     #expect(StatusText.text(status).hasPrefix("\(state.rawValue): 2,378 assets, 1 pending\n1,200 files seen\n\nphotod"))
   }
 
-  @Test func aReasonThatAWarningGivesIsSaidOnce() {
+  @Test func aReasonThatAWarningRepeatsIsPrintedOnce() {
     var status = LibraryStatus(state: .live, library: "l", token: "l.1.2", version: "0.1.0", assetCount: 9)
     status.roots = [.init(path: "/card", state: .offline, assetCount: 9, reason: "It can't be opened (why). Wait.")]
     #expect(StatusText.text(status).contains("\n    It can't be opened (why). Wait.\n"))

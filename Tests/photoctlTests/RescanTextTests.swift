@@ -5,7 +5,7 @@ import Testing
 @testable import photoctl
 
 @Suite struct RescanTextTests {
-  @Test func dryRunSaysWhatWouldBeHeldBack() {
+  @Test func aDryRunPrintsHowManyWouldBeHeldBack() {
     let result = RescanResult(inserted: 0, updated: 1, removed: 1200, heldBack: 1200)
     #expect(
       RescanCommand.text(result, isDryRun: true)
@@ -17,12 +17,12 @@ import Testing
         """)
   }
 
-  @Test func oneThatWouldBeHeldBackIsSaidInTheSingular() {
+  @Test func oneHeldBackAssetIsPrintedInTheSingular() {
     let text = RescanCommand.text(RescanResult(inserted: 0, updated: 0, removed: 1, heldBack: 1), isDryRun: true)
     #expect(text.contains("Of these, 1 is missing at once:"))
   }
 
-  @Test func foldersThatAreOfflineAreNamedAsPassedOver() {
+  @Test func offlineFoldersAreNamedAsSkipped() {
     var status = LibraryStatus(state: .live, library: "l", token: "l.1.2", version: "0.1.0")
     status.roots = [.init(path: "/p", state: .online), .init(path: "/ca\u{1B}rd", state: .offline)]
     #expect(
@@ -33,7 +33,7 @@ import Testing
     #expect(RescanCommand.passedOver(status, style: .plain).isEmpty)
   }
 
-  @Test func countsAloneWhereNothingIsHeldBack() {
+  @Test func onlyCountsArePrintedIfNothingIsHeldBack() {
     let result = RescanResult(inserted: 2, updated: 1, removed: 0)
     #expect(RescanCommand.text(result, isDryRun: true) == "would be: 2 inserted, 1 updated, 0 removed\n")
     #expect(RescanCommand.text(result, isDryRun: false) == "2 inserted, 1 updated, 0 removed\n")

@@ -3,6 +3,7 @@ import PhotoClient
 import Testing
 
 @testable import PhotoModel
+@testable import PredicateLanguage
 @testable import photoctl
 
 struct ShorthandTests {
@@ -23,20 +24,73 @@ struct ShorthandTests {
     ("2024-07-21..2024", "creationDate >= '2024-07-21' AND creationDate < '2025-01-01'"),
     ("9999", "creationDate >= '9999-01-01'"), ("..9999", "creationDate != nil"),
   ])
-  func takenIsASpanOfDays(argument: String, expected: String) throws {
-    #expect(TakenArgument(argument: argument)?.predicate == expected)
+  func takenMeansASpanOfDays(argument: String, expected: String) throws {
+    #expect(try TakenArgument(argument).predicate == expected)
     _ = try Predicate(parsing: expected)
   }
 
   @Test(arguments: [
-    "", "..", "24", "2024-7", "2024-13", "2024-02-30", "2024-07-01-01", "2024-07..2024-06", "yesterday", "2024...",
-    "٢٠٢٤", "0000", "2024-07-", "+024",
+    ("", "name a year"), ("..", "name a year"), ("24", "write '24' as 2024"), ("2024-7", "write '2024-7' as"),
+    ("2024-13", "there is no month 13"), ("2024-00", "there is no month 00"),
+    ("2024-02-30", "there is no day 2024-02-30"), ("2024-07-01-01", "write"),
+    ("2024-07..2024-06", "the range ends before it begins"), ("today..yesterday", "the range ends before it begins"),
+    ("tomorrow", "write 'tomorrow' as"), ("2024...", "write"), ("٢٠٢٤", "write"), ("0000", "there is no year 0000"),
+    ("2024-07-", "write"), ("+024", "write"), ("d", "write"), ("0d", "'0d' is outside 1d...36525d"),
+    ("99999999999999999999d", "is outside"),
+    ("-1d", "write"),
   ])
-  func whatIsNoSpanIsRefused(argument: String) {
-    #expect(TakenArgument(argument: argument) == nil)
+  func invalidSpansAreRefused(argument: String, mistake: String) {
+    let error = #expect(throws: TakenArgument.Mistake.self) { try TakenArgument(argument, today: "2024-03-01") }
+    #expect(error?.description.contains(mistake) == true, "\(argument): \(String(describing: error))")
   }
 
-  @Test func shorthandsAreAskedForTogether() throws {
+  @Test(arguments: [
+    ("today", "2024-03-01", "2024-03-02"), ("yesterday", "2024-02-29", "2024-03-01"),
+    ("1d", "2024-03-01", "2024-03-02"),
+    ("7d", "2024-02-24", "2024-03-02"), ("366d", "2023-03-02", "2024-03-02"),
+    ("2024-02..yesterday", "2024-02-01", "2024-03-01"),
+  ])
+  func daysNearTodayDependOnTheDayOfThisComputer(argument: String, first: String, after: String) throws {
+    let span = try TakenArgument(argument, today: "2024-03-01")
+    #expect(span.firstDay == first && span.dayAfter == after)
+  }
+
+  @Test func mistakeOfADateIsNamedOnTheCommandLine() {
+    do {
+      _ = try Photoctl.parseAsRoot(["query", "--taken", "2024-13"])
+      Issue.record("2024-13 was taken as a date")
+    } catch {
+      #expect(
+        Photoctl.fullMessage(for: error).hasPrefix(
+          "Error: The value '2024-13' is invalid for '--taken <when>': there is no month 13"),
+        "\(Photoctl.fullMessage(for: error))")
+    }
+  }
+
+  @Test func wordsAndTextAreOneSearch() throws {
+    let command = try #require(
+      try Photoctl.parseAsRoot(["query", "beach", "2024", "--text", "\"big sea\""]) as? QueryCommand)
+    #expect(try command.query.fetchOptions().text == "beach 2024 \"big sea\"")
+    let watch = try #require(try Photoctl.parseAsRoot(["watch", "beach"]) as? WatchCommand)
+    #expect(try watch.query.fetchOptions().text == "beach" && !watch.query.isEmpty)
+  }
+
+  @Test func folderIsAPrefixOfThePathInBothForms() throws {
+    #expect(
+      try predicate("--under", "/p/a b", "--rating", "3")
+        == "(path BEGINSWITH '/p/a b/' OR path BEGINSWITH 'file:///p/a%20b/') AND rating >= 3")
+    #expect(try predicate("--under", "/p/../") == "(path BEGINSWITH '/' OR path BEGINSWITH 'file:///')")
+    #expect(try predicate("--under", "file:///p/%FF") == "path BEGINSWITH 'file:///p/%FF/'")
+  }
+
+  @Test func hiddenAndOfflineAssetsAreAskedFor() throws {
+    let command = try #require(try Photoctl.parseAsRoot(["query", "--hidden", "--offline"]) as? QueryCommand)
+    let options = try command.query.fetchOptions()
+    #expect(options.includeHidden == true && options.predicate == "isHidden == true AND available == false")
+    #expect(try predicate("--no-offline") == "available == true")
+  }
+
+  @Test func shorthandsAreCombined() throws {
     #expect(
       try predicate("--camera", "Fuji X-T5", "--keyword", "it's", "--keyword", "b", "--rating", "4", "--favorite")
         == """
@@ -53,7 +107,7 @@ struct ShorthandTests {
     #expect(try predicate("--where", "a == 1) OR (b == 1") == "a == 1) OR (b == 1")
   }
 
-  @Test func wordsAreSentAsTheyWereTyped() throws {
+  @Test func wordsAreSentAsTyped() throws {
     let command = try #require(
       try Photoctl.parseAsRoot(["query", "--text", "-beach \"birthday party\"", "--favorite"]) as? QueryCommand)
     let options = try command.query.fetchOptions()
@@ -77,7 +131,7 @@ struct ShorthandTests {
     #expect(PredicateText.unmatchedParenthesis(in: "(a))(") == 3)
   }
 
-  /// Any text comes back from the predicate that it was written into.
+  /// Any text can be parsed back from the predicate into which it was written.
   @Test func everyTextRoundTrips() throws {
     var texts = [
       "", "'", "\\", "\\'", "a' OR 'b' == 'b", "\u{301}'\u{301}", "\r\n\t", "👩‍👩‍👧", "\u{202E}x", "%@", "\u{10FFFF}",
@@ -94,7 +148,9 @@ struct ShorthandTests {
             })))
     }
     let date = PhotoDate(microseconds: 0)
-    var asset = Asset(id: 1, mediaType: .image, modificationDate: date, addedDate: date, rating: 1)
+    var asset = Asset(
+      id: 1, mediaType: .image, creationDate: date, creationDateSource: .file, modificationDate: date, addedDate: date,
+      rating: 1)
     for text in texts {
       let parsed = try Predicate(parsing: "title == \(PredicateText.quoted(text)) AND rating == 1")
       asset.title = text
@@ -104,7 +160,7 @@ struct ShorthandTests {
     }
   }
 
-  /// Without a daemon to judge what the person wrote alone, it is the error of that call that comes.
+  /// No daemon can check the user's predicate alone, so the error of the original call is shown.
   @Test func anErrorOfAPredicateAloneIsShownInIt() async throws {
     let query = try #require(try Photoctl.parseAsRoot(["query", "--where", "nope == 1"]) as? QueryCommand)
     let library = PhotoLibrary(socketPath: "/nonexistent/s")

@@ -17,7 +17,7 @@ struct StandardInputTests {
       try names("12\n\n/p/a b.jpg\n{\"id\":7,\"path\":\"/x\"}\n./12") == [
         NamedAsset(.id(12), at: "line 1 of standard input"),
         NamedAsset(.path("/p/a b.jpg"), at: "line 3 of standard input"),
-        NamedAsset(.id(7), at: "line 4 of standard input", isCertainID: true),
+        NamedAsset(.id(7), at: "line 4 of standard input"),
         NamedAsset(.path("./12"), at: "line 5 of standard input"),
       ])
     #expect(try names("").isEmpty)
@@ -36,7 +36,7 @@ struct StandardInputTests {
     #expect(failure?.problem == "line 2 of standard input begins like JSON, and is no asset")
   }
 
-  @Test func whatCanBeNoPathIsNamed() throws {
+  @Test func entriesThatCanBeNoPathAreNamed() throws {
     let ended = #expect(throws: Failure.self) { try names("1\n/p/a.jpg\0/p/b.jpg\0") }
     #expect(ended?.problem == "line 2 of standard input has a NUL in it")
     let long = Array(repeating: UInt8(ascii: "a"), count: 70_000)
@@ -44,7 +44,7 @@ struct StandardInputTests {
       let failure = #expect(throws: Failure.self) { try names(long, isNullEnded: isNullEnded) }
       #expect(failure?.problem.hasSuffix("1 of standard input is too long for a path") == true)
     }
-    // A line of JSON may be.
+    // A line of JSON may be that long.
     let caption = String(repeating: "a", count: 70_000)
     #expect(try names("{\"caption\":\"\(caption)\",\"id\":3}").map(\.argument) == [.id(3)])
   }
@@ -77,7 +77,7 @@ struct StandardInputTests {
     #expect(Failure(noSuchAssets: [9], names: [:])?.problem == "no asset has the id 9")
   }
 
-  @Test func nullEndedInputIsAskedForByAShortOption() throws {
+  @Test func nullEndedInputHasAShortOption() throws {
     let command = try #require(try Photoctl.parseAsRoot(["favorite", "-0", "-"]) as? FavoriteCommand)
     #expect(command.assets.isNullEnded && command.assets.arguments == [.path("-")])
     let one = try #require(try Photoctl.parseAsRoot(["show", "1", "a"]) as? ShowCommand)

@@ -7,7 +7,7 @@ struct TerminalTests {
     ("abc", 3), ("", 0), ("é", 1), ("e\u{301}", 1), ("東京", 4), ("한글", 4), ("ｆ", 2), ("👍", 2), ("👍🏽", 2), ("👩‍👩‍👧", 2),
     ("🇩🇪", 2), ("❤️", 2), ("❤", 1), ("♥", 1), ("→…×", 3), ("\u{200B}", 0), ("１２", 4), ("क्षि", 1), ("𠀀", 2),
   ])
-  func textHasItsColumns(text: String, columns: Int) {
+  func textHasItsWidthInColumns(text: String, columns: Int) {
     #expect(TextWidth.columns(of: text) == columns)
   }
 
@@ -31,7 +31,7 @@ struct TerminalTests {
     (.auto, true, ["CLICOLOR_FORCE": "1", "NO_COLOR": "1"], false), (.always, false, ["NO_COLOR": "1"], true),
     (.never, true, ["TERM": "xterm", "CLICOLOR_FORCE": "1"], false),
   ])
-  func coloursAreForTerminalsThatWantThem(
+  func coloursAreUsedOnlyOnTerminalsThatWantThem(
     choice: ColorChoice, isTerminal: Bool, environment: [String: String], isColored: Bool
   ) {
     #expect(Style(choice, isTerminal: isTerminal, environment: { environment[$0] }).isColored == isColored)
@@ -44,7 +44,7 @@ struct TerminalTests {
     #expect(UsageError.color(of: ["--color", "pink"]) == .auto)
   }
 
-  @Test func aCommandThatThereIsNotIsNamed() {
+  @Test func anUnknownCommandIsNamed() {
     #expect(
       UsageError.unknownCommand(in: ["help", "nope"])?.problem == "there is no command 'nope'")
     #expect(UsageError.unknownCommand(in: ["qurey"])?.remedy == "Did you mean 'query'?")
@@ -58,7 +58,7 @@ struct TerminalTests {
     }
   }
 
-  @Test func aCommandBelowACommandIsNamedToo() {
+  @Test func anUnknownSubcommandIsNamed() {
     let failure = UsageError.unknownCommand(in: ["debug", "nope"])
     #expect(failure?.remedy == "Commands are events." && failure?.command == "debug")
     #expect(UsageError.unknownCommand(in: ["help", "debug", "event"])?.remedy == "Did you mean 'events'?")
@@ -66,7 +66,7 @@ struct TerminalTests {
     #expect(UsageError.unknownCommand(in: ["debug"]) == nil)
   }
 
-  @Test func suggestionsAreLikeWhatWasTyped() {
+  @Test func suggestionsResembleTheTypedWord() {
     #expect(
       UsageError.text("Error: Unknown option '--wat'. Did you mean '--sort'?\nUsage: u\n", style: .plain)
         == "photoctl: Unknown option '--wat'\nUsage: u\n")

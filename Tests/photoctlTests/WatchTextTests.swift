@@ -1,3 +1,5 @@
+import ChangeDetails
+import PhotoContract
 import PhotoModel
 import Testing
 
@@ -9,11 +11,12 @@ struct WatchTextTests {
   private func asset(_ id: Int64, _ path: String) -> Asset {
     let date = PhotoDate(microseconds: 0)
     return Asset(
-      id: id, mediaType: .image, modificationDate: date, addedDate: date,
+      id: id, mediaType: .image, creationDate: date, creationDateSource: .metadata, modificationDate: date,
+      addedDate: date,
       resources: [Resource(kind: .photo, path: path, filename: "", byteCount: 1, contentType: "image/jpeg")])
   }
 
-  /// Without the time, which depends on the zone.
+  /// The time is left out, because it depends on the time zone.
   private func text(_ change: PersistentChange, named: [Asset], in history: inout HistoryText) -> String {
     let now = PhotoDate(microseconds: WatchText.now)
     var change = change
@@ -32,7 +35,7 @@ struct WatchTextTests {
     return change
   }
 
-  @Test func aChangeNamesWhatItTouched() {
+  @Test func aChangeNamesTheAssetsThatItTouched() {
     let change = change {
       $0.insertedAssets = [1]
       $0.updatedAssets = [2]
@@ -49,7 +52,7 @@ struct WatchTextTests {
         """)
   }
 
-  @Test func whatThisWatchHasSeenHasItsPathWhenItGoesOrMoves() {
+  @Test func aSeenAssetIsNamedByItsPathWhenItIsRemovedOrMoves() {
     var history = HistoryText()
     _ = text(
       change { $0.insertedAssets = [1, 2] }, named: [asset(1, "/p/a.jpg"), asset(2, "/p/d/b.jpg")], in: &history)
@@ -66,7 +69,7 @@ struct WatchTextTests {
         .hasSuffix("          - /p/c.jpg\n          - /p/e/b.jpg\n          - asset 3\n"))
   }
 
-  @Test func onlySoManyPathsAreRemembered() {
+  @Test func theNumberOfRememberedPathsIsBounded() {
     var seen = SeenPaths(capacity: 3)
     for id in 1...5 { seen.note(asset(Int64(id), "/\(id)")) }
     #expect((1...5).map { seen[$0] } == [nil, nil, "/3", "/4", "/5"])
@@ -74,13 +77,13 @@ struct WatchTextTests {
     #expect(seen[3] == "/3" && seen[4] == "/four")
   }
 
-  @Test func signsHaveColoursWhereTheyAreWanted() {
+  @Test func signsHaveColoursIfTheyAreWanted() {
     var history = HistoryText(style: Style(isColored: true))
     let text = text(change { $0.insertedAssets = [1] }, named: [asset(1, "/p/a.jpg")], in: &history)
     #expect(text.hasSuffix("          \u{1B}[32m+ /p/a.jpg\u{1B}[0m\n"))
   }
 
-  @Test func manyAssetsAreCountedOnly() {
+  @Test func manyAssetsAreOnlyCounted() {
     #expect(text(change { $0.insertedAssets = Array(1...11) }) == "  watcher   +11 ~0 -0\n")
   }
 
@@ -104,7 +107,7 @@ struct WatchTextTests {
     #expect(text(change { _ in }) == "  watcher   albums +0 ~0 -0\n")
   }
 
-  @Test func observationsTellWhichAssetsWent() throws {
+  @Test func observationsNameTheRemovedAssets() throws {
     var lines = ObservationText()
     let list = Observation(
       token: "l.1.0", count: 3, digest: ListDigest(of: [1, 2, 3]).description, offset: 0, ids: [1, 2, 3],
@@ -127,11 +130,11 @@ struct WatchTextTests {
                   - asset 2
 
         """)
-    // The same again does not follow from what was before.
+    // The same observation does not follow from the new state.
     #expect(throws: Failure.self) { try lines.text(observation, at: time) }
   }
 
-  @Test func whatIsRememberedOfTheListHasItsPathWhenItGoes() throws {
+  @Test func aRememberedAssetIsNamedByItsPathWhenItIsRemoved() throws {
     var lines = ObservationText()
     let list = Observation(
       token: "l.1.0", count: 2, digest: ListDigest(of: [1, 2]).description, offset: 0, ids: [1, 2], complete: true)
@@ -146,7 +149,7 @@ struct WatchTextTests {
     #expect(try lines.text(gone, at: time).hasSuffix("          - /p/a.jpg\n          - asset 2\n"))
   }
 
-  @Test func differencesSinceATokenAreToldWithoutTheList() throws {
+  @Test func differencesSinceATokenArePrintedWithoutTheList() throws {
     var lines = ObservationText()
     let same = Observation(token: "l.1.1", previousToken: "l.1.0", count: 2, digest: "0")
     #expect(try lines.text(same, at: time) == "10:15:02  the list is as it was: 2 assets\n")
@@ -156,8 +159,8 @@ struct WatchTextTests {
     #expect(try lines.text(gone, at: time) == "10:15:02  several   +0 ~0 -1  1 asset\n")
   }
 
-  /// As when photod was started anew: what comes after that goes on from its token.
-  @Test func aListThatIsAsItWasIsGoneOnWith() throws {
+  /// As after a restart of photod: later differences continue from its token.
+  @Test func anUnchangedListIsContinued() throws {
     var lines = ObservationText()
     let digest = ListDigest(of: [1, 2]).description
     _ = try lines.text(

@@ -1,9 +1,10 @@
-import PhotoModel
+import ChangeDetails
+import PhotoContract
 import Testing
 
 @testable import photoctl
 
-/// What becomes a line of `watch`, and what it goes on from.
+/// The observations that `watch` prints, and the state from which it continues.
 struct WatchedListTests {
   private func page(_ ids: [Int64], at offset: Int, of all: [Int64], token: String = "l.1.2") -> Observation {
     Observation(
@@ -11,13 +12,13 @@ struct WatchedListTests {
       complete: offset + ids.count == all.count)
   }
 
-  @Test func pagesBecomeOneLineWithWhatTheFirstSays() throws {
+  @Test func pagesBecomeOneLineWithTheFactsOfTheFirst() throws {
     var list = WatchedList(since: "l.1.1")
     var first = page([5, 4], at: 0, of: [5, 4, 3])
     first.reload = .tokenExpired
     first.previousToken = "l.1.1"
     #expect(try list.take(first) == nil)
-    // The token of a page is not that of all lines before it.
+    // A page's token does not cover all previous lines.
     #expect(list.token == "l.1.1")
     let told = try #require(try list.take(page([3], at: 2, of: [5, 4, 3])))
     #expect(told.ids == [5, 4, 3] && told.offset == 0 && told.complete == true)
@@ -25,7 +26,7 @@ struct WatchedListTests {
     #expect(list.token == "l.1.2")
   }
 
-  @Test func differenceThatDoesNotFitTheListIsNotTold() throws {
+  @Test func differenceThatDoesNotFitTheListIsNotPrinted() throws {
     var list = WatchedList(since: "l.1.1", ids: [3, 2, 1])
     let details = try #require(
       FetchResultChangeDetails.full(from: [3, 2, 1], to: [3, 1], touched: TouchedAssets()))
@@ -36,13 +37,13 @@ struct WatchedListTests {
     #expect(throws: Failure.self) { try list.take(wrong) }
     #expect(list.token == "l.1.1")
     #expect(try list.take(right) == right)
-    // Without the list it is handed on as it is.
+    // Without the list, the observation is passed on unchanged.
     var unknown = WatchedList(since: "l.1.1")
     #expect(try unknown.take(right) == right)
     #expect(unknown.token == "l.1.2")
   }
 
-  @Test func idsAreReadAsLinesOrAsJSON() throws {
+  @Test func idsAreParsedFromLinesOrJSON() throws {
     func parse(_ text: String) throws -> [Int64] { try ListedIDs.parse(Array(text.utf8), name: "ids.txt") }
     #expect(try parse("3\n1\n2\n") == [3, 1, 2])
     #expect(try parse("[3, 1,\r\n 2]") == [3, 1, 2])

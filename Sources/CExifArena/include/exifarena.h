@@ -1,12 +1,12 @@
-// libexif calls malloc for every entry, every value and every directory, and free for each of them again: half of its
-// time. An arena gives it zeroed memory from one block, and takes all of it back at once.
+// libexif calls malloc for every entry, value and directory, and later free for each: half of its time. An arena
+// supplies zeroed memory from one block, and releases all of it at once.
 #ifndef PHOTOD_EXIFARENA_H
 #define PHOTOD_EXIFARENA_H
 
 #include <libexif/exif-data.h>
 #include <stddef.h>
 
-/// The block is its owner's. All other fields are the arena's own and begin as 0.
+/// The caller owns the block. The arena manages all other fields, which must begin as 0.
 struct exifarena {
   void *block;
   size_t capacity;
@@ -14,11 +14,12 @@ struct exifarena {
   void *overflow;
 };
 
-/// An empty ExifData whose memory, with all that is loaded into it, is the arena's. NULL where there is none.
-/// It belongs to the calling thread until `exifarena_end`, and no other may be begun there before. It is never unreferenced.
+/// Returns an empty ExifData. The arena owns its memory, and that of everything loaded into it. NULL if memory is
+/// exhausted. The arena belongs to the calling thread until `exifarena_end`. Until then, no other may begin on that
+/// thread. The ExifData is never unreferenced.
 ExifData *exifarena_begin(struct exifarena *arena);
 
-/// Takes back all memory since `exifarena_begin`: no pointer into the ExifData is valid any more.
+/// Releases all memory given out since `exifarena_begin`. Pointers into the ExifData become invalid.
 void exifarena_end(struct exifarena *arena);
 
 #endif

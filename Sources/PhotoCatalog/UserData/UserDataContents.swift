@@ -1,29 +1,30 @@
-/// What a journal of user data says, line by line (see ``UserDataJournal`` for its format).
+/// The contents of a journal of user data (see ``UserDataJournal`` for its format).
 struct UserDataContents {
-  /// The library that it is of; nil: both lines that say so are damaged.
+  /// The library of this journal. nil if both lines with its name are damaged.
   private(set) var library: String?
   private(set) var epoch: Int64 = 0
-  /// Of the lines that hold everything up to then.
+  /// The number of the last compaction, whose lines hold everything up to it.
   private(set) var baseNumber: Int64 = 0
-  /// Of the last batch.
+  /// The number of the last batch.
   private(set) var number: Int64 = 0
   private(set) var reservedAssets: Int64 = 0
   private(set) var reservedCollections: Int64 = 0
-  /// All together, by asset; of those without anything typed only the line is known.
+  /// The newest entry of each asset. ``finish()`` removes the entries without user data.
   private(set) var entries: [Int64: UserDataEntry] = [:]
-  /// Of each entry's newest line.
+  /// The length of the newest line of each asset, in bytes.
   private(set) var lineBytes: [Int64: Int] = [:]
   private(set) var others: [[UInt8]] = []
   private(set) var moveCount = 0
-  /// The batches after a number, oldest first.
+  /// The batches after the requested number, oldest first.
   private(set) var newer: [Batch] = []
-  /// The last that happened is that the catalog was closed.
+  /// Whether the last record says that the catalog was closed.
   private(set) var isClosed = false
-  /// What was lost of it: lines that can't be read, or the end of what a compaction wrote.
+  /// The number of lines that can't be read.
   private(set) var damagedLineCount = 0
   private(set) var readableLineCount = 0
+  /// Whether lines of the last compaction are missing.
   private(set) var lacksBase = true
-  /// Up to here it is whole; what comes after is a batch that was not written to its end.
+  /// The end of the intact part, in bytes. Only a batch that was not written completely can follow it.
   private(set) var end = 0
 
   struct Batch {
@@ -35,13 +36,13 @@ struct UserDataContents {
 
   private static let doubt: Int64 = 1_000_000
   private let after: Int64
-  /// Lines of a batch whose last one is yet to come.
+  /// The lines of a batch whose last line is still missing.
   private var pending: Batch?
   private var pendingHasDamage = false
   private var moves: [(from: [UInt8], to: [UInt8])] = []
   private var isFirstLine = true
 
-  /// - Parameter after: the batches above this number are wanted one by one.
+  /// - Parameter after: ``newer`` lists the batches above this number.
   init(parsing bytes: [UInt8], after: Int64) {
     self.after = after
     var start = 0
@@ -49,7 +50,8 @@ struct UserDataContents {
       take(bytes[start..<newline], end: newline + 1)
       start = newline + 1
     }
-    // A batch that lacks its end was not acknowledged. Where its end is there and can't be read, it was.
+    // A batch without its end was not acknowledged. If a line in it can't be read, that line may be its end, so the
+    // batch counts.
     if pendingHasDamage { flush(end: start) }
     pending = nil
   }
@@ -107,12 +109,12 @@ struct UserDataContents {
     }
   }
 
-  /// Brings the paths up to date, and forgets what has nothing typed.
+  /// Applies the remaining moves to the paths, and removes the entries without user data.
   mutating func finish() {
     applyMoves()
     reservedAssets = max(reservedAssets, entries.keys.max() ?? 0)
     if isDamaged {
-      // Among the lines that are lost may be one that gave more.
+      // A lost line may have reserved more ids.
       reservedAssets += Self.doubt
       reservedCollections += Self.doubt
     }
@@ -128,7 +130,7 @@ struct UserDataContents {
     }
   }
 
-  /// `CRC number.left payload`
+  /// Parses `CRC number.left payload`.
   private static func unframe(_ line: ArraySlice<UInt8>) -> (number: Int64, left: Int64, payload: ArraySlice<UInt8>)? {
     let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].count == 8,
@@ -142,7 +144,7 @@ struct UserDataContents {
     return (number, left, parts[2])
   }
 
-  /// One batch as its lines.
+  /// Encodes one batch as lines.
   static func frame(_ records: [UserDataRecord], number: Int64) -> (bytes: [UInt8], lineBytes: [Int64: Int]) {
     var bytes: [UInt8] = []
     var lineBytes: [Int64: Int] = [:]

@@ -3,11 +3,12 @@ import PhotoModel
 
 // The journal of user data: `catalog.userdata`, beside `catalog.sqlite`, mode 0600.
 //
-// It holds what a person typed for each asset (favorite, hidden), and what its file is known by, so that nothing of it is
-// lost with the catalog. A journal and not a second database: it shares no code and no page format with what may be
-// damaged; what damages a line costs that line; and one write and one fdatasync(2) acknowledge a request.
+// It holds the user data of each asset (favorite, hidden), so that these survive the loss of the catalog. It also holds
+// the properties by which the asset's file is recognized. It is a journal and not a second database for three reasons.
+// It shares no code and no page format with the catalog that may be damaged. Damage to a line costs only that line. One
+// write and one fdatasync(2) acknowledge a request.
 //
-// The file is text, a line a record, each ending with a newline:
+// The file is text, with one record in each line. Every line ends with a newline:
 //
 //     photod user data 1
 //     bfb5aa9d 7.0 library uuid=4a0c… epoch=3
@@ -20,38 +21,40 @@ import PhotoModel
 //     90a7b5cc 8.0 asset id=14 favorite=1 …
 //     e2d3f410 9.0 closed
 //
-//   - The first word is the CRC-32C (``CRC32C``) of the line after it, eight hex digits.
-//   - The second is the number of the batch, which rises by one, and how many lines of the batch are still to come. A
-//     batch is what one transaction of the catalog writes; its number is in the catalog too (`library.journal_number`),
-//     by which the next start knows which batches the catalog lacks. At the end of the file, a batch that lacks lines was
-//     not acknowledged, and is cut off: that is what a crash leaves. No length is written: values are percent-encoded, so
-//     that the next newline is where reading goes on after a damaged line; a length could be damaged too.
-//   - Then the kind and its fields, in any order. A line of an unknown kind, and of an asset a field with an unknown key,
-//     is of a later photod: it is kept. The last line of an asset counts. `library` and `ids` are there twice, and not side
-//     by side (a damaged newline costs two lines), since without them nothing says whose journal it is, and which ids
-//     were given.
-//   - What comes up to `all` was written by a compaction, from the catalog, to a new file that then took the name. It holds
+//   - The first word is the CRC-32C (``CRC32C``) of the rest of the line, as eight hex digits.
+//   - The second word is the number of the batch, and the number of lines of the batch that follow this one. The number
+//     rises by one with each batch. A transaction of the catalog writes one batch. The catalog has the number
+//     too (`library.journal_number`), so that the next start knows which batches the catalog lacks. An incomplete batch
+//     at the end of the file is the trace of a crash. It was not acknowledged and is cut off. There are no lengths,
+//     because they could be damaged too. Values are percent-encoded, so reading resumes at the next newline after a
+//     damaged line.
+//   - The kind and its fields follow, in any order. Lines of an unknown kind, and fields of an asset with an unknown
+//     key, are from a later photod and are kept. The last line of an asset counts. `library` and `ids` are written
+//     twice, because without them neither the library nor the assigned ids are known. The copies are apart, because a
+//     damaged newline costs two lines.
+//   - A compaction wrote everything up to `all`, from the catalog, to a new file that then took the name. It holds
 //     everything up to its number.
 
 /// Appends to the journal of user data.
 ///
-/// It is the catalog's: used only inside of its write transactions, of which there is one at a time.
+/// It belongs to the catalog and is used only in write transactions, of which there is one at a time.
 final class UserDataJournal {
   static let magic = "photod user data 1"
-  /// How many ids are reserved at a time: a rebuild begins above them, and every so many new photos one fsync is paid.
+  /// The number of ids that are reserved at a time. A rebuild assigns ids above the reserved ones, and each reservation
+  /// costs one fsync.
   static let reservation: Int64 = 10_000
 
-  /// Where a test makes something fail, or looks.
+  /// The points at which a test can observe the journal or cause a failure.
   enum Step: Hashable, Sendable { case append, sync, cut, rewrite, renamed, commit, committed }
 
   let path: String
   private(set) var number: Int64
   private(set) var reservedAssets: Int64
   private(set) var reservedCollections: Int64
-  /// It must be written anew before anything is appended: what is on disk is not known, or not to be believed.
+  /// Whether the file must be rewritten before anything is appended, because its contents are unknown or unreliable.
   var mustRewrite = false
-  /// Since it was opened a folder was away from its place for longer than a commit: what commits say of renamed folders
-  /// can't be replayed then, and entries are written instead.
+  /// Whether a folder stayed parked for longer than one commit since the journal was opened. In that case the renames
+  /// of commits can't be replayed, so entries are written instead.
   var hasParkedFolders = false
 
   private var descriptor: Int32
@@ -60,12 +63,12 @@ final class UserDataJournal {
   private var lineBytes: [Int64: Int]
   private var liveBytes: Int
   private var moveCount: Int
-  /// Fields of a later version, which every new line of their asset repeats.
+  /// The fields from a later version. Every new line of their asset repeats them.
   private var others: [Int64: [UserDataField]]
-  /// Lines of a later version.
+  /// The lines from a later version.
   private(set) var otherLines: [[UInt8]]
   private var undo: Undo?
-  /// Above this length it is compacted; raised where that fails.
+  /// The journal is compacted only above this length. A failed compaction raises it.
   private var compactionLength = 0
 
   private struct Undo {
@@ -77,11 +80,23 @@ final class UserDataJournal {
 
   // MARK: - Opening
 
-  /// - Returns: nil where there is none.
+  /// The largest readable journal. It has room for some five million photos with user data, and all of it is read into
+  /// memory.
+  private static let longest = 1 << 30
+
+  /// - Returns: nil if there is no journal.
   static func read(_ path: String, after number: Int64) throws -> UserDataContents? {
-    guard let bytes = try PrivateFile.read(path) else { return nil }
+    let found: [UInt8]?
+    do { found = try PrivateFile.read(path, atMost: longest) } catch let error as PrivateFileError
+      where error.code == EFBIG
+    {
+      throw PhotoError(
+        "catalogUnreadable",
+        "The journal of user data can't be used: \(error). Move it away: the catalog holds all that you typed.")
+    }
+    guard let bytes = found else { return nil }
     var contents = UserDataContents(parsing: bytes, after: number)
-    // A flipped bit of that digit is no newer version: the lines can be read.
+    // A damaged digit in the first line does not mean a newer version: in that case the other lines can be read.
     if contents.readableLineCount == 0, let line = bytes.split(separator: UInt8(ascii: "\n")).first,
       let version = Int(String(decoding: line, as: UTF8.self).dropFirst(magic.count - 1)),
       line.starts(with: magic.utf8.dropLast()),
@@ -96,7 +111,7 @@ final class UserDataJournal {
     return contents
   }
 
-  /// Goes on with a journal that was read, and is not damaged; a torn end is cut off.
+  /// Continues a journal that was read and is not damaged. An incomplete batch at its end is cut off.
   init(
     _ path: String, continuing contents: UserDataContents, hook: @escaping @Sendable (Step) throws -> Void
   ) throws {
@@ -111,11 +126,11 @@ final class UserDataJournal {
     moveCount = contents.moveCount
     others = contents.entries.compactMapValues { $0.others.isEmpty ? nil : $0.others }
     otherLines = contents.others
-    // The old one goes on only where nothing fails: deinit closes what was opened.
+    // The journal is usable only if this succeeds. Otherwise deinit closes the file.
     guard ftruncate(descriptor, off_t(length)) == 0 else { throw PrivateFile.failure(path, "cut", errno) }
   }
 
-  /// Writes a journal that holds all, and gives it its name when it is on disk.
+  /// Writes a complete journal, and gives it its name when it is on disk.
   init(writing state: State, to path: String, hook: @escaping @Sendable (Step) throws -> Void) throws {
     self.path = path
     self.hook = hook
@@ -129,7 +144,7 @@ final class UserDataJournal {
     otherLines = state.others
   }
 
-  /// What a compaction writes.
+  /// The data that a compaction writes.
   struct State {
     var library: String
     var epoch: Int64
@@ -137,7 +152,7 @@ final class UserDataJournal {
     var reservedAssets: Int64
     var reservedCollections: Int64
     var entries: [UserDataEntry]
-    /// Lines of a later version.
+    /// The lines from a later version.
     var others: [[UInt8]]
 
     fileprivate var othersOfAssets: [Int64: [UserDataField]] {
@@ -168,19 +183,19 @@ final class UserDataJournal {
     return (try PrivateFile.replace(path, with: bytes) { try hook(.renamed) }, bytes.count, lineBytes)
   }
 
-  deinit { close(descriptor) }
+  deinit { PrivateFile.close(descriptor) }
 
   // MARK: - Appending
 
-  /// Something was typed for this asset.
+  /// Whether the journal has user data of this asset.
   func holds(_ id: Int64) -> Bool { lineBytes[id] != nil }
   var heldIDs: some Collection<Int64> { lineBytes.keys }
   func others(of id: Int64) -> [UserDataField] { others[id] ?? [] }
   var idsWithOthers: some Collection<Int64> { others.keys }
 
-  /// Adds a batch. Where it throws, nothing was added.
+  /// Appends a batch. If it throws, nothing was appended.
   ///
-  /// - Parameter durable: on disk when it returns.
+  /// - Parameter durable: Whether the batch must be on disk on return.
   func append(_ records: [UserDataRecord], durable: Bool) throws {
     let (bytes, lines) = UserDataContents.frame(records, number: number + 1)
     let undo = Undo(
@@ -191,7 +206,7 @@ final class UserDataJournal {
       try PrivateFile.write(bytes, to: descriptor, at: length, path)
       if durable {
         try hook(.sync)
-        // What failed to be written once may be taken for written the next time: see https://lwn.net/Articles/752063/
+        // After a failed fsync, a later one may report success for lost data: see https://lwn.net/Articles/752063/
         guard fdatasync(descriptor) == 0 else {
           let code = errno
           mustRewrite = true
@@ -218,7 +233,7 @@ final class UserDataJournal {
     }
   }
 
-  /// Takes the last batch back: its transaction failed.
+  /// Removes the last batch, because its transaction failed.
   func revert() {
     guard let undo else { return }
     self.undo = nil
@@ -238,20 +253,21 @@ final class UserDataJournal {
         throw PrivateFile.failure(path, "cut", errno)
       }
     } catch {
-      // The next one that is written replaces the file.
+      // The next batch rewrites the file.
       mustRewrite = true
     }
   }
 
   // MARK: - Compaction
 
-  /// It is more than twice what a new one would be, and 64 KiB; or it has so many moved folders that reading it takes long.
+  /// Whether the journal exceeds twice the size of a new one plus 64 KiB, or has so many moves that reading it takes
+  /// long.
   var wantsCompaction: Bool {
     (length > 2 * liveBytes + 65_536 || moveCount > 200) && length > compactionLength
   }
 
-  /// Replaces it by what a new one holds. Where it throws, the old one stays, or the new one is there and the disk may lose
-  /// its name: then what is open is no longer what the next start reads, and it must be written anew.
+  /// Replaces the journal by a new one. If it throws, either the old one stays, or the new one has the name but the
+  /// disk may lose it. In the second case the open file is not what the next start reads, so it must be rewritten.
   func rewrite(_ state: State) throws {
     let file: (descriptor: Int32, length: Int, lineBytes: [Int64: Int])
     do { file = try Self.write(state, to: path, hook) } catch {
@@ -269,12 +285,13 @@ final class UserDataJournal {
     (undo, mustRewrite, compactionLength) = (nil, false, 0)
   }
 
-  /// Not again before it has grown by half.
+  /// Puts the next compaction off until the journal has grown by half.
   func putOffCompaction() { compactionLength = length + length / 2 }
 
-  /// Nobody removed it, nor put another in its place; false also where that can't be said now.
+  /// Whether the file certainly still has its name. False if it was removed or replaced, or if this can't be determined
+  /// now.
   var hasItsName: Bool { PrivateFile.isName(path, of: descriptor, followsLinks: false) == true }
 
-  /// Somebody certainly did.
+  /// Whether the file was certainly removed or replaced.
   var hasLostItsName: Bool { PrivateFile.isName(path, of: descriptor, followsLinks: false) == false }
 }

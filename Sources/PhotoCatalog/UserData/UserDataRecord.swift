@@ -1,40 +1,42 @@
-/// What a person typed for one asset, and what its file is known by if the catalog is lost.
+import PhotoModel
+
+/// The user data of one asset, and the properties by which its file is recognized if the catalog is lost.
 package struct UserDataEntry: Hashable, Sendable {
   package var id: Int64
   package var isFavorite = false
   package var isHidden = false
-  /// Microseconds since 1970; nil: the asset is in the library.
+  /// Microseconds since 1970. nil if the asset is in the library.
   package var deletedDate: Int64?
   /// Microseconds since 1970.
   package var addedDate: Int64 = 0
   package var file = File()
-  /// What a later version wrote beside it, as it was.
+  /// The fields from a later version, unchanged.
   package var others: [UserDataField] = []
 
-  /// Of its first file, when the entry was written.
+  /// The first file of the asset, as it was when the entry was written.
   package struct File: Hashable, Sendable {
-    /// Absolute.
+    /// The absolute path.
     package var path: [UInt8] = []
-    /// As the catalog names the volume; empty: not known.
+    /// The identity of the volume in the catalog. Empty if it is unknown.
     package var volume = ""
     package var inode: UInt64 = 0
-    /// Nanoseconds since 1970, as the next but one.
+    /// Nanoseconds since 1970. ``modificationTime`` has the same unit.
     package var birthTime: Int64 = 0
-    /// nil: not known.
+    /// nil if unknown.
     package var byteCount: Int64?
     package var modificationTime: Int64 = 0
-    package var fingerprint: UInt64?
+    package var marks = ContentMarks()
 
     package init() {}
   }
 
   package init(id: Int64) { self.id = id }
 
-  /// Nothing typed is left: it says that there was something.
+  /// Whether no user data is left. Such an entry cancels an earlier one.
   package var isEmpty: Bool { !isFavorite && !isHidden && others.isEmpty }
 }
 
-/// `key=value`; the key is of lower-case letters, the value any bytes.
+/// A field `key=value`. The key consists of lower-case letters, and the value of any bytes.
 package struct UserDataField: Hashable, Sendable {
   package var key: String
   package var value: [UInt8]
@@ -42,20 +44,20 @@ package struct UserDataField: Hashable, Sendable {
 
 /// One line of the journal, without its frame (see ``UserDataJournal``).
 enum UserDataRecord: Hashable, Sendable {
-  /// Whose journal it is.
+  /// The library to which the journal belongs.
   case library(uuid: String, epoch: Int64)
   /// The catalog was opened.
   case opened(epoch: Int64)
   /// The catalog was closed in order.
   case closed
-  /// Ids up to these may have been given.
+  /// Ids up to these may have been assigned.
   case ids(assets: Int64, collections: Int64)
   case asset(UserDataEntry)
-  /// The end of what a compaction wrote: so many lines of `asset` came before.
+  /// The end of a compaction. This number of `asset` lines came before it.
   case all(count: Int)
-  /// A folder has another path, and all below it.
+  /// A folder, and everything below it, has a new path.
   case moved(from: [UInt8], to: [UInt8])
-  /// Of a later version: kept as it is.
+  /// A record from a later version, unchanged.
   case other([UInt8])
 
   init(parsing payload: ArraySlice<UInt8>) {
@@ -118,7 +120,9 @@ extension UserDataEntry {
     file.birthTime = fields.integer("birth") ?? 0
     file.byteCount = fields.integer("size")
     file.modificationTime = fields.integer("modified") ?? 0
-    file.fingerprint = fields.integer("print").map(UInt64.init(bitPattern:))
+    file.marks.fingerprint = fields.integer("print").map(UInt64.init(bitPattern:))
+    file.marks.sample = fields.digest("sample")
+    file.marks.hash = fields.digest("hash")
     file.path = fields.bytes("path") ?? []
     others = fields.rest
   }
@@ -135,13 +139,15 @@ extension UserDataEntry {
     line.add("birth", file.birthTime)
     if let byteCount = file.byteCount { line.add("size", byteCount) }
     line.add("modified", file.modificationTime)
-    if let fingerprint = file.fingerprint { line.add("print", Int64(bitPattern: fingerprint)) }
+    if let fingerprint = file.marks.fingerprint { line.add("print", Int64(bitPattern: fingerprint)) }
+    if let sample = file.marks.sample { line.add("sample", sample.text) }
+    if let hash = file.marks.hash { line.add("hash", hash.text) }
     line.add("path", bytes: file.path)
     for field in others { line.add(field.key, bytes: field.value) }
   }
 }
 
-/// The fields of one line; what was asked for is taken out.
+/// The fields of one line. Each method removes the field that it returns.
 private struct Fields {
   private(set) var rest: [UserDataField] = []
 
@@ -162,10 +168,11 @@ private struct Fields {
 
   mutating func text(_ key: String) -> String? { bytes(key).map { String(decoding: $0, as: UTF8.self) } }
   mutating func integer(_ key: String) -> Int64? { text(key).flatMap { Int64($0) } }
+  mutating func digest(_ key: String) -> ContentDigest? { text(key).flatMap { ContentDigest(text: $0) } }
 }
 
-/// The bytes of one line while it is written. What a value may not have as it is (space, control characters, `%`, and
-/// beyond ASCII) is percent-encoded, so that a line has no other newline than its end.
+/// The bytes of one line while it is written. Spaces, control characters, `%` and bytes beyond ASCII are
+/// percent-encoded in values, so that a line has no newline except at its end.
 private struct Line {
   private(set) var bytes: [UInt8] = []
 

@@ -1,13 +1,14 @@
 import GRDB
 import PhotoModel
 
-// What the catalog says of what a person typed, in the journal's form; and the other way.
+// Conversion between the user data in the catalog and the entries of the journal.
 
 extension CatalogWriter {
-  /// Gathers what this commit changes of what the journal holds: new words, and the places of files that have some.
+  /// Collects the records that the journal needs for this commit: changed user data, and new paths of files with user
+  /// data.
   ///
-  /// - Complexity: a lookup in memory for every asset that the commit touches, a few in the catalog for those with words;
-  ///   for all that have some, where folders took each other's places.
+  /// - Complexity: One lookup in memory for every asset that the commit touches, and a few queries for each with user
+  ///   data. If folders exchanged their places, every asset with user data is read.
   func noteUserData(_ record: CommitRecord) throws {
     guard let journal else { return }
     let typed: ChangedFields = [.favorite, .hidden]
@@ -17,7 +18,7 @@ extension CatalogWriter {
     if !journal.heldIDs.isEmpty {
       if record.parksFolders { journal.hasParkedFolders = true }
       if record.hasIndependentRenames, !journal.hasParkedFolders {
-        // Before the entries: those have the paths that are right after it.
+        // The moves come before the entries, whose paths are already the new ones.
         journalRecords += record.renamedDirectories.map { .moved(from: $0.fromPath, to: $0.toPath) }
       } else {
         ids.formUnion(journal.heldIDs)
@@ -26,7 +27,7 @@ extension CatalogWriter {
     if !ids.isEmpty {
       var reading = try UserDataReading(database)
       for id in ids.sorted() {
-        // Without a tombstone it has nothing to be known by: it is forgotten when the journal is compacted.
+        // Without a tombstone, the file of an asset can't be recognized again. The next compaction drops its entry.
         guard var entry = try reading.entry(of: id) else { continue }
         entry.others = journal.others(of: id)
         journalRecords.append(.asset(entry))
@@ -34,7 +35,7 @@ extension CatalogWriter {
     }
   }
 
-  /// Reserves ids before the catalog gives more than there are.
+  /// Reserves ids in the journal before this transaction assigns unreserved ids.
   func noteReservation() throws {
     guard let journal else { return }
     let (assets, collections) = try lastIDs()
@@ -47,7 +48,7 @@ extension CatalogWriter {
         assets: next(assets, journal.reservedAssets), collections: next(collections, journal.reservedCollections)))
   }
 
-  /// The largest that were ever given.
+  /// The largest ids that were ever assigned.
   func lastIDs() throws -> (assets: Int64, collections: Int64) {
     let select = try RawStatement(
       database,
@@ -56,17 +57,18 @@ extension CatalogWriter {
     return try select.firstRow { (select.int64(0), select.int64(1)) } ?? (0, 0)
   }
 
-  /// Neither an asset nor a collection gets an id up to these.
+  /// Reserves ids: no new asset or collection gets an id up to these.
   func reserve(assets: Int64, collections: Int64) throws {
     try reserveIDs(through: assets)
-    // The smart albums are there: so is the row.
+    // This row exists, because the table contains the smart albums.
     let raise = try RawStatement(
       database, "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'collection'")
     raise.bind(1, collections)
     try raise.run()
   }
 
-  /// Writes what an entry says to its asset, else to its tombstone, else makes one.
+  /// Writes the values of an entry to its asset. If the asset is missing, its tombstone gets them, and a new tombstone
+  /// is added if necessary.
   func apply(_ entry: UserDataEntry, _ record: inout CommitRecord) throws {
     if try missingAssets([entry.id]).isEmpty {
       try setUserData(of: entry.id, isFavorite: entry.isFavorite, isHidden: entry.isHidden, &record)
@@ -77,29 +79,15 @@ extension CatalogWriter {
       let file = entry.file
       try insertTombstone(
         Tombstone(
-          assetID: entry.id, deletedDate: entry.deletedDate, path: file.path,
+          assetID: entry.id, deletedDate: entry.deletedDate, deletedAge: try storedLibraryAge(), path: file.path,
           volumeID: file.volume.isEmpty ? nil : try volume(identity: file.volume), inode: file.inode,
           birthTime: file.birthTime, byteCount: file.byteCount, modificationTime: file.modificationTime,
-          fingerprint: file.fingerprint, addedDate: entry.addedDate, isFavorite: entry.isFavorite,
+          marks: file.marks, addedDate: entry.addedDate, isFavorite: entry.isFavorite,
           isHidden: entry.isHidden))
     }
   }
 
-  /// Sets what is given, and says in the record what that changed.
-  package func setUserData(
-    of id: Int64, isFavorite: Bool?, isHidden: Bool?, _ record: inout CommitRecord
-  ) throws {
-    var collections = Set(try self.collections(holding: id))
-    var fields: ChangedFields = []
-    if let isFavorite, try setFavorite(id, isFavorite) { fields.insert(.favorite) }
-    if let isHidden, try setHidden(id, isHidden) { fields.insert(.hidden) }
-    guard !fields.isEmpty else { return }
-    collections.formUnion(try self.collections(holding: id))
-    record.update(asset: id, fields)
-    for collection in collections { record.update(collection: collection) }
-  }
-
-  /// Everything that a person typed, as a new journal would have it.
+  /// All user data, as the entries of a new journal.
   func userData(others: (Int64) -> [UserDataField], alsoOf more: some Sequence<Int64>) throws -> [UserDataEntry] {
     var reading = try UserDataReading(database)
     var ids = Set(more)
@@ -119,8 +107,9 @@ extension CatalogWriter {
 }
 
 extension CommitRecord {
-  /// A folder whose place another took waits under a name that no file has (`Reconciler` gives it), until it is known where
-  /// it is; the commit that says so tells its path before that, where another is now.
+  /// Whether a folder is parked. If another folder takes a folder's place, `Reconciler` parks the first one under a
+  /// name that no file has. The commit that reveals its new place names its path before the parking, which belongs to
+  /// the other folder by then.
   fileprivate var parksFolders: Bool {
     renamedDirectories.contains { renamed in
       renamed.toPath.lastIndex(of: UInt8(ascii: "/")).map {
@@ -130,10 +119,10 @@ extension CommitRecord {
     }
   }
 
-  /// No renamed folder has, or had, a place that is another's, above it or below: then they can be told one after the other.
-  /// Those of two folders that exchanged their names can't.
+  /// Whether no old or new path of a renamed folder is equal to another one, or above or below it. Only in this case
+  /// can the renames be replayed in turn. Two folders that exchanged their names are not independent.
   ///
-  /// - Complexity: O(the components of all their paths).
+  /// - Complexity: O(n) for n components in all these paths.
   fileprivate var hasIndependentRenames: Bool {
     guard renamedDirectories.count > 1 else { return true }
     var places: Set<ArraySlice<UInt8>> = []
@@ -151,7 +140,7 @@ extension CommitRecord {
   }
 }
 
-/// Reads entries; for one transaction, since it remembers folders.
+/// Reads entries. It belongs to one transaction, because it caches the paths of folders.
 struct UserDataReading {
   private var tree: DirectoryTree
   private let asset: RawStatement
@@ -163,7 +152,7 @@ struct UserDataReading {
       database,
       """
       SELECT a.is_favorite, a.is_hidden, a.added_date, a.directory_id, a.name, v.identity, r.inode, r.birth_time,
-        r.byte_count, r.modification_time, r.fingerprint
+        r.byte_count, r.modification_time, r.fingerprint, r.sample, r.hash
       FROM asset a LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
         LEFT JOIN directory d ON d.id = a.directory_id LEFT JOIN volume v ON v.id = d.volume_id WHERE a.id = ?
       """)
@@ -171,12 +160,12 @@ struct UserDataReading {
       database,
       """
       SELECT t.is_favorite, t.is_hidden, t.added_date, t.deleted_date, t.path, v.identity, t.inode, t.birth_time,
-        t.byte_count, t.modification_time, t.fingerprint
+        t.byte_count, t.modification_time, t.fingerprint, t.sample, t.hash
       FROM tombstone t LEFT JOIN volume v ON v.id = t.volume_id WHERE t.asset_id = ?
       """)
   }
 
-  /// What was typed for an asset that is in the library or was; nil: nothing is known of it.
+  /// The user data of an asset that is or was in the library. nil if the asset is unknown.
   mutating func entry(of id: Int64) throws -> UserDataEntry? {
     asset.bind(1, id)
     if let found = try asset.firstRow({ (read(asset, id), asset.int64(3), asset.bytes(4)) }) {
@@ -201,7 +190,7 @@ struct UserDataReading {
     entry.file.birthTime = row.int64(7)
     entry.file.byteCount = row.optionalInt64(8).flatMap { $0 < 0 ? nil : $0 }
     entry.file.modificationTime = row.int64(9)
-    entry.file.fingerprint = row.optionalInt64(10).map(UInt64.init(bitPattern:))
+    entry.file.marks = row.marks(10)
     return entry
   }
 }

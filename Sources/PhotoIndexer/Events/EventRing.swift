@@ -1,3 +1,4 @@
+import PhotoLive
 import Synchronization
 
 /// The last events of the library, for whoever asks what happened, or follows it.

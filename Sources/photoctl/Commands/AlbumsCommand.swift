@@ -53,7 +53,16 @@ struct AlbumsCommand: AsyncParsableCommand {
     let library = connection.library
     if watch { return try await watch(library) }
     var asset: Int64?
-    if let containing { asset = try await library.ids(of: [NamedAsset(containing)]).ids.first }
+    if let containing {
+      let named = NamedAsset(containing)
+      asset = try await library.ids(of: [named]).ids.first
+      // An id without an asset would be in no album, like an asset that is in none.
+      if let id = asset, try await library.assets([id]).isEmpty,
+        let failure = Failure(noSuchAssets: [id], names: [id: named])
+      {
+        throw failure
+      }
+    }
     let collections = try await library.collections(containing: asset)
     var renderer = ListRenderer<AssetCollection>(
       format: format ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)

@@ -17,6 +17,7 @@ struct BackupCommand: AsyncParsableCommand {
         photoctl backup
         photoctl backup /media/stick/photos.sqlite
         photoctl backup --list
+        photoctl backup --list --format csv
       """)
 
   @OptionGroup var connection: ConnectionOptions
@@ -27,23 +28,27 @@ struct BackupCommand: AsyncParsableCommand {
   @Flag(help: "List photod's own backups, newest first.")
   var list = false
 
+  @Option(help: "With --list, how to print them: table, json, jsonl, csv, tsv, paths or paths0.")
+  var format: OutputFormat?
+
   func validate() throws {
     if list && path != nil { throw ValidationError("--list shows photod's own backups; it takes no path.") }
+    if format != nil && !list { throw ValidationError("--format goes with --list.") }
   }
 
   func run() async throws {
     let library = connection.library
     guard list else {
-      let made = try await library.backUp(to: path.map { AbsolutePath.text($0) })
+      let made = try await PhotoDaemonManagement(of: library).backUp(to: path.map { AbsolutePath.text($0) })
       try Output.put(Printable.text(made.path) + "\n")
       Output.complain("\(BackupText.contents(of: made))\n")
       return
     }
-    let backups = try await library.backups()
-    if Output.isTerminal {
-      try Output.put(BackupText.table(backups))
-    } else {
-      for backup in backups { try Output.put(try JSONText.line(backup) + [UInt8(ascii: "\n")]) }
-    }
+    let backups = try await PhotoDaemonManagement(of: library).backups()
+    let format = format ?? .standard
+    if format == .table && backups.isEmpty { Output.complain("There are no backups yet: photod makes one each day.\n") }
+    // Never cut, however narrow the terminal is: its paths are copied into `photoctl restore`.
+    var renderer = ListRenderer<BackupFile>(format: format)
+    try Output.put(try renderer.page(backups) + renderer.end())
   }
 }

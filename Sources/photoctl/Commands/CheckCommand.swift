@@ -25,7 +25,7 @@ struct CheckCommand: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let check = try await connection.library.check(deep: deep)
+    let check = try await PhotoDaemonManagement(of: connection.library).check(deep: deep)
     try Output.put(json ? JSONText.indented(check) : Array(CheckText.text(check, style: connection.style).utf8))
     guard check.isOK else {
       throw Failure(

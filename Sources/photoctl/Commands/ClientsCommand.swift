@@ -24,7 +24,7 @@ struct ClientsCommand: AsyncParsableCommand {
   var format: ClientsFormat?
 
   func run() async throws {
-    let clients = try await connection.library.clients()
+    let clients = try await PhotoDaemonManagement(of: connection.library).clients()
     switch format ?? (Output.isTerminal ? .table : .jsonl) {
     case .table: try Output.put(ClientText.table(clients, terminalColumns: Output.terminalColumns))
     case .jsonl: for client in clients { try Output.put(try JSONText.line(client) + [UInt8(ascii: "\n")]) }

@@ -44,7 +44,7 @@ struct EventsCommand: AsyncParsableCommand {
     let format = format ?? (Output.isTerminal ? .text : .jsonl)
     var isFirst = true
     do {
-      for try await page in connection.library.events(follow: follow) {
+      for try await page in PhotoDaemonManagement(of: connection.library).events(follow: follow) {
         switch format {
         case .text: try Output.put(EventText.text(page, isFirst: isFirst))
         case .jsonl: try Output.put(page.events.flatMap { try JSONText.line($0) + [UInt8(ascii: "\n")] })

@@ -47,12 +47,24 @@ struct UnfavoriteCommand: AsyncParsableCommand {
 }
 
 extension PhotoLibrary {
-  /// All in one transaction; the summary goes to standard error.
+  /// The most ids in one call, by the contract.
+  private static var mostPerChange: Int { 1_000 }
+
+  /// Changes all of them, or none if one is not in the library. The summary goes to standard error.
   fileprivate func setFavorite(_ isFavorite: Bool, _ names: [NamedAsset]) async throws {
     let (ids, firstNames) = try await ids(of: names)
     if !ids.isEmpty {
       do {
-        try await performChanges([ChangeRequest(editAsset: .init(ids: ids, isFavorite: isFavorite))])
+        // Several calls are several transactions. So every asset is looked up before the first call.
+        if ids.count > Self.mostPerChange {
+          let known = Set(try await assets(ids).map(\.id))
+          let missing = ids.filter { !known.contains($0) }
+          guard missing.isEmpty else { throw PhotoLibraryError.noSuchAsset(ids: missing) }
+        }
+        for start in stride(from: 0, to: ids.count, by: Self.mostPerChange) {
+          let part = Array(ids[start..<min(start + Self.mostPerChange, ids.count)])
+          try await performChanges([ChangeRequest(editAsset: .init(ids: part, isFavorite: isFavorite))])
+        }
       } catch PhotoLibraryError.noSuchAsset(let missing) {
         throw Failure(noSuchAssets: missing, names: firstNames) ?? PhotoLibraryError.noSuchAsset(ids: missing)
       }

@@ -8,8 +8,15 @@ struct QueryCommand: AsyncParsableCommand {
     abstract: "Lists assets: all, those of an album, those for which a predicate is true.",
     discussion: """
       Without options: every visible asset, newest first. What is asked for is asked for together: --camera X-T5 \
-      --favorite lists the favorites among that camera's. Days are UTC's for photos that know their time zone, and the \
-      camera's for others. Nothing found is no error.
+      --favorite lists the favorites among that camera's. Nothing found is no error.
+
+      A day is that of the photo: --taken 2024-07-21 and creationDate == '2024-07-21' find what was taken on that day by \
+      the clock at the photo's place. In a table, ~ behind a date says that the photo itself has none: the date is that \
+      of the file's name, or the oldest modification time that was seen (creationDateSource).
+
+      The list is that of one moment, however slowly the output is read. A photo that leaves the library while the list \
+      is printed is left out. While photod scans the folders, a line on standard error says that the list may be \
+      incomplete.
 
       FORMATS
         table   for people; the default on a terminal, at whose edge it is cut
@@ -22,10 +29,11 @@ struct QueryCommand: AsyncParsableCommand {
 
       FIELDS
         --fields chooses those of table, jsonl, json, csv and tsv:
-        id mediaType mediaSubtypes creationDate modificationDate addedDate pixelWidth
-        pixelHeight orientation durationSeconds title caption keywords rating
-        isFavorite isHidden isTrashed burstIdentifier available; camera.make .model
-        .lens .exposureSeconds .fNumber .iso .focalLengthMillimeters .flashFired;
+        id mediaType mediaSubtypes creationDate creationDateSource modificationDate
+        addedDate pixelWidth pixelHeight orientation durationSeconds title caption
+        keywords rating isFavorite isHidden isTrashed burstIdentifier available;
+        camera.make .model .lens .exposureSeconds .fNumber .iso
+        .focalLengthMillimeters .flashFired;
         location.latitude .longitude .altitude; and of the first file filename path
         byteCount contentType. Several keywords are joined by ';'.
 
@@ -34,20 +42,22 @@ struct QueryCommand: AsyncParsableCommand {
         == != < <= > >= IN {a, b} BETWEEN {a, b}, and for texts CONTAINS BEGINSWITH
         ENDSWITH LIKE (* and ?) MATCHES (a regular expression). [c] behind one
         ignores case, [d] accents. Values are 'text', numbers, true, false, nil for
-        what is absent, and dates: '2024', '2024-07', '2024-07-21T10:00'. Keys are
-        the fields, but for mediaSubtypes, and resources.path .filename .byteCount
+        what is absent, and dates: '2024', '2024-07', '2024-07-21T10:00', which mean
+        the photo's own time, and '2024-07-21T10:00Z', an instant. Keys are the
+        fields, but for mediaSubtypes, and resources.path .filename .byteCount
         .contentType. Of keywords and resources ANY, ALL or NONE is asked:
         ANY keywords == 'sea'.
 
       SORT KEYS
         creationDate modificationDate addedDate filename byteCount pixelWidth
         pixelHeight durationSeconds rating title mediaType isFavorite albumOrder id
-        creationDate sorts by addedDate where it is absent.
+        creationDate sorts by the instant.
 
       EXAMPLES
         photoctl query --taken 2024-07 --camera 'X-T5'
         photoctl query --album Favorites
-        photoctl query --text 'beach 2024'
+        photoctl query beach 2024
+        photoctl query --under ~/Pictures/Travel --taken 7d
         photoctl query --keyword sea --keyword sun --rating 4
         photoctl query --album folder:. --sort filename
         photoctl query --type video --sort durationSeconds:desc --limit 5
@@ -82,6 +92,7 @@ struct QueryCommand: AsyncParsableCommand {
     try await query.explaining(in: "query", library) {
       let options = try query.fetchOptions()
       if synced { _ = try await library.caughtUp() }
+      try await warnOfUnfinishedScan(library)
       if count {
         let page = try await library.fetchPage(options, count: 0)
         try Output.put("\(page.total)\n")
@@ -89,10 +100,16 @@ struct QueryCommand: AsyncParsableCommand {
       }
       var renderer = ListRenderer<Asset>(
         format: format ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
-      for try await page in library.fetch(options) {
-        try Output.put(try renderer.page(page.assets))
+      try await QueriedAssets(library: library, options: options).forEachPage { assets in
+        try Output.put(try renderer.page(assets))
       }
       try Output.put(renderer.end())
     }
+  }
+
+  /// A list made during a scan lacks photos that the scan has not found yet, and nothing in the list shows that.
+  private func warnOfUnfinishedScan(_ library: PhotoLibrary) async throws {
+    guard let reason = StatusText.reasonOfIncompleteLists(try await library.status().state) else { return }
+    Output.complain("photoctl: \(reason), so the list may be incomplete. 'photoctl status --wait' waits for the end.\n")
   }
 }

@@ -10,7 +10,8 @@ struct RescanCommand: AsyncParsableCommand {
       photod notices changes by itself; this is for when you doubt it. When many photos are missing at once, photod \
       keeps them for a while in case they come back, and calls the folder suspect: --confirm says that they really are \
       gone. With the name of a folder in whose place another drive, or folder, stands, it says so of all that was there \
-      before. What is offline is passed over, and named on standard error.
+      before. What is offline is passed over, and named on standard error. Of a folder on a network that is named, photod \
+      also reads the samples and hashes by which it knows photos again (see 'photoctl status --help').
 
       EXAMPLES
         photoctl rescan --dry-run              what differs, if anything?
@@ -41,7 +42,7 @@ struct RescanCommand: AsyncParsableCommand {
     if path == nil { Output.complain(Self.passedOver(try await library.status(), style: connection.style)) }
   }
 
-  /// The folders that a rescan of everything leaves out.
+  /// A warning for each folder that a rescan of everything skips.
   static func passedOver(_ status: LibraryStatus, style: Style) -> String {
     status.roots.filter { $0.state == .offline }.map { root in
       "\(style.doubtful("warning:")) \(Printable.text(root.path)) is offline and was not compared; "

@@ -32,8 +32,8 @@ struct RestoreCommand: AsyncParsableCommand {
 
   func run() async throws {
     let library = connection.library
-    let known = Self.isName(path) && !Self.exists(path) ? try await library.backups() : []
-    let restored = try await library.restore(from: Self.backup(path, among: known))
+    let known = Self.isName(path) && !Self.exists(path) ? try await PhotoDaemonManagement(of: library).backups() : []
+    let restored = try await PhotoDaemonManagement(of: library).restore(from: Self.backup(path, among: known))
     try Output.put(BackupText.restored(restored))
   }
 
@@ -44,7 +44,8 @@ struct RestoreCommand: AsyncParsableCommand {
     return lstat(FilePath.bytes(argument).map { CChar(bitPattern: $0) } + [0], &status) == 0
   }
 
-  /// The backup of this name as text of the wire; where there is none, the path from the current folder.
+  /// The path of the backup with this name, in the form of the contract. If there is none, the path from the current
+  /// folder.
   static func backup(_ argument: String, among known: [BackupFile]) -> String {
     let ending = [UInt8(ascii: "/")] + FilePath.bytes(argument)
     return known.first { FilePath.bytes($0.path).suffix(ending.count).elementsEqual(ending) }?.path

@@ -1,6 +1,5 @@
 import ArgumentParser
 import PhotoClient
-import PhotoModel
 
 struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -25,7 +24,7 @@ struct ShowCommand: AsyncParsableCommand {
 
   @OptionGroup var assets: AssetArguments
 
-  /// By the contract.
+  /// The limit of the contract.
   private static let maximumPerCall = 1_000
 
   func run() async throws {

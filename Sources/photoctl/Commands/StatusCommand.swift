@@ -18,6 +18,11 @@ struct StatusCommand: AsyncParsableCommand {
       one. The counters of --json are assetsInserted, assetsUpdated, assetsRemoved, filesRead, scans, overflows and \
       watcherStarts.
 
+      'To make while idle' counts the files of which photod still reads samples (six blocks of 16 KiB) or hashes (the whole \
+      content; of photos with user data, and of files that share size and beginning): by these it knows a photo again that \
+      was deleted or moved. It reads them while the library is idle, never on battery, and on a network only after \
+      'photoctl rescan' with the name of the folder. --json has this as hashing.
+
       --unreadable lists the files, and the folders, that can't be read, instead: since when, what is wrong (damaged: the \
       content can't be parsed; failing: the disk fails in it; unreadable: it can't be opened), why, and where; below the \
       table, what helps. With --format jsonl a line is an UnreadableFile of org.photod.manage.
@@ -81,23 +86,33 @@ struct StatusCommand: AsyncParsableCommand {
 
   private func listUnreadable(_ library: PhotoLibrary) async throws {
     var list = UnreadableList(format: format ?? (json ? .json : .standard), columns: Output.terminalColumns)
-    for try await files in library.unreadableFiles() { try Output.put(try list.page(files)) }
+    for try await files in PhotoDaemonManagement(of: library).unreadableFiles() { try Output.put(try list.page(files)) }
     try Output.put(list.end())
   }
 
-  /// The first status in which everything is done; of a photod, too, that starts only now.
+  /// The first status in which all work is done. It also waits for a photod that is only starting.
   private static func settled(_ library: PhotoLibrary, within timeout: Double?) async throws -> LibraryStatus {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(timeout ?? 30)
     let absence = Absence()
     return try await withThrowingTaskGroup(of: LibraryStatus?.self) { group in
       group.addTask {
+        var end = end
         while true {
           do {
-            return try await settled(library) { absence.error.withLock { $0 = nil } }
-          } catch let error as PhotoLibraryError where error.isWithoutDaemon && clock.now < end {
+            return try await settled(library) { status in
+              absence.error.withLock { $0 = nil }
+              absence.wasOpening.store(status.state == .opening, ordering: .relaxed)
+            }
+          } catch let error as PhotoLibraryError {
+            // photod answers while it opens its catalog, and then closes these connections.
+            if absence.wasOpening.exchange(false, ordering: .relaxed) {
+              end = max(end, clock.now + .seconds(30))
+            } else {
+              guard error.isWithoutDaemon, clock.now < end else { throw error }
+            }
             absence.error.withLock { $0 = error }
-            // Nothing tells of a socket that appears in a folder that may not be there either.
+            // No event reports a new socket in a folder that may be missing as well, so the socket is polled.
             try await clock.sleep(for: .milliseconds(100))
           }
         }
@@ -117,12 +132,14 @@ struct StatusCommand: AsyncParsableCommand {
     }
   }
 
-  /// - Parameter heard: called for each status, before it is looked at.
-  private static func settled(_ library: PhotoLibrary, heard: () -> Void) async throws -> LibraryStatus {
+  /// - Parameter heard: called with each status, before the status is checked.
+  private static func settled(
+    _ library: PhotoLibrary, heard: (LibraryStatus) -> Void
+  ) async throws -> LibraryStatus {
     var bar = ProgressBar()
     defer { bar.clear() }
     for try await status in library.statusUpdates() {
-      heard()
+      heard(status)
       if status.state == .live && status.pendingCount == 0 { return status }
       if status.state == .degraded {
         bar.clear()
@@ -136,7 +153,9 @@ struct StatusCommand: AsyncParsableCommand {
   }
 }
 
-/// Why photod could not be reached when it was last tried.
+/// Why the last attempt to reach photod failed.
 private final class Absence: Sendable {
   let error = Mutex<PhotoLibraryError?>(nil)
+  /// Whether the last status said that photod was opening its catalog.
+  let wasOpening = Atomic(false)
 }

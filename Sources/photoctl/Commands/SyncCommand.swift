@@ -33,10 +33,10 @@ struct SyncCommand: AsyncParsableCommand {
 }
 
 extension PhotoLibrary {
-  /// The token of a library that knows everything that happened in its folders before this call.
+  /// Waits until the library knows everything that happened in its folders before this call. Returns its token.
   ///
-  /// - Parameter seconds: nil for the daemon's 30.
-  /// - Throws: ``Failure`` to try again, when it did not catch up in time.
+  /// - Parameter seconds: nil for the daemon's default of 30.
+  /// - Throws: ``Failure`` with the advice to try again, if the time is over.
   func caughtUp(within seconds: Double? = nil) async throws -> String {
     do {
       return try await synchronize(timeout: seconds.map { .seconds($0) })

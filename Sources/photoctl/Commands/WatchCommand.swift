@@ -1,5 +1,6 @@
 import ArgumentParser
 import PhotoClient
+import PhotoContract
 import PhotoModel
 
 struct WatchCommand: AsyncParsableCommand {
@@ -115,9 +116,9 @@ struct WatchCommand: AsyncParsableCommand {
     }
   }
 
-  /// Runs what ends when photod does; with `--reconnect` again and again.
+  /// Runs a watch, which ends when photod does. With `--reconnect`, it is repeated after each outage.
   ///
-  /// - Parameter place: the token of what was printed last.
+  /// - Parameter place: returns the token of the last printed line.
   private func untilItEnds(_ watch: () async throws -> Void, place: () -> String?) async throws {
     var outage = Outage()
     while true {
@@ -127,14 +128,14 @@ struct WatchCommand: AsyncParsableCommand {
         return
       } catch let error as PhotoLibraryError {
         guard reconnect, Self.isOutage(error) else { throw Self.failure(error, after: place()) }
-        // It told something, or was there for a while: this is another outage.
+        // There was progress, or the connection lasted for a while. So this is a new outage.
         if place() != before || .now - began > Outage.longest { outage = Outage() }
         try await outage.wait(because: error)
       }
     }
   }
 
-  /// photod stops, died, or is not there; that it answers with anything else is no reason to wait.
+  /// photod stops, died, or does not run. Any other error is no reason to wait.
   private static func isOutage(_ error: PhotoLibraryError) -> Bool {
     switch error {
     case .connectionClosed, .libraryUnavailable, .unreachable: true
@@ -142,7 +143,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
   }
 
-  /// photod stops, or died: what comes next starts where this ended.
+  /// photod stops or died. The remedy names the token from which the next watch continues.
   private static func failure(_ error: PhotoLibraryError, after token: String?) -> any Error {
     switch error {
     case .connectionClosed, .libraryUnavailable:
@@ -155,9 +156,9 @@ struct WatchCommand: AsyncParsableCommand {
   }
 }
 
-/// The library's history, printed as it comes.
+/// Prints the library's history as it happens.
 private struct WatchedHistory {
-  /// All before it was printed.
+  /// Everything up to this token was printed.
   private(set) var token: String?
   private let format: WatchFormat
   private var text: HistoryText
@@ -178,7 +179,7 @@ private struct WatchedHistory {
           let few = touched.count <= HistoryText.maximumRemembered
           try Output.put(text.text(change, named: few ? try await library.assets(touched) : []))
         }
-        // One by one: what was printed of a page is not printed again.
+        // The token advances with each change, so that no change of a page is printed twice.
         token = change.token
       }
       token = page.token
@@ -186,7 +187,7 @@ private struct WatchedHistory {
   }
 }
 
-/// How long to wait for photod: soon at first, then every two seconds.
+/// The pauses while photod is away: short at first, then two seconds.
 private struct Outage {
   static let longest = Duration.seconds(2)
 
@@ -195,7 +196,7 @@ private struct Outage {
 
   /// - Throws: `CancellationError`.
   mutating func wait(because error: PhotoLibraryError) async throws {
-    // It is started anew in less than a second, where systemd does it: that is no news.
+    // systemd restarts photod in less than a second, which needs no message.
     if pause > .seconds(1), !isTold {
       isTold = true
       Output.complain("photoctl: \(Printable.text(error.message)); waiting for it\n")

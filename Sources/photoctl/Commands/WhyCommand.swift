@@ -1,17 +1,17 @@
 import ArgumentParser
 import PhotoClient
-import PhotoModel
 
 struct WhyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "why",
-    abstract: "Says why a file is, or is not, in the library.",
+    abstract: "Explains why a file is, or is not, in the library.",
     discussion: """
-      It names the rule, the error, the limit or the queue that decides. It answers for any path, also one that does \
-      not exist, and also a name that is a number. With - the paths come from standard input, one a line.
+      The answer names the rule, the error, the limit or the queue that decides. It takes any path, also one that does \
+      not exist, and the id of an asset. With - the paths and ids come from standard input, one on each line.
 
       EXAMPLES
         photoctl why IMG_0001.jpg
+        photoctl why 320
         photoctl why ~/Pictures/.hidden/a.jpg
         find ~/Pictures -name '*.jpg' -print0 | photoctl why -0 -
       """)
@@ -30,12 +30,11 @@ struct WhyCommand: AsyncParsableCommand {
       let path: String
       switch name.argument {
       case .path(let typed): path = typed
-      case .id(let id) where name.isCertainID:
+      case .id(let id):
         guard let known = try await library.assets([id]).first?.listedPath else {
           throw Failure(noSuchAssets: [id], names: [id: name]) ?? PhotoLibraryError.noSuchAsset(ids: [id])
         }
         path = known
-      case .id(let number): path = String(number)
       }
       let explanation = try await library.explain(path: AbsolutePath.text(path))
       if json {

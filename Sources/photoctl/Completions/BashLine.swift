@@ -1,13 +1,13 @@
-/// A command line of bash up to the cursor, cut into words as bash cuts it, and what may be put in the place of the last.
+/// A bash command line up to the cursor, split into words as bash does, and the replacements for the last word.
 ///
-/// bash gives a completion the line as it was typed, and takes from it text for the end of the last word only: what is
-/// after the last of `COMP_WORDBREAKS`, or after the quote that is open there.
+/// bash passes the line as typed to a completion. It replaces only the end of the last word: the part after the last
+/// character of `COMP_WORDBREAKS`, or after an open quote.
 struct BashLine {
-  /// Without their quotes; those before the last.
+  /// The words before the last, without their quotes.
   private(set) var words: [String] = []
   /// The word at the cursor, without its quotes.
   private(set) var current = ""
-  /// The part of ``current`` before what is replaced.
+  /// The part of ``current`` that stays before the replacement.
   private var kept = ""
   /// The quote that is open at the cursor.
   private var quote: Unicode.Scalar?
@@ -20,7 +20,7 @@ struct BashLine {
     for scalar in line.unicodeScalars {
       if isEscaped {
         isEscaped = false
-        // In double quotes a backslash stands for itself but before these.
+        // In double quotes, a backslash is literal unless one of these follows.
         if quote != nil, !"\"\\$`\n".unicodeScalars.contains(scalar) { current += "\\" }
         current.unicodeScalars.append(scalar)
         continue
@@ -53,7 +53,7 @@ struct BashLine {
         if breaks.contains(scalar) { kept = current }
       }
     }
-    // `A=1 photoctl` sets a variable first.
+    // `A=1 photoctl` first sets a variable.
     while words.first?.isAssignment == true { words.removeFirst() }
     if !words.isEmpty { words.removeFirst() }
   }
@@ -64,9 +64,9 @@ struct BashLine {
     kept = ""
   }
 
-  /// What bash puts in, so that the word becomes this; `nil` if it does not begin as what is there.
+  /// The text that bash must insert so that the word becomes `text`; `nil` if `text` does not begin like the word.
   ///
-  /// - Parameter ignoringCase: letters of the other case will do.
+  /// - Parameter ignoringCase: whether letters may differ in case.
   func replacement(for text: String, ignoringCase: Bool = false) -> String? {
     let scalars = Array(text.unicodeScalars)
     let begun = Array(current.unicodeScalars)
@@ -74,16 +74,16 @@ struct BashLine {
     let begins = zip(scalars, begun).allSatisfy {
       $0 == $1 || (ignoringCase && $0.properties.lowercaseMapping == $1.properties.lowercaseMapping)
     }
-    // What stays on the line must be right as it is.
+    // The part that stays on the line must match exactly.
     guard begins, scalars.starts(with: kept.unicodeScalars) else { return nil }
     let rest = String(String.UnicodeScalarView(scalars.dropFirst(kept.unicodeScalars.count)))
     guard let quote else { return rest.replacingScalars { $0.isPlainInShell ? nil : "\\\($0)" } }
     let quoted = rest.replacingScalars { scalar in
       if quote == "'" { return scalar == "'" ? "'\\''" : nil }
-      // A backslash before ! would stay, so that the quotes are left for it.
+      // A backslash before ! would remain, so the quotes end before it and begin again after it.
       return "\"\\$`".unicodeScalars.contains(scalar) ? "\\\(scalar)" : scalar == "!" ? "\"\\!\"" : nil
     }
-    // bash puts the quote at the end itself, but not after one that it takes for it.
+    // bash appends the closing quote itself, unless the word seems to end with one.
     return quoted.unicodeScalars.last == quote ? "\(quoted)\(quote)" : quoted
   }
 }

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// A command as the parser describes it, which is what its help is made from: `photoctl --experimental-dump-help`.
+/// A command as the parser describes it with `photoctl --experimental-dump-help`. Its help has the same source.
 struct CommandDescription: Decodable {
   let commandName: String
   let abstract: String?
@@ -22,7 +22,7 @@ struct CommandDescription: Decodable {
       var text: String { kind == "long" ? "--\(name)" : "-\(name)" }
     }
 
-    /// One of these, or nothing that is known here.
+    /// One of these kinds, or none that is known here.
     struct Values: Decodable {
       struct List: Decodable { let values: [String] }
       struct Nothing: Decodable {}
@@ -42,14 +42,14 @@ struct CommandDescription: Decodable {
 
     func isCalled(_ word: String) -> Bool { names?.contains { $0.text == word } ?? false }
 
-    /// Whether this can't be said beside that word: it is the same, or `--no-` of the same.
+    /// Whether this option can't be combined with that word, because it is the same or its `--no-` form.
     func excludes(_ word: String) -> Bool {
       isCalled(word) || isCalled("--no-" + word.dropFirst(2))
         || (word.hasPrefix("--no-") && isCalled("--" + word.dropFirst(5)))
     }
   }
 
-  /// That of a program, from its parser's description of itself.
+  /// Parses the description that a program's parser prints.
   init(dump: String) throws {
     struct Dump: Decodable { let command: CommandDescription }
     self = try JSONDecoder().decode(Dump.self, from: Data(dump.utf8)).command

@@ -1,17 +1,18 @@
 import PhotoModel
+import PredicateLanguage
 
-/// What may come next on a command line.
+/// The possible continuations of a command line.
 enum Candidates: Equatable, Sendable {
   case files
   case folders
-  /// `endsWord`: nothing can follow the candidate in the same word.
+  /// With `endsWord`, nothing can follow the candidate in the same word.
   case words([Candidate], endsWord: Bool)
 
   static let none = Candidates.words([], endsWord: true)
 }
 
 struct Candidate: Hashable, Sendable {
-  /// The whole word, as the program is to get it.
+  /// The whole word that the program must receive.
   let text: String
   var description: String?
 
@@ -21,9 +22,9 @@ struct Candidate: Hashable, Sendable {
   }
 }
 
-/// What the running daemon knows; nothing, if there is none.
+/// Access to the running daemon. The results are empty if there is none.
 struct CompletionSource: Sendable {
-  /// The argument of `--socket`, if it is on the command line.
+  /// `socket` is the argument of `--socket`, if it is on the command line.
   var albums: @Sendable (_ socket: String?) async -> [AssetCollection]
   var keys: @Sendable (_ socket: String?) async -> KnownKeys
 }
@@ -33,13 +34,13 @@ struct KnownKeys: Hashable, Sendable {
   var sortKeys: [String]
 }
 
-/// Finds what may come next, the same for every shell.
+/// Finds the possible continuations, in the same way for every shell.
 struct Completer {
   let program: CommandDescription
   let source: CompletionSource
 
   /// - Parameters:
-  ///   - words: those before, without the program's name and without the shell's quotes.
+  ///   - words: the words before, without the program's name and without the shell's quotes.
   ///   - current: the word to complete, up to the cursor.
   func candidates(after words: [String], current: String) async -> Candidates {
     var line = Line(command: program)
@@ -52,7 +53,7 @@ struct Completer {
     }
     if !line.isPastOptions, current.hasPrefix("-") { return .words(options(line), endsWord: true) }
     if line.isAtSubcommand { return .words(subcommands(of: line.command), endsWord: true) }
-    // `help` takes the name of a command, of which its description says nothing.
+    // `help` takes the name of a command, but its description does not say so.
     if line.command.commandName == "help" { return .words(subcommands(of: program), endsWord: true) }
     let positionals = line.command.positionals
     guard let last = positionals.last else { return .none }
@@ -66,7 +67,7 @@ struct Completer {
     (command.subcommands ?? []).filter { $0.shouldDisplay != false }.map { Candidate($0.commandName, $0.abstract) }
   }
 
-  /// Those that can be given yet.
+  /// The options that can still be given.
   private func options(_ line: Line) -> [Candidate] {
     (line.command.arguments ?? []).filter { $0.kind != .positional && $0.shouldDisplay }
       .filter { argument in argument.isRepeating || !line.used.contains(where: argument.excludes) }
@@ -99,11 +100,11 @@ struct Completer {
     return .none
   }
 
-  /// By title where a title names one album, else by what does.
+  /// The title if it names exactly one album, otherwise an unambiguous name.
   static func albums(_ albums: [AssetCollection], _ current: String) -> [Candidate] {
     var named: Set<String> = []
     var candidates: [Candidate] = []
-    // In the order in which a bare title is looked up.
+    // This is the order in which a bare title is looked up.
     for kind in [AssetCollection.Kind.smartAlbum, .album, .folderAlbum] {
       let ofKind = albums.filter { $0.kind == kind }
       var counts: [String: Int] = [:]
@@ -117,7 +118,7 @@ struct Completer {
         if current.contains(":"), prefixed.hasPrefix(current) {
           candidates.append(Candidate(prefixed, description))
         } else if isPlain || !current.isEmpty {
-          // Those with a prefix are many, and noise before anything is typed.
+          // Albums with a prefix are many, so they are shown only after something has been typed.
           candidates.append(Candidate(isPlain ? album.title : full, description))
         }
       }
@@ -130,7 +131,7 @@ struct Completer {
     ["smart:", "album:", "folder:", "id:"].contains { title.lowercased().hasPrefix($0) }
   }
 
-  /// The directions once there is a whole key.
+  /// The directions follow once the key is complete.
   static func sortKeys(_ keys: [String], _ current: String) -> [Candidate] {
     keys.flatMap { key in
       let directions = current == key || current.hasPrefix(key + ":") ? ["\(key):asc", "\(key):desc"] : []
@@ -138,14 +139,14 @@ struct Completer {
     }
   }
 
-  /// The last of the names, with those before it as they are.
+  /// Candidates for the last name. The names before it stay.
   static func fields(_ fields: [String], _ current: String) -> [Candidate] {
     let before = current.lastIndex(of: ",").map { String(current[...$0]) } ?? ""
     let used = Set(before.split(separator: ",").map(String.init))
     return fields.filter { !used.contains($0) }.map { Candidate(before + $0) }
   }
 
-  /// The last word of a predicate, if it can be a key: not in a text.
+  /// Candidates for the last word of a predicate, if it can be a key. In a text it can't.
   static func predicateKeys(_ keys: [String], _ current: String) -> [Candidate] {
     guard current.filter({ $0 == "'" }).count % 2 == 0, current.filter({ $0 == "\"" }).count % 2 == 0 else { return [] }
     let start = current.lastIndex { " (!,&|".contains($0) }.map(current.index(after:)) ?? current.startIndex
@@ -160,7 +161,7 @@ extension Candidates {
   }
 }
 
-/// What the words before the cursor mean.
+/// The meaning of the words before the cursor.
 private struct Line {
   private(set) var command: CommandDescription
   private(set) var awaiting: CommandDescription.Argument?

@@ -1,5 +1,5 @@
 import PhotoClient
-import PhotoModel
+import PredicateLanguage
 
 #if canImport(Glibc)
   import Glibc
@@ -7,18 +7,18 @@ import PhotoModel
   import Musl
 #endif
 
-/// How a shell's completion script asks: `photoctl ---complete SHELL ...`.
+/// Answers a shell's completion script, which calls `photoctl ---complete SHELL ...`.
 ///
-/// bash says the line up to the cursor, and its `COMP_WORDBREAKS`. zsh and fish say the words, the program's first, the one
-/// at the cursor last. The answer is a line that says what the candidates are (`files`, `folders`, `words`, or
-/// `words nospace`), and then a line for each: for bash what it is to put in; for the others the word, a tab, and
-/// what it means, and they choose and quote themselves.
+/// bash passes the line up to the cursor, and its `COMP_WORDBREAKS`. zsh and fish pass the words: the program first,
+/// the one at the cursor last. The first line of the answer is the kind of the candidates (`files`, `folders`, `words`,
+/// or `words nospace`). One line for each candidate follows. For bash, it is the text to insert. For the other shells,
+/// it is the word, a tab, and a description; they select and quote by themselves.
 ///
-/// Nothing is ever said about what fails: a person who presses Tab gets no candidates then.
+/// Errors are never reported. A person who presses Tab then gets no candidates.
 enum Completion {
   static let request = "---complete"
 
-  /// A person waits. Without an answer in this time, in seconds, there is none.
+  /// The time in seconds that a person waits for candidates. After it, there are none.
   private static let patience: UInt32 = 1
 
   static func answer(_ arguments: [String]) async {
@@ -29,7 +29,7 @@ enum Completion {
       let completer = Completer(program: program, source: .daemon)
       try Output.put(await text(arguments, completer))
     } catch {
-      // Silent, as said above.
+      // Errors are not reported, as stated above.
     }
   }
 
@@ -57,7 +57,7 @@ enum Completion {
     case .files: return "files\n"
     case .folders: return "folders\n"
     case .words(let words, let endsWord):
-      // A line each: what has an end of a line in it can't be said.
+      // Each candidate is one line, so one that contains a line break is left out.
       let sayable = words.filter { $0.text.unicodeScalars.allSatisfy(Printable.isPlain) }
       return ([endsWord ? "words" : "words nospace"] + lines(sayable)).joined(separator: "\n") + "\n"
     }
@@ -65,7 +65,7 @@ enum Completion {
 }
 
 extension CompletionSource {
-  /// The one that runs, or what this program knows itself.
+  /// The running daemon, or the keys of this version if there is none.
   static let daemon = CompletionSource(
     albums: { socket in
       do {
@@ -79,14 +79,14 @@ extension CompletionSource {
         let keys = try await PhotoLibrary(socketPath: socket ?? PhotoLibrary.defaultSocketPath).listKeys()
         return KnownKeys(predicateKeys: keys.predicateKeys, sortKeys: keys.sortKeys)
       } catch {
-        // No daemon, or one that has no such method.
+        // There is no daemon, or it does not have this method.
         return .known
       }
     })
 }
 
 extension KnownKeys {
-  /// Those of this version.
+  /// The keys of this version.
   static let known = KnownKeys(
     predicateKeys: PredicateKey.allCases.map(\.rawValue),
     sortKeys: [

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// A shell, and the script that makes it ask ``Completion``.
+/// A shell, and its script that calls ``Completion``.
 enum Shell: String, ExpressibleByArgument, CaseIterable, Sendable {
   case bash, zsh, fish
 
-  /// For the shell's own folder of completions.
+  /// The script for the shell's own folder of completions.
   var script: String {
     switch self {
     case .bash: Self.bashScript

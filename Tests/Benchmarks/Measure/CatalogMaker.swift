@@ -1,6 +1,7 @@
 import GRDB
 import PhotoCatalog
 import PhotoModel
+import TestTools
 
 /// Makes a catalog of so many assets as a library of many years would have it, without a photo.
 ///
@@ -22,7 +23,7 @@ struct CatalogMaker {
   let folder: String
   let count: Int
 
-  private var dice = Dice(state: 7)
+  private var dice = SeededGenerator(seed: 7)
 
   init(path: String, folder: String, count: Int) {
     (self.path, self.folder, self.count) = (path, folder, count)
@@ -99,7 +100,7 @@ struct CatalogMaker {
   // MARK: - One asset
 
   private mutating func asset(_ number: Int, in directory: Int64) -> (AssetContent, FileRow) {
-    let isVideo = dice.oneIn(10)
+    let isVideo = dice.once(in: 10)
     let camera = Self.cameras[Int.random(in: 0..<Self.cameras.count, using: &dice)]
     let day: Int64 = 86_400
     let step = Double(Self.lastSecond - Self.firstSecond - 30 * day) / Double(count)
@@ -107,30 +108,30 @@ struct CatalogMaker {
     let second =
       Self.firstSecond + Int64(Double(number) * step) + Int64.random(in: 0..<30 * day, using: &dice)
     var content = AssetContent(
-      mediaType: isVideo ? .video : .image, mediaSubtypes: !isVideo && dice.oneIn(40) ? .screenshot : [],
+      mediaType: isVideo ? .video : .image, mediaSubtypes: !isVideo && dice.once(in: 40) ? .screenshot : [],
       contentType: isVideo ? "video/mp4" : "image/jpeg",
       creationDate: PhotoDate(
         microseconds: second * 1_000_000 + Int64.random(in: 0..<1_000_000, using: &dice),
-        offsetMinutes: dice.oneIn(3) ? nil : 60),
+        offsetMinutes: dice.once(in: 3) ? nil : 60),
       pixelWidth: 4032, pixelHeight: 3024, orientation: 1,
       durationSeconds: isVideo ? Double(Int.random(in: 1..<90, using: &dice)) : nil)
     content.camera = Camera(
       make: camera.make, model: camera.model, lens: camera.lens, exposureSeconds: 1.0 / 125, fNumber: 4, iso: 200,
       focalLengthMillimeters: 35, flashFired: false)
-    if dice.oneIn(2) {
+    if dice.once(in: 2) {
       content.location = Location(
         latitude: Double.random(in: -60..<70, using: &dice), longitude: Double.random(in: -180..<180, using: &dice),
         altitude: 120)
     }
-    if dice.oneIn(10) { content.title = words(3) }
-    if dice.oneIn(20) { content.caption = words(12) }
-    if dice.oneIn(5) { content.keywords = Array(Set((0..<3).map { _ in words(1) })).sorted() }
+    if dice.once(in: 10) { content.title = words(3) }
+    if dice.once(in: 20) { content.caption = words(12) }
+    if dice.once(in: 5) { content.keywords = Array(Set((0..<3).map { _ in words(1) })).sorted() }
     let name = isVideo ? "MVI_\(number).MP4" : "\(camera.prefix)\(number).JPG"
     let time = second * 1_000_000_000
     let row = FileRow(
       assetID: 0, directoryID: directory, name: Array(name.utf8),
       byteCount: Int64.random(in: 1_000_000..<9_000_000, using: &dice), modificationTime: time, changeTime: time,
-      inode: UInt64(number) + 1_000_000, birthTime: time, readTime: time, fingerprint: dice.next())
+      inode: UInt64(number) + 1_000_000, birthTime: time, readTime: time, marks: ContentMarks(fingerprint: dice.next()))
     return (content, row)
   }
 
@@ -141,7 +142,7 @@ struct CatalogMaker {
   static let wordCount = 20_000
 
   /// Of a word of a text, the smaller the more frequent: the fourth power of an even share.
-  static func wordNumber(_ dice: inout Dice) -> Int {
+  static func wordNumber(_ dice: inout SeededGenerator) -> Int {
     let share = Double.random(in: 0..<1, using: &dice)
     return Int(Double(wordCount) * share * share * share * share)
   }

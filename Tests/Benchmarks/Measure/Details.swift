@@ -1,9 +1,10 @@
-import PhotoModel
+import ChangeDetails
+import TestTools
 
 /// The full form of a difference, beside what others do for the same: a plain Heckel, and the standard library, which takes
 /// so long that it is asked for a hundredth of it.
 func detailFigures(count: Int, rounds: Int) throws -> Figures {
-  var dice = Dice(state: 5)
+  var dice = SeededGenerator(seed: 5)
   let edited = Lists.edited(count, &dice)
   let shuffled = Lists.shuffled(2 * count, &dice)
   let few = max(10, count / 100)
@@ -40,7 +41,7 @@ private struct Lists {
   let survivorCount: Int
 
   /// A tenth goes, as many come, all over the list.
-  static func edited(_ count: Int, _ dice: inout Dice) -> Lists {
+  static func edited(_ count: Int, _ dice: inout SeededGenerator) -> Lists {
     let before = (1...Int64(count)).shuffled(using: &dice)
     let gone = Set(before.shuffled(using: &dice).prefix(count / 10))
     let kept = before.filter { !gone.contains($0) }
@@ -61,7 +62,7 @@ private struct Lists {
   }
 
   /// Every asset was given another date.
-  static func shuffled(_ count: Int, _ dice: inout Dice) -> Lists {
+  static func shuffled(_ count: Int, _ dice: inout SeededGenerator) -> Lists {
     let before = Array(1...Int64(count))
     var touched = TouchedAssets()
     for id in before { touched.fields[id] = .metadata }

@@ -1,5 +1,6 @@
 import PhotoCatalog
 import PhotoModel
+import TestTools
 
 /// Pages of 100 with all that is known of each photo, as the daemon reads them for a call of Fetch; what it needs beyond
 /// that is writing them as JSON, and the socket. CPU time.
@@ -8,7 +9,7 @@ func fetchFigures(rounds: Int, path: String) throws -> Figures {
   // As the daemon keeps them until the next commit.
   var totals: [String: Int] = [:]
   var figures = Figures()
-  var dice = Dice(state: 13)
+  var dice = SeededGenerator(seed: 13)
   let folderCount = try catalog.read { try $0.counts().assets } / CatalogMaker.filesPerFolder
   for round in -10..<rounds {
     // As often as it is written, or any: most words are seldom.

@@ -1,6 +1,5 @@
 import Glibc
 import PhotoCatalog
-import PhotoModel
 
 /// Measures what is inside the programs, where a client would see mostly itself, and makes the catalogs for the rest.
 /// Prints one line of JSON: a list of figures for each name.
@@ -73,20 +72,4 @@ struct Figures {
     }
     Swift.print("{" + lists.joined(separator: ", ") + "}")
   }
-}
-
-/// SplitMix64: the same numbers in every run.
-struct Dice: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  /// One time in so many.
-  mutating func oneIn(_ number: Int) -> Bool { Int.random(in: 0..<number, using: &self) == 0 }
 }

@@ -1,5 +1,8 @@
+import ChangeDetails
 import PhotoCatalog
+import PhotoContract
 import PhotoModel
+import TestTools
 import Varlink
 
 /// What one changed photo costs for each list that is observed, as the daemon does it after the commit: the list brought up
@@ -50,7 +53,7 @@ private final class Observed {
   private var lists: [(plan: FetchPlan, list: OrderedList)]
   private var sequence: Int64
   private var effects = CommitEffects()
-  private var dice = Dice(state: 11)
+  private var dice = SeededGenerator(seed: 11)
 
   init(_ catalog: Catalog, _ options: [FetchOptions]) throws {
     self.catalog = catalog

@@ -1,5 +1,6 @@
 import PhotoClient
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 /// Compares what clients have with what is fetched. What was committed reaches them without being asked for: it is waited
@@ -65,16 +66,19 @@ struct LiveCheck: Sendable {
   private func wait(
     _ fetch: () async throws -> () throws -> String?, of name: () -> String
   ) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while true {
+    var words: String?
+    try await eventually("\(story): \(words ?? ""); \(name())", every: .zero) {
       let difference = try await fetch()
-      for _ in 0..<100 {
-        guard try difference() != nil else { return }
-        // It comes over a socket, and who takes it in tells nobody.
-        try await Task.sleep(for: .milliseconds(5))
-      }
-      if let words = try difference(), ContinuousClock.now > deadline {
-        throw OutOfStep(description: "\(story): \(words); \(name())")
+      do {
+        // A client that takes in what comes over its socket tells nobody.
+        try await eventually("it is in step", within: .milliseconds(500), every: .milliseconds(5)) {
+          words = try difference()
+          return words == nil
+        }
+        return true
+      } catch is ConditionNotMet {
+        // The library may have changed since: it is fetched again.
+        return false
       }
     }
   }

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PhotoClient
 import PhotoModel
+import PhotoTestSupport
 import TestFetches
 import Testing
 
@@ -19,10 +20,10 @@ final class LiveQueries {
   private let roots: [String]
   private let library: PhotoLibrary
   private var storm: PhotoStorm
-  private var random: SplitMix
+  private var random: SeededGenerator
   private var slots: [Slot] = []
   private var albums: [ObservedAlbums] = []
-  private var fetches: RandomFetches<SplitMix>?
+  private var fetches: RandomFetches<SeededGenerator>?
   private var seen: Set<FetchOptions> = []
   private var known: [Int64] = []
   private var userAlbums: [Int64] = []
@@ -52,7 +53,7 @@ final class LiveQueries {
     self.fixture = fixture
     self.fate = fate
     self.seed = seed
-    random = SplitMix(seed)
+    random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
     roots = [fixture.photos, fixture.directory + "/second"]
     library = PhotoLibrary(socketPath: fixture.socket, clientName: "storm")
     storm = try PhotoStorm(
@@ -72,6 +73,7 @@ final class LiveQueries {
     albums = [nil, [.folderAlbum], [.smartAlbum, .album]].map { ObservedAlbums($0, library: library) }
     for list in albums { list.begin() }
     try await check()
+    if fate == .clientsAndDaemonFail { try await fillOneSocket() }
     while storm.count + tally.edits < operations {
       round += 1
       // Few before some checks, many before others.
@@ -207,6 +209,20 @@ final class LiveQueries {
     }
   }
 
+  /// The client of all photos with whole assets sleeps, and all photos change until its socket is full. Chance alone fills
+  /// a socket only in the whole proof.
+  private func fillOneSocket() async throws {
+    slots[0].fetch.sleep()
+    slots[0].life = .asleep(until: round + 2)
+    tally.sleeps += 1
+    for number in 0..<100 where tally.behind == 0 {
+      let edit = ChangeRequest.EditAsset(ids: known, isFavorite: number.isMultiple(of: 2))
+      try await library.performChanges([ChangeRequest(editAsset: edit)])
+      try await countSleepers()
+    }
+    try await library.performChanges([ChangeRequest(editAsset: .init(ids: known, isFavorite: false))])
+  }
+
   private func die(_ index: Int) async {
     await slots[index].fetch.die()
     slots[index].life = .dead(until: round + .random(in: 0...6, using: &random))
@@ -333,9 +349,12 @@ final class LiveQueries {
     }
   }
 
-  /// Those whom the daemon waits for.
+  /// Counts the clients whose sockets are full, so that the daemon waits for them.
   private func countSleepers() async throws {
     guard fate == .clientsAndDaemonFail else { return }
-    tally.behind = max(tally.behind, try await library.clients().count { $0.streams.contains(where: \.behind) })
+    let full = try await PhotoDaemonManagement(of: library).clients().count { client in
+      client.streams.contains { $0.behind && $0.bytesUnsent > 0 }
+    }
+    tally.behind = max(tally.behind, full)
   }
 }

@@ -1,5 +1,3 @@
-import PhotoModel
-
 /// What was done, and how clients came back.
 struct LiveQueryTally {
   var operations = 0
@@ -16,7 +14,7 @@ struct LiveQueryTally {
   var sleeps = 0
   var deaths = 0
   var restarts: [String: Int] = [:]
-  /// Clients at once that had not been sent all.
+  /// The most clients at once whose sockets were full.
   var behind = 0
   private(set) var resumed: [Return: Int] = [:]
 

@@ -1,4 +1,5 @@
 import Glibc
+import PhotoTestSupport
 import Testing
 
 /// Whatever is observed, and whatever happens: what clients make of what they are sent is the list.
@@ -36,8 +37,7 @@ struct LiveQueryTests {
       #expect(tally.count(.byList, hasOutlivedDaemon: false, isWithoutReload: true) > 0)
       #expect(tally.count(.byList, hasOutlivedDaemon: true, isWithoutReload: true) > 0)
       #expect(tally.sleeps > 0 && tally.deaths > 0 && tally.restarts.count == 2, "\(tally)")
-      // Sockets are full only once some hundred messages were not read.
-      #expect(tally.behind > 0 || Self.operations < 10_000)
+      #expect(tally.behind > 0, "no socket was ever full")
       fixture.kill(SIGTERM)
     }
   }

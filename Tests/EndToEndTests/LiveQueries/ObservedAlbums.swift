@@ -1,4 +1,5 @@
 import PhotoClient
+import PhotoContract
 import PhotoModel
 import Synchronization
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoTestSupport
 
 /// Real photos in two folders, and what people and programs do to them: copied in, edited in place and by a file beside,
 /// renamed, put over each other, moved with their folders, also from one root to the other, out of both and back, deleted.
@@ -23,7 +24,7 @@ struct PhotoStorm {
   private let outside: String
   private let samples: [Sample]
   private let fewest: Int
-  private var random: SplitMix
+  private var random: SeededGenerator
   private var files: [String] = []
   private var directories: [Directory]
   /// What lies outside.
@@ -39,7 +40,7 @@ struct PhotoStorm {
     self.roots = roots
     self.outside = outside
     self.fewest = fewest
-    random = SplitMix(seed)
+    random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
     let made = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("Fixtures/made")
     samples = try Self.samples(below: made) + (photos.map(Self.samples) ?? [])

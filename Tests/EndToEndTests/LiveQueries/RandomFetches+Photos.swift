@@ -1,14 +1,16 @@
 import PhotoModel
+import PhotoTestSupport
+import PredicateLanguage
 import TestFetches
 
-extension RandomFetches<SplitMix> {
+extension RandomFetches<SeededGenerator> {
   /// Of a library of real photos: most find some of them, and few all.
   ///
   /// - Parameters:
   ///   - assets: some of the library.
   ///   - collections: of a user and of folders; the smart albums come beside them.
   init(photos assets: [Asset], collections: [String], seed: Int) {
-    var random = SplitMix(seed &* 31)
+    var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed &* 31)))
     let samples = Array(assets.shuffled(using: &random).prefix(12))
     let predicates = RandomPredicates { Self.values(of: $0, in: samples) }
     let smart = ["smart:favorites", "smart:favorites", "smart:videos", "smart:screenshots", "smart:recents"]

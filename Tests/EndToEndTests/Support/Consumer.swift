@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoTestSupport
 import Synchronization
 import Testing
 
@@ -19,7 +20,7 @@ final class Consumer: Sendable {
     self.arguments = arguments
     log = fixture.directory + "/consumer-log"
     // Scripts call photoctl by its name, and find the socket by themselves.
-    environment = ["PATH": DaemonFixture.products + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")]
+    environment = ["PATH": BuiltPrograms.folder + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")]
       .merging(fixture.runtimeEnvironment) { $1 }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoTestSupport
 import Testing
 
 /// An open folder, in which names are bytes, however deep it is.
@@ -85,7 +86,7 @@ extension DaemonFixture {
 
   func photoctl(_ arguments: [String]) throws -> (output: Data, errors: String, status: Int32) {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: Self.products + "/photoctl")
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["--socket", socket] + arguments
     let pipe = Pipe()
     process.standardOutput = pipe

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoTestSupport
 import Testing
 
 /// A call with `more` on a socket that is read when the test says so, and as much as it says.
@@ -10,17 +11,7 @@ final class RawStream {
   private var received = Data()
 
   init(_ fixture: DaemonFixture, _ method: String, _ parameters: some Encodable) throws {
-    socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    try #require(socket >= 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: fixture.socket.utf8) }
-    let connected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    try #require(connected == 0, "\(String(cString: strerror(errno)))")
+    socket = try connectedSocket(path: fixture.socket)
     let text = String(decoding: try JSONEncoder().encode(parameters), as: UTF8.self)
     let call = Array(#"{"method":"\#(method)","more":true,"parameters":\#(text)}"#.utf8) + [0]
     try #require(write(socket, call, call.count) == call.count)

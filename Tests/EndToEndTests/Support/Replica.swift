@@ -1,4 +1,5 @@
-import PhotoModel
+import ChangeDetails
+import PhotoContract
 import Testing
 
 /// A list kept from what Observe sends, by its rules alone.

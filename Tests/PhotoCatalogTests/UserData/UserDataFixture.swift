@@ -1,24 +1,19 @@
 import Foundation
 import GRDB
 import PhotoModel
+import PhotoTestSupport
 import Synchronization
 
 @testable import PhotoCatalog
 
 /// A catalog with its journal in a folder of its own, whose files a test copies, damages and removes.
 final class UserDataFixture: Sendable {
-  let folder: String
+  private let temporary: TemporaryFolder
+  var folder: String { temporary.path }
   var path: String { folder + "/catalog.sqlite" }
   var journal: String { folder + "/catalog.userdata" }
 
-  init() throws {
-    folder = NSTemporaryDirectory() + "photod-userdata-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    do { try FileManager.default.removeItem(atPath: folder) } catch { print("\(folder) stays behind: \(error)") }
-  }
+  init() throws { temporary = try TemporaryFolder("userdata") }
 
   func open(
     bootID: String = "boot", isSuspect: Bool = false,
@@ -68,7 +63,8 @@ extension Catalog {
       let ids = try (first..<first + count).map { number in
         let row = FileRow(
           assetID: 0, directoryID: directory, name: Array("\(number).jpg".utf8), byteCount: 10, modificationTime: 7,
-          changeTime: 7, inode: UInt64(number), birthTime: 3, readTime: 9, fingerprint: UInt64(number))
+          changeTime: 7, inode: UInt64(number), birthTime: 3, readTime: 9,
+          marks: ContentMarks(fingerprint: UInt64(number)))
         let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
         let id = try writer.insertAsset(content, file: row, addedDate: 5)
         record.insert(asset: id)

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PhotoModel
 import Synchronization
 import Testing
 
@@ -21,7 +22,8 @@ import Testing
     entry.deletedDate = 99
     entry.file.path = Array("/a b%c\n=".utf8) + [0xff, 0x00, 0x7f]
     entry.file.inode = .max
-    entry.file.fingerprint = 1 << 63
+    entry.file.marks = ContentMarks(
+      fingerprint: 1 << 63, sample: ContentDigest(high: 1, low: .max), hash: ContentDigest(high: 1 << 63, low: 0))
     entry.others = [UserDataField(key: "caption", value: Array("Zürich am See".utf8))]
     let payload = UserDataRecord.asset(entry).payload
     #expect(payload.allSatisfy { $0 >= 0x20 && $0 < 0x7f })
@@ -45,7 +47,8 @@ import Testing
     #expect(try rebuilt.typed() == [2: "favorite waits", 4: "favorite hidden waits"])
     let tombstone = try #require(try rebuilt.write { try $0.tombstone(of: 4) })
     #expect(tombstone.path == Array("/p/4.jpg".utf8))
-    #expect(tombstone.inode == 4 && tombstone.byteCount == 10 && tombstone.fingerprint == 4 && tombstone.addedDate == 5)
+    #expect(
+      tombstone.inode == 4 && tombstone.byteCount == 10 && tombstone.marks.fingerprint == 4 && tombstone.addedDate == 5)
     #expect(tombstone.deletedDate == nil && tombstone.volumeID != nil)
     #expect(try rebuilt.addPhotos(1)[0] > 10_000, "an id is used again")
     #expect(try rebuilt.messages().count == 1)

@@ -1,12 +1,16 @@
+import PhotoTestSupport
+
 /// Makes up what happens next, from the seed and from what is on the disk.
 struct SimulatedChance {
-  private var random: SimulatedRandom
+  private var random: SeededGenerator
   private let names = ["a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg", "\u{F7FF}.jpg"]
   private let folders = ["x", "y", "z", "\u{F7C3}\u{F7A9}y"]
   private let patterns = [[], ["b.jpg"], ["y"], ["x/*.jpg", "d.jpg"], ["/pics/x"], ["\u{F7FF}.*"], ["x/y/"]]
   private let tops = ["/pics", "/pics", "/pics", "/usb", "/usb", "/inbox", "/outside"]
 
-  init(seed: UInt64) { random = SimulatedRandom(seed: seed) }
+  private let themes = SimulatedTheme.allCases.filter(SimulatedTheme.played.contains)
+
+  init(seed: UInt64) { random = SeededGenerator(simulation: seed) }
 
   /// What the world begins with.
   mutating func kinds() -> (main: SimulatedDisk.Kind, usb: SimulatedDisk.Kind) {
@@ -28,6 +32,7 @@ struct SimulatedChance {
   mutating func next(_ disk: SimulatedDisk) -> [SimulatedStep] {
     let dice = random.below(1000)
     if dice < 40 { return story(disk) }
+    if dice < 110, let theme = themes.isEmpty ? nil : random.pick(themes) { return themed(theme, disk) }
     if dice < 480 { return person(disk) + (random.chance(70) ? [] : progress()) }
     if dice < 850 { return progress() }
     if dice < 950 { return disturbance() }
@@ -43,7 +48,15 @@ struct SimulatedChance {
     guard !inRoot.isEmpty else { return [.sync] }
     let file = random.pick(inRoot)
     let all: SimulatedStep = .watch(events: 1000, listings: 1000)
-    switch random.below(7) {
+    switch random.below(8) {
+    case 7:
+      // A program saves, and the library is slow to take it in.
+      let new = SimulatedDisk.split(file).folder + "/new.jpg"
+      return [
+        .settle, .write(new), all, .pass(milliseconds: random.pick([5, 360, 1500])),
+        .take(random.below(2), records: 1000),
+        .replace(file, by: new), .pass(milliseconds: random.pick([5, 2500, 20_000])), all, .take(1000, records: 1000),
+      ]
     case 5:
       // A photo is to be read while its folder has another name.
       let folder = root + "/" + random.pick(folders)
@@ -92,6 +105,83 @@ struct SimulatedChance {
     }
   }
 
+  private mutating func themed(_ theme: SimulatedTheme, _ disk: SimulatedDisk) -> [SimulatedStep] {
+    let (files, directories) = disk.everything()
+    let inner = directories.filter { $0.split(separator: "/").count > 1 && !disk.isDenied($0) }
+    let root = random.chance(60) ? "/pics" : "/usb"
+    func place(_ random: inout SeededGenerator) -> String {
+      (random.chance(50) && !inner.isEmpty ? random.pick(inner) : root) + "/" + random.pick(names)
+    }
+    let (one, two) = (place(&random), place(&random))
+    let some = files.isEmpty ? one : random.pick(files)
+    switch theme {
+    case .scans:
+      let said: [SimulatedStep] = random.chance(50) ? [.favorite(one, true)] : []
+      switch random.below(4) {
+      case 0: return [.scan(one)]
+      case 1: return [.scan(some)] + maybe(progress())
+      case 2: return [.scan(one), .scan(two)] + meanwhile() + said + [.remove(one)] + meanwhile() + [.scan(one)]
+      default: return [.scan(one), .settle] + said + [.remove(one)] + meanwhile() + [.scan(two)] + maybe(progress())
+      }
+    case .copies:
+      let copy: SimulatedStep = random.chance(60) ? .copyExactly(some, to: one) : .copy(some, to: one)
+      let said: [SimulatedStep] = random.chance(50) ? [.favorite(random.pick([some, one]), true)] : []
+      return [copy] + meanwhile() + said + maybe([.remove(random.pick([some, one]))]) + meanwhile()
+    case .clock:
+      let days = random.pick([40, 40, -40])
+      return [.setClock(days: days)] + maybe(person(disk)) + meanwhile() + [.setClock(days: -days)]
+    case .restores:
+      guard !inner.isEmpty else { return [] }
+      let folder = random.pick(inner)
+      return maybe([.settle]) + [.backUp(folder), .remove(folder)] + meanwhile() + [.restore(folder)] + meanwhile()
+    case .links:
+      let next: SimulatedStep =
+        switch random.below(4) {
+        case 0: .remove(some)
+        case 1: .favorite(one, true)
+        case 2: .save(some, beside: ".new")
+        default: .rename(random.pick([some, one]), to: two)
+        }
+      return [.link(some, to: one)] + meanwhile() + [next] + maybe(progress())
+    case .quietEdits: return unseen([.edit(some)])
+    case .swaps:
+      let third = files.isEmpty ? two : random.pick(files)
+      return maybe([.settle]) + unseen([.rename(some, to: one), .copy(third, to: some)])
+    case .saves:
+      guard let removed = files.isEmpty ? nil : random.pick(files), removed != some else { return [] }
+      let new = SimulatedDisk.split(some).folder + "/new.jpg"
+      let said: [SimulatedStep] = [.favorite(some, true)] + (random.chance(50) ? [.favorite(removed, true)] : [])
+      return [.settle] + said + [.remove(removed)] + meanwhile() + [
+        .writeAgain(new, bytesOf: removed), .watch(events: 1000, listings: 1000),
+        .pass(milliseconds: random.pick([5, 360, 1500])), .take(random.below(3), records: 1 + random.below(8)),
+        .replace(some, by: new),
+      ] + maybe(progress())
+    }
+  }
+
+  private mutating func maybe(_ steps: [SimulatedStep]) -> [SimulatedStep] { random.chance(60) ? steps : [] }
+
+  /// Nothing, or a turn of the watcher and the library, or a restart.
+  private mutating func meanwhile() -> [SimulatedStep] {
+    switch random.below(4) {
+    case 0: []
+    case 1: [.settle]
+    case 2: random.chance(50) ? [.kill, .start] : [.stop, .start]
+    default: progress()
+    }
+  }
+
+  /// Steps that a watcher sees, or none sees.
+  private mutating func unseen(_ steps: [SimulatedStep]) -> [SimulatedStep] {
+    switch random.below(5) {
+    case 0: steps
+    case 1: [.stop] + steps + [.start]
+    case 2: [.kill] + steps + [.start]
+    case 3: [.watcherDies(losing: random.below(3))] + steps + [.watcherStarts]
+    default: steps + [.overflow]
+    }
+  }
+
   private mutating func progress() -> [SimulatedStep] {
     switch random.below(10) {
     case 0, 1, 2: [.watch(events: 1 + random.below(6), listings: random.below(3))]
@@ -127,7 +217,7 @@ struct SimulatedChance {
 
   private mutating func person(_ disk: SimulatedDisk) -> [SimulatedStep] {
     let (files, directories) = disk.everything()
-    func file(_ random: inout SimulatedRandom) -> String { files.isEmpty ? "/pics/a.jpg" : random.pick(files) }
+    func file(_ random: inout SeededGenerator) -> String { files.isEmpty ? "/pics/a.jpg" : random.pick(files) }
     let inner = directories.filter { $0.split(separator: "/").count > 1 }
     let folder = random.chance(80) && !directories.isEmpty ? random.pick(directories) : random.pick(tops)
     let newFile = folder + "/" + random.pick(names)
@@ -138,7 +228,8 @@ struct SimulatedChance {
     case 14..<18: return [.begin(newFile)]
     case 18..<20: return [.create(newFile)]
     case 20..<23: return [.write(some)]
-    case 23..<26: return [.touch(some)]
+    case 23..<25: return [.touch(some)]
+    case 25..<26: return [.edit(some)]
     case 26..<32: return [.save(some, beside: random.pick([".new", "new.jpg", "new.part"]))]
     case 32..<46: return [.rename(some, to: random.chance(70) ? newFile : file(&random))]
     case 46..<48: return [.exchange(some, with: file(&random))]

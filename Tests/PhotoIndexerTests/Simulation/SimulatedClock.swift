@@ -1,3 +1,4 @@
+import PhotoTestSupport
 import Synchronization
 
 @testable import PhotoIndexer
@@ -33,19 +34,9 @@ final class SimulatedClock: LibraryClock {
 let milliseconds: Int64 = 1_000_000
 let seconds: Int64 = 1_000_000_000
 
-/// SplitMix64: the same numbers from the same seed, everywhere (https://doi.org/10.1145/2714064.2660195).
-struct SimulatedRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x2545_F491_4F6C_DD1D &+ 1 }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
+extension SeededGenerator {
+  /// The seeds of simulations are small numbers that follow each other. They are spread, and each keeps its story.
+  init(simulation seed: UInt64) { self.init(seed: seed &* 0x2545_F491_4F6C_DD1D &+ 1) }
 
   mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 

@@ -1,5 +1,4 @@
 import PhotoCatalog
-import PhotoModel
 import Synchronization
 import WatchRecords
 
@@ -44,6 +43,9 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
     var content = 0
     /// Half written: it can't be parsed.
     var isPartial = false
+    /// It is a page of a scanner: all of them have one size and begin alike, and are so large that sample and hash are
+    /// made apart.
+    var isPage: Bool { SimulatedDisk.isPage(content) }
     var linkCount = 1
     /// Of a directory.
     var entries: [String: Entry] = [:]
@@ -93,10 +95,21 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
 
   var readCount: Int { reads.load(ordering: .relaxed) }
 
+  /// Each read of a file ends with an error of the disk.
+  var failsReading = false
+
+  /// The backups that a person made, by the path of their folder.
+  var backups: [String: SimulatedBackup] = [:]
+
+  /// The bytes of the files that were removed last, by path.
+  var removedContents: [String: (content: Int, byteCount: Int64)] = [:]
+
   /// Files that had a second name once.
   var linked: Set<NodeKey> = []
 
   init(clock: SimulatedClock) { self.clock = clock }
+
+  static func isPage(_ content: Int) -> Bool { content > 0 && content.isMultiple(of: 3) }
 
   // MARK: Looking
 

@@ -28,15 +28,35 @@ extension SimulatedDisk {
 
   func exists(_ path: [UInt8]) -> Bool { resolve(SimulatedName.text(path)) != nil }
 
-  func read(_ path: [UInt8], expecting expected: FileStat) -> ContentReading {
+  func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
     guard let key = file(path), key.inode == expected.identity.inode else { return .raced }
     reads.add(1, ordering: .relaxed)
+    if failsReading { return .unreadable("reading it failed: Input/output error") }
     var stat = fileStat(key)
     stat.identity = expected.identity
     let node = node(key)
     return .content(
       Self.facts(node), stat, readTime: clock.wallTime,
-      fingerprint: node.isPartial ? nil : UInt64(node.content) &* 0x9E37_79B9_7F4A_7C15)
+      marks: node.isPartial ? ContentMarks() : Self.marks(node, isSampled: isSampled, isWhole: false))
+  }
+
+  func marks(
+    _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
+  ) -> ContentMarks? {
+    guard let key = file(path), key.inode == expected.identity.inode else { return nil }
+    let (stat, node) = (fileStat(key), node(key))
+    guard stat.byteCount == expected.byteCount, stat.modificationTime == expected.modificationTime,
+      stat.changeTime == expected.changeTime, !node.isPartial
+    else { return nil }
+    return Self.marks(node, isSampled: true, isWhole: isWhole)
+  }
+
+  private static func marks(_ node: Node, isSampled: Bool, isWhole: Bool) -> ContentMarks {
+    let content = UInt64(node.content)
+    return ContentMarks(
+      fingerprint: node.isPage ? 1 : content &* 0x9E37_79B9_7F4A_7C15,
+      sample: node.isPage && !isSampled ? nil : ContentDigest(high: content, low: 1),
+      hash: node.isPage && !isWhole ? nil : ContentDigest(high: content, low: 2))
   }
 
   static func facts(_ node: Node) -> AssetContent {

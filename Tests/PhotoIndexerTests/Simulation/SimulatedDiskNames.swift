@@ -88,16 +88,28 @@ extension SimulatedDisk {
     return true
   }
 
-  func copy(_ from: String, _ to: String) -> Bool {
+  /// - Parameter isExact: the copy of a file keeps the modification time, as with `cp -a`.
+  func copy(_ from: String, _ to: String, isExact: Bool = false) -> Bool {
     guard from != to, let source = resolve(from), !to.hasPrefix(from + "/") else { return false }
     let node = node(source)
     if node.isDirectory {
       guard makeDirectory(to) else { return false }
-      for name in node.entries.keys.sorted() { _ = copy(from + "/" + name, to + "/" + name) }
+      for name in node.entries.keys.sorted() {
+        _ = copy(from + "/" + name, to + "/" + name, isExact: isExact)
+      }
       return true
     }
     guard node.content != 0, !node.isPartial, entry(to) == nil else { return false }
-    return write(to, isDone: true, content: node.content)
+    guard write(to, isDone: true, content: node.content), let copied = resolve(to) else { return false }
+    // An edit may have kept another size than the content had when it was written.
+    edit(copied) { $0.byteCount = node.byteCount }
+    if isExact { setTime(copied, node.modificationTime) }
+    return true
+  }
+
+  func setTime(_ file: NodeKey, _ time: Int64) {
+    let grain = volumes[file.volume].kind.grain
+    edit(file) { $0.modificationTime = time - time % grain }
   }
 
   /// As mv(1) between file systems. For a person it is the same photo.
@@ -105,10 +117,7 @@ extension SimulatedDisk {
     guard let source = resolve(from), !node(source).isDirectory, let entry = entry(from),
       let target = resolve(Self.split(to).folder), target.volume != source.volume, node(source).linkCount == 1
     else { return false }
-    let time = node(source).modificationTime
-    guard copy(from, to), let copied = resolve(to) else { return false }
-    let grain = volumes[target.volume].kind.grain
-    edit(copied) { $0.modificationTime = time - time % grain }
+    guard copy(from, to, isExact: true) else { return false }
     edit(target) { $0.entries[Self.split(to).name]?.photo = entry.photo }
     return remove(from)
   }
@@ -122,6 +131,8 @@ extension SimulatedDisk {
     let key = NodeKey(volume: parent.volume, inode: entry.inode)
     if entry.photo == 0 {
       for child in node(key).entries.keys.sorted() { _ = remove(path + "/" + child) }
+    } else if node(key).content != 0, !node(key).isPartial {
+      removedContents[path] = (node(key).content, node(key).byteCount)
     }
     setEntry(parent, name, nil)
     release(key)

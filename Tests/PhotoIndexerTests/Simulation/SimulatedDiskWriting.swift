@@ -33,8 +33,11 @@ extension SimulatedDisk {
 
   /// Writes a file, new or in place: a new picture.
   ///
-  /// - Parameter isDone: it is closed after it; else it is half written and open.
-  func write(_ path: String, isDone: Bool, content: Int? = nil) -> Bool {
+  /// - Parameters:
+  ///   - isDone: the program closes the file; otherwise the file is half written and open.
+  ///   - content: nil: a new picture.
+  ///   - isPage: the new picture is a page of a scanner.
+  func write(_ path: String, isDone: Bool, content: Int? = nil, isPage: Bool = false) -> Bool {
     let (folder, name) = Self.split(path)
     guard let parent = resolve(folder), node(parent).isDirectory else { return false }
     if node(parent).entries[name] == nil {
@@ -45,13 +48,13 @@ extension SimulatedDisk {
     }
     guard let entry = node(parent).entries[name], entry.photo != 0 else { return false }
     let key = NodeKey(volume: parent.volume, inode: entry.inode)
-    if let content { fill(key, content) } else { fill(key, isDone: isDone) }
+    if let content { fill(key, content) } else { fill(key, isDone: isDone, isPage: isPage) }
     if isDone { emit(parent, .closeWrite, name) }
     return true
   }
 
-  private func fill(_ key: NodeKey, isDone: Bool) {
-    lastContent += 1
+  private func fill(_ key: NodeKey, isDone: Bool, isPage: Bool = false) {
+    repeat { lastContent += 1 } while isPage && !Self.isPage(lastContent)
     fill(key, lastContent, isPartial: !isDone)
   }
 
@@ -60,10 +63,19 @@ extension SimulatedDisk {
     edit(key) { node in
       node.content = content
       node.isPartial = isPartial
-      node.byteCount = isPartial ? 10 + Int64(content % 7) : 1000 + Int64(content % 97)
+      node.byteCount = isPartial ? 10 + Int64(content % 7) : node.isPage ? 5000 : 1000 + Int64(content % 97)
       node.modificationTime = time
       node.changeTime = time
     }
+  }
+
+  /// Writes a new file with the bytes of the file that was removed from the other path.
+  func writeAgain(_ path: String, bytesOf other: String) -> Bool {
+    guard let removed = removedContents[other], entry(path) == nil,
+      write(path, isDone: true, content: removed.content), let written = resolve(path)
+    else { return false }
+    edit(written) { $0.byteCount = removed.byteCount }
+    return true
   }
 
   /// The rest of what is half written; it stays open, and no event tells.
@@ -87,6 +99,24 @@ extension SimulatedDisk {
     return true
   }
 
+  /// Other bytes, as programs write them that set the modification time back (`exiv2 -k`).
+  func edit(_ path: String) -> Bool {
+    let (folder, name) = Self.split(path)
+    guard let parent = resolve(folder), let entry = node(parent).entries[name], entry.photo != 0 else { return false }
+    let key = NodeKey(volume: parent.volume, inode: entry.inode)
+    guard node(key).content != 0, !node(key).isPartial else { return false }
+    let time = stamp(parent.volume)
+    // Within one tick of the file system's clock an edit leaves no trace.
+    guard node(key).changeTime != time else { return false }
+    lastContent += 1
+    edit(key) { node in
+      node.content = lastContent
+      node.changeTime = time
+    }
+    emit(parent, .closeWrite, name)
+    return true
+  }
+
   /// The bytes are the same; who has the file open for writing closes it.
   func touch(_ path: String) -> Bool {
     let (folder, name) = Self.split(path)
@@ -107,6 +137,17 @@ extension SimulatedDisk {
     lastPhoto = max(before, lastPhoto)
     let inode = node(parent).entries[name]!.inode
     edit(parent) { $0.entries[name] = Entry(inode: inode, photo: entry.photo) }
+    return true
+  }
+
+  /// The end of a save whose first half was told: `other` was born less than two seconds ago and is renamed over `path`.
+  func replace(_ path: String, by other: String) -> Bool {
+    let (folder, name) = Self.split(path)
+    guard let old = entry(path), old.photo != 0, let new = entry(other), new.photo != 0, let key = resolve(other),
+      volumes[key.volume].kind == .ext4, node(key).linkCount == 1,
+      clock.wallTime - node(key).birthTime < 1900 * milliseconds, rename(other, path)
+    else { return false }
+    edit(resolve(folder)!) { $0.entries[name]?.photo = old.photo }
     return true
   }
 }

@@ -1,4 +1,3 @@
-import PhotoModel
 import WatchRecords
 
 @testable import PhotoCatalog
@@ -21,7 +20,7 @@ extension Library {
   /// All that a scan missed and that stays for the time being.
   func suspectedAssets() -> Set<Int64> {
     var found: Set<Int64> = []
-    for suspect in reconciler.suspects.values {
+    for suspect in reconciler.roots.all.compactMap(\.suspect) {
       found.formUnion(suspect.files)
       for directory in suspect.directories where reconciler.tree.contains(directory) {
         for inner in reconciler.tree.subtree(of: directory) {
@@ -40,22 +39,28 @@ extension Library {
   func simulateDue() {
     lowerBrake()
     doWhatIsDue()
+    makeProofsNow()
+  }
+
+  /// Makes the samples and hashes that are wanted, if it is quiet.
+  func makeProofsNow() {
+    for _ in 0..<100 where proofs.isDue { keep(Self.make(nextProofs(), files) { true }) }
   }
 
   /// - Returns: whether the root is taken for the library's on whatever drive it is now.
   func simulateRescan(_ path: [UInt8], confirm: Bool) async throws -> Bool {
     guard let rootID = reconciler.tree.rootPaths.first(where: { $0.value == path })?.key else { return false }
-    if confirm && reconciler.unconfiguredRoots.contains(rootID) {
+    if confirm && reconciler.roots[rootID]?.isUnconfigured == true {
       // It waits for nothing.
       _ = try await rescan(path: path, dryRun: false, confirm: true)
       return false
     }
-    if confirm && reconciler.foreignRoots.contains(rootID) {
-      reconciler.adoptedRoots.insert(rootID)
+    if confirm && reconciler.roots[rootID]?.isForeign == true {
+      reconciler.roots[rootID]?.isAdopted = true
       watchAnew(rootID)
       return true
     }
-    guard let root = reconciler.rootIDs.first(where: { $0.value == rootID })?.key else { return false }
+    guard let root = reconciler.roots[rootID]?.number else { return false }
     let request = watcher.rescan(root: root, directory: nil)
     if confirm { reconciler.confirmedRequests.insert(request) }
     return false
@@ -74,13 +79,13 @@ extension Library {
       rootVolumes[String(decoding: path, as: UTF8.self)] = volumes[reconciler.tree.row(top).volumeID]
     }
     return SimulatedState(
-      isWorking: startsOverAt == nil,
-      isQuiet: startsOverAt == nil && doubtfulRoots.isEmpty && activeSuspects.isEmpty && reconciler.suspects.isEmpty
+      isWorking: breakdown == nil,
+      isQuiet: breakdown == nil && !reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
         && reconciler.scans.isEmpty && reconciler.unread.values.allSatisfy { $0.delay >= 60 * seconds },
-      hasSuspects: !reconciler.suspects.isEmpty, hasUnread: !reconciler.unread.isEmpty,
+      hasSuspects: reconciler.roots.hasSuspects, hasUnread: !reconciler.unread.isEmpty,
       rootVolumes: rootVolumes,
       availableRoots: Set(
-        reconciler.tree.rootPaths.filter { reconciler.availability[$0.key] == true }.map {
+        reconciler.tree.rootPaths.filter { reconciler.roots[$0.key]?.isAvailable == true }.map {
           String(decoding: $0.value, as: UTF8.self)
         }))
   }

@@ -12,13 +12,27 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
   case finish(String)
   /// All of it, and closed.
   case write(String)
+  /// As `write`, with the bytes of the photo that was last removed from another path.
+  case writeAgain(String, bytesOf: String)
+  /// A scanner writes a page and closes it. All pages share their size and their first 16 KiB.
+  case scan(String)
   case touch(String)
+  /// In place, with size and modification time as they were.
+  case edit(String)
   case save(String, beside: String)
+  /// The end of a save: what was written beside it a moment ago is renamed over it.
+  case replace(String, by: String)
   case rename(String, to: String)
   case exchange(String, with: String)
   case copy(String, to: String)
   /// As mv(1) between file systems: a copy, and then the first is removed.
   case carry(String, to: String)
+  /// As `cp -a`: the copy keeps the modification time.
+  case copyExactly(String, to: String)
+  /// A backup of the folder is made outside of all roots.
+  case backUp(String)
+  /// The folder is put back from its backup with all modification times. For a person its photos are the same.
+  case restore(String)
   case link(String, to: String)
   case remove(String)
   case deny(String)
@@ -65,12 +79,19 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
     case .begin(let path): ".begin(\"\(path)\")"
     case .finish(let path): ".finish(\"\(path)\")"
     case .write(let path): ".write(\"\(path)\")"
+    case .writeAgain(let path, let other): ".writeAgain(\"\(path)\", bytesOf: \"\(other)\")"
+    case .edit(let path): ".edit(\"\(path)\")"
+    case .replace(let path, let by): ".replace(\"\(path)\", by: \"\(by)\")"
+    case .scan(let path): ".scan(\"\(path)\")"
     case .touch(let path): ".touch(\"\(path)\")"
     case .save(let path, let beside): ".save(\"\(path)\", beside: \"\(beside)\")"
     case .rename(let path, let to): ".rename(\"\(path)\", to: \"\(to)\")"
     case .exchange(let path, let with): ".exchange(\"\(path)\", with: \"\(with)\")"
     case .copy(let path, let to): ".copy(\"\(path)\", to: \"\(to)\")"
     case .carry(let path, let to): ".carry(\"\(path)\", to: \"\(to)\")"
+    case .copyExactly(let path, let to): ".copyExactly(\"\(path)\", to: \"\(to)\")"
+    case .backUp(let path): ".backUp(\"\(path)\")"
+    case .restore(let path): ".restore(\"\(path)\")"
     case .link(let path, let to): ".link(\"\(path)\", to: \"\(to)\")"
     case .remove(let path): ".remove(\"\(path)\")"
     case .deny(let path): ".deny(\"\(path)\")"

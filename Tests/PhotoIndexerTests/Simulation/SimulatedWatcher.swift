@@ -7,7 +7,7 @@ import WatchRecords
 /// its rules of when an event is said as what, and which graces pass before it believes that something is gone.
 ///
 /// One task drives it and the library; the library calls it only while that task waits for the library, hence unchecked.
-final class SimulatedWatcher: WatchSource, @unchecked Sendable {
+final class SimulatedWatcher: SingleLaneSource, @unchecked Sendable {
   /// As photod-watch has them.
   static let goneGrace = 200 * milliseconds
   static let moveGrace = 20 * milliseconds
@@ -43,7 +43,7 @@ final class SimulatedWatcher: WatchSource, @unchecked Sendable {
   var ready: [DirectoryNumber] = []
   var scans: [Int: Scan] = [:]
   var lastScan = 0
-  var looks: [(place: Place, onlyCreated: Bool, stamp: Int)] = []
+  var looks: [(place: Place, onlyCreated: Bool, event: FileEvent, stamp: Int)] = []
   var fresh: [Place: Fresh] = [:]
   var held: [UInt64: Departure] = [:]
   var missing: [DirectoryNumber: Missing] = [:]
@@ -67,10 +67,12 @@ final class SimulatedWatcher: WatchSource, @unchecked Sendable {
     return lastRequest
   }
 
-  func sync(number: UInt64) {
+  @discardableResult
+  func sync(number: UInt64) -> Set<Int> {
     lastSync = number
     openSyncs.append(number)
     if isRunning { beginSync(number) }
+    return [0]
   }
 
   func setRoots(_ roots: [WatchRoot]) {

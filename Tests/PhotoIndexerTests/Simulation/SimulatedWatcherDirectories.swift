@@ -73,7 +73,7 @@ extension SimulatedWatcher {
 
   func sayUnenteredGone(_ name: String, from number: DirectoryNumber) {
     guard nodes[number]!.unentered.contains(name) else { return }
-    note(Place(directory: number, name: name), onlyCreated: false)
+    note(Place(directory: number, name: name), onlyCreated: false, event: .none)
   }
 
   func adopt(

@@ -104,28 +104,42 @@ extension SimulatedWatcher {
       arrive(event, place, isWanted)
     } else if isWanted {
       if event.kind == .movedFrom {
-        cancelLooks(place)
-        touchHeld(place)
-        held[event.cookie] = Departure(place: place, since: now, stamp: stamp)
+        let isWritten = cancelLooks(place)
+        touchHeld(place, fileEvent(event))
+        held[event.cookie] = Departure(place: place, since: now, stamp: stamp, isWritten: isWritten)
       } else {
-        note(place, onlyCreated: event.kind == .create)
+        note(place, onlyCreated: event.kind == .create, event: fileEvent(event))
       }
     }
   }
 
-  func note(_ place: Place, onlyCreated: Bool) {
-    if touchHeld(place) { return }
+  func fileEvent(_ event: SimulatedDisk.KernelEvent) -> FileEvent {
+    let naming: FileEvent.Naming =
+      switch event.kind {
+      case .create: .created
+      case .movedTo: .renamed
+      default: .unknown
+      }
+    return FileEvent(time: disk.clock.wallTime, isWritten: event.kind == .closeWrite, naming: naming)
+  }
+
+  func note(_ place: Place, onlyCreated: Bool, event: FileEvent) {
+    if touchHeld(place, event) { return }
     if !onlyCreated { fresh[place] = nil }
     if let index = looks.firstIndex(where: { $0.place == place }) {
       if !onlyCreated { looks[index].onlyCreated = false }
+      looks[index].event.add(event)
     } else {
-      looks.append((place, onlyCreated, stamp))
+      looks.append((place, onlyCreated, event, stamp))
     }
   }
 
-  func cancelLooks(_ place: Place) {
-    looks.removeAll { $0.place == place }
+  /// Whether the file there was written, and that was not said yet.
+  @discardableResult
+  func cancelLooks(_ place: Place) -> Bool {
+    defer { looks.removeAll { $0.place == place } }
     fresh[place] = nil
+    return looks.contains { $0.place == place && $0.event.isWritten }
   }
 
   func flushLooks() {
@@ -133,7 +147,7 @@ extension SimulatedWatcher {
     looks = []
     for entry in entries {
       stamp = entry.stamp
-      sayTruth(entry.place, onlyCreated: entry.onlyCreated)
+      sayTruth(entry.place, onlyCreated: entry.onlyCreated, entry.event)
     }
     stamp = eventCount
   }
@@ -154,7 +168,7 @@ extension SimulatedWatcher {
 
   func isWatched(_ place: Place) -> Bool { nodes[place.directory].map { !$0.ignoresContents } ?? false }
 
-  private func sayTruth(_ place: Place, onlyCreated: Bool) {
+  private func sayTruth(_ place: Place, onlyCreated: Bool, _ event: FileEvent) {
     guard isWatched(place), let look = look(place) else { return }
     switch look {
     case .success(let seen?):
@@ -162,9 +176,11 @@ extension SimulatedWatcher {
       if onlyCreated, seen.links == 1 {
         fresh[place] = Fresh(
           checkAt: now + Self.restTime, byteCount: seen.stat.byteCount, modificationTime: seen.stat.modificationTime,
-          stamp: stamp)
+          event: event, stamp: stamp)
       } else {
-        say(.fileFound(directory: place.directory, name: SimulatedName.bytes(place.name), stat: seen.stat))
+        say(
+          .fileFound(
+            directory: place.directory, name: SimulatedName.bytes(place.name), stat: seen.stat, event: event))
       }
     case .success(nil), .failure:
       if !onlyCreated { say(.fileGone(directory: place.directory, name: SimulatedName.bytes(place.name))) }
@@ -181,11 +197,13 @@ extension SimulatedWatcher {
       if (seen.stat.byteCount, seen.stat.modificationTime) == (entry.byteCount, entry.modificationTime)
         || entry.stamp <= forced
       {
-        say(.fileFound(directory: place.directory, name: SimulatedName.bytes(place.name), stat: seen.stat))
+        say(
+          .fileFound(
+            directory: place.directory, name: SimulatedName.bytes(place.name), stat: seen.stat, event: entry.event))
       } else {
         fresh[place] = Fresh(
           checkAt: now + Self.restTime, byteCount: seen.stat.byteCount, modificationTime: seen.stat.modificationTime,
-          stamp: entry.stamp)
+          event: entry.event, stamp: entry.stamp)
       }
     }
   }

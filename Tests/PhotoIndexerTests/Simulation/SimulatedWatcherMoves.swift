@@ -3,22 +3,22 @@ import WatchRecords
 // The two halves of a rename.
 extension SimulatedWatcher {
   @discardableResult
-  func touchHeld(_ place: Place) -> Bool {
+  func touchHeld(_ place: Place, _ event: FileEvent) -> Bool {
     // Of several departures from one place the last counts.
     guard let cookie = held.filter({ $0.value.place == place }).max(by: { $0.value.stamp < $1.value.stamp })?.key else {
       return false
     }
-    held[cookie]!.isTouched = true
+    if held[cookie]!.touched?.add(event) == nil { held[cookie]!.touched = event }
     return true
   }
 
   func arrive(_ event: SimulatedDisk.KernelEvent, _ place: Place, _ isWanted: Bool) {
     guard let departure = held.removeValue(forKey: event.cookie) else {
-      if isWanted { note(place, onlyCreated: false) }
+      if isWanted { note(place, onlyCreated: false, event: fileEvent(event)) }
       return
     }
     guard isWanted, isWatched(departure.place) else {
-      return note(isWanted ? place : departure.place, onlyCreated: false)
+      return note(isWanted ? place : departure.place, onlyCreated: false, event: fileEvent(event))
     }
     cancelLooks(place)
     var stat: FileStat?
@@ -26,9 +26,10 @@ extension SimulatedWatcher {
     say(
       .fileMoved(
         from: departure.place.directory, fromName: SimulatedName.bytes(departure.place.name), to: place.directory,
-        toName: SimulatedName.bytes(place.name), stat: stat))
-    touchHeld(place)
-    if departure.isTouched { note(departure.place, onlyCreated: false) }
+        toName: SimulatedName.bytes(place.name), stat: stat,
+        event: FileEvent(time: disk.clock.wallTime, isWritten: departure.isWritten, naming: .renamed)))
+    touchHeld(place, fileEvent(event))
+    if let touched = departure.touched { note(departure.place, onlyCreated: false, event: touched) }
   }
 
   func expireMoves(_ forced: Int) {
@@ -37,7 +38,7 @@ extension SimulatedWatcher {
       guard now - departure.since >= grace else { continue }
       held[cookie] = nil
       stamp = departure.stamp
-      note(departure.place, onlyCreated: false)
+      note(departure.place, onlyCreated: false, event: departure.touched ?? .none)
     }
     stamp = eventCount
     flushLooks()

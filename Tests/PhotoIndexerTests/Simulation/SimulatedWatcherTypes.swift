@@ -63,13 +63,17 @@ extension SimulatedWatcher {
     let place: Place
     let since: Int64
     let stamp: Int
-    var isTouched = false
+    /// The file was written just before, which was not said yet.
+    var isWritten = false
+    /// What happened to the old name since.
+    var touched: FileEvent?
   }
 
   struct Fresh {
     var checkAt: Int64
     var byteCount: Int64
     var modificationTime: Int64
+    let event: FileEvent
     let stamp: Int
   }
 

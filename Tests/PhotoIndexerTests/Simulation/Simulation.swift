@@ -39,6 +39,7 @@ final class Simulation {
   var sequence: Int64 = 0
   var epoch: Int64 = 0
   var replicas: [Replica] = []
+  var sleepers: [SleepingClient] = []
   var pendingSync: (number: UInt64, task: Task<Void, any Error>)?
   /// Where something was done since the sync was asked, and whether drives or roots came or went.
   var touchedPlaces: Set<String> = []
@@ -93,7 +94,6 @@ final class Simulation {
     case .setClock(let days):
       clock.set(by: Int64(days) * 86_400 * seconds)
       oracle.isClockSet = true
-      if days >= SimulationOracle.lifetimeInDays { oracle.expire() }
     case .watch(let events, let listings): watcher.turn(events: events, listings: listings)
     case .take(let count, let records): try await take(count, records: records)
     case .due: try await due()

@@ -80,6 +80,8 @@ extension Simulation {
     try await check()
   }
 
+  func hasUserData(_ id: Int64) -> Bool { favorites[id] ?? false || hidden[id] ?? false }
+
   func perform(_ path: String, isFavorite: Bool? = nil, isHidden: Bool? = nil) async throws {
     guard let library, let id = assets.values.first(where: { $0.simulatedPath == path })?.id else { return }
     do {
@@ -89,9 +91,9 @@ extension Simulation {
       note("  not performed: \(error)")
       return
     }
-    if let entry = disk.entry(path) { oracle.noteUserData(of: entry.photo) }
     if let isFavorite { favorites[id] = isFavorite }
     if let isHidden { hidden[id] = isHidden }
+    if let entry = disk.entry(path) { oracle.noteUserData(of: entry.photo, id, isGiven: hasUserData(id)) }
     try await check()
   }
 }

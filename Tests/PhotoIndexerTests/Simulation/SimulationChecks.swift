@@ -1,3 +1,4 @@
+import ChangeDetails
 import PhotoModel
 import WatchRecords
 
@@ -9,7 +10,7 @@ extension Simulation {
   /// After every transaction.
   func check(isScanAlone: Bool = false) async throws {
     guard let library, let catalog else { return }
-    let newest = library.feed.sequence
+    let newest = library.live.feed.sequence
     guard newest != sequence || assets.isEmpty else { return }
     let (now, touched, deleted) = try catalog.read { reader in
       let ids = try reader.ids(try reader.plan(FetchOptions(includeHidden: true, includeTrashed: true)))
@@ -25,6 +26,7 @@ extension Simulation {
     try removals.check(
       before: assets, after: now, isScanAlone: isScanAlone, roots: ["/pics", "/usb", "/inbox"], time: clock.bootTime,
       isAvailable: state.availableRoots.contains)
+    let before = assets
     assets = now
     sequence = newest
     note("  commit \(newest): \(now.keys.sorted())")
@@ -32,7 +34,11 @@ extension Simulation {
       throw SimulationFailure("\(known.place) (photo \(photo), id \(known.id)) left the library, and nobody touched it")
     }
     for (root, volume) in state.rootVolumes {
-      if let known = rootVolumes[root], known != volume, !adoptedRoots.contains(root) {
+      // A root without photos had nothing to lose. The last one may have been removed by an event just before.
+      let hadPhotos = before.values.contains { asset in
+        now[asset.id] != nil && asset.resources.contains { $0.path.hasPrefix(root + "/") }
+      }
+      if let known = rootVolumes[root], known != volume, !adoptedRoots.contains(root), hadPhotos {
         throw SimulationFailure("\(root) was on \(known) and is taken for the library's on \(volume)")
       }
       rootVolumes[root] = volume
@@ -95,7 +101,10 @@ extension Simulation {
       var denied: [String] = []
       let files = disk.visibleFiles(root, rules: rules, denied: &denied)
       func isTouched(_ path: String) -> Bool {
-        !isFinal && touchedPlaces.contains("\(key.volume):" + path.dropFirst(root == "/usb" ? root.count : 0))
+        // Since the sync was asked, another folder may have come to the place of this photo's folder. Where that went is
+        // reported later.
+        if !isFinal && !touchedPlaces.isEmpty && path.contains("/\u{1}parked-") { return true }
+        return !isFinal && touchedPlaces.contains("\(key.volume):" + path.dropFirst(key.volume == 0 ? 0 : root.count))
       }
       for (path, entry, key) in files where !isTouched(path) {
         guard let asset = table[path] else {
@@ -130,8 +139,13 @@ extension Simulation {
         throw SimulationFailure("photo \(photo) of id \(known.id) should be at \(known.place)")
       }
     }
-    try oracle.settle(visible: visible, placements: placements, kinds: disk.volumes.map(\.kind))
+    try wakeClients()
+    try oracle.settle(
+      visible: visible, placements: placements, open: openPhotos, kinds: disk.volumes.map(\.kind),
+      hasUserData: hasUserData)
     removals.settle()
+    // A root without photos may change its drive without a commit.
+    for root in adoptedRoots { rootVolumes[root] = state.rootVolumes[root] }
     adoptedRoots = []
     unsaidPhotos = []
     note("  settled: \(visible.sorted { $0.path < $1.path }.map { "\($0.path)=\($0.id)" })")

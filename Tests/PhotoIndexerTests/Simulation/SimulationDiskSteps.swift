@@ -34,6 +34,15 @@ extension Simulation {
         untoldPhotos.remove(entry.photo)
       }
       isFolder = path.hasSuffix(".nomedia")
+    case .writeAgain(let path, let other): isDone = disk.writeAgain(path, bytesOf: other)
+    case .edit(let path): isDone = disk.edit(path)
+    case .replace(let path, let other): isDone = disk.replace(path, by: other)
+    case .scan(let path):
+      isDone = disk.write(path, isDone: true, isPage: true)
+      if isDone, let entry = disk.entry(path) {
+        openPhotos.remove(entry.photo)
+        untoldPhotos.remove(entry.photo)
+      }
     case .touch(let path): isDone = disk.touch(path)
     case .save(let path, let beside): isDone = disk.save(path, beside: beside)
     case .rename(let path, let to):
@@ -42,9 +51,22 @@ extension Simulation {
     case .exchange(let path, let with):
       isFolder = disk.entry(path)?.photo == 0 || disk.entry(with)?.photo == 0
       isDone = disk.exchange(path, with)
+      if isDone, let one = disk.entry(path)?.photo, let other = disk.entry(with)?.photo, one != 0, other != 0 {
+        oracle.noteExchanged(one, other, at: clock.bootTime)
+      }
     case .copy(let path, let to):
       isFolder = disk.entry(path)?.photo == 0
       isDone = disk.copy(path, to)
+    case .copyExactly(let path, let to):
+      isFolder = disk.entry(path)?.photo == 0
+      isDone = disk.copy(path, to, isExact: true)
+    case .backUp(let path): isDone = disk.backUp(path)
+    case .restore(let path):
+      let present = Set(disk.placements(roots: roots, rules: rules).keys)
+      let restored = disk.restore(path, present: present)
+      isDone = restored != nil
+      isFolder = true
+      if let restored { oracle.noteRestored(restored) }
     case .carry(let path, let to):
       isDone = disk.carry(path, to)
       if isDone, let entry = disk.entry(to) {

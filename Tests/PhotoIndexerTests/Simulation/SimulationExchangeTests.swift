@@ -86,4 +86,41 @@ import Testing
         .rename("/pics/x/d.jpg", to: "/pics/e.jpg"), .settle,
       ])
   }
+
+  /// Pages of one scanner that were written within two seconds have equal sizes and dates on FAT.
+  @Test func pagesThatExchangeTheirNamesAreBothThere() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .scan("/usb/e.jpg"), .scan("/usb/d.jpg"), .settle, .exchange("/usb/e.jpg", with: "/usb/d.jpg"),
+        .watch(events: 1000, listings: 1000), .sync, .watch(events: 2, listings: 0), .take(1000, records: 1000),
+      ])
+  }
+
+  @Test func pageThatIsScannedAnewAndExchangedIsToldToHaveOtherMetadata() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .write("/pics/b.jpg"), .scan("/pics/\u{f7ff}.jpg"), .settle, .scan("/pics/\u{f7ff}.jpg"),
+        .exchange("/pics/b.jpg", with: "/pics/\u{f7ff}.jpg"), .settle,
+      ])
+  }
+
+  /// The copy is not taken for the photo, which is only out of its place.
+  @Test func photoWithACopyThatIsExchangedIsNotTheCopy() async throws {
+    try await expectPasses(
+      main: .old, usb: .fat,
+      [
+        .makeDirectory("/pics/y"), .write("/pics/y/a.jpg"), .write("/pics/d.jpg"), .settle,
+        .copyExactly("/pics/y/a.jpg", to: "/usb/e.jpg"), .settle, .pass(milliseconds: 600_000), .due,
+        .exchange("/pics/d.jpg", with: "/pics/y/a.jpg"), .settle,
+      ])
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/usb/x"), .write("/usb/x/a.jpg"), .write("/usb/b.jpg"), .settle,
+        .copy("/usb/b.jpg", to: "/usb/c.jpg"), .settle, .exchange("/usb/x/a.jpg", with: "/usb/b.jpg"),
+        .watch(events: 1000, listings: 1000), .take(2, records: 2), .settle,
+      ])
+  }
 }

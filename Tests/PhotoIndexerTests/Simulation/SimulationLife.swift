@@ -22,11 +22,11 @@ extension Simulation {
     self.catalog = catalog
     watcher = SimulatedWatcher(disk: disk)
     let library = try Library(
-      catalog: catalog, watcher: watcher, files: disk, clock: clock,
+      catalog: catalog, watcher: watcher, files: disk, clock: clock, power: PowerSupply(folder: "/none"),
       configuration: .init(
         roots: roots.map(SimulatedName.bytes), ignore: rules.patterns.map(\.text), version: "0"), logger: Self.logger)
     self.library = library
-    if catalog.epoch != epoch { replicas = [] }
+    if catalog.epoch != epoch { (replicas, sleepers) = ([], []) }
     epoch = catalog.epoch
     try makeReplicas(catalog, library)
     try await library.adoptRoots()

@@ -1,5 +1,6 @@
-import PhotoModel
 import WatchRecords
+
+@testable import PhotoIndexer
 
 /// Knows of each photo what a person would say of it, and what photod has promised.
 ///
@@ -16,23 +17,33 @@ import WatchRecords
 ///      another photo had its place for some time, or it had a place of another; or it was saved as well (another inode);
 ///      or its file system has no birth times and its content changed, or it keeps no inodes and was mounted anew;
 ///      or it has a second name;
+///      or it is half written;
+///      but where inodes last and files have birth times, a photo with the same inode and content keeps its id whatever had
+///      its place, unless it has a second name or folders changed;
 ///    - it was moved in the same epoch in which folders were made, moved or removed, and a place was another's too: a
 ///      folder that is not watched yet says no half of a rename.
+///    - it is a page of a scanner, which shares size and beginning with others, and was moved to another file system, or on
+///      one that keeps no inodes: that is proven only if a sample or a hash was made before;
 ///    - it was moved to another file system, and anything was lost, folders changed, another has the same content, the
 ///      clock was ever set, an hour passed before the library saw it, or a person gave something to the copy;
-///    - it is a copy of one that has left since: that was a move to another disk then;
-///    - the clock was set to when what has left is kept no longer.
+///    - it is a copy of one that has left since: that was a move to another disk then. It keeps its id nevertheless if a
+///      person has given something to it, and it was always in its place, and nothing was lost: programs may have saved it.
+///    A photo that was removed with its folder and put back as it was keeps its id. This holds if nothing else ever had its
+///    place or its content. It does not hold for pages of a scanner.
 /// 3. No id is given to another photo; where two had one place, the second may be taken for the saved first, and an id may
 ///    come back for the same content. A place is a path, and a name in a folder, wherever that folder goes. One that came
 ///    into the library and left it within the epoch may be between the two: saved over the first, and then renamed, copied
 ///    or saved in turn; or one that is gone from an earlier epoch, a copy of the first that was taken for a move to another
-///    disk. What has left so, with the id of the first, may also come back epochs later.
+///    disk. What has left so, with the id of the first, may also come back epochs later. A file with several names may
+///    have the id of a photo that it was taken for, under any of its names, if events were lost.
 struct SimulationOracle {
   struct Known {
     let id: Int64
     let key: SimulatedDisk.NodeKey
     let place: String
     let content: Int
+    /// A person has given something to it.
+    var isGiven: Bool
   }
 
   struct Placement: Equatable {
@@ -62,6 +73,11 @@ struct SimulationOracle {
   /// What photos showed that have left: a copy may have been taken for them.
   private var departedContents: Set<Int> = []
 
+  /// The last state of the photos that are on no disk any more.
+  private var departed: [Int: Known] = [:]
+  /// Photos that were put back from a backup, in the same place with the same times.
+  private var restored: Set<Int> = []
+
   // Of this epoch.
   private var occupants: [String: Set<Int>] = [:]
   private var places: [Int: Set<String>] = [:]
@@ -69,9 +85,14 @@ struct SimulationOracle {
   /// Those that the library might have.
   private var appeared: Set<Int> = []
   private var unseen: Set<Int> = []
+  /// Photos that were on no disk for a while.
+  private var absent: Set<Int> = []
   /// Those whose inode was another meanwhile; the number may be the same again.
   private var replaced: Set<Int> = []
   private var linked: Set<Int> = []
+  /// By photo, the other of an exchange and its time. Programs save so: if the old file is removed soon, the new one goes on
+  /// for it.
+  private var exchanged: [Int: (other: Int, time: Int64)] = [:]
   /// Moved to another file system: what says who they are is their content.
   private var carried: Set<Int> = []
   /// When, nanoseconds of the clock that nobody sets.
@@ -101,10 +122,22 @@ struct SimulationOracle {
       if before.key.inode != placement.key.inode { replaced.insert(photo) }
       if placement.isHidden || (placement.isDenied && before.place != placement.place) { unseen.insert(photo) }
     }
-    for photo in known.keys where placements[photo] == nil { disturbed.insert(photo) }
-    for photo in known.keys where placements[photo]?.isHidden ?? true {
+    for photo in known.keys where placements[photo] == nil {
+      disturbed.insert(photo)
+      absent.insert(photo)
+      guard let exchange = exchanged.removeValue(forKey: photo) else { continue }
+      disturbed.insert(exchange.other)
+      unseen.insert(exchange.other)
+    }
+    for (photo, before) in known where placements[photo].map({ isOutOfSight($0, before) }) ?? true {
       departedContents.formUnion(contents[photo, default: []])
     }
+  }
+
+  /// Whether a photo went to where the library does not see it: it is hidden, in the bare mount point of a drive, or in a
+  /// folder that can't be read.
+  private func isOutOfSight(_ now: Placement, _ before: Known) -> Bool {
+    now.isHidden || now.place.hasPrefix("0:/usb/") || (now.isDenied && now.place != before.place)
   }
 
   /// It has been copied to another file system and removed from where it was. Of copies that were there before, each may be
@@ -114,6 +147,12 @@ struct SimulationOracle {
   mutating func noteCarried(_ photo: Int, content: Int?, isSeen: Bool, at time: Int64) {
     carried.insert(photo)
     if !isSeen { departedContents.formUnion(contents[photo, default: []]) }
+    // A page that got another name, or whose old place was only scanned so far, has nothing that proves who it is.
+    // It is known again once its whole content has been hashed, if that of the old file was.
+    if content.map(SimulatedDisk.isPage) ?? true {
+      unseen.insert(photo)
+      departedContents.formUnion(contents[photo, default: []])
+    }
     // What was never seen in its old place says nothing of who it was.
     if let before = known[photo], before.content != content { unseen.insert(photo) }
     carriedAt[photo] = time
@@ -123,36 +162,46 @@ struct SimulationOracle {
     }
   }
 
+  mutating func noteRestored(_ photos: Set<Int>) { restored.formUnion(photos) }
+
+  mutating func noteExchanged(_ one: Int, _ other: Int, at time: Int64) {
+    exchanged[one] = (other, time)
+    exchanged[other] = (one, time)
+  }
+
   /// For so long the library remembers a copy.
   private static let copyLifetime = 3600 * seconds
 
   mutating func pass(to time: Int64) {
+    exchanged = exchanged.filter { time - $0.value.time < Exchanges.lifetime + 60 * seconds }
     for (photo, start) in carriedAt where time - start > Self.copyLifetime - 60 * seconds { unseen.insert(photo) }
   }
 
-  /// A copy that a person has given something to is not taken for the first any more.
-  mutating func noteUserData(of photo: Int) { if carried.contains(photo) { unseen.insert(photo) } }
+  /// - Parameter isGiven: a person has given something to the photo; otherwise the person took it back.
+  mutating func noteUserData(of photo: Int, _ id: Int64, isGiven: Bool) {
+    // A copy that a person has given something to is not taken for the first any more.
+    if carried.contains(photo) { unseen.insert(photo) }
+    if known[photo]?.id == id { known[photo]?.isGiven = isGiven }
+  }
 
   /// A person gave the word that what is missing is gone.
   mutating func disturb(volume: Int) {
+    departed = departed.filter { $0.value.key.volume != volume }
     for (photo, known) in known where known.key.volume == volume {
       disturbed.insert(photo)
       unseen.insert(photo)
+      // If it is not there, its copy goes on for it.
+      departedContents.formUnion(contents[photo, default: []])
     }
   }
 
   mutating func hide(volume: Int, below path: String) {
+    departed = departed.filter { $0.value.key.volume != volume }
     for (photo, known) in known where known.key.volume == volume && known.place.hasPrefix("\(volume):\(path)/") {
       disturbed.insert(photo)
       unseen.insert(photo)
     }
   }
-
-  /// So long photod promises to keep what has left.
-  static let lifetimeInDays = 30
-
-  /// The clock was set forward by more than that: who may have left by now comes back as another.
-  mutating func expire() { unseen.formUnion(disturbed) }
 
   /// Those whose id must be in the library now.
   var untouchable: [(photo: Int, known: Known)] {
@@ -170,13 +219,32 @@ struct SimulationOracle {
     places[photo, default: []].contains { occupants[$0, default: []].count > 1 }
   }
 
-  private func promises(_ photo: Int, _ now: Placement, kinds: [SimulatedDisk.Kind]) -> Bool {
-    guard let before = known[photo], !unseen.contains(photo), !mayBeSuccessor(photo) else { return false }
+  /// Whether a photo must keep its id whatever its content is: it has user data and was always in its place, and no event
+  /// was lost.
+  private func isKept(_ photo: Int, _ now: Placement) -> Bool {
+    guard let before = known[photo], before.isGiven, before.place == now.place, places[photo] == [now.place] else {
+      return false
+    }
+    return !isLossy && !hasFolderChanges && !lossy.contains(photo) && !absent.contains(photo)
+      && !linked.contains(photo) && !carried.contains(photo) && exchanged[photo] == nil
+  }
+
+  private func promises(_ photo: Int, _ now: Placement, open: Set<Int>, kinds: [SimulatedDisk.Kind]) -> Bool {
+    guard let before = known[photo], !unseen.contains(photo), !mayBeSuccessor(photo) || isKept(photo, now) else {
+      return false
+    }
     if carried.contains(photo) && (isClockSet || isLossy || hasFolderChanges || lossy.contains(photo)) { return false }
     let isMoved = places[photo, default: []].count > 1 || before.place != now.place
     let kind = kinds[now.key.volume]
+    // FAT's inodes prove nothing: a page that was not read beyond its beginning is not known in another place.
+    if kind == .fat && isMoved && SimulatedDisk.isPage(now.content) { return false }
     let isCertain = !isLossy && !hasFolderChanges && !lossy.contains(photo)
     if isCertain { return true }
+    // A half written file has no content by which it is known in another place.
+    if isMoved && open.contains(photo) { return false }
+    // Inode and birth time say which photo it is, whatever has its place.
+    let isSameFile = !replaced.contains(photo) && !linked.contains(photo) && before.content == now.content
+    if kind == .ext4, isSameFile, !carried.contains(photo), !hasFolderChanges, !lossy.contains(photo) { return true }
     if sharesPlace(photo) { return false }
     if linked.contains(photo) { return false }
     guard isMoved else { return true }
@@ -184,6 +252,22 @@ struct SimulationOracle {
     if kind != .fat && replaced.contains(photo) { return false }
     if kind != .ext4 && isChanged { return false }
     return kind != .fat || !(remounted.contains(now.key.volume) || lossy.contains(photo))
+  }
+
+  /// The last state of a photo that was put back from a backup, if it must be the same asset. Nothing else ever had its
+  /// place or its content then.
+  ///
+  /// A page is exempt: it is proven only if a sample or a hash was made before its removal.
+  private func promisesReturn(_ photo: Int, _ now: Placement) -> Known? {
+    guard restored.contains(photo), !unseen.contains(photo), !linked.contains(photo), !carried.contains(photo),
+      !SimulatedDisk.isPage(now.content), let before = known[photo] ?? departed[photo],
+      before.place == now.place, before.content == now.content, contents[photo] == [now.content],
+      allPlaces[photo, default: []].filter({ !$0.contains(" of ") }) == [now.place]
+    else { return nil }
+    let isAlone =
+      contents.allSatisfy { $0.key == photo || !$0.value.contains(now.content) }
+      && allPlaces.allSatisfy { $0.key == photo || !$0.value.contains(now.place) }
+    return isAlone ? before : nil
   }
 
   /// The photos for which an id may have stood.
@@ -213,8 +297,12 @@ struct SimulationOracle {
   }
 
   /// The epoch ends with these visible photos and their ids.
+  ///
+  /// - Parameter open: photos that a program is writing. The library still has their content from before, because no event
+  ///   has reported the new one.
   mutating func settle(
-    visible: [(photo: Int, path: String, id: Int64)], placements: [Int: Placement], kinds: [SimulatedDisk.Kind]
+    visible: [(photo: Int, path: String, id: Int64)], placements: [Int: Placement], open: Set<Int>,
+    kinds: [SimulatedDisk.Kind], hasUserData: (Int64) -> Bool
   ) throws {
     for (photo, path, _) in visible { paths[photo, default: []].insert(path) }
     // Where they were may be found out later: the copy has been an asset of its own until then.
@@ -228,10 +316,13 @@ struct SimulationOracle {
     }
     for (photo, path, id) in visible {
       let placement = placements[photo]!
-      if let before = known[photo], before.id != id, promises(photo, placement, kinds: kinds) {
+      if let before = known[photo], before.id != id, promises(photo, placement, open: open, kinds: kinds) {
         throw SimulationFailure("\(path) (photo \(photo), once \(before.place)) had id \(before.id) and has \(id) now")
       }
-      if let owner = owners[id], owner != photo,
+      if let before = promisesReturn(photo, placement), before.id != id {
+        throw SimulationFailure("\(path) (photo \(photo)) was put back, had id \(before.id) and has \(id) now")
+      }
+      if let owner = owners[id], owner != photo, !(isLossy && linked.contains(photo)),
         !bearers(of: id, passing: passing.subtracting([photo])).contains(where: { areAlike($0, photo) })
       {
         throw SimulationFailure("\(path) (photo \(photo)) has id \(id), which was photo \(owner)'s")
@@ -242,10 +333,15 @@ struct SimulationOracle {
     let ids = Set(visible.map(\.photo))
     /// What is out of sight goes on with what has happened to it.
     func isAway(_ photo: Int) -> Bool { placements[photo] != nil && !ids.contains(photo) }
+    for (photo, before) in known where placements[photo] == nil { departed[photo] = before }
+    let openContents = known.filter { open.contains($0.key) }.mapValues(\.content)
     known = known.filter { isAway($0.key) }
+    restored = restored.filter { placements[$0] == nil || isAway($0) }
     for (photo, _, id) in visible {
       let placement = placements[photo]!
-      known[photo] = Known(id: id, key: placement.key, place: placement.place, content: placement.content)
+      known[photo] = Known(
+        id: id, key: placement.key, place: placement.place, content: openContents[photo] ?? placement.content,
+        isGiven: hasUserData(id))
     }
     lossy = Set(placements.keys.filter { isAway($0) && (isLossy || hasFolderChanges || lossy.contains($0)) })
     places = places.filter { isAway($0.key) }
@@ -254,6 +350,7 @@ struct SimulationOracle {
     disturbed = disturbed.filter(isAway)
     appeared = []
     unseen = unseen.filter(isAway)
+    absent = absent.filter(isAway)
     replaced = replaced.filter(isAway)
     linked = linked.filter(isAway)
     carried = carried.filter(isAway)

@@ -481,4 +481,15 @@ import Testing
         .rename("/outside/d.jpg", to: "/pics/z/d.jpg"), .rename("/pics/z/d.jpg", to: "/pics/a.jpg"), .settle,
       ])
   }
+
+  /// A clock that was set back makes file times implausible. They must not move a photo without a word.
+  @Test func aDateThatAMoveMakesImplausibleStays() async throws {
+    try await expectPasses(
+      main: .old, usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/pics/z"), .write("/pics/d.jpg"), .settle, .write("/pics/x/b.jpg"),
+        .watch(events: 6, listings: 2), .take(1, records: 4), .kill, .write("/pics/z/e.jpg"), .setClock(days: -3),
+        .exchange("/pics/x/b.jpg", with: "/pics/d.jpg"), .settle,
+      ])
+  }
 }

@@ -1,3 +1,4 @@
+import ChangeDetails
 import PhotoModel
 
 @testable import PhotoCatalog
@@ -18,14 +19,14 @@ extension Simulation {
       if let known = old.first(where: { $0.options == option }) {
         return Replica(options: option, plan: plan, ids: known.ids, sequence: known.sequence)
       }
-      let list = try library.lists.current(plan)
+      let list = try library.live.lists.current(plan)
       return Replica(options: option, plan: plan, ids: list.ids, sequence: list.sequence)
     }
   }
 
   /// As a client that observes: what it has and the difference are what a fresh fetch gives.
   func advance(_ replica: inout Replica, _ library: Library, _ catalog: Catalog) throws {
-    let list = try library.lists.current(replica.plan)
+    let list = try library.live.lists.current(replica.plan)
     guard list.sequence > replica.sequence else { return }
     let (touched, fresh) = try catalog.read { reader in
       (try reader.touched(after: replica.sequence, through: list.sequence), try reader.ids(replica.plan))

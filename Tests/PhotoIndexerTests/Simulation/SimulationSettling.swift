@@ -8,7 +8,12 @@ extension Simulation {
   func startSync() async throws {
     guard let library, pendingSync == nil else { return }
     let (numbers, continuation) = AsyncStream.makeStream(of: UInt64.self)
-    let task = Task { try await library.barrier.wait { continuation.yield($0) } }
+    let task = Task {
+      try await library.barrier.wait { number in
+        continuation.yield(number)
+        return [0]
+      }
+    }
     for await number in numbers {
       watcher.sync(number: number)
       pendingSync = (number, task)

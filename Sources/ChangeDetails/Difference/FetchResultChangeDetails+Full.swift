@@ -1,0 +1,159 @@
+import PhotoModel
+
+/// The sets of the definition, as a difference finds them. Both forms of a difference fill it, the full one here and one
+/// that works from an ordered list kept in blocks (each with its ``ListDigest``) and the ids that one commit touched.
+package struct ChangePositions {
+  package var removedBefore = IndexRangeBuilder()
+  package var deletedBefore = IndexRangeBuilder()
+  package var insertedAfter = IndexRangeBuilder()
+  package var insertedIDs: [Int64] = []
+  package var changedBefore = IndexRangeBuilder()
+  package var changedAfter = IndexRangeBuilder()
+  /// Over all that changed.
+  package var changedFields: ChangedFields = []
+  /// Ascending by `toAfter`.
+  package var moves: [Move] = []
+
+  package init() {}
+
+  /// `nil` when nothing changed: then there is no event.
+  package func details(countBefore: Int, countAfter: Int) -> FetchResultChangeDetails? {
+    if removedBefore.ranges.isEmpty, insertedAfter.ranges.isEmpty, changedBefore.ranges.isEmpty, moves.isEmpty {
+      return nil
+    }
+    return FetchResultChangeDetails(
+      countBefore: countBefore, countAfter: countAfter, removedBefore: removedBefore.ranges,
+      deletedBefore: deletedBefore.ranges, insertedAfter: insertedAfter.ranges, insertedIDs: insertedIDs,
+      changedBefore: changedBefore.ranges, changedAfter: changedAfter.ranges, changedFields: changedFields.names,
+      moves: moves)
+  }
+}
+
+extension FetchResultChangeDetails {
+  /// The difference between two lists of one fetch, with as few moves as there can be.
+  ///
+  /// It is a function of its arguments alone: what was delivered in between makes no difference.
+  /// - Parameters:
+  ///   - before: B, without an id twice.
+  ///   - after: A, likewise.
+  ///   - touched: C: what any commit after B's token up to and with A's touched, even if a later one undid it.
+  /// - Returns: `nil` when nothing changed.
+  /// - Complexity: O(n log n); O(n) where nothing moves.
+  package static func full(
+    from before: [Int64], to after: [Int64], touched: TouchedAssets
+  ) -> FetchResultChangeDetails? {
+    var difference = FullDifference(before: before, after: after, touched: touched)
+    // Without budget nobody uses the result.
+    difference.findRemovedAndInserted()
+    guard WorkBudget.mayGoOn else { return nil }
+    difference.findMoves()
+    guard WorkBudget.mayGoOn else { return nil }
+    difference.findChanged()
+    return difference.positions.details(countBefore: before.count, countAfter: after.count)
+  }
+}
+
+/// One computation of the full form, from the equal ends inwards.
+private struct FullDifference {
+  private let before: [Int64]
+  private let after: [Int64]
+  private let touched: TouchedAssets
+  /// How many ids at the start, and at the end, are equal: survivors that don't move, nor does anything past them.
+  private let head: Int
+  private let tail: Int
+  /// The survivors between head and tail, in the order after: where they are in each list.
+  private var survivors: [(before: Int32, after: Int32)] = []
+  /// By position before, less `head`, whether it survives.
+  private var survives: [Bool] = []
+  /// By position before: whether a commit touched it. Empty if none did.
+  private var isTouched: [Bool] = []
+  private(set) var positions = ChangePositions()
+
+  init(before: [Int64], after: [Int64], touched: TouchedAssets) {
+    self.before = before
+    self.after = after
+    self.touched = touched
+    let shorter = min(before.count, after.count)
+    var head = 0
+    while head < shorter, before[head] == after[head] { head += 1 }
+    var tail = 0
+    while tail < shorter - head, before[before.count - 1 - tail] == after[after.count - 1 - tail] { tail += 1 }
+    self.head = head
+    self.tail = tail
+  }
+
+  mutating func findRemovedAndInserted() {
+    let inner = Array(before[head..<before.count - tail])
+    let table = PositionTable(of: inner)
+    survives = [Bool](repeating: false, count: inner.count)
+    survivors.reserveCapacity(min(inner.count, after.count - head - tail))
+    for position in head..<after.count - tail {
+      if let inside = table.position(of: after[position]) {
+        precondition(!survives[inside], "id \(after[position]) is in a list twice")
+        survives[inside] = true
+        survivors.append((Int32(inside + head), Int32(position)))
+      } else {
+        positions.insertedAfter.append(position)
+        positions.insertedIDs.append(after[position])
+      }
+    }
+    for inside in inner.indices where !survives[inside] {
+      positions.removedBefore.append(inside + head)
+      if touched.deleted.contains(inner[inside]) { positions.deletedBefore.append(inside + head) }
+    }
+  }
+
+  /// Needs the survivors; marks what is touched on its way, since the untouched are those that should stay.
+  mutating func findMoves() {
+    markTouched()
+    var isInOrder = true
+    for index in survivors.indices.dropFirst() where survivors[index - 1].before > survivors[index].before {
+      isInOrder = false
+      break
+    }
+    guard !isInOrder else { return }
+
+    var rankOf = [Int32](repeating: 0, count: survives.count)
+    var rank: Int32 = 0
+    for inside in survives.indices where survives[inside] {
+      rankOf[inside] = rank
+      rank += 1
+    }
+    let kept = LongestKeptOrder.kept(
+      ranks: survivors.map { rankOf[Int($0.before) - head] },
+      prefers: isTouched.isEmpty
+        ? [Bool](repeating: true, count: survivors.count) : survivors.map { !isTouched[Int($0.before)] })
+    for (index, survivor) in survivors.enumerated() where !kept[index] {
+      positions.moves.append(Move(fromBefore: Int(survivor.before), toAfter: Int(survivor.after)))
+    }
+  }
+
+  /// A table of the few that were touched is asked about every id, not the other way round: it stays in the cache, and the
+  /// equal ends need no table at all.
+  private mutating func markTouched() {
+    guard !touched.fields.isEmpty || !touched.groups.isEmpty else { return }
+    let table = PositionTable(of: Array(touched.fields.keys))
+    let groups = touched.groups
+    isTouched = before.map { id in
+      table.position(of: id) != nil || groups.contains { $0.ids.contains(id) }
+    }
+  }
+
+  mutating func findChanged() {
+    guard !isTouched.isEmpty else { return }
+    for position in before.indices where isTouched[position] {
+      let inside = position - head
+      if survives.indices.contains(inside), !survives[inside] { continue }
+      positions.changedBefore.append(position)
+      positions.changedFields.formUnion(touched.fields(of: before[position]) ?? [])
+    }
+    for position in 0..<head where isTouched[position] { positions.changedAfter.append(position) }
+    for survivor in survivors where isTouched[Int(survivor.before)] {
+      positions.changedAfter.append(Int(survivor.after))
+    }
+    let shift = after.count - before.count
+    for position in before.count - tail..<before.count where isTouched[position] {
+      positions.changedAfter.append(position + shift)
+    }
+  }
+}

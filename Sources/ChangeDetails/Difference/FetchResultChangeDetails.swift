@@ -1,0 +1,57 @@
+/// A run of consecutive indexes.
+public struct IndexRange: Codable, Hashable, Sendable {
+  public var start: Int
+  public var count: Int
+
+  public init(start: Int, count: Int) {
+    self.start = start
+    self.count = count
+  }
+}
+
+/// One asset that changed its place relative to those that stayed in order.
+public struct Move: Codable, Hashable, Sendable {
+  public var fromBefore: Int
+  public var toAfter: Int
+
+  public init(fromBefore: Int, toAfter: Int) {
+    self.fromBefore = fromBefore
+    self.toAfter = toAfter
+  }
+}
+
+/// What turns one list of assets into a later one. A name says which list its positions are in.
+public struct FetchResultChangeDetails: Codable, Hashable, Sendable {
+  public var countBefore: Int
+  public var countAfter: Int
+  public var removedBefore: [IndexRange]
+  /// Those of the removed that left the library, not only this list.
+  public var deletedBefore: [IndexRange]
+  public var insertedAfter: [IndexRange]
+  /// Parallel to `insertedAfter`.
+  public var insertedIDs: [Int64]
+  /// The same assets as `changedAfter`, in the order of the list before.
+  public var changedBefore: [IndexRange]
+  public var changedAfter: [IndexRange]
+  /// Over all the changed assets, named as ``/PhotoModel/ChangedFields`` does.
+  public var changedFields: [String]
+  /// Ascending by `toAfter`.
+  public var moves: [Move]
+
+  public init(
+    countBefore: Int, countAfter: Int, removedBefore: [IndexRange] = [], deletedBefore: [IndexRange] = [],
+    insertedAfter: [IndexRange] = [], insertedIDs: [Int64] = [], changedBefore: [IndexRange] = [],
+    changedAfter: [IndexRange] = [], changedFields: [String] = [], moves: [Move] = []
+  ) {
+    self.countBefore = countBefore
+    self.countAfter = countAfter
+    self.removedBefore = removedBefore
+    self.deletedBefore = deletedBefore
+    self.insertedAfter = insertedAfter
+    self.insertedIDs = insertedIDs
+    self.changedBefore = changedBefore
+    self.changedAfter = changedAfter
+    self.changedFields = changedFields
+    self.moves = moves
+  }
+}

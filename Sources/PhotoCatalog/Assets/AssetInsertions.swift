@@ -1,0 +1,214 @@
+import GRDB
+import PhotoModel
+import PredicateLanguage
+
+/// New assets of a transaction, gathered so that one statement writes several of them.
+///
+/// A statement opens and closes each of the eleven trees to which it may have to write. With one row at a time, that
+/// would be a third of the cost of an insertion.
+struct AssetInsertions {
+  /// This is a class, so that several hundred bytes and a dozen texts are not copied.
+  fileprivate final class Insertion {
+    let id: Int64
+    let content: AssetContent
+    let row: FileRow
+    let created: CreationDate
+    let addedDate: Int64
+    /// The asset had this id before.
+    let isBack: Bool
+
+    init(id: Int64, content: AssetContent, row: FileRow, created: CreationDate, addedDate: Int64, isBack: Bool) {
+      self.id = id
+      self.content = content
+      self.row = row
+      self.created = created
+      self.addedDate = addedDate
+      self.isBack = isBack
+    }
+  }
+
+  /// The numbers of rows that a statement may have. So few statements write all gathered rows, and few stay prepared.
+  private static let sizes = [16, 4, 1]
+
+  private var pending: [Insertion] = []
+  /// The largest id that was assigned; nil before the first.
+  private var lastID: Int64?
+
+  /// - Parameter formerID: the former id of an asset that comes back; nil for a new one.
+  /// - Returns: the id of the asset.
+  mutating func add(
+    _ content: AssetContent, _ row: FileRow, created: CreationDate, addedDate: Int64, formerID: Int64? = nil,
+    to database: Database
+  ) throws -> Int64 {
+    let last = try lastID ?? Self.lastID(database)
+    let id = formerID ?? last + 1
+    lastID = max(last, id)
+    pending.append(
+      Insertion(
+        id: id, content: content, row: row, created: created, addedDate: addedDate, isBack: formerID != nil))
+    if pending.count == Self.sizes[0] { try flush(into: database) }
+    return id
+  }
+
+  /// Ensures that new assets get larger ids than this one.
+  mutating func reserve(through id: Int64, in database: Database) throws {
+    try flush(into: database)
+    guard try (lastID ?? Self.lastID(database)) < id else { return }
+    lastID = id
+    let raise = try RawStatement(database, "UPDATE sqlite_sequence SET seq = ? WHERE name = 'asset'")
+    raise.bind(1, id)
+    try raise.run()
+    guard database.changesCount == 0 else { return }
+    let insert = try RawStatement(database, "INSERT INTO sqlite_sequence (name, seq) VALUES ('asset', ?)")
+    insert.bind(1, id)
+    try insert.run()
+  }
+
+  /// A file whose asset is gathered but not written yet.
+  func file(_ directoryID: Int64, _ name: [UInt8]) -> FileRow? {
+    guard let insertion = pending.last(where: { $0.row.directoryID == directoryID && $0.row.name == name }) else {
+      return nil
+    }
+    return insertion.row.of(asset: insertion.id)
+  }
+
+  mutating func flush(into database: Database) throws {
+    guard !pending.isEmpty else { return }
+    let rows = pending
+    pending.removeAll(keepingCapacity: true)
+    var start = 0
+    for (size, statements) in zip(Self.sizes, Self.statements) {
+      while rows.count - start >= size {
+        try Self.insert(rows[start..<start + size], statements, database)
+        start += size
+      }
+    }
+  }
+
+  /// The largest id that was ever assigned. AUTOINCREMENT keeps it.
+  private static func lastID(_ database: Database) throws -> Int64 {
+    let last = try RawStatement(database, "SELECT seq FROM sqlite_sequence WHERE name = 'asset'")
+    return try last.firstRow { last.int64(0) } ?? 0
+  }
+
+  // MARK: - Statements
+
+  private static let assetColumns = """
+    media_type, media_subtypes, pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude,
+    camera_make, camera_model, camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating,
+    failure, content_type, creation_date, creation_offset, creation_source, local_date, id, modification_date,
+    added_date, directory_id, name, name_key, byte_count
+    """
+  private static let assetWidth: Int32 = 33
+  private static let resourceColumns = """
+    directory_id, name, asset_id, position, kind, content_type, byte_count, modification_time, change_time, inode,
+    birth_time, read_time, fingerprint, sample, hash
+    """
+  private static let resourceWidth: Int32 = 15
+
+  /// The statements, parallel to ``sizes``.
+  private static let statements = sizes.map { size in
+    (
+      assets: insertion(into: "asset", assetColumns, width: assetWidth, rows: size),
+      resources: insertion(into: "resource", resourceColumns, width: resourceWidth, rows: size)
+    )
+  }
+
+  private static func insertion(into table: String, _ columns: String, width: Int32, rows: Int) -> String {
+    let row = "(" + Array(repeating: "?", count: Int(width)).joined(separator: ", ") + ")"
+    return "INSERT INTO \(table) (\(columns)) VALUES " + Array(repeating: row, count: rows).joined(separator: ", ")
+  }
+
+  private static func insert(
+    _ rows: ArraySlice<Insertion>, _ statements: (assets: String, resources: String), _ database: Database
+  ) throws {
+    let asset = try RawStatement(database, statements.assets, clearing: false)
+    var first: Int32 = 1
+    for insertion in rows {
+      insertion.bindAsset(to: asset, from: first)
+      first += assetWidth
+    }
+    try asset.run()
+    let resource = try RawStatement(database, statements.resources, clearing: false)
+    first = 1
+    for insertion in rows {
+      insertion.bindResource(to: resource, from: first)
+      first += resourceWidth
+    }
+    try resource.run()
+    for insertion in rows {
+      try KeywordRows.insert(insertion.content.keywords, of: insertion.id, in: database)
+      if insertion.isBack { try wantSample(of: insertion.row, database) }
+    }
+  }
+}
+
+extension AssetInsertions {
+  /// New assets are taken up by their ids (``CatalogWriter/wantProofsOfNewFiles(limit:)``). The id of an asset that is back
+  /// is older.
+  private static func wantSample(of row: FileRow, _ database: Database) throws {
+    let want = try RawStatement(
+      database, "UPDATE resource SET proof_state = 1 WHERE directory_id = ? AND name = ? AND proof_state = 0")
+    want.bind(1, row.directoryID)
+    want.bind(2, text: row.name)
+    try want.run()
+  }
+}
+
+extension AssetInsertions.Insertion {
+  fileprivate func bindAsset(to statement: RawStatement, from first: Int32) {
+    content.bind(to: statement, from: first)
+    created.bind(to: statement, from: first + 22)
+    statement.bind(first + 26, id)
+    statement.bind(first + 27, row.modificationTime / 1000)
+    statement.bind(first + 28, addedDate)
+    statement.bind(first + 29, row.directoryID)
+    statement.bind(first + 30, text: row.name)
+    statement.bind(first + 31, CaseFolding.fold(FilePath.nameText(row.name)))
+    statement.bind(first + 32, row.byteCount)
+  }
+
+  fileprivate func bindResource(to statement: RawStatement, from first: Int32) {
+    statement.bind(first, row.directoryID)
+    statement.bind(first + 1, text: row.name)
+    statement.bind(first + 2, id)
+    statement.bind(first + 3, Int64(0))
+    statement.bind(first + 4, content.mediaType.resourceKind)
+    statement.bind(first + 5, content.contentType)
+    statement.bind(first + 6, row.byteCount)
+    statement.bind(first + 7, row.modificationTime)
+    statement.bind(first + 8, row.changeTime)
+    statement.bind(first + 9, Int64(bitPattern: row.inode))
+    statement.bind(first + 10, row.birthTime)
+    statement.bind(first + 11, row.readTime)
+    statement.bind(first + 12, marks: row.marks)
+  }
+}
+
+extension AssetContent {
+  /// Binds the 22 columns, in the order that every statement that writes them uses.
+  func bind(to statement: RawStatement, from first: Int32) {
+    statement.bind(first, mediaType.code)
+    statement.bind(first + 1, mediaSubtypes.rawValue)
+    statement.bind(first + 2, pixelWidth)
+    statement.bind(first + 3, pixelHeight)
+    statement.bind(first + 4, orientation)
+    statement.bind(first + 5, durationSeconds)
+    statement.bind(first + 6, location?.latitude)
+    statement.bind(first + 7, location?.longitude)
+    statement.bind(first + 8, location?.altitude)
+    statement.bind(first + 9, camera?.make)
+    statement.bind(first + 10, camera?.model)
+    statement.bind(first + 11, camera?.lens)
+    statement.bind(first + 12, camera?.exposureSeconds)
+    statement.bind(first + 13, camera?.fNumber)
+    statement.bind(first + 14, camera?.iso)
+    statement.bind(first + 15, camera?.focalLengthMillimeters)
+    statement.bind(first + 16, camera?.flashFired.map { $0 ? 1 : 0 })
+    statement.bind(first + 17, title)
+    statement.bind(first + 18, caption)
+    statement.bind(first + 19, rating)
+    statement.bind(first + 20, failure)
+    statement.bind(first + 21, contentType)
+  }
+}

@@ -1,0 +1,77 @@
+import GRDB
+
+/// The number of assets and directories below one root.
+package struct RootCounts: Hashable, Sendable {
+  package var rootID: Int64
+  /// The bytes of the file system.
+  package var path: [UInt8]
+  package var isAvailable: Bool
+  /// Including hidden and trashed ones.
+  package var assets: Int
+  /// Including the root's own directory.
+  package var directories: Int
+}
+
+/// An asset whose content could not be read.
+package struct FailedAsset: Hashable, Sendable {
+  package var assetID: Int64
+  /// The bytes of the file system.
+  package var path: [UInt8]
+  package var failure: String
+  /// When its content was read, in nanoseconds since 1970. 0 if it was not read, because the disk failed.
+  package var readTime: Int64
+}
+
+extension CatalogReader {
+  /// The number of all assets, including hidden and trashed ones, and of those whose content could not be read.
+  ///
+  /// - Complexity: O(n), over the smallest index.
+  package func counts() throws -> (assets: Int, failed: Int) {
+    let statement = try RawStatement(
+      database, "SELECT (SELECT count(*) FROM asset), (SELECT count(*) FROM asset WHERE failure IS NOT NULL)")
+    return try statement.firstRow { (Int(statement.int64(0)), Int(statement.int64(1))) } ?? (0, 0)
+  }
+
+  /// The counts of every root, ordered by path.
+  ///
+  /// - Complexity: O(n) over the directories and, in their index, the assets.
+  package func rootCounts() throws -> [RootCounts] {
+    let below = try RawStatement(
+      database,
+      "WITH RECURSIVE below(id) AS (SELECT id FROM directory WHERE root_id = ? "
+        + "UNION ALL SELECT directory.id FROM below JOIN directory ON directory.parent_id = below.id) "
+        + "SELECT count(*), sum((SELECT count(*) FROM asset WHERE asset.directory_id = below.id)) FROM below")
+    let roots = try RawStatement(database, "SELECT id, path, is_available FROM root ORDER BY path")
+    var counts: [RootCounts] = []
+    try roots.forEachRow {
+      let id = roots.int64(0)
+      below.bind(1, id)
+      let sums = try below.firstRow { (directories: Int(below.int64(0)), assets: Int(below.int64(1))) }
+      counts.append(
+        RootCounts(
+          rootID: id, path: roots.bytes(1), isAvailable: roots.bool(2), assets: sums?.assets ?? 0,
+          directories: sums?.directories ?? 0))
+    }
+    return counts
+  }
+
+  /// The first of the unreadable assets, ordered by id.
+  package func failedAssets(limit: Int) throws -> [FailedAsset] {
+    var tree = try DirectoryTree(database)
+    let statement = try RawStatement(
+      database,
+      "SELECT a.id, a.directory_id, a.name, a.failure, ifnull(r.read_time, 0) FROM asset a "
+        + "LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name "
+        + "WHERE a.failure IS NOT NULL ORDER BY a.id LIMIT ?")
+    statement.bind(1, max(limit, 0))
+    var failed: [FailedAsset] = []
+    try statement.forEachRow {
+      failed.append(
+        FailedAsset(
+          assetID: statement.int64(0),
+          path: try tree.place(statement.int64(1)).path(of: statement.bytes(2)),
+          failure: statement.text(3), readTime: statement.int64(4)))
+    }
+    return failed
+  }
+}

@@ -1,0 +1,371 @@
+import GRDB
+import Glibc
+import PhotoModel
+
+// Copies of the catalog, made by SQLite's online backup: one reader's snapshot, page by page, while the writer goes on.
+
+extension Catalog {
+  static let keptDaily = 7
+  static let keptWeekly = 4
+
+  /// Copies the catalog to a new file. The copy is verified before it gets its name.
+  ///
+  /// - Parameters:
+  ///   - path: nil for a file in the folder of backups, with the date in its name.
+  ///   - date: microseconds since 1970.
+  /// - Throws: ``BackupError``.
+  package func backup(to path: String?, date: Int64 = CatalogFiles.now()) throws -> BackupReport {
+    let target =
+      path ?? CatalogFiles.free { files.backup(CatalogFiles.text(date) + $0) }
+    return try keeping(target) {
+      if path == nil { try files.makeBackupsFolder() }
+      guard !PrivateFile.exists(target) else {
+        throw BackupError.cannotWrite(path: target, message: "\(target) is there already. Name a file that is not.")
+      }
+      try copy(to: target) { try PrivateFile.renameWithoutReplacing($0, to: $1) }
+      return try report(target)
+    }
+  }
+
+  /// Makes the backup of the day, which replaces an earlier one of that day. The oldest backups are removed once it
+  /// exists.
+  ///
+  /// - Returns: nil if nothing was committed since the last backup.
+  package func dailyBackup(date: Int64 = CatalogFiles.now()) throws -> BackupReport? {
+    try keeping(files.backups) {
+      try files.makeBackupsFolder()
+      try TemporaryFile.removeAll(in: files.backups, ofTarget: files.isBackup)
+      if let last = try dailyBackups(at: date).past.first,
+        try Self.state(of: last.path) == read({ try Self.state($0.database) })
+      {
+        return nil
+      }
+      let path = files.backup(String(CatalogFiles.text(date).prefix(10)))
+      try copy(to: path) { try PrivateFile.rename($0, to: $1) }
+      let (past, future) = try dailyBackups(at: date)
+      for path in Self.superfluous(past + future) { try PrivateFile.remove(path) }
+      return try report(path)
+    }
+  }
+
+  /// Whether the newest daily backup was made within the last 24 hours.
+  ///
+  /// A backup dated up to a day ahead, as by the clock of a file server, counts as made now. A later date is ignored,
+  /// because the clock was wrong when the backup was made.
+  package func hasFreshBackup(at date: Int64) throws -> Bool {
+    try dailyBackups(at: date).past.contains { backup in
+      let (age, overflows) = date.subtractingReportingOverflow(try PrivateFile.date(of: backup.path))
+      return !overflows && abs(age) < Self.day
+    }
+  }
+
+  private static let day: Int64 = 86_400_000_000
+
+  /// The backups in the folder of backups, newest first.
+  package func backups() throws -> [BackupReport] {
+    try keeping(files.backups) {
+      try files.backupPaths().map { try report($0) }.sorted { $0.date.microseconds > $1.date.microseconds }
+    }
+  }
+
+  // MARK: - Restoring
+
+  /// Verifies a backup and makes it the next catalog: the next opening puts it in the catalog's place. From now on,
+  /// nothing can be written to this catalog.
+  ///
+  /// - Throws: ``BackupError``. The library then goes on.
+  package func prepareRestore(from path: String, date: Int64 = CatalogFiles.now()) throws -> RestoreReport {
+    try keeping(files.restored) {
+      guard !file.isAlso(path) else {
+        throw BackupError.notABackup(path: path, message: "\(path) is the catalog itself. Name a backup of it.")
+      }
+      try requireRoom(toRestore: path)
+      let temporary = try TemporaryFile(beside: files.restored)
+      defer { _ = Result { try temporary.remove() } }
+      try Self.copyDatabase(path, to: temporary)
+      try Self.verifyBackup(temporary.path, named: path)
+      let number = try freeze()
+      do {
+        let previous = try backup(to: nil, date: date)
+        let counts = try prepare(temporary.path, isOtherState: true, number: number)
+        try PrivateFile.rename(temporary.path, to: files.restored)
+        return RestoreReport(path: path, assetCount: counts.assets, userDataCount: counts.typed, previous: previous)
+      } catch {
+        frozen.store(false, ordering: .releasing)
+        throw error
+      }
+    }
+  }
+
+  /// Rescues a catalog whose file was removed or replaced while in use. The state that is still open is written to a
+  /// new file, which the next opening puts in place. Nothing is lost.
+  ///
+  /// - Returns: the new name of the other file, if there is one. A notice also reports it.
+  @discardableResult
+  package func rescue(date: Int64 = CatalogFiles.now()) throws -> String? {
+    try keeping(files.restored) {
+      let number = try freeze()
+      do {
+        let temporary = try copy(beside: files.restored, onlyFromWhatIsOpen: true)
+        defer { _ = Result { try temporary.remove() } }
+        let aside = try files.nameForStranger(date: date)
+        var notices: [(message: String, file: String)] = []
+        if let aside {
+          notices.append(
+            (
+              "Another file was put in the catalog's place while photod had that open. photod went on with its own, and the "
+                + "other is \(aside). `photoctl restore '\(aside)'` goes on with that one, if it is a catalog.", aside
+            ))
+        }
+        _ = try prepare(temporary.path, isOtherState: false, number: number, notices)
+        if let aside { try PrivateFile.rename(files.catalog, to: aside) }
+        do { try PrivateFile.rename(temporary.path, to: files.restored) } catch {
+          // The next attempt then finds the other file again, and reports it.
+          if let aside { try PrivateFile.rename(aside, to: files.catalog) }
+          throw error
+        }
+        return aside
+      } catch {
+        frozen.store(false, ordering: .releasing)
+        throw error
+      }
+    }
+  }
+
+  /// - Returns: a number larger than that of any batch that the journal may still get. So the journal is rewritten
+  ///   later.
+  private func freeze() throws -> Int64 {
+    try pool.write { _ in
+      guard !frozen.exchange(true, ordering: .acquiringAndReleasing) else {
+        throw BackupError.busy(message: "The catalog is being replaced already. Try again in a moment.")
+      }
+      return (journal?.number ?? 0) + 1000
+    }
+  }
+
+  /// Prepares a copy to be the next catalog.
+  ///
+  /// - Parameter isOtherState: true if the copy is not the state that is open now.
+  private func prepare(
+    _ path: String, isOtherState: Bool, number: Int64, _ notices: [(message: String, file: String)] = []
+  ) throws -> (assets: Int, typed: Int) {
+    let reserved = (journal?.reservedAssets ?? 0, journal?.reservedCollections ?? 0)
+    return try Self.withQueue(path) { queue in
+      try CatalogOpening.migrator(nil).migrate(queue)
+      return try queue.write { database in
+        let writer = CatalogWriter(connection: database)
+        try writer.reserve(assets: reserved.0, collections: reserved.1)
+        if isOtherState { try database.execute(sql: "DELETE FROM notice") }
+        for notice in notices {
+          try database.execute(
+            sql: "INSERT INTO notice (date, message, file) VALUES (?, ?, ?)",
+            arguments: [CatalogFiles.now(), notice.message, notice.file])
+        }
+        try database.execute(
+          sql: "UPDATE library SET epoch = max(epoch, ?) + ?, boot_id = ?, is_clean = 1, journal_number = ?",
+          arguments: [epoch, isOtherState ? 1 : 0, Self.currentBootID(), number])
+        // User data of deleted photos is not counted, because the user would not find these photos.
+        let typed = try Int.fetchOne(database, sql: "SELECT count(*) FROM asset WHERE is_favorite OR is_hidden")
+        return (try Int.fetchOne(database, sql: "SELECT count(*) FROM asset") ?? 0, typed ?? 0)
+      }
+    }
+  }
+
+  private static func refusal(_ path: String, _ why: String) -> BackupError {
+    .notABackup(path: path, message: "\(path) \(why). `photoctl backup --list` names the backups that there are.")
+  }
+
+  private static func verifyBackup(_ path: String, named name: String) throws {
+    func refuse(_ why: String) -> BackupError { refusal(name, why) }
+    do {
+      try withQueue(path) { queue in
+        try queue.read { database in
+          guard try database.tableExists("grdb_migrations"), try database.tableExists("library"),
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM library") == 1
+          else { throw refuse("is no catalog of photod") }
+          guard try !CatalogOpening.migrator(nil).hasBeenSuperseded(database) else {
+            throw refuse("was written by a newer photod")
+          }
+          let report = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? ""
+          guard report == "ok" else { throw refuse("is damaged (\(report))") }
+        }
+      }
+    } catch let error as DatabaseError {
+      throw refuse("is no catalog, or damaged (\(error.message ?? "unknown"))")
+    }
+  }
+
+  // MARK: - Copies
+
+  /// Makes a copy that is verified and on disk, and then gives it its name.
+  private func copy(to path: String, rename: (_ temporary: String, _ path: String) throws -> Void) throws {
+    let temporary = try copy(beside: path)
+    do { try rename(temporary.path, path) } catch {
+      _ = Result { try temporary.remove() }
+      throw error
+    }
+  }
+
+  /// Makes a copy that is verified and on disk but does not have its name yet. Its descriptor is closed.
+  ///
+  /// - Parameter onlyFromWhatIsOpen: copies through the writer's connection, which is not usable meanwhile. A reader
+  ///   may open a new connection, which would lead to the file that has the name now.
+  private func copy(beside path: String, onlyFromWhatIsOpen: Bool = false) throws -> TemporaryFile {
+    let temporary = try TemporaryFile(beside: path)
+    Glibc.close(temporary.descriptor)
+    do {
+      try Self.withQueue(temporary.path) { queue in
+        if onlyFromWhatIsOpen {
+          try pool.writeWithoutTransaction { source in try queue.writeWithoutTransaction { try source.backup(to: $0) } }
+        } else {
+          try pool.backup(to: queue)
+        }
+        let report = try queue.write { database in
+          try Self.markAsBackup(database)
+          return try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
+        }
+        guard report == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: report) }
+      }
+      try PrivateFile.sync(temporary.path)
+      return temporary
+    } catch {
+      _ = Result { try temporary.remove() }
+      throw error
+    }
+  }
+
+  /// If the copy is put back by hand, the epoch increases, because commits followed it.
+  static func markAsBackup(_ database: Database) throws {
+    try database.execute(sql: "UPDATE library SET boot_id = 'backup', is_clean = 0")
+  }
+
+  /// Opens one connection to a file. Afterwards the file needs no other file beside it.
+  static func withQueue<Value>(_ path: String, _ body: (DatabaseQueue) throws -> Value) throws -> Value {
+    var configuration = Configuration()
+    configuration.prepareDatabase { try SQLFunctions.register(in: $0) }
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let value = try body(queue)
+    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+    try queue.close()
+    return value
+  }
+
+  /// The first bytes of every SQLite file (https://www.sqlite.org/fileformat.html#magic_header_string).
+  private static let magic = Array("SQLite format 3\0".utf8)
+
+  /// Rejects a file that is no database, and a lack of room, before anything is copied. The file may be a hole of 4 TB.
+  private func requireRoom(toRestore path: String) throws {
+    func readable<Value>(_ body: () throws -> Value) throws -> Value {
+      do { return try body() } catch let error as PrivateFileError where error.code != EIO {
+        throw BackupError.notABackup(
+          path: path, message: "\(error). `photoctl backup --list` names the backups that there are.")
+      }
+    }
+    let header = try readable {
+      guard let header = try PrivateFile.read(path, first: Self.magic.count) else {
+        throw PrivateFile.failure(path, "opened", ENOENT)
+      }
+      return header
+    }
+    guard header == Self.magic else { throw Self.refusal(path, "is no catalog of photod") }
+    // Room is needed for the backup, and for the backup of the present state that a restore makes first.
+    var need: Int64 = 0
+    for file in [path, path + "-wal", files.catalog, files.log] {
+      let (sum, overflows) = need.addingReportingOverflow(
+        try readable { try PrivateFile.certainByteCount(followed: file) } ?? 0)
+      need = overflows ? .max : sum
+    }
+    let folder = PrivateFile.folder(of: files.catalog)
+    guard let free = PrivateFile.freeBytes(in: folder), free < need else { return }
+    throw BackupError.storageFull(
+      message: "To restore \(path) takes \(need) bytes in \(folder), and \(free) are free. Make room, and try again.")
+  }
+
+  /// Copies a database and the log beside it. Closes the descriptor of the temporary file.
+  private static func copyDatabase(_ path: String, to temporary: TemporaryFile) throws {
+    defer { Glibc.close(temporary.descriptor) }
+    guard try PrivateFile.copy(path, to: temporary.descriptor, temporary.path) else {
+      throw refusal(path, "is gone")
+    }
+    let log = temporary.path + "-wal"
+    let descriptor = try PrivateFile.open(log, O_CREAT | O_EXCL)
+    defer { Glibc.close(descriptor) }
+    if try !PrivateFile.copy(path + "-wal", to: descriptor, log) { try PrivateFile.remove(log) }
+  }
+
+  private func report(_ path: String) throws -> BackupReport {
+    var configuration = Configuration()
+    configuration.readonly = true
+    // A backup that can't be read is listed, too.
+    let count = Result { () throws -> Int? in
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      defer { _ = Result { try queue.close() } }
+      return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM asset") }
+    }
+    let assets: Int? = if case .success(let count) = count { count } else { nil }
+    return BackupReport(
+      path: path, byteCount: PrivateFile.byteCount(path) ?? 0, assetCount: assets,
+      date: PhotoDate(microseconds: try PrivateFile.date(of: path)), isKept: files.dayOfBackup(path) == nil)
+  }
+
+  // MARK: - Daily backups
+
+  struct State: Equatable {
+    let library: String
+    let epoch: Int64
+    let sequence: Int64
+  }
+
+  static func state(_ database: Database) throws -> State? {
+    try Row.fetchOne(
+      database, sql: "SELECT uuid, epoch, ifnull((SELECT max(sequence) FROM history), 0) FROM library"
+    ).map { State(library: $0[0], epoch: $0[1], sequence: $0[2]) }
+  }
+
+  /// Nil also for a backup that can't be read, so that another one is made.
+  static func state(of path: String) -> State? {
+    var configuration = Configuration()
+    configuration.readonly = true
+    let state = Result { () throws -> State? in
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      defer { _ = Result { try queue.close() } }
+      return try queue.read { try Self.state($0) }
+    }
+    if case .success(let state) = state { return state }
+    return nil
+  }
+
+  private typealias Daily = (path: String, day: Int)
+
+  /// The daily backups, newest first, with the day of each. Backups with a future day were made while the clock was
+  /// wrong. They come after the others, so that they are removed first.
+  private func dailyBackups(at date: Int64) throws -> (past: [Daily], future: [Daily]) {
+    let all = try files.backupPaths().compactMap { path in files.dayOfBackup(path).map { (path: path, day: $0) } }
+      .sorted { $0.day > $1.day }
+    let today = Int(date / Self.day)
+    return (all.filter { $0.day <= today + 1 }, all.filter { $0.day > today + 1 })
+  }
+
+  /// The backups to remove. The newest few are kept, and one for each of the weeks before.
+  static func superfluous(_ backups: [(path: String, day: Int)]) -> [String] {
+    var weeks: Set<Int> = []
+    return backups.dropFirst(keptDaily).filter { backup in
+      weeks.count >= keptWeekly || !weeks.insert(backup.day / 7).inserted
+    }.map(\.path)
+  }
+
+  /// Runs `body` and translates its errors to ``BackupError``.
+  private func keeping<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+    do {
+      return try noticing(body)
+    } catch let error as BackupError {
+      throw error
+    } catch  where Self.isFull(error) {
+      throw BackupError.storageFull(message: "There is no room for \(path). Make some, and try again.")
+    } catch let error as PrivateFileError {
+      throw BackupError.cannotWrite(path: error.path, message: "\(error). Name a place that you can write to.")
+    } catch {
+      throw BackupError.cannotWrite(path: path, message: "\(path) can't be written: \(error).")
+    }
+  }
+}

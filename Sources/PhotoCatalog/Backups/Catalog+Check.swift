@@ -1,0 +1,278 @@
+import GRDB
+import PhotoContract
+import PhotoModel
+
+// Checks whether the catalog satisfies its invariants.
+
+extension Catalog {
+  /// One invariant, with a query for the number of violations and the first of them.
+  private struct Rule {
+    let severity: CatalogCheck.Finding.Severity
+    /// The text after a count of 1, such as `photo has no file`; `many` is its plural.
+    let one: String
+    let many: String
+    let table: String
+    /// Returns the number of violations and the smallest id.
+    let sql: String
+
+    init(
+      _ one: String, _ many: String, in table: String, _ sql: String, severity: CatalogCheck.Finding.Severity = .error
+    ) {
+      (self.severity, self.one, self.many, self.table, self.sql) = (severity, one, many, table, sql)
+    }
+  }
+
+  private static let rules = [
+    Rule(
+      "photo has no first file in its place", "photos have no first file in their place", in: "asset",
+      """
+      SELECT count(*), min(a.id) FROM asset a LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
+        AND r.asset_id = a.id AND r.position = 0 WHERE r.asset_id IS NULL
+      """),
+    Rule(
+      "file belongs to no photo", "files belong to no photo", in: "resource",
+      "SELECT count(*), min(r.asset_id) FROM resource r LEFT JOIN asset a ON a.id = r.asset_id WHERE a.id IS NULL"),
+    Rule(
+      "file is in no folder", "files are in no folder", in: "resource",
+      """
+      SELECT count(*), min(r.directory_id) FROM resource r LEFT JOIN directory d ON d.id = r.directory_id
+      WHERE d.id IS NULL
+      """),
+    Rule(
+      "photo has a local date that is not of its date", "photos have local dates that are not of their dates",
+      in: "asset",
+      "SELECT count(*), min(id) FROM asset WHERE local_date <> creation_date + ifnull(creation_offset, 0) * 60000000"),
+    Rule(
+      "folder is below no root", "folders are below no root", in: "directory",
+      """
+      WITH RECURSIVE below(id) AS (SELECT d.id FROM directory d JOIN root ON root.id = d.root_id WHERE d.parent_id IS NULL
+        UNION SELECT d.id FROM below JOIN directory d ON d.parent_id = below.id)
+      SELECT count(*), min(id) FROM directory WHERE id NOT IN (SELECT id FROM below)
+      """),
+    Rule(
+      "folder is a root's and another folder's, or neither", "folders are a root's and another folder's, or neither",
+      in: "directory",
+      "SELECT count(*), min(id) FROM directory WHERE (parent_id IS NULL) = (root_id IS NULL)"),
+    Rule(
+      "folder is on no volume", "folders are on no volume", in: "directory",
+      """
+      SELECT count(*), min(d.id) FROM directory d LEFT JOIN volume v ON v.id = d.volume_id WHERE v.id IS NULL
+      """),
+    Rule(
+      "folder has no album of its own", "folders have no album of their own", in: "directory",
+      """
+      SELECT count(*), min(d.id) FROM directory d LEFT JOIN collection c ON c.directory_id = d.id WHERE c.id IS NULL
+      """),
+    Rule(
+      "album is of a folder that is not there", "albums are of folders that are not there", in: "collection",
+      """
+      SELECT count(*), min(c.id) FROM collection c LEFT JOIN directory d ON d.id = c.directory_id
+      WHERE c.directory_id IS NOT NULL AND d.id IS NULL
+      """),
+    Rule(
+      "photo in an album is not there", "photos in albums are not there", in: "album_asset",
+      """
+      SELECT count(*), min(m.asset_id) FROM album_asset m LEFT JOIN asset a ON a.id = m.asset_id
+        LEFT JOIN collection c ON c.id = m.collection_id WHERE a.id IS NULL OR c.id IS NULL
+      """),
+    Rule(
+      "keyword is of a photo that is not there", "keywords are of photos that are not there", in: "asset_keyword",
+      """
+      SELECT count(*), min(k.asset_id) FROM asset_keyword k LEFT JOIN asset a ON a.id = k.asset_id
+        LEFT JOIN keyword w ON w.id = k.keyword_id WHERE a.id IS NULL OR w.id IS NULL
+      """),
+    Rule(
+      "keyword has no photo", "keywords have no photo", in: "keyword",
+      "SELECT count(*), min(id) FROM keyword WHERE id NOT IN (SELECT keyword_id FROM asset_keyword)", severity: .warning
+    ),
+    Rule(
+      "photo is there and deleted", "photos are there and deleted", in: "tombstone",
+      "SELECT count(*), min(t.asset_id) FROM tombstone t JOIN asset a ON a.id = t.asset_id"),
+    Rule(
+      "photo has an id that is yet to be given", "photos have ids that are yet to be given", in: "asset",
+      """
+      SELECT count(*), min(id) FROM (SELECT id FROM asset UNION ALL SELECT asset_id FROM tombstone)
+      WHERE id > ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'asset'), 0)
+      """),
+  ]
+
+  private static let tables = [
+    "assets": "asset", "files": "resource", "folders": "directory", "collections": "collection", "keywords": "keyword",
+    "commits": "history", "deleted photos": "tombstone",
+  ]
+
+  static let remedy =
+    "Restore a backup, or stop photod and move the catalog away: it is made anew, with everything that you typed."
+
+  static let remedyOfDamage =
+    "photod makes it anew now, with everything that you typed: `photoctl status` says what became of it."
+
+  /// See ``LibraryBackups/check(deep:)``. It blocks, but the library goes on, except during the comparison with the
+  /// journal.
+  package func check(deep: Bool) throws -> CheckReport {
+    var report: CheckReport
+    do {
+      report = try checkDatabase(deep: deep)
+      try checkText(deep: deep, &report)
+    } catch  where Self.isDamage(error) {
+      let fault = CheckReport.Finding(
+        .error, "SQLite can't read all of the catalog: \(CatalogOpening.short(error))", place: files.catalog,
+        remedy: Self.remedyOfDamage)
+      return CheckReport(findings: [fault], counts: [:])
+    }
+    try checkJournal(&report)
+    report.findings.sort { $0.severity == .error && $1.severity != .error }
+    return report
+  }
+
+  private func checkDatabase(deep: Bool) throws -> CheckReport {
+    try read { reader in
+      var report = CheckReport(findings: [], counts: [:])
+      let database = reader.database
+      let lines = try String.fetchAll(database, sql: deep ? "PRAGMA integrity_check" : "PRAGMA quick_check")
+      if lines != ["ok"] {
+        report.findings.append(
+          .init(
+            .error, "SQLite finds \(counted(lines.count, "fault", "faults")): \(Self.oneLine(lines[0]))",
+            place: files.catalog, remedy: Self.remedyOfDamage))
+        damaged.yield(Self.oneLine(lines[0]))
+      }
+      for rule in Self.rules {
+        guard let row = try Row.fetchOne(database, sql: rule.sql), let count = row[0] as Int?, count > 0 else {
+          continue
+        }
+        report.findings.append(
+          .init(
+            rule.severity, counted(count, rule.one, rule.many), place: "\(rule.table) \(row[1] as Int64? ?? 0)",
+            remedy: rule.severity == .error ? Self.remedy : "That does no harm; the next change mends it."))
+      }
+      for (name, table) in Self.tables {
+        report.counts[name] = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
+      }
+      try checkHistory(reader, &report)
+      return report
+    }
+  }
+
+  /// Puts a report of SQLite on one line.
+  static func oneLine(_ text: String) -> String { text.split(separator: "\n").joined(separator: ": ") }
+
+  /// Rebuilds the index of words if it does not match the assets. The index contains nothing of its own.
+  ///
+  /// A `deep` check also compares the words. Meanwhile nothing can be written.
+  private func checkText(deep: Bool, _ report: inout CheckReport) throws {
+    let isWhole = { (database: Database) in
+      try TextIndex.hasItsAssets(database) && (!deep || TextIndex.isWhole(database))
+    }
+    if !deep, try read({ try isWhole($0.database) }) { return }
+    let wasWhole = try noticing {
+      try pool.write { database in
+        if try isWhole(database) { return true }
+        try TextIndex.reset(database)
+        return false
+      }
+    }
+    guard !wasWhole else { return }
+    // It is rebuilt in pieces, so that no caller waits long for the writer. Searches find everything meanwhile.
+    while try noticing({ try indexText(limit: 2_000) }) {}
+    report.findings.append(
+      .init(
+        .error, "the index of words is not what the photos say", place: files.catalog,
+        remedy: "It was made anew. Nothing was lost."))
+  }
+
+  private func checkHistory(_ reader: CatalogReader, _ report: inout CheckReport) throws {
+    let rows = try RawStatement(
+      reader.database,
+      "SELECT sequence, inserted_assets, updated_assets, deleted_assets, inserted_collections, updated_collections, "
+        + "deleted_collections FROM history")
+    var (count, first) = (0, Int64.max)
+    try rows.forEachRow {
+      do {
+        for column: Int32 in [1, 3, 4, 5, 6] { _ = try PackedIDs.unpack(rows.bytes(column)) }
+        _ = try PackedIDs.unpackFields(rows.bytes(2))
+      } catch is PhotoError {
+        count += 1
+        first = min(first, rows.int64(0))
+      }
+    }
+    guard count > 0 else { return }
+    report.findings.append(
+      .init(
+        .error, "\(counted(count, "commit", "commits")) can't be read", place: "history \(first)",
+        remedy: Self.remedy))
+  }
+
+  private func checkJournal(_ report: inout CheckReport) throws {
+    guard let journal else { return }
+    let mends = "The next change of a favorite writes it anew; restarting photod does too."
+    let findings = try noticing {
+      try pool.write { database in
+        let writer = CatalogWriter(connection: database, journal: journal)
+        let typed = try writer.userData(others: journal.others(of:), alsoOf: journal.idsWithOthers)
+        report.counts["user data"] = typed.count
+        func finding(_ what: String, _ place: String = files.journal) -> CheckReport.Finding {
+          journal.mustRewrite = true
+          return .init(.error, what, place: place, remedy: mends)
+        }
+        guard let contents = try UserDataJournal.read(files.journal, after: 0), !journal.hasLostItsName else {
+          return [finding("the journal of user data is gone, or another file is in its place")]
+        }
+        var findings: [CheckReport.Finding] = []
+        if contents.isDamaged {
+          let count = max(contents.damagedLineCount, 1)
+          findings.append(
+            finding(
+              "\(counted(count, "line", "lines")) of the journal of user data \(count == 1 ? "is" : "are") damaged"
+            ))
+        }
+        if contents.library != uuid || contents.epoch != epoch || contents.number != journal.number {
+          findings.append(finding("the journal of user data is of another library, or another time"))
+        }
+        let last = try writer.lastIDs()
+        if last.assets > contents.reservedAssets || last.collections > contents.reservedCollections {
+          findings.append(finding("the journal of user data does not know which ids were given"))
+        }
+        let differing = typed.filter { entry in
+          guard let held = contents.entries[entry.id] else { return true }
+          return (held.isFavorite, held.isHidden) != (entry.isFavorite, entry.isHidden)
+        }.map(\.id)
+        let extra = Set(contents.entries.keys).subtracting(typed.map(\.id)).filter { id in
+          // The lines of assets that are gone for good stay until the next compaction.
+          (Result { try writer.missingAssets([id]).isEmpty }).isTrue
+        }
+        let ids = (differing + extra).sorted()
+        if let first = ids.first {
+          findings.append(
+            finding(
+              "catalog and journal differ in what you typed for \(counted(ids.count, "photo", "photos"))",
+              "asset \(first)"))
+        }
+        return findings
+      }
+    }
+    report.findings += findings
+  }
+
+  // MARK: - Notices
+
+  /// The notices for the user about events of the catalog. A notice about a file counts as known once the file is gone.
+  package func notices() throws -> [String] {
+    let rows = try read { reader in
+      try Row.fetchAll(reader.database, sql: "SELECT id, message, file FROM notice ORDER BY id").map {
+        (id: $0[0] as Int64, message: $0[1] as String, file: $0[2] as String?)
+      }
+    }
+    return rows.filter { $0.file.map(PrivateFile.exists) ?? true }.map(\.message)
+  }
+
+  /// Records that the user knows the notices.
+  package func acknowledgeNotices() throws {
+    guard try !notices().isEmpty else { return }
+    try write { try $0.database.execute(sql: "DELETE FROM notice") }
+  }
+}
+
+extension Result where Success == Bool {
+  fileprivate var isTrue: Bool { if case .success(true) = self { true } else { false } }
+}

@@ -1,0 +1,85 @@
+import GRDB
+import PhotoModel
+
+extension CatalogReader {
+  /// Smart albums, then albums by title, then folder albums by path.
+  ///
+  /// - Parameters:
+  ///   - kinds: `nil` for all kinds.
+  ///   - assetID: restricts the result to collections whose list has this asset. A hidden or trashed asset is in none.
+  /// - Complexity: O(n) over the assets of each collection, for the exact count.
+  package func collections(
+    kinds: Set<AssetCollection.Kind>? = nil, containing assetID: Int64? = nil
+  ) throws -> [AssetCollection] {
+    let asset = try assetID.map(membership)
+    return try AssetCollection.Kind.allCases.filter { kinds?.contains($0) ?? true }.flatMap { kind in
+      try sortedRows(kind).filter { asset?.isIn($0) ?? true }.map(summary)
+    }
+  }
+
+  package func collection(id: Int64) throws -> AssetCollection? { try collectionRow(id: id).map(summary) }
+
+  private func sortedRows(_ kind: AssetCollection.Kind) throws -> [CollectionRow] {
+    try collectionRows(kind: kind).map { (place: CollectionPlace($0), row: $0) }.sorted { $0.place < $1.place }.map(
+      \.row)
+  }
+
+  /// The facts that decide which collections show an asset. They are read once, so that thousands of folders cost
+  /// nothing.
+  private struct Membership {
+    var smartAlbums: Set<Int64>
+    var albums: Set<Int64>
+    var directoryID: Int64?
+
+    func isIn(_ collection: CollectionRow) -> Bool {
+      switch collection.kind {
+      case .smartAlbum: smartAlbums.contains(collection.id)
+      case .album: albums.contains(collection.id)
+      case .folderAlbum: directoryID != nil && collection.directoryID == directoryID
+      case .unknown: false
+      }
+    }
+  }
+
+  private func membership(_ assetID: Int64) throws -> Membership {
+    var membership = Membership(smartAlbums: [], albums: [])
+    let place = try RawStatement(
+      database, "SELECT directory_id FROM asset WHERE id = ? AND " + FetchSource.visible.sql)
+    place.bind(1, assetID)
+    guard let directoryID = try place.firstRow({ place.int64(0) }) else { return membership }
+    membership.directoryID = directoryID
+    for album in try collectionRows(kind: .smartAlbum) {
+      var source = CollectionList(album).source
+      source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.integer(assetID)]))
+      let statement = try RawStatement(database, "SELECT 1" + source.from + source.whereClause)
+      statement.bind(source.arguments)
+      if try statement.firstRow({ true }) ?? false { membership.smartAlbums.insert(album.id) }
+    }
+    let albums = try RawStatement(database, "SELECT collection_id FROM album_asset WHERE asset_id = ?")
+    albums.bind(1, assetID)
+    try albums.forEachRow { membership.albums.insert(albums.int64(0)) }
+    return membership
+  }
+
+  /// Counts the assets of a collection, and looks up the newest and the oldest.
+  private func summary(_ row: CollectionRow) throws -> AssetCollection {
+    let source = Self.visibleSource(row)
+    let statement = try RawStatement(database, "SELECT count(*)" + source.from + source.whereClause)
+    statement.bind(source.arguments)
+    let count = try statement.firstRow { Int(statement.int64(0)) } ?? 0
+    guard count > 0 else { return AssetCollection(row, count: 0) }
+    var ends = CollectionEnds()
+    for end in CollectionEnds.keys { ends[keyPath: end] = try self.end(end, of: row) }
+    return AssetCollection(row, count: count, ends: ends, cover: try chosenCover(of: row))
+  }
+
+  /// The cover that the user chose, unless it has left the album or is hidden now.
+  private func chosenCover(of row: CollectionRow) throws -> Int64? {
+    guard let chosen = row.keyAssetID else { return nil }
+    var source = Self.visibleSource(row)
+    source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.integer(chosen)]))
+    let statement = try RawStatement(database, "SELECT asset.id" + source.from + source.whereClause)
+    statement.bind(source.arguments)
+    return try statement.firstRow { statement.int64(0) }
+  }
+}

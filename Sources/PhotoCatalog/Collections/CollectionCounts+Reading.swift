@@ -1,0 +1,62 @@
+import GRDB
+import PhotoModel
+
+extension CatalogReader {
+  /// The counts of all collections in this snapshot.
+  ///
+  /// - Complexity: O(n), only over indexes except for the user's albums. Each collection that isn't empty needs some
+  ///   statements.
+  package func collectionCounts() throws -> CollectionCounts {
+    var board = CollectionCounts(sequence: try sequence())
+    for kind in AssetCollection.Kind.allCases {
+      for row in try collectionRows(kind: kind) { board.add(row, at: board.sequence) }
+    }
+    try board.readAssets(self)
+    for id in board.entries.keys { try board.fill(id, self) }
+    board.statementCount = 0
+    return board
+  }
+}
+
+extension CollectionCounts {
+  init(sequence: Int64) {
+    self.sequence = sequence
+    log = CollectionLog(after: sequence)
+  }
+
+  /// Reads the collections of each visible asset.
+  fileprivate mutating func readAssets(_ reader: CatalogReader) throws {
+    var counts = [Int](repeating: 0, count: folders.count)
+    let places = try RawStatement(
+      reader.database, "SELECT id, directory_id FROM asset WHERE is_hidden = 0 AND is_trashed = 0")
+    try places.forEachRow {
+      let folder = folderOfDirectory[places.int64(1)]
+      numbers[places.int64(0)] = Membership(smart: 0, folder: folder).number
+      if let folder { counts[folder] += 1 }
+    }
+    for (folder, count) in counts.enumerated() { entries[folders[folder]]?.count = count }
+    for (bit, album) in smartAlbums.enumerated() {
+      guard let row = entries[album.id]?.row else { continue }
+      let source = CatalogReader.visibleSource(row)
+      let ids = try RawStatement(reader.database, "SELECT asset.id" + source.from + source.whereClause)
+      ids.bind(source.arguments)
+      var count = 0
+      try ids.forEachRow {
+        numbers[ids.int64(0)] |= 1 << UInt32(bit + 1)
+        count += 1
+      }
+      entries[album.id]?.count = count
+    }
+  }
+
+  /// Completes a collection whose assets are all known.
+  fileprivate mutating func fill(_ id: Int64, _ reader: CatalogReader) throws {
+    guard let entry = entries[id] else { return }
+    if entry.members != nil {
+      try readMembers(of: id, reader)
+    } else if entry.count > 0 {
+      for key in CollectionEnds.keys { entries[id]?.ends[keyPath: key] = try reader.end(key, of: entry.row) }
+    }
+    try refresh(id, reader)
+  }
+}

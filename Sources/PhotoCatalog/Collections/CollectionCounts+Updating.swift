@@ -1,0 +1,365 @@
+import ChangeDetails
+import GRDB
+import PhotoModel
+
+/// The possible effects of commits on collections.
+package struct CollectionTouches: Sendable {
+  /// The touched fields of each asset. For one that was inserted or deleted, they include ``ChangedFields/path``.
+  var assets: [Int64: ChangedFields]
+  /// The collections that were created, updated or deleted.
+  var collections: Set<Int64>
+  /// Whether directories were renamed, which changes their folder albums and the paths of all assets below.
+  var hasRenames: Bool
+  /// The effects of commits on edited albums: assets that were added, removed or moved. nil if they are unknown.
+  private let effects: CommitEffects?
+
+  package init(_ effects: CommitEffects) {
+    assets = effects.touched.fields
+    for id in assets.keys where effects.wasInserted(id) || effects.touched.deleted.contains(id) {
+      assets[id]?.insert(.path)
+    }
+    collections = effects.collections
+    hasRenames = effects.hasRenames
+    self.effects = effects
+  }
+
+  init(assets: [Int64: ChangedFields], collections: Set<Int64>) {
+    self.assets = assets
+    self.collections = collections
+    hasRenames = true
+    effects = nil
+  }
+
+  /// The assets whose place in the album may have changed; nil if unknown.
+  func placed(inAlbum id: Int64) -> Set<Int64>? { effects?.placed(inAlbum: id) }
+}
+
+extension CatalogReader {
+  /// The effects of these commits by the history. It does not name the assets of edited albums, so those are read
+  /// again.
+  func collectionTouches(after sequence: Int64, through last: Int64) throws -> CollectionTouches {
+    var assets: [Int64: ChangedFields] = [:]
+    let history = try RawStatement(
+      database,
+      "SELECT inserted_assets, updated_assets, deleted_assets FROM history WHERE sequence > ? AND sequence <= ?")
+    history.bind(1, sequence)
+    history.bind(2, last)
+    try history.forEachRow {
+      for (id, fields) in try PackedIDs.unpackFields(history.bytes(1)) { assets[id, default: fields].formUnion(fields) }
+      for column in [0, 2] as [Int32] {
+        for id in try PackedIDs.unpack(history.bytes(column)) { assets[id, default: []].formUnion(.path) }
+      }
+    }
+    return CollectionTouches(assets: assets, collections: try touchedCollections(after: sequence, through: last))
+  }
+
+  /// The folder albums of the directories that these commits renamed, and of all directories below them.
+  func foldersRenamed(after sequence: Int64, through last: Int64) throws -> [Int64] {
+    let statement = try RawStatement(
+      database,
+      "WITH RECURSIVE below(id) AS (\(MovedSubtree.renamed.rawValue) "
+        + "UNION SELECT directory.id FROM below JOIN directory ON directory.parent_id = below.id) "
+        + "SELECT collection.id FROM below CROSS JOIN collection ON collection.directory_id = below.id")
+    statement.bind(1, sequence)
+    statement.bind(2, last)
+    var ids: [Int64] = []
+    try statement.forEachRow { ids.append(statement.int64(0)) }
+    return ids
+  }
+}
+
+extension CollectionCounts {
+  /// Changes of these fields alone do not concern collections.
+  private static let irrelevant: ChangedFields = [.keywords, .availability]
+
+  /// The intermediate state of one update.
+  private struct Update {
+    let reader: CatalogReader
+    /// The collections that may have changed.
+    var dirty: Set<Int64> = []
+    /// The assets whose picture changed.
+    var redrawn: Set<Int64> = []
+    var changes: CollectionLog.Changes = ([:], [])
+    /// The edited albums whose changed assets are unknown.
+    var unnamed: [Int64] = []
+  }
+
+  /// The present state of an asset.
+  private struct AssetState {
+    var membership: Membership
+    var end: CollectionEnd
+  }
+
+  /// Updates the counts to the commit of the reader's snapshot.
+  ///
+  /// - Parameter known: the effects of the commits since the last update; nil to read them from the history.
+  /// - Complexity: O((k + m) log n), with some small statements for each of k touched assets and m touched collections.
+  ///   A user's album is read as a whole if it is new, or if only the history says that it was edited.
+  package mutating func update(_ reader: CatalogReader, _ known: CollectionTouches? = nil) throws {
+    let last = try reader.sequence()
+    guard last > sequence else { return }
+    let touches = try known ?? reader.collectionTouches(after: sequence, through: last)
+    var update = Update(reader: reader)
+    statementCount += known == nil ? 2 : 0
+
+    var rows = touches.collections
+    if touches.hasRenames {
+      rows.formUnion(try reader.foldersRenamed(after: sequence, through: last))
+      statementCount += 1
+    }
+    try take(rows: rows, at: last, &update)
+
+    var assets = touches.assets
+    for id in touches.collections where entries[id]?.members != nil {
+      if let placed = touches.placed(inAlbum: id) {
+        for asset in placed { assets[asset, default: .path].formUnion(.path) }
+      } else {
+        update.unnamed.append(id)
+      }
+    }
+    try take(assets: assets, &update)
+    for id in update.unnamed { try readMembers(of: id, &update) }
+    for id in update.dirty { try publish(id, at: last, &update) }
+    log.append(update.changes, at: last)
+    sequence = last
+  }
+
+  // MARK: Collections
+
+  private mutating func take(rows ids: Set<Int64>, at last: Int64, _ update: inout Update) throws {
+    var missing = ids
+    statementCount += ids.count
+    var moved: [(id: Int64, place: CollectionPlace)] = []
+    for row in try update.reader.collectionRows(ids: ids) {
+      missing.remove(row.id)
+      update.dirty.insert(row.id)
+      if entries[row.id] == nil {
+        add(row, at: last)
+        update.changes.fields[row.id] = []
+        moved.append((row.id, CollectionPlace(row)))
+        continue
+      }
+      entries[row.id]?.row = row
+      let place = CollectionPlace(row)
+      if place != entries[row.id]?.place { moved.append((row.id, place)) }
+    }
+    for id in missing where entries[id] != nil {
+      remove(id)
+      update.changes.deleted.insert(id)
+    }
+    // Collections that move are removed first, because they would disturb the search for the new places.
+    for (id, _) in moved { for kinds in orders.keys { orders[kinds]?.remove(id) } }
+    for (id, place) in moved {
+      entries[id]?.place = place
+      for kinds in orders.keys where entries[id].map({ kinds.contains($0.row.kind) }) ?? false {
+        guard let position = orders[kinds].map({ position(of: place, in: $0) }) else { continue }
+        orders[kinds]?.insert(id, key: 0, at: position)
+      }
+    }
+  }
+
+  mutating func add(_ row: CollectionRow, at sequence: Int64) {
+    entries[row.id] = Entry(row, changedAt: sequence)
+    if row.kind == .album { albumCount += 1 }
+    if row.kind == .folderAlbum, let directory = row.directoryID {
+      folderOfDirectory[directory] = folders.count
+      folders.append(row.id)
+    } else if row.smartAlbum != nil, smartAlbums.count < Membership.mostSmartAlbums {
+      smartAlbums.append((row.id, CollectionList(row).source.requirements))
+    }
+  }
+
+  private mutating func remove(_ id: Int64) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    for kinds in orders.keys { orders[kinds]?.remove(id) }
+    if entry.row.kind == .album { albumCount -= 1 }
+    if let directory = entry.row.directoryID { folderOfDirectory[directory] = nil }
+    for asset in entry.members ?? OrderedIDs() { setAlbums(of: asset) { $0.removeAll { $0 == id } } }
+  }
+
+  private mutating func setAlbums(of asset: Int64, _ body: (inout [Int64]) -> Void) {
+    body(&albumsOfAsset[asset, default: []])
+    if albumsOfAsset[asset]?.isEmpty ?? false { albumsOfAsset[asset] = nil }
+  }
+
+  // MARK: Assets
+
+  private mutating func take(assets: [Int64: ChangedFields], _ update: inout Update) throws {
+    for (id, fields) in assets where !fields.isSubset(of: Self.irrelevant) {
+      let before = Membership(number: numbers[id])
+      let now = try state(of: id, update.reader)
+      numbers[id] = now?.membership.number ?? 0
+      if fields.contains(.content) { update.redrawn.insert(id) }
+
+      for (bit, album) in smartAlbums.enumerated() {
+        note(
+          id, now, in: album.id, was: before.smart >> UInt32(bit) & 1 == 1,
+          isThere: (now?.membership.smart ?? 0) >> UInt32(bit) & 1 == 1, &update)
+      }
+      if let folder = before.folder {
+        note(id, now, in: folders[folder], was: true, isThere: now?.membership.folder == folder, &update)
+      }
+      if let folder = now?.membership.folder, folder != before.folder {
+        note(id, now, in: folders[folder], was: false, isThere: true, &update)
+      }
+      if albumCount > 0 { try noteAlbums(of: id, now, &update) }
+    }
+  }
+
+  private mutating func state(of id: Int64, _ reader: CatalogReader) throws -> AssetState? {
+    statementCount += 1
+    let select = try RawStatement(
+      reader.database,
+      "SELECT media_type, is_favorite, is_hidden, is_trashed, media_subtypes & 8 <> 0, directory_id, "
+        + "creation_date, creation_offset FROM asset WHERE id = ?")
+    select.bind(1, id)
+    return try select.firstRow {
+      let facts = AssetFacts(
+        mediaType: select.int64(0), isFavorite: select.bool(1), isHidden: select.bool(2), isTrashed: select.bool(3),
+        isScreenshot: select.bool(4), directoryID: select.int64(5))
+      guard !facts.isHidden && !facts.isTrashed else { return nil }
+      var smart: UInt32 = 0
+      for (bit, album) in smartAlbums.enumerated() where album.requirements.admit(facts) { smart |= 1 << UInt32(bit) }
+      return AssetState(
+        membership: Membership(smart: smart, folder: folderOfDirectory[facts.directoryID]),
+        end: CollectionEnd(date: select.int64(6), id: id, offset: select.optionalInt(7)))
+    } ?? nil
+  }
+
+  /// Updates a smart album or folder that had the asset before, or has it now.
+  private mutating func note(
+    _ id: Int64, _ now: AssetState?, in collection: Int64, was: Bool, isThere: Bool, _ update: inout Update
+  ) {
+    guard was || isThere, entries[collection] != nil else { return }
+    update.dirty.insert(collection)
+    entries[collection]?.count += (isThere ? 1 : 0) - (was ? 1 : 0)
+    let end = isThere ? now?.end : nil
+    note(id, end, \.newest, in: collection) { $0 < $1 }
+    note(id, end, \.oldest, in: collection) { $0 > $1 }
+  }
+
+  /// - Parameter isInside: whether the second is farther out than the first.
+  private mutating func note(
+    _ id: Int64, _ end: CollectionEnd?, _ key: WritableKeyPath<CollectionEnds, CollectionEnd?> & Sendable,
+    in collection: Int64, isInside: (CollectionEnd, CollectionEnd) -> Bool
+  ) {
+    guard let known = entries[collection]?.ends[keyPath: key] else {
+      // An end that is absent and not stale means that there was no such asset.
+      if let end { entries[collection]?.ends[keyPath: key] = end }
+      return
+    }
+    if known.id == id {
+      guard let end, !isInside(end, known) else {
+        entries[collection]?.staleEnds.insert(key)
+        return
+      }
+      entries[collection]?.ends[keyPath: key] = end
+    } else if let end, isInside(known, end) {
+      entries[collection]?.ends[keyPath: key] = end
+    }
+  }
+
+  private mutating func noteAlbums(of id: Int64, _ now: AssetState?, _ update: inout Update) throws {
+    var albums: [Int64] = []
+    if now != nil {
+      statementCount += 1
+      let select = try RawStatement(
+        update.reader.database, "SELECT collection_id FROM album_asset WHERE asset_id = ?")
+      select.bind(1, id)
+      try select.forEachRow { if entries[select.int64(0)] != nil { albums.append(select.int64(0)) } }
+    }
+    for album in Set(albums).union(albumsOfAsset[id] ?? []) {
+      update.dirty.insert(album)
+      entries[album]?.members?.remove(id)
+      if let now, albums.contains(album) { insert(now.end, inAlbum: album) }
+    }
+    albumsOfAsset[id] = albums.isEmpty ? nil : albums
+  }
+
+  private mutating func insert(_ end: CollectionEnd, inAlbum album: Int64) {
+    let key = SortNumber.of(end.date)
+    guard let position = entries[album]?.members?.position(forKey: key, id: end.id, ascending: true) else { return }
+    entries[album]?.members?.insert(end.id, key: key, at: position)
+  }
+
+  /// Reads all assets of an album.
+  mutating func readMembers(of album: Int64, _ reader: CatalogReader) throws {
+    for asset in entries[album]?.members ?? OrderedIDs() {
+      setAlbums(of: asset) { $0.removeAll { $0 == album } }
+    }
+    statementCount += 1
+    let source = CatalogReader.visibleSource(
+      CollectionRow(id: album, kind: .album, title: ""))
+    let select = try RawStatement(
+      reader.database,
+      "SELECT asset.id, asset.creation_date" + source.from + source.whereClause
+        + " ORDER BY asset.creation_date, asset.id")
+    select.bind(source.arguments)
+    var (ids, keys): ([Int64], [UInt64]) = ([], [])
+    try select.forEachRow {
+      ids.append(select.int64(0))
+      keys.append(SortNumber.of(select.int64(1)))
+    }
+    entries[album]?.members = OrderedIDs(ids: ids, keys: keys)
+    for id in ids { setAlbums(of: id) { $0.append(album) } }
+  }
+
+  private mutating func readMembers(of album: Int64, _ update: inout Update) throws {
+    try readMembers(of: album, update.reader)
+    update.dirty.insert(album)
+  }
+
+  // MARK: Published collections
+
+  private mutating func publish(_ id: Int64, at last: Int64, _ update: inout Update) throws {
+    guard let before = entries[id]?.collection else { return }
+    try refresh(id, update.reader)
+    guard let after = entries[id]?.collection else { return }
+    var fields = CollectionFields(from: before, to: after)
+    if let cover = after.keyAssetID, update.redrawn.contains(cover) { fields.insert(.keyAsset) }
+    guard !fields.isEmpty else { return }
+    update.changes.fields[id, default: []].formUnion(fields)
+    entries[id]?.changedAt = last
+  }
+
+  /// Rebuilds the published form of a collection, after all of its changes are recorded.
+  mutating func refresh(_ id: Int64, _ reader: CatalogReader) throws {
+    guard var entry = entries[id] else { return }
+    if let members = entry.members {
+      entry.count = members.count
+      entry.ends.newest = try end(members.last, reader)
+      entry.ends.oldest = try end(members.first, reader)
+    }
+    for key in entry.staleEnds {
+      guard entry.count > 0 else {
+        entry.ends[keyPath: key] = nil
+        continue
+      }
+      statementCount += 1
+      entry.ends[keyPath: key] = try reader.end(key, of: entry.row)
+    }
+    entry.staleEnds = []
+    entry.collection = AssetCollection(
+      entry.row, count: entry.count, ends: entry.ends, cover: entry.row.keyAssetID.flatMap { shows($0, entry) })
+    entries[id] = entry
+  }
+
+  private mutating func end(_ id: Int64?, _ reader: CatalogReader) throws -> CollectionEnd? {
+    guard let id else { return nil }
+    statementCount += 1
+    let select = try RawStatement(reader.database, "SELECT creation_date, creation_offset FROM asset WHERE id = ?")
+    select.bind(1, id)
+    return try select.firstRow {
+      CollectionEnd(date: select.int64(0), id: id, offset: select.optionalInt(1))
+    }
+  }
+
+  /// The asset, if the collection shows it.
+  private func shows(_ asset: Int64, _ entry: Entry) -> Int64? {
+    if let members = entry.members { return members.contains(asset) ? asset : nil }
+    let membership = Membership(number: numbers[asset])
+    let isInFolder = membership.folder.map { folders[$0] == entry.row.id } ?? false
+    let bit = smartAlbums.firstIndex { $0.id == entry.row.id }
+    return isInFolder || bit.map { membership.smart >> UInt32($0) & 1 == 1 } ?? false ? asset : nil
+  }
+}

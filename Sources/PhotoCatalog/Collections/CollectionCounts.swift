@@ -1,0 +1,212 @@
+import ChangeDetails
+import GRDB
+import PhotoModel
+
+/// All collections with their exact counts, covers and dates. They are updated from the changes of each commit, so that
+/// nothing is counted a second time.
+///
+/// For each visible asset, it remembers the smart albums and the folder that contain it, in some 5 bytes. Each place in
+/// a user's album takes some 100 bytes. So the touched assets determine which counts change, without a read of any
+/// collection.
+package struct CollectionCounts: Sendable {
+  struct Entry: Sendable {
+    var row: CollectionRow
+    var place: CollectionPlace
+    var count = 0
+    var ends = CollectionEnds()
+    /// The ends that must be looked up, because their asset has left or has moved inwards.
+    var staleEnds: Set<WritableKeyPath<CollectionEnds, CollectionEnd?> & Sendable> = []
+    /// The visible assets of a user's album, ordered by date. No index has that order.
+    var members: OrderedIDs?
+    /// The published form.
+    var collection: AssetCollection
+    /// The last commit that changed it, as far as known.
+    var changedAt: Int64
+
+    init(_ row: CollectionRow, changedAt: Int64) {
+      self.row = row
+      self.changedAt = changedAt
+      place = CollectionPlace(row)
+      members = row.kind == .album ? OrderedIDs() : nil
+      collection = AssetCollection(row, count: 0)
+    }
+  }
+
+  /// The commit whose state this is.
+  package internal(set) var sequence: Int64
+  var entries: [Int64: Entry] = [:]
+  /// The smart albums, for which an asset qualifies by its own fields. The index of each is its bit in `numbers`.
+  var smartAlbums: [(id: Int64, requirements: AssetRequirements)] = []
+  /// The folder albums by their index in `numbers`. An index is never reused.
+  var folders: [Int64] = []
+  var folderOfDirectory: [Int64: Int] = [:]
+  /// The ``Membership`` of each visible asset. 0 if it isn't visible.
+  var numbers = PagedNumbers()
+  /// The number of the user's albums.
+  var albumCount = 0
+  /// The user's albums that show an asset.
+  var albumsOfAsset: [Int64: [Int64]] = [:]
+  /// The order of the collections, for each set of kinds that was requested.
+  var orders: [Set<AssetCollection.Kind>: OrderedIDs] = [:]
+  var log: CollectionLog
+  /// The number of statements that were run since this was created.
+  package internal(set) var statementCount = 0
+
+  /// The collections of an asset. Bit 0 is set, one bit for each smart album follows, and from bit 8 the folder's index
+  /// + 1.
+  struct Membership: Hashable, Sendable {
+    static let mostSmartAlbums = 7
+    var number: UInt32
+
+    init(number: UInt32) { self.number = number }
+
+    init(smart: UInt32, folder: Int?) {
+      number = 1 | smart << 1 | UInt32(truncatingIfNeeded: folder.map { $0 + 1 } ?? 0) << 8
+    }
+
+    var smart: UInt32 { number >> 1 & 0x7f }
+    var folder: Int? { number >> 8 == 0 ? nil : Int(number >> 8) - 1 }
+  }
+
+  package func collection(_ id: Int64) -> AssetCollection? { entries[id]?.collection }
+
+  package var count: Int { entries.count }
+
+  /// The order of these kinds. Keeping a copy of it costs only as much memory as later changes take.
+  /// - Complexity: O(1), or O(n log n) for a set of kinds that was not requested before.
+  package mutating func order(of kinds: Set<AssetCollection.Kind>) -> OrderedIDs {
+    if let order = orders[kinds] { return order }
+    let order = OrderedIDs(
+      ids: entries.values.filter { kinds.contains($0.row.kind) }.map(\.place).sorted().map(\.id))
+    orders[kinds] = order
+    return order
+  }
+
+  /// The position of a collection in the order, whether it is in it or not.
+  func position(of place: CollectionPlace, in order: OrderedIDs) -> Int {
+    var (low, high) = (0, order.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if let other = entries[order[middle]], other.place < place { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// - Returns: nil if nothing differs.
+  /// - Parameters:
+  ///   - before: the order of these kinds at `sequence`, which is a commit at which these counts were, or one before
+  ///     it.
+  ///   - kinds: the kinds of collections in the order.
+  /// - Complexity: O(k log n) for k changed collections, if `sequence` is not too long ago.
+  package mutating func change(
+    from before: OrderedIDs, at sequence: Int64, of kinds: Set<AssetCollection.Kind>
+  ) -> CollectionChange? {
+    let after = order(of: kinds)
+    var (fields, deleted) = log.changes(after: sequence) ?? allChanges(after: sequence, before)
+    fields = fields.filter { before.contains($0.key) || after.contains($0.key) }
+    deleted = deleted.filter(before.contains)
+    let touched = TouchedAssets(fields: fields.mapValues { _ in [] }, deleted: deleted)
+    guard var details = FetchResultChangeDetails.incremental(from: before, to: after, touched: touched) else {
+      return nil
+    }
+    let changed = details.changedAfter.flatMap { after.ids(in: $0.start..<$0.start + $0.count) }
+    details.changedFields = changed.reduce(into: CollectionFields()) { $0.formUnion(fields[$1] ?? []) }.names
+    return CollectionChange(
+      details: details, inserted: details.insertedIDs.compactMap(collection), updated: changed.compactMap(collection),
+      deleted: details.removedBefore.flatMap { before.ids(in: $0.start..<$0.start + $0.count) })
+  }
+
+  /// The changes since a commit that the log no longer reaches.
+  private func allChanges(after sequence: Int64, _ before: OrderedIDs) -> CollectionLog.Changes {
+    let changed = entries.lazy.filter { $0.value.changedAt > sequence }.map { ($0.key, CollectionFields.all) }
+    return (
+      fields: Dictionary(uniqueKeysWithValues: changed), deleted: Set(before.lazy.filter { entries[$0] == nil })
+    )
+  }
+}
+
+/// The differences of collections between two commits, with the present state of inserted and changed ones.
+package struct CollectionChange: Sendable {
+  package let details: FetchResultChangeDetails
+  /// Parallel to `details.insertedIDs`.
+  package let inserted: [AssetCollection]
+  /// Parallel to `details.changedAfter`.
+  package let updated: [AssetCollection]
+  package let deleted: [Int64]
+}
+
+/// The fields of a collection that changed.
+package struct CollectionFields: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let title = CollectionFields(rawValue: 1 << 0)
+  package static let path = CollectionFields(rawValue: 1 << 1)
+  package static let count = CollectionFields(rawValue: 1 << 2)
+  /// Another asset, or another picture of the same asset.
+  package static let keyAsset = CollectionFields(rawValue: 1 << 3)
+  package static let dates = CollectionFields(rawValue: 1 << 4)
+  static let all: CollectionFields = [.title, .path, .count, .keyAsset, .dates]
+
+  /// The names, in the order of the contract.
+  package var names: [String] {
+    let names: [(CollectionFields, String)] = [
+      (.title, "title"), (.path, "path"), (.count, "count"), (.keyAsset, "keyAsset"), (.dates, "dates"),
+    ]
+    return names.filter { contains($0.0) }.map(\.1)
+  }
+
+  init(from before: AssetCollection, to after: AssetCollection) {
+    self = []
+    if before.title != after.title { insert(.title) }
+    if before.path != after.path { insert(.path) }
+    if before.count != after.count { insert(.count) }
+    if before.keyAssetID != after.keyAssetID { insert(.keyAsset) }
+    if before.startDate != after.startDate || before.endDate != after.endDate { insert(.dates) }
+  }
+}
+
+/// The collections that the newest commits changed.
+struct CollectionLog: Sendable {
+  typealias Changes = (fields: [Int64: CollectionFields], deleted: Set<Int64>)
+
+  private var changes: [(sequence: Int64, changes: Changes)] = []
+  /// The log has all changes after this commit.
+  private var start: Int64
+  private var idCount = 0
+  private let mostIDs: Int
+
+  init(after sequence: Int64, mostIDs: Int = 1 << 14) {
+    start = sequence
+    self.mostIDs = mostIDs
+  }
+
+  mutating func append(_ new: Changes, at sequence: Int64) {
+    guard !new.fields.isEmpty || !new.deleted.isEmpty else { return }
+    changes.append((sequence, new))
+    idCount += new.fields.count + new.deleted.count
+    guard idCount > mostIDs else { return }
+    // Half of the log is dropped, so that the rest is not moved each time.
+    var forgotten = 0
+    while idCount > mostIDs / 2, forgotten < changes.count {
+      let old = changes[forgotten]
+      idCount -= old.changes.fields.count + old.changes.deleted.count
+      start = old.sequence
+      forgotten += 1
+    }
+    changes.removeFirst(forgotten)
+  }
+
+  /// nil if the log does not reach back to this commit.
+  /// - Complexity: O(k) for k changes since.
+  func changes(after sequence: Int64) -> Changes? {
+    guard sequence >= start else { return nil }
+    var all: Changes = ([:], [])
+    for (_, changes) in changes.reversed().prefix(while: { $0.sequence > sequence }) {
+      all.fields.merge(changes.fields) { $0.union($1) }
+      all.deleted.formUnion(changes.deleted)
+    }
+    return all
+  }
+}

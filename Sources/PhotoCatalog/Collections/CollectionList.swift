@@ -1,0 +1,70 @@
+import PhotoModel
+
+/// The smart albums of this version. The case is the `subtype` in the catalog and in the contract.
+package enum SmartAlbum: String, CaseIterable, Sendable {
+  case recents, favorites, videos, screenshots
+}
+
+/// A collection of the catalog, without its counts.
+struct CollectionRow: Hashable, Sendable {
+  var id: Int64
+  var kind: AssetCollection.Kind
+  var subtype: String?
+  /// For a folder album, the folder's name in the form of the contract.
+  var title: String
+  var directoryID: Int64?
+  /// For a folder album, the bytes of its path.
+  var path: [UInt8]?
+  /// The cover that the user chose.
+  var keyAssetID: Int64?
+
+  var smartAlbum: SmartAlbum? { kind == .smartAlbum ? subtype.flatMap(SmartAlbum.init) : nil }
+
+  /// The collection as a value of `FetchOptions.collection`. If names allow it, the value means only this collection.
+  var reference: String {
+    switch kind {
+    case .smartAlbum: "smart:" + (subtype ?? title)
+    case .album: "album:" + title
+    case .folderAlbum: "folder:" + FilePath.text(path ?? [])
+    case .unknown: "id:\(id)"
+    }
+  }
+}
+
+/// The assets of a collection, including hidden and trashed ones.
+struct CollectionList: Sendable {
+  var source = FetchSource()
+  var dependsOn: ChangedFields = []
+
+  // The conditions contain no `?`, so that SQLite recognises that the partial indexes of these albums fit.
+  init(_ collection: CollectionRow) {
+    switch collection.kind {
+    case .smartAlbum:
+      switch collection.smartAlbum {
+      case .recents: break
+      case .favorites:
+        source.conditions = [SQLCondition(sql: "asset.is_favorite = 1")]
+        source.requirements.favorite = true
+        dependsOn = .favorite
+      case .videos:
+        source.conditions = [SQLCondition(sql: "asset.media_type = 2")]
+        source.requirements.mediaTypes = [MediaType.video.code]
+        dependsOn = [.content, .metadata, .resources]
+      case .screenshots:
+        source.conditions = [SQLCondition(sql: "asset.media_subtypes & 8 <> 0")]
+        source.requirements.screenshot = true
+        dependsOn = [.content, .metadata, .resources, .path]
+      case nil: source.conditions = [SQLCondition(sql: "FALSE")]
+      }
+    case .album: source.albumID = collection.id
+    case .folderAlbum:
+      // A directory's id is never reused, so the list of a deleted directory is empty.
+      source.conditions = [
+        SQLCondition(sql: "asset.directory_id = ?", arguments: [.integer(collection.directoryID ?? 0)])
+      ]
+      source.requirements.directoryID = collection.directoryID ?? 0
+      dependsOn = [.path, .resources]
+    case .unknown: source.conditions = [SQLCondition(sql: "FALSE")]
+    }
+  }
+}

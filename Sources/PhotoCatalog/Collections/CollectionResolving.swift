@@ -1,0 +1,156 @@
+import GRDB
+import PhotoModel
+import PredicateLanguage
+
+extension CatalogReader {
+  /// The collection for a value of `FetchOptions.collection`: `smart:favorites`, `album:Title`, `folder:/path`,
+  /// `id:42`, or a bare title. A bare title means the first kind that has it.
+  ///
+  /// - Throws: ``FetchError`` `noSuchCollection` or `ambiguousCollection`.
+  func resolveCollection(_ text: String) throws -> CollectionRow {
+    let (kind, name) = Self.split(text)
+    let found: [CollectionRow]
+    switch kind {
+    case "id": found = try Int64(name).flatMap { try collectionRow(id: $0) }.map { [$0] } ?? []
+    case "folder": found = try folderAlbum(path: FilePath.bytes(name)).map { [$0] } ?? []
+    case "smart": found = try smartAlbums(titled: name)
+    case "album": found = try collectionRows(kind: .album, titled: name)
+    default:
+      var rows = try smartAlbums(titled: name)
+      if rows.isEmpty { rows = try collectionRows(kind: .album, titled: name) }
+      if rows.isEmpty { rows = try collectionRows(kind: .folderAlbum, titled: name) }
+      found = rows
+    }
+    guard let first = found.first else {
+      throw FetchError.noSuchCollection(collection: text, similar: try similarCollections(to: name, kind: kind))
+    }
+    guard found.count == 1 else {
+      let candidates = found.map { $0.kind == .folderAlbum ? $0.reference : "id:\($0.id)" }
+      throw FetchError.ambiguousCollection(collection: text, candidates: candidates)
+    }
+    return first
+  }
+
+  /// Splits off the word before the first colon if it is one of ours. An album may be called "Rome: the rest".
+  private static func split(_ text: String) -> (kind: String?, name: String) {
+    for kind in ["smart", "album", "folder", "id"] where text.utf8.starts(with: (kind + ":").utf8) {
+      return (kind, String(text.utf8.dropFirst(kind.utf8.count + 1)) ?? "")
+    }
+    return (nil, text)
+  }
+
+  func collectionRow(id: Int64) throws -> CollectionRow? {
+    try collectionRows(ids: [id]).first
+  }
+
+  /// The collections of a kind, ordered by id. Smart albums and albums have the order of their creation.
+  func collectionRows(kind: AssetCollection.Kind) throws -> [CollectionRow] {
+    var tree = try DirectoryTree(database)
+    var rows: [CollectionRow] = []
+    let statement = try RawStatement(database, Self.rowColumns + " WHERE kind = ? ORDER BY id")
+    statement.bind(1, kind.code)
+    try statement.forEachRow { rows.append(try Self.collectionRow(statement, &tree)) }
+    return rows
+  }
+
+  /// The existing ones of these collections, in the order of the ids.
+  func collectionRows(ids: some Sequence<Int64>) throws -> [CollectionRow] {
+    var tree = try DirectoryTree(database)
+    let statement = try RawStatement(database, Self.rowColumns + " WHERE id = ?")
+    return try ids.compactMap { id in
+      statement.bind(1, id)
+      return try statement.firstRow { try Self.collectionRow(statement, &tree) }
+    }
+  }
+
+  private static let rowColumns = "SELECT id, kind, subtype, title, directory_id, key_asset_id FROM collection"
+
+  private static func collectionRow(_ row: RawStatement, _ tree: inout DirectoryTree) throws -> CollectionRow {
+    var collection = CollectionRow(
+      id: row.int64(0), kind: AssetCollection.Kind(code: row.int64(1)), subtype: row.optionalText(2),
+      title: row.text(3), directoryID: row.optionalInt64(4), keyAssetID: row.optionalInt64(5))
+    if let directoryID = collection.directoryID {
+      let place = try tree.place(directoryID)
+      collection.path = place.path
+      collection.title = FilePath.nameText(place.name)
+    }
+    return collection
+  }
+
+  private func folderAlbum(path: [UInt8]) throws -> CollectionRow? {
+    guard let directory = try directoryID(path: path) else { return nil }
+    let statement = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
+    statement.bind(1, directory)
+    return try statement.firstRow { statement.int64(0) }.flatMap { try collectionRow(id: $0) }
+  }
+
+  /// Finds smart albums by subtype or by title.
+  private func smartAlbums(titled title: String) throws -> [CollectionRow] {
+    let folded = CaseFolding.fold(title)
+    return try collectionRows(kind: .smartAlbum).filter {
+      CaseFolding.fold($0.title).utf8.elementsEqual(folded.utf8)
+        || $0.subtype.map { CaseFolding.fold($0).utf8.elementsEqual(folded.utf8) } ?? false
+    }
+  }
+
+  private func collectionRows(kind: AssetCollection.Kind, titled title: String) throws -> [CollectionRow] {
+    let folded = CaseFolding.fold(title)
+    // SQLite narrows the folders down by their own name. The top of a root has no name there.
+    let sql =
+      kind == .folderAlbum
+      ? "SELECT collection.id FROM collection JOIN directory ON directory.id = collection.directory_id "
+        + "WHERE kind = ? AND (directory.parent_id IS NULL OR photod_fold(photod_name(directory.name)) = ?) ORDER BY collection.id"
+      : "SELECT id FROM collection WHERE kind = ? AND photod_fold(title) = ? ORDER BY id"
+    var ids: [Int64] = []
+    let statement = try RawStatement(database, sql)
+    statement.bind(1, kind.code)
+    statement.bind(2, folded)
+    try statement.forEachRow { ids.append(statement.int64(0)) }
+    return try ids.compactMap { try collectionRow(id: $0) }
+      .filter { CaseFolding.fold($0.title).utf8.elementsEqual(folded.utf8) }
+  }
+
+  /// Up to three collections that a person may have meant: with the same title, or one that differs by few letters.
+  private func similarCollections(to name: String, kind: String?) throws -> [String] {
+    guard kind != "id" else { return [] }
+    let wanted = kind == "folder" ? name.split(separator: "/").last.map(String.init) ?? name : name
+    let target = Array(CaseFolding.fold(wanted).unicodeScalars)
+    guard !target.isEmpty, target.count <= 255 else { return [] }
+    let limit = max(2, target.count / 3)
+    var found: [(distance: Int, reference: String)] = []
+    for kind in AssetCollection.Kind.allCases {
+      for row in try collectionRows(kind: kind) {
+        let titles = [row.title, row.subtype].compactMap { $0 }.map { Array(CaseFolding.fold($0).unicodeScalars) }
+        if let distance = titles.compactMap({ EditDistance.between(target, $0, atMost: limit) }).min() {
+          found.append((distance, row.reference))
+        }
+      }
+    }
+    // Sorting keeps collections of equal distance in the order of their kinds.
+    return found.enumerated().sorted { ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset) }
+      .prefix(3).map(\.element.reference)
+  }
+}
+
+/// The Levenshtein distance: how many letters must be inserted, removed or replaced to turn one word into another.
+enum EditDistance {
+  /// - Returns: `nil` if it is more than `limit`.
+  /// - Complexity: O(n · m), less if the lengths alone exceed the limit.
+  static func between<Letter: Equatable>(_ first: [Letter], _ second: [Letter], atMost limit: Int) -> Int? {
+    guard abs(first.count - second.count) <= limit else { return nil }
+    var row = Array(0...second.count)
+    for (i, letter) in first.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      var smallest = row[0]
+      for (j, other) in second.enumerated() {
+        let replaced = diagonal + (letter == other ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(replaced, row[j] + 1, row[j + 1] + 1)
+        smallest = min(smallest, row[j + 1])
+      }
+      if smallest > limit { return nil }
+    }
+    return row[second.count] <= limit ? row[second.count] : nil
+  }
+}

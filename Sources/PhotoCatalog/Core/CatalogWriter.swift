@@ -1,0 +1,78 @@
+import GRDB
+import PhotoModel
+
+/// Writes the catalog in one transaction. It is valid only in the closure to which it is passed.
+///
+/// New assets are gathered and written several at a time (see ``AssetInsertions``). They are written before
+/// ``database`` is used for anything else, and at the latest at the end of the transaction. So no statement misses
+/// them, but errors may come later.
+package final class CatalogWriter {
+  private let connection: Database
+  private var insertions = AssetInsertions()
+  /// The wall clock, in microseconds since 1970. Later dates of photos are not plausible.
+  let date: Int64
+  /// The journal of user data; nil while the catalog itself is updated from it.
+  let journal: UserDataJournal?
+  /// The journal's records of this transaction.
+  var journalRecords: [UserDataRecord] = []
+
+  /// The sequence of the last commit that this transaction adds to the history.
+  var lastSequence: Int64?
+  /// The approximate number of bytes that this transaction adds to the history, without the overhead of its rows.
+  var historyBytes = 0
+
+  init(connection: Database, journal: UserDataJournal? = nil, date: Int64 = CatalogFiles.now()) {
+    self.connection = connection
+    self.date = date
+    self.journal = journal
+  }
+
+  /// The connection, with all assets inserted so far. Get it each time, because a statement prepared before an
+  /// insertion must not run after it.
+  package var database: Database {
+    get throws {
+      try insertions.flush(into: connection)
+      return connection
+    }
+  }
+
+  /// The connection, perhaps without the assets that were inserted last. A burst of photos that come back asks tables of
+  /// other things between one insertion and the next.
+  package var databaseBesideNewAssets: Database { connection }
+
+  /// Adds an asset of one file.
+  ///
+  /// - Parameters:
+  ///   - row: the file. Its `assetID` is ignored. Its directory must have no file with that name.
+  ///   - addedDate: microseconds since 1970.
+  /// - Returns: the id of the new asset, which is larger than all earlier ids.
+  package func insertAsset(_ content: AssetContent, file row: FileRow, addedDate: Int64) throws -> Int64 {
+    let created = CreationDate(content, row, held: nil, seenDate: addedDate, now: date)
+    return try insertions.add(content, row, created: created, addedDate: addedDate, to: connection)
+  }
+
+  /// Adds an asset with its former id (see ``restore(_:content:file:)``).
+  func insertFormerAsset(
+    _ id: Int64, _ content: AssetContent, file row: FileRow, created: CreationDate, addedDate: Int64
+  ) throws {
+    try keepingWords(of: id) {
+      _ = try insertions.add(content, row, created: created, addedDate: addedDate, formerID: id, to: connection)
+    }
+  }
+
+  /// Ensures that no new asset gets this id or a smaller one.
+  func reserveIDs(through id: Int64) throws {
+    try insertions.reserve(through: id, in: connection)
+  }
+
+  /// Looks up a file, including those that are gathered but not written. Otherwise each file of a burst would cause a
+  /// write, because it is looked up before it is inserted.
+  package func file(_ directoryID: Int64, _ name: [UInt8]) throws -> FileRow? {
+    try insertions.file(directoryID, name) ?? file(directoryID, name, in: connection)
+  }
+
+  /// Writes the gathered assets. It must be the last step of a transaction.
+  func finish() throws {
+    try insertions.flush(into: connection)
+  }
+}

@@ -1,0 +1,131 @@
+import GRDB
+import PhotoModel
+import PredicateLanguage
+
+extension CatalogReader {
+  /// The sequence of the newest commit, even if the history no longer contains it. 0 if there was none.
+  package func sequence() throws -> Int64 {
+    let statement = try RawStatement(database, "SELECT seq FROM sqlite_sequence WHERE name = 'history'")
+    return try statement.firstRow { statement.int64(0) } ?? 0
+  }
+
+  package func token() throws -> ChangeToken { catalog.token(try sequence()) }
+
+  /// Resolves the options: looks up the collection, compiles the predicate, and sets the defaults.
+  ///
+  /// - Throws: ``FetchError``.
+  package func plan(_ options: FetchOptions) throws -> FetchPlan {
+    var source = FetchSource()
+    var dependsOn: ChangedFields = []
+    var collectionKey = ""
+    if let name = options.collection {
+      let collection = try resolveCollection(name)
+      let list = CollectionList(collection)
+      source = list.source
+      dependsOn.formUnion(list.dependsOn)
+      // Recents is the same list as without a collection.
+      if collection.smartAlbum != .recents { collectionKey = String(collection.id) }
+    }
+    if options.includeHidden != true {
+      source.conditions.append(SQLCondition(sql: "+asset.is_hidden = 0"))
+      source.requirements.visible = true
+      dependsOn.insert(.hidden)
+    }
+    if options.includeTrashed != true {
+      source.conditions.append(SQLCondition(sql: "+asset.is_trashed = 0"))
+      source.requirements.untrashed = true
+      dependsOn.insert(.trashed)
+    }
+    if options.excludeUnavailable == true {
+      source.usesOffline = true
+      source.conditions.append(SQLCondition(sql: "asset.directory_id NOT IN offline"))
+      dependsOn.formUnion([.availability, .path])
+    }
+    let mediaTypes = try Self.mediaTypes(options.mediaTypes)
+    if let mediaTypes {
+      let codes = mediaTypes.map { String($0.code) }.joined(separator: ", ")
+      let isOne = mediaTypes.count == 1  // the form of the videos' index
+      source.conditions.append(SQLCondition(sql: "asset.media_type " + (isOne ? "= \(codes)" : "IN (\(codes))")))
+      source.requirements.require(mediaTypes: mediaTypes.map(\.code))
+      dependsOn.formUnion([.content, .metadata, .resources])
+    }
+    var predicateKey = ""
+    if let text = options.predicate {
+      let compiled = try PredicateCompiler.compile(text)
+      predicateKey = compiled.key
+      source.conditions.append(compiled.condition)
+      source.readsRows = true
+      source.hasPredicate = true
+      source.usesPath = compiled.usesPath
+      source.usesOffline = source.usesOffline || compiled.usesOffline
+      dependsOn.formUnion(compiled.dependsOn)
+    }
+    var textKey: String?
+    if let text = options.text {
+      let query: TextQuery
+      do { query = try TextQuery(text) } catch {
+        throw FetchError.invalidText(message: error.message, position: error.position)
+      }
+      source.text = TextCondition(query)
+      source.readsRows = true
+      dependsOn.formUnion(TextCondition.dependsOn)
+      textKey = query.description
+    }
+    if let limit = options.fetchLimit, limit < 1 {
+      throw FetchError.invalidOption(field: "fetchLimit")
+    }
+    let fetchLimit = options.fetchLimit.map { min($0, Self.maximumFetchLimit) }
+    let order = try FetchOrder(options.sortDescriptors, of: source, isLimited: fetchLimit != nil)
+    var key = "collection=\(collectionKey);sort=\(order.key)"
+    if options.includeHidden == true { key += ";hidden" }
+    if options.includeTrashed == true { key += ";trashed" }
+    if options.excludeUnavailable == true { key += ";available" }
+    if let mediaTypes { key += ";types=" + mediaTypes.map(\.rawValue).joined(separator: ",") }
+    if let limit = fetchLimit { key += ";limit=\(limit)" }
+    // Its length precedes it, so that its content can't imitate another part.
+    if let textKey { key += ";text=\(textKey.utf8.count):\(textKey)" }
+    // This is the other part with arbitrary content. It comes last, for the same reason.
+    key += ";where=" + predicateKey
+    return FetchPlan(
+      key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, fetchLimit: fetchLimit,
+      source: source, order: order)
+  }
+
+  /// No list is as long. Computations with this limit do not overflow.
+  private static let maximumFetchLimit = 1 << 40
+
+  /// The types in their canonical order, each once. `nil` if all types are included.
+  private static func mediaTypes(_ names: [String]?) throws -> [MediaType]? {
+    guard let names else { return nil }
+    let types = try names.enumerated().map { index, name in
+      guard let type = MediaType(request: name) else {
+        throw FetchError.invalidOption(field: "mediaTypes[\(index)]")
+      }
+      return type
+    }
+    let all = MediaType.allCases.filter(types.contains)
+    return all.count == MediaType.allCases.count ? nil : all
+  }
+
+  /// The ids of the list in their order, with the limit applied.
+  ///
+  /// - Complexity: one pass over an index if the order is by date, or that of a user's album. With a predicate and no
+  ///   limit, or in any other order, a pass over the rows and a sort: O(n log n).
+  package func ids(_ plan: FetchPlan) throws -> [Int64] {
+    if let limit = plan.fetchLimit, let search = TextSearch(plan, limit: limit, database) {
+      return try search.rows().rows.map(\.id)
+    }
+    var ids: [Int64] = []
+    let statement = try RawStatement(database, uncached: plan.idStatement)
+    statement.bind(plan.arguments)
+    try statement.forEachRow { ids.append(statement.int64(0)) }
+    return ids
+  }
+
+  /// The length of the list, with the limit applied.
+  package func count(_ plan: FetchPlan) throws -> Int {
+    let statement = try RawStatement(database, uncached: plan.countStatement)
+    statement.bind(plan.arguments)
+    return try statement.firstRow { Int(statement.int64(0)) } ?? 0
+  }
+}

@@ -1,0 +1,14 @@
+/// Why a list can't be made from the options of a fetch. In every case, the caller's options are at fault.
+package enum FetchError: Error, Hashable, Sendable {
+  /// - Parameter position: the index in the predicate's text, in Unicode scalars from 0.
+  case invalidPredicate(message: String, position: Int)
+  /// - Parameter position: the index in the search text, in Unicode scalars from 0.
+  case invalidText(message: String, position: Int)
+  case unknownSortKey(key: String, known: [String])
+  /// - Parameter similar: up to three collections that may be meant, as values of `FetchOptions.collection`.
+  case noSuchCollection(collection: String, similar: [String])
+  /// - Parameter candidates: every collection that may be meant, as a value that means only one.
+  case ambiguousCollection(collection: String, candidates: [String])
+  /// - Parameter field: the place in ``FetchOptions``, such as `mediaTypes[1]`.
+  case invalidOption(field: String)
+}

@@ -1,0 +1,72 @@
+import GRDB
+
+/// A list, page by page, all from one snapshot. If its order is that of an index, each page begins after the last asset
+/// of the previous one, and nothing else is held. Any other order is sorted once, and the ids are held (8 bytes each).
+package struct FetchPages: Sendable {
+  private enum Rest: Sendable {
+    /// The rest begins after this first key and id, and has at most this many ids.
+    case behind(SQLValue, Int64, left: Int)
+    case ids(ArraySlice<Int64>)
+    case none
+  }
+
+  private let plan: FetchPlan
+  private var rest: Rest
+  /// The length of the list, with the limit applied.
+  package let total: Int
+
+  /// - Parameters:
+  ///   - offset: the index of the first page's first asset.
+  ///   - knownTotal: the length of the list in this snapshot, if the caller knows it. Otherwise a pass over an index
+  ///     counts it.
+  package init(_ plan: FetchPlan, from offset: Int, knownTotal: Int? = nil, _ reader: CatalogReader) throws {
+    self.plan = plan
+    guard plan.nextStatement != nil else {
+      let ids = try reader.ids(plan)
+      total = ids.count
+      rest = .ids(ids.dropFirst(offset))
+      return
+    }
+    total = try knownTotal ?? reader.count(plan)
+    guard offset < total else {
+      rest = .none
+      return
+    }
+    guard offset > 0 else {
+      // The first page begins before everything: +∞ and -∞ are beyond every date and rank.
+      rest = .behind(
+        .real(plan.order.isFirstAscending ? -.infinity : .infinity), plan.order.isFirstAscending ? .min : .max,
+        left: total)
+      return
+    }
+    let statement = try RawStatement(reader.database, uncached: plan.entryStatement)
+    statement.bind(plan.arguments)
+    defer { statement.reset() }
+    for _ in 0..<offset { guard try statement.step() else { break } }
+    rest = .behind(statement.number(1), statement.int64(0), left: total - offset)
+  }
+
+  /// The ids of the next page; none at the end.
+  ///
+  /// - Parameter reader: a reader of the same snapshot.
+  package mutating func next(_ count: Int, _ reader: CatalogReader) throws -> [Int64] {
+    switch rest {
+    case .none: return []
+    case .ids(let ids):
+      rest = .ids(ids.dropFirst(count))
+      return Array(ids.prefix(count))
+    case .behind(let key, let id, let left):
+      guard let sql = plan.nextStatement else { return [] }
+      let statement = try RawStatement(reader.database, uncached: sql)
+      statement.bind(plan.source.arguments + [key, .integer(id), .integer(Int64(min(count, left)))])
+      var ids: [Int64] = []
+      var last = key
+      try statement.forEachRow {
+        ids.append(statement.int64(0))
+        last = statement.number(1)
+      }
+      rest = ids.last.map { left > ids.count ? .behind(last, $0, left: left - ids.count) : .none } ?? .none
+      return ids
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import ChangeDetails
+
+/// The list of one fetch at one commit, in a form that can be updated with the touched assets of later commits. A copy
+/// costs nothing, and shares all unchanged parts with the original.
+package struct OrderedList: Sendable {
+  /// The entries in order. For a fetch with a limit, a reserve follows, so that a removal needs no new fetch.
+  package internal(set) var entries: OrderedIDs
+  /// Whether the fetch has no rows after the last entry.
+  var isWhole: Bool
+  package let limit: Int?
+  /// The approximate size of the parts that it does not share with the list from which it was made, in bytes.
+  package internal(set) var ownByteCount: Int
+
+  /// The number of ids, with the limit applied.
+  package var count: Int { min(entries.count, limit ?? .max) }
+
+  /// The ids, with the limit applied.
+  /// - Complexity: O(n)
+  package var ids: [Int64] { entries.ids(in: 0..<count) }
+
+  /// - Complexity: O(log n)
+  package var digest: String { entries.digest(ofFirst: count).description }
+
+  init(entries: OrderedIDs, isWhole: Bool, limit: Int?) {
+    self.entries = entries
+    self.isWhole = isWhole
+    self.limit = limit
+    ownByteCount = 0
+    ownByteCount = byteCount
+  }
+
+  /// A list that is given as it is, in an order that can't be updated.
+  package init(ids: [Int64]) { self.init(entries: OrderedIDs(ids: ids), isWhole: true, limit: nil) }
+
+  /// Compares count and digest. Two different lists are taken as equal with a probability of 2⁻⁶¹.
+  /// - Complexity: O(log n), so a million ids are not compared when a photo changed but stayed in its place.
+  package func hasSameIDs(as other: OrderedList) -> Bool {
+    count == other.count && entries.digest(ofFirst: count) == other.entries.digest(ofFirst: count)
+  }
+
+  /// The approximate memory that it takes, including parts that it shares with other lists.
+  package var byteCount: Int { 256 + entries.count * Self.bytesPerEntry }
+
+  /// An id, its number, and its share of the nodes and maps.
+  private static let bytesPerEntry = 26
+  /// The size of the nodes and pages from the root to a leaf that an edit copies.
+  static let bytesPerEdit = 12 << 10
+
+  mutating func noteEdits(_ count: Int) {
+    ownByteCount = min(count * Self.bytesPerEdit, byteCount)
+  }
+
+  /// The number of rows that are fetched for a list with a limit.
+  static func fetchCount(limit: Int) -> Int { limit + limit / 4 + 64 }
+}

@@ -1,0 +1,103 @@
+import GRDB
+
+/// The catalog's record of one file.
+package struct CatalogFile: Hashable, Sendable {
+  package var assetID: Int64
+  /// The position among the asset's resources. The resource to show has 0.
+  package var position: Int
+  /// Why the asset's content could not be read.
+  package var failure: String?
+}
+
+extension CatalogReader {
+  /// The assets to which these files belong, parallel to the paths. 0 if there is none.
+  package func assetIDs(paths: [[UInt8]]) throws -> [Int64] {
+    var finder = try PathFinder(database)
+    return try paths.map { try finder.file($0)?.assetID ?? 0 }
+  }
+
+  package func file(path: [UInt8]) throws -> CatalogFile? {
+    var finder = try PathFinder(database)
+    return try finder.file(path)
+  }
+
+  package func file(directory: Int64, name: [UInt8]) throws -> CatalogFile? {
+    try PathFinder(database).file(directory: directory, name: name)
+  }
+
+  /// The directory with this path. If roots are nested, it belongs to the innermost root that knows it.
+  package func directoryID(path: [UInt8]) throws -> Int64? {
+    var finder = try PathFinder(database)
+    return try finder.directory(path)
+  }
+}
+
+/// Finds directories and files by path, each directory once. It is for one call, because it remembers one snapshot.
+private struct PathFinder {
+  private static let slash = UInt8(ascii: "/")
+
+  /// The roots' directories with the components of their paths, the longest first.
+  private let tops: [(id: Int64, components: [ArraySlice<UInt8>])]
+  private let child: RawStatement
+  private let resource: RawStatement
+  private var known: [ArraySlice<UInt8>: [Int64]] = [:]
+
+  init(_ database: Database) throws {
+    var tops: [(id: Int64, components: [ArraySlice<UInt8>])] = []
+    let statement = try RawStatement(
+      database, "SELECT directory.id, root.path FROM root JOIN directory ON directory.root_id = root.id")
+    try statement.forEachRow {
+      tops.append((statement.int64(0), statement.bytes(1).split(separator: Self.slash)))
+    }
+    self.tops = tops.sorted { $0.components.count > $1.components.count }
+    child = try RawStatement(database, "SELECT id FROM directory WHERE parent_id = ? AND name = ?")
+    resource = try RawStatement(
+      database,
+      "SELECT resource.asset_id, resource.position, asset.failure FROM resource "
+        + "JOIN asset ON asset.id = resource.asset_id WHERE resource.directory_id = ? AND resource.name = ?")
+  }
+
+  func file(directory: Int64, name: [UInt8]) throws -> CatalogFile? {
+    resource.bind(1, directory)
+    resource.bind(2, text: name)
+    return try resource.firstRow {
+      CatalogFile(
+        assetID: resource.int64(0), position: Int(resource.int64(1)), failure: resource.optionalText(2))
+    }
+  }
+
+  mutating func file(_ path: [UInt8]) throws -> CatalogFile? {
+    guard path.first == Self.slash, let lastSlash = path.lastIndex(of: Self.slash), lastSlash + 1 < path.count else {
+      return nil
+    }
+    let name = Array(path[(lastSlash + 1)...])
+    for directory in try directories(path[..<lastSlash]) {
+      if let file = try file(directory: directory, name: name) { return file }
+    }
+    return nil
+  }
+
+  mutating func directory(_ path: [UInt8]) throws -> Int64? {
+    guard path.first == Self.slash else { return nil }
+    return try directories(path[...]).first
+  }
+
+  /// One directory for each root that knows the path, the innermost first.
+  private mutating func directories(_ path: ArraySlice<UInt8>) throws -> [Int64] {
+    if let found = known[path] { return found }
+    let components = path.split(separator: Self.slash)
+    var found: [Int64] = []
+    for top in tops where components.starts(with: top.components) {
+      var current: Int64? = top.id
+      for name in components.dropFirst(top.components.count) {
+        guard let parent = current else { break }
+        child.bind(1, parent)
+        child.bind(2, text: Array(name))
+        current = try child.firstRow { child.int64(0) }
+      }
+      if let current { found.append(current) }
+    }
+    known[path] = found
+    return found
+  }
+}

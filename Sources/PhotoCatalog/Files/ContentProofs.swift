@@ -1,0 +1,152 @@
+import GRDB
+
+// The files whose samples and hashes are wanted, and their results. `resource.proof_state` holds the state. A trigger
+// of the schema requests the hashes of files that share size and fingerprint.
+
+extension FileLookups {
+  /// Files without a sample of which this file may be a copy with the same name and modification time.
+  ///
+  /// - Complexity: O(log n). Of many such files, only some are read. New assets have no proof state, so none of them is.
+  package func unsampledOriginals(of copy: FileRow) throws -> [FileRow] {
+    guard let fingerprint = copy.marks.fingerprint else { return [] }
+    let select = try RawStatement(
+      databaseBesideNewAssets,
+      """
+      SELECT * FROM (
+        SELECT \(Self.fileColumns) FROM resource
+        WHERE fingerprint = ? AND byte_count = ? AND proof_state <> 0 AND proof_state IN (1, 2, -1, -2)
+          AND modification_time = ? LIMIT 64)
+      WHERE name = ? AND sample IS NULL LIMIT 4
+      """)
+    select.bind(1, Int64(bitPattern: fingerprint))
+    select.bind(2, copy.byteCount)
+    select.bind(3, copy.modificationTime)
+    select.bind(4, text: copy.name)
+    var rows: [FileRow] = []
+    try select.forEachRow { rows.append(file(select)) }
+    return rows
+  }
+
+  /// Files whose wanted hash or sample is missing, by their assets' ids.
+  ///
+  /// - Parameters:
+  ///   - assetID: files of this asset and of assets with smaller ids are left out.
+  ///   - isWhole: true for hashes, false for samples.
+  package func filesToProve(after assetID: Int64, isWhole: Bool, limit: Int) throws -> [FileRow] {
+    let select = try RawStatement(
+      database,
+      """
+      SELECT \(Self.fileColumns) FROM resource INDEXED BY \(isWhole ? "resource_unhashed" : "resource_unsampled")
+      WHERE \(Self.missing(isWhole)) AND asset_id > ? ORDER BY asset_id LIMIT ?
+      """)
+    select.bind(1, assetID)
+    select.bind(2, limit)
+    var rows: [FileRow] = []
+    try select.forEachRow { rows.append(file(select)) }
+    return rows
+  }
+
+  /// The numbers of wanted samples and hashes that are missing.
+  ///
+  /// - Complexity: O(k) for k missing ones, only over indexes.
+  package func proofCounts() throws -> (unsampled: Int, unhashed: Int) {
+    let count = try RawStatement(
+      database,
+      "SELECT (SELECT count(*) FROM resource WHERE \(Self.missing(false))), "
+        + "(SELECT count(*) FROM resource WHERE \(Self.missing(true)))")
+    return try count.firstRow { (Int(count.int64(0)), Int(count.int64(1))) } ?? (0, 0)
+  }
+
+  private static func missing(_ isWhole: Bool) -> String {
+    isWhole
+      ? "proof_state = 2 AND hash IS NULL AND fingerprint IS NOT NULL"
+      : "proof_state > 0 AND sample IS NULL AND fingerprint IS NOT NULL"
+  }
+}
+
+extension CatalogWriter {
+  /// Requests the samples of new files, and the hashes of those with user data.
+  ///
+  /// - Returns: whether there are further new files.
+  package func wantProofsOfNewFiles(limit: Int) throws -> Bool {
+    let range = try RawStatement(
+      database,
+      """
+      SELECT proof_through, (SELECT max(id) FROM (SELECT id FROM asset WHERE id > proof_through ORDER BY id LIMIT ?1)),
+        (SELECT max(id) FROM asset)
+      FROM library
+      """)
+    range.bind(1, limit)
+    let found = try range.firstRow { (range.int64(0), range.optionalInt64(1), range.optionalInt64(2)) }
+    guard let found, let last = found.1, let newest = found.2 else { return false }
+    let want = try RawStatement(
+      database,
+      """
+      UPDATE resource SET proof_state =
+        CASE WHEN a.is_favorite OR a.is_hidden OR EXISTS (SELECT 1 FROM album_asset m WHERE m.asset_id = a.id) THEN 2
+          ELSE max(abs(proof_state), 1) END
+      FROM asset a
+      WHERE a.id > ?1 AND a.id <= ?2 AND resource.directory_id = a.directory_id AND resource.name = a.name
+      """)
+    want.bind(1, found.0)
+    want.bind(2, last)
+    try want.run()
+    let through = try RawStatement(database, "UPDATE library SET proof_through = ?")
+    through.bind(1, last)
+    try through.run()
+    return last < newest
+  }
+
+  /// Requests the hash of an asset that got user data.
+  func wantHash(of id: Int64) throws { try setProofState(of: id, "2", where: "proof_state <> 2") }
+
+  /// Postpones a file that can't be read or is on a network. It is read when it changes, or on request.
+  package func putOffProof(of id: Int64) throws {
+    try setProofState(of: id, "-proof_state", where: "proof_state > 0")
+  }
+
+  private func setProofState(of id: Int64, _ value: String, where condition: String) throws {
+    let update = try RawStatement(
+      database,
+      """
+      UPDATE resource SET proof_state = \(value)
+      WHERE (directory_id, name) = (SELECT directory_id, name FROM asset WHERE id = ?) AND \(condition)
+      """)
+    update.bind(1, id)
+    try update.run()
+  }
+
+  /// Requests the postponed samples and hashes of the files in these directories, as a user asked for.
+  package func wantProofs(in directories: [Int64]) throws {
+    let update = try RawStatement(
+      database, "UPDATE resource SET proof_state = -proof_state WHERE directory_id = ? AND proof_state < 0")
+    for directory in directories {
+      update.bind(1, directory)
+      try update.run()
+    }
+  }
+
+  /// Writes the sample and hash of a file, if its size, times and inode are still those of the row.
+  package func keepMarks(of row: FileRow) throws {
+    let update = try RawStatement(
+      database,
+      """
+      UPDATE resource SET sample = ?, hash = ?
+      WHERE directory_id = ? AND name = ? AND byte_count = ? AND modification_time = ? AND change_time = ? AND inode = ?
+      """)
+    update.bind(1, row.marks.sample)
+    update.bind(2, row.marks.hash)
+    update.bind(3, row.directoryID)
+    update.bind(4, text: row.name)
+    update.bind(5, row.byteCount)
+    update.bind(6, row.modificationTime)
+    update.bind(7, row.changeTime)
+    update.bind(8, Int64(bitPattern: row.inode))
+    try update.run()
+    guard let journal, journal.holds(row.assetID), try database.changesCount > 0 else { return }
+    var reading = try UserDataReading(database)
+    guard var entry = try reading.entry(of: row.assetID) else { return }
+    entry.others = journal.others(of: row.assetID)
+    journalRecords.append(.asset(entry))
+  }
+}

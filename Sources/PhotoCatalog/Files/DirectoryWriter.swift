@@ -1,0 +1,244 @@
+import GRDB
+
+/// A root as the catalog knows it.
+package struct RootRow: Hashable, Sendable {
+  package let id: Int64
+  package let path: [UInt8]
+  package var isAvailable: Bool
+}
+
+/// A directory as the catalog knows it. Its path consists of its parents' names and its own.
+package struct DirectoryRow: Hashable, Sendable {
+  package let id: Int64
+  /// nil for the top of a root.
+  package var parentID: Int64?
+  /// The root, only for a top.
+  package var rootID: Int64?
+  /// The bytes from the file system. It is empty for a top.
+  package var name: [UInt8]
+  package var volumeID: Int64
+  package var inode: UInt64
+  package var birthTime: Int64
+  /// False for the top of a file system that was mounted in a folder and is now unmounted.
+  package var isAvailable: Bool
+
+  package init(
+    id: Int64, parentID: Int64?, rootID: Int64?, name: [UInt8], volumeID: Int64, inode: UInt64, birthTime: Int64,
+    isAvailable: Bool = true
+  ) {
+    self.id = id
+    self.parentID = parentID
+    self.rootID = rootID
+    self.name = name
+    self.volumeID = volumeID
+    self.inode = inode
+    self.birthTime = birthTime
+    self.isAvailable = isAvailable
+  }
+}
+
+extension CatalogReader {
+  package func roots() throws -> [RootRow] {
+    var rows: [RootRow] = []
+    let select = try RawStatement(database, "SELECT id, path, is_available FROM root ORDER BY id")
+    try select.forEachRow {
+      rows.append(RootRow(id: select.int64(0), path: select.bytes(1), isAvailable: select.bool(2)))
+    }
+    return rows
+  }
+
+  /// The identity of each volume, by its id.
+  package func volumes() throws -> [Int64: String] {
+    var identities: [Int64: String] = [:]
+    let select = try RawStatement(database, "SELECT id, identity FROM volume")
+    try select.forEachRow { identities[select.int64(0)] = select.text(1) }
+    return identities
+  }
+
+  /// The identity of the volume that holds a directory.
+  package func volumeIdentity(ofDirectory id: Int64) throws -> String? {
+    let select = try RawStatement(
+      database, "SELECT volume.identity FROM directory JOIN volume ON volume.id = volume_id WHERE directory.id = ?")
+    select.bind(1, id)
+    return try select.firstRow { select.text(0) }
+  }
+
+  /// When each unavailable root went offline, in microseconds since 1970. Dates before the oldest commit in the history
+  /// are missing.
+  package func offlineDates() throws -> [Int64: Int64] {
+    var dates: [Int64: Int64] = [:]
+    let select = try RawStatement(
+      database,
+      """
+      SELECT root.id, max(history.date) FROM root JOIN history_root ON history_root.root_id = root.id
+      JOIN history ON history.sequence = history_root.sequence
+      WHERE root.is_available = 0 AND history_root.is_available = 0 AND history_root.directory_id IS NULL
+      GROUP BY root.id
+      """)
+    try select.forEachRow { dates[select.int64(0)] = select.int64(1) }
+    return dates
+  }
+
+  /// The ids of the smart albums by subtype.
+  package func smartAlbums() throws -> [String: Int64] {
+    var ids: [String: Int64] = [:]
+    let select = try RawStatement(database, "SELECT subtype, id FROM collection WHERE kind = 0")
+    try select.forEachRow { ids[select.text(0)] = select.int64(1) }
+    return ids
+  }
+
+  /// Every directory, ordered by id. A parent comes before children that were made later. The library builds its tree
+  /// in memory from this.
+  package func directories() throws -> [DirectoryRow] {
+    var rows: [DirectoryRow] = []
+    let select = try RawStatement(
+      database,
+      "SELECT id, parent_id, root_id, name, volume_id, inode, birth_time, is_available FROM directory ORDER BY id")
+    try select.forEachRow {
+      rows.append(
+        DirectoryRow(
+          id: select.int64(0), parentID: select.optionalInt64(1), rootID: select.optionalInt64(2),
+          name: select.bytes(3), volumeID: select.int64(4), inode: UInt64(bitPattern: select.int64(5)),
+          birthTime: select.int64(6), isAvailable: select.bool(7)))
+    }
+    return rows
+  }
+}
+
+extension CatalogWriter {
+  package func insertRoot(path: [UInt8]) throws -> Int64 {
+    let insert = try RawStatement(database, "INSERT INTO root (path) VALUES (?)")
+    insert.bind(1, text: path)
+    try insert.run()
+    return try database.lastInsertedRowID
+  }
+
+  package func setRootAvailable(_ id: Int64, _ isAvailable: Bool) throws {
+    let update = try RawStatement(database, "UPDATE root SET is_available = ? WHERE id = ?")
+    update.bind(1, isAvailable)
+    update.bind(2, id)
+    try update.run()
+  }
+
+  /// Sets the availability of the top of a file system that is mounted in a folder. It applies to everything below it.
+  package func setDirectoryAvailable(_ id: Int64, _ isAvailable: Bool) throws {
+    let update = try RawStatement(database, "UPDATE directory SET is_available = ? WHERE id = ?")
+    update.bind(1, isAvailable)
+    update.bind(2, id)
+    try update.run()
+  }
+
+  /// Gives a directory, and everything below it on the same file system, another volume. It is used if the file system
+  /// is now known by another identity.
+  package func setVolume(ofDirectoriesBelow id: Int64, from old: Int64, to new: Int64) throws {
+    let update = try RawStatement(
+      database,
+      """
+      WITH RECURSIVE below(id) AS (
+        SELECT ?1 UNION ALL SELECT d.id FROM below b JOIN directory d ON d.parent_id = b.id)
+      UPDATE directory SET volume_id = ?3 WHERE volume_id = ?2 AND id IN (SELECT id FROM below)
+      """)
+    update.bind(1, id)
+    update.bind(2, old)
+    update.bind(3, new)
+    try update.run()
+  }
+
+  /// Clears the inodes of a directory and of everything below it, because they mean nothing on another file system.
+  package func forgetInodes(below id: Int64) throws {
+    for table in ["directory", "resource"] {
+      let key = table == "directory" ? "id" : "directory_id"
+      let update = try RawStatement(
+        database,
+        """
+        WITH RECURSIVE below(id) AS (
+          SELECT ?1 UNION ALL SELECT d.id FROM below b JOIN directory d ON d.parent_id = b.id)
+        UPDATE \(table) SET inode = 0, birth_time = 0 WHERE \(key) IN (SELECT id FROM below)
+        """)
+      update.bind(1, id)
+      try update.run()
+    }
+  }
+
+  /// Deletes a root. Its directories must be deleted already.
+  package func deleteRoot(_ id: Int64) throws {
+    let delete = try RawStatement(database, "DELETE FROM root WHERE id = ?")
+    delete.bind(1, id)
+    try delete.run()
+  }
+
+  /// Returns the volume with this identity. It is added if it is new.
+  package func volume(identity: String) throws -> Int64 {
+    let select = try RawStatement(database, "SELECT id FROM volume WHERE identity = ?")
+    select.bind(1, identity)
+    if let id = try select.firstRow({ select.int64(0) }) { return id }
+    let insert = try RawStatement(database, "INSERT INTO volume (identity) VALUES (?)")
+    insert.bind(1, identity)
+    try insert.run()
+    return try database.lastInsertedRowID
+  }
+
+  /// Adds a directory together with its folder album.
+  ///
+  /// - Returns: The ids of the directory and of its album.
+  package func insertDirectory(
+    parentID: Int64?, rootID: Int64?, name: [UInt8], volumeID: Int64, inode: UInt64, birthTime: Int64
+  ) throws -> (directory: Int64, album: Int64) {
+    let insert = try RawStatement(
+      database,
+      "INSERT INTO directory (parent_id, root_id, name, volume_id, inode, birth_time) VALUES (?, ?, ?, ?, ?, ?)")
+    insert.bind(1, parentID)
+    insert.bind(2, rootID)
+    insert.bind(3, text: name)
+    insert.bind(4, volumeID)
+    insert.bind(5, Int64(bitPattern: inode))
+    insert.bind(6, birthTime)
+    try insert.run()
+    let directory = try database.lastInsertedRowID
+    let album = try RawStatement(database, "INSERT INTO collection (kind, directory_id) VALUES (2, ?)")
+    album.bind(1, directory)
+    try album.run()
+    return (directory, try database.lastInsertedRowID)
+  }
+
+  /// Writes the place and identity of a directory. This changes one row, however much the directory holds.
+  package func updateDirectory(_ row: DirectoryRow) throws {
+    let update = try RawStatement(
+      database,
+      """
+      UPDATE directory SET parent_id = ?, root_id = ?, name = ?, volume_id = ?, inode = ?, birth_time = ? WHERE id = ?
+      """)
+    update.bind(1, row.parentID)
+    update.bind(2, row.rootID)
+    update.bind(3, text: row.name)
+    update.bind(4, row.volumeID)
+    update.bind(5, Int64(bitPattern: row.inode))
+    update.bind(6, row.birthTime)
+    update.bind(7, row.id)
+    try update.run()
+  }
+
+  /// Removes a directory, its folder album and the assets directly in it. The directories below it must be gone
+  /// already.
+  ///
+  /// - Returns: The ids of the album and of the assets.
+  package func deleteDirectory(_ id: Int64) throws -> (album: Int64?, assets: [Int64]) {
+    let assets = try files(in: id).map(\.assetID)
+    for asset in assets { try deleteAsset(asset) }
+    let find = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
+    find.bind(1, id)
+    let album = try find.firstRow { find.int64(0) }
+    for sql in ["DELETE FROM collection WHERE directory_id = ?", "DELETE FROM directory WHERE id = ?"] {
+      let delete = try RawStatement(database, sql)
+      delete.bind(1, id)
+      try delete.run()
+    }
+    return (album, assets)
+  }
+
+  package func folderAlbum(of directoryID: Int64) throws -> Int64? {
+    let select = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
+    select.bind(1, directoryID)
+    return try select.firstRow { select.int64(0) }
+  }
+}

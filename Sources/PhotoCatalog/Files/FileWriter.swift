@@ -1,0 +1,208 @@
+import GRDB
+import PhotoModel
+import PredicateLanguage
+
+/// A file as the catalog last saw it. Times are nanoseconds since 1970.
+package struct FileRow: Hashable, Sendable {
+  package let assetID: Int64
+  package var directoryID: Int64
+  package var name: [UInt8]
+  package var byteCount: Int64
+  package var modificationTime: Int64
+  package var changeTime: Int64
+  package var inode: UInt64
+  package var birthTime: Int64
+  /// When its content was read. 0 if it has not been readable yet.
+  package var readTime: Int64
+  /// The digests of its content when it was read. Sample and hash belong to the file with this row's size, times and
+  /// inode.
+  package var marks: ContentMarks
+
+  package init(
+    assetID: Int64, directoryID: Int64, name: [UInt8], byteCount: Int64, modificationTime: Int64, changeTime: Int64,
+    inode: UInt64, birthTime: Int64, readTime: Int64, marks: ContentMarks = ContentMarks()
+  ) {
+    self.assetID = assetID
+    self.directoryID = directoryID
+    self.name = name
+    self.byteCount = byteCount
+    self.modificationTime = modificationTime
+    self.changeTime = changeTime
+    self.inode = inode
+    self.birthTime = birthTime
+    self.readTime = readTime
+    self.marks = marks
+  }
+
+  package func of(asset id: Int64) -> FileRow {
+    FileRow(
+      assetID: id, directoryID: directoryID, name: name, byteCount: byteCount, modificationTime: modificationTime,
+      changeTime: changeTime, inode: inode, birthTime: birthTime, readTime: readTime, marks: marks)
+  }
+}
+
+/// The metadata of a file's content, in the form of the catalog.
+package struct AssetContent: Hashable, Sendable {
+  package var mediaType: MediaType
+  package var mediaSubtypes: MediaSubtypes
+  package var contentType: String
+  /// The date in the file's own metadata. The asset's date may come from another source (see ``CreationDate``).
+  package var creationDate: PhotoDate?
+  package var pixelWidth: Int?
+  package var pixelHeight: Int?
+  package var orientation: Int?
+  package var durationSeconds: Double?
+  package var location: Location?
+  package var camera: Camera?
+  package var title: String?
+  package var caption: String?
+  package var keywords: [String]
+  package var rating: Int?
+  package var failure: String?
+
+  package init(
+    mediaType: MediaType, mediaSubtypes: MediaSubtypes, contentType: String, creationDate: PhotoDate? = nil,
+    pixelWidth: Int? = nil, pixelHeight: Int? = nil, orientation: Int? = nil, durationSeconds: Double? = nil,
+    location: Location? = nil, camera: Camera? = nil, title: String? = nil, caption: String? = nil,
+    keywords: [String] = [],
+    rating: Int? = nil, failure: String? = nil
+  ) {
+    self.mediaType = mediaType
+    self.mediaSubtypes = mediaSubtypes
+    self.contentType = contentType
+    self.creationDate = creationDate
+    self.pixelWidth = pixelWidth
+    self.pixelHeight = pixelHeight
+    self.orientation = orientation
+    self.durationSeconds = durationSeconds
+    self.location = location
+    self.camera = camera
+    self.title = title
+    self.caption = caption
+    self.keywords = keywords
+    self.rating = rating
+    self.failure = failure
+  }
+
+  /// Returns the fields that differ from those in the catalog, without the bytes and the creation date.
+  func changedFields(since held: AssetContent?) -> ChangedFields {
+    var fields: ChangedFields = []
+    if held?.keywords != keywords { fields.insert(.keywords) }
+    var rest = held
+    rest?.keywords = keywords
+    rest?.creationDate = creationDate
+    if rest != self { fields.insert(.metadata) }
+    return fields
+  }
+}
+
+extension CatalogWriter {
+  /// Writes the current content of an asset's file. The user data stays.
+  package func updateContent(_ content: AssetContent, file row: FileRow) throws {
+    try keepingWords(of: row.assetID) { try writeContent(content, file: row) }
+    try updateStat(row)
+  }
+
+  /// Returns the fields of an asset that ``updateContent(_:file:)`` will change, without its bytes.
+  package func changedFields(by content: AssetContent, file row: FileRow) throws -> ChangedFields {
+    let fields = content.changedFields(since: try self.content(of: row.assetID))
+    let held = try creationDate(of: row.assetID)
+    let created = CreationDate(content, row, held: held, seenDate: date, now: date)
+    return created == held ? fields : fields.union(.metadata)
+  }
+
+  private func writeContent(_ content: AssetContent, file row: FileRow) throws {
+    let held = try creationDate(of: row.assetID)
+    let created = CreationDate(content, row, held: held, seenDate: date, now: date)
+    let asset = try RawStatement(
+      database,
+      """
+      UPDATE asset SET media_type = ?1, media_subtypes = ?2, pixel_width = ?3, pixel_height = ?4, orientation = ?5,
+        duration = ?6, latitude = ?7, longitude = ?8, altitude = ?9, camera_make = ?10, camera_model = ?11,
+        camera_lens = ?12, exposure = ?13, f_number = ?14, iso = ?15, focal_length = ?16, flash_fired = ?17,
+        title = ?18, caption = ?19, rating = ?20, failure = ?21, content_type = ?22, creation_date = ?23,
+        creation_offset = ?24, creation_source = ?25, local_date = ?26, byte_count = ?27, modification_date = ?28
+      WHERE id = ?29
+      """)
+    content.bind(to: asset, from: 1)
+    created.bind(to: asset, from: 23)
+    asset.bind(27, row.byteCount)
+    asset.bind(28, row.modificationTime / 1000)
+    asset.bind(29, row.assetID)
+    try asset.run()
+    let resource = try RawStatement(
+      database, "UPDATE resource SET kind = ?, content_type = ? WHERE directory_id = ? AND name = ?")
+    resource.bind(1, content.mediaType.resourceKind)
+    resource.bind(2, content.contentType)
+    resource.bind(3, row.directoryID)
+    resource.bind(4, text: row.name)
+    try resource.run()
+    try updateKeywords(content.keywords, of: row.assetID)
+  }
+
+  /// Writes the size, times and identity of a file. The fields of its asset stay.
+  package func updateStat(_ row: FileRow) throws {
+    let update = try RawStatement(
+      database,
+      """
+      UPDATE resource SET byte_count = ?, modification_time = ?, change_time = ?, inode = ?, birth_time = ?, read_time = ?,
+        fingerprint = ?, sample = ?, hash = ?, proof_state = abs(proof_state)
+      WHERE directory_id = ? AND name = ?
+      """)
+    update.bind(1, row.byteCount)
+    update.bind(2, row.modificationTime)
+    update.bind(3, row.changeTime)
+    update.bind(4, Int64(bitPattern: row.inode))
+    update.bind(5, row.birthTime)
+    update.bind(6, row.readTime)
+    update.bind(7, marks: row.marks)
+    update.bind(10, row.directoryID)
+    update.bind(11, text: row.name)
+    try update.run()
+  }
+
+  /// Moves a file to another place, which must be free.
+  ///
+  /// - Returns: Whether the asset's creation date changed, because a name may contain a date.
+  @discardableResult
+  package func moveFile(_ row: FileRow, to directoryID: Int64, name: [UInt8]) throws -> Bool {
+    let resource = try RawStatement(
+      database, "UPDATE resource SET directory_id = ?, name = ? WHERE directory_id = ? AND name = ?")
+    resource.bind(1, directoryID)
+    resource.bind(2, text: name)
+    resource.bind(3, row.directoryID)
+    resource.bind(4, text: row.name)
+    try resource.run()
+    let asset = try RawStatement(
+      database, "UPDATE asset SET directory_id = ?, name = ?, name_key = ? WHERE id = ?")
+    asset.bind(1, directoryID)
+    asset.bind(2, text: name)
+    asset.bind(3, CaseFolding.fold(FilePath.nameText(name)))
+    asset.bind(4, row.assetID)
+    if name == row.name {
+      try asset.run()
+      return false
+    }
+    try keepingWords(of: row.assetID) { try asset.run() }
+    return try updateCreationDate(of: row, name: name)
+  }
+
+  /// Removes an asset and its files from the catalog without a tombstone (see ``bury(_:directoryPath:date:)``).
+  package func deleteAsset(_ id: Int64) throws {
+    let place = try RawStatement(database, "SELECT directory_id, name FROM asset WHERE id = ?")
+    place.bind(1, id)
+    guard let (directory, name) = try place.firstRow({ (place.int64(0), place.bytes(1)) }) else { return }
+    let first = try RawStatement(database, "DELETE FROM resource WHERE directory_id = ? AND name = ?")
+    first.bind(1, directory)
+    first.bind(2, text: name)
+    try first.run()
+    try keepingWords(of: id) {
+      try deleteKeywords(of: id)
+      for sql in ["DELETE FROM resource WHERE asset_id = ? AND position > 0", "DELETE FROM asset WHERE id = ?"] {
+        let delete = try RawStatement(database, sql)
+        delete.bind(1, id)
+        try delete.run()
+      }
+    }
+  }
+}

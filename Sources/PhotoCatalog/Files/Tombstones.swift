@@ -1,0 +1,354 @@
+import GRDB
+import PhotoModel
+
+/// The record of an asset that left the library. It has what is needed to recognize the file if it returns, and all
+/// data that the user gave the asset.
+package struct Tombstone: Hashable, Sendable {
+  package let assetID: Int64
+  /// Microseconds since 1970. nil if it never expires, as a tombstone that a rebuild makes from the journal of user
+  /// data.
+  package var deletedDate: Int64?
+  /// The library's age at the deletion (see ``FileLookups/libraryAge(at:)``). The expiry is computed from it.
+  package var deletedAge: Int64
+  /// The absolute path of its first file.
+  package var path: [UInt8]
+  /// The id of the volume in the catalog (see ``CatalogWriter/volume(identity:)``). If it is nil, inode and birth time
+  /// are unknown too.
+  package var volumeID: Int64?
+  package var inode: UInt64
+  /// Nanoseconds since 1970. 0 if the file system does not record it.
+  package var birthTime: Int64
+  /// nil if unknown.
+  package var byteCount: Int64?
+  /// Nanoseconds since 1970.
+  package var modificationTime: Int64
+  package var marks: ContentMarks
+  /// The last time at which its file certainly existed, in nanoseconds since 1970. 0 if unknown.
+  package var seenTime: Int64
+  /// Microseconds since 1970.
+  package var addedDate: Int64
+  /// nil if unknown.
+  package var creationDate: CreationDate?
+  package var isFavorite: Bool
+  package var isHidden: Bool
+  package var albums: [Membership]
+
+  /// A user's album that contained it, and its position there.
+  package struct Membership: Hashable, Sendable {
+    package let albumID: Int64
+    package let rank: Double
+
+    package init(albumID: Int64, rank: Double) {
+      self.albumID = albumID
+      self.rank = rank
+    }
+  }
+
+  package init(
+    assetID: Int64, deletedDate: Int64?, deletedAge: Int64 = 0, path: [UInt8], volumeID: Int64? = nil,
+    inode: UInt64 = 0, birthTime: Int64 = 0, byteCount: Int64? = nil, modificationTime: Int64 = 0,
+    marks: ContentMarks = ContentMarks(), seenTime: Int64 = 0, addedDate: Int64, creationDate: CreationDate? = nil,
+    isFavorite: Bool = false,
+    isHidden: Bool = false, albums: [Membership] = []
+  ) {
+    self.assetID = assetID
+    self.deletedDate = deletedDate
+    self.deletedAge = deletedAge
+    self.path = path
+    self.volumeID = volumeID
+    self.inode = inode
+    self.birthTime = birthTime
+    self.byteCount = byteCount
+    self.modificationTime = modificationTime
+    self.marks = marks
+    self.seenTime = seenTime
+    self.addedDate = addedDate
+    self.creationDate = creationDate
+    self.isFavorite = isFavorite
+    self.isHidden = isHidden
+    self.albums = albums
+  }
+}
+
+extension FileLookups {
+  private static var tombstoneColumns: String {
+    "asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count, modification_time, fingerprint, "
+      + "sample, hash, added_date, is_favorite, is_hidden, seen_time, deleted_age, creation_date, creation_offset, "
+      + "creation_source"
+  }
+
+  /// The number of tombstones.
+  package func tombstoneCount() throws -> Int {
+    let count = try RawStatement(database, "SELECT count(*) FROM tombstone")
+    return Int(try count.firstRow { count.int64(0) } ?? 0)
+  }
+
+  package func tombstone(of assetID: Int64) throws -> Tombstone? {
+    let select = try RawStatement(database, "SELECT \(Self.tombstoneColumns) FROM tombstone WHERE asset_id = ?")
+    select.bind(1, assetID)
+    return try tombstones(select).first
+  }
+
+  /// The tombstones of files that had this inode, on any volume.
+  package func tombstones(inode: UInt64) throws -> [Tombstone] {
+    let select = try RawStatement(
+      databaseBesideNewAssets,
+      "SELECT \(Self.tombstoneColumns) FROM tombstone WHERE inode = ? AND volume_id IS NOT NULL ORDER BY asset_id")
+    select.bind(1, Int64(bitPattern: inode))
+    return try tombstones(select)
+  }
+
+  /// The tombstones of files with this content.
+  package func tombstones(fingerprint: UInt64, byteCount: Int64) throws -> [Tombstone] {
+    let select = try RawStatement(
+      databaseBesideNewAssets,
+      "SELECT \(Self.tombstoneColumns) FROM tombstone WHERE fingerprint = ? AND byte_count = ? ORDER BY asset_id")
+    select.bind(1, Int64(bitPattern: fingerprint))
+    select.bind(2, byteCount)
+    return try tombstones(select)
+  }
+
+  /// The tombstones that a file may match by its content, of files with the same path.
+  ///
+  /// - Complexity: O(log n), because the list is bounded.
+  package func tombstones(like row: FileRow, inPlace path: [UInt8]) throws -> [Tombstone] {
+    guard let select = try tombstones(like: row, where: "path = ?3", by: "asset_id") else { return [] }
+    select.bind(3, text: path)
+    return try tombstones(select)
+  }
+
+  /// The tombstones that a file may match by its content: with the same modification time, or with the same hash. Of
+  /// many similar ones, it returns the newest few.
+  ///
+  /// - Complexity: O(log n), because the lists are bounded.
+  package func tombstones(like row: FileRow) throws -> [Tombstone] {
+    guard let sameTime = try tombstones(like: row, where: "modification_time = ?3") else { return [] }
+    sameTime.bind(3, row.modificationTime)
+    var found = try tombstones(sameTime)
+    if let hash = row.marks.hash, let sameHash = try tombstones(like: row, where: "hash = ?3") {
+      sameHash.bind(3, hash)
+      found += try tombstones(sameHash)
+    }
+    var known: Set<Int64> = []
+    return found.filter { known.insert($0.assetID).inserted }
+  }
+
+  /// - Parameter order: of many tombstones, the last ones by this column are returned.
+  private func tombstones(
+    like row: FileRow, where condition: String, by order: String = "deleted_date"
+  ) throws -> RawStatement? {
+    guard let fingerprint = row.marks.fingerprint else { return nil }
+    let select = try RawStatement(
+      databaseBesideNewAssets,
+      """
+      SELECT \(Self.tombstoneColumns) FROM tombstone WHERE \(condition) AND fingerprint = ?1 AND byte_count = ?2
+      ORDER BY \(order) DESC LIMIT 64
+      """)
+    select.bind(1, Int64(bitPattern: fingerprint))
+    select.bind(2, row.byteCount)
+    return select
+  }
+
+  /// Whether any tombstone has this size and fingerprint.
+  package func hasTombstone(fingerprint: UInt64, byteCount: Int64) throws -> Bool {
+    let select = try RawStatement(
+      databaseBesideNewAssets, "SELECT 1 FROM tombstone WHERE fingerprint = ? AND byte_count = ? LIMIT 1")
+    select.bind(1, Int64(bitPattern: fingerprint))
+    select.bind(2, byteCount)
+    return try select.firstRow { true } ?? false
+  }
+
+  /// The tombstones that never expire, of files that had this path.
+  package func lastingTombstones(path: [UInt8]) throws -> [Tombstone] {
+    let select = try RawStatement(
+      databaseBesideNewAssets,
+      "SELECT \(Self.tombstoneColumns) FROM tombstone WHERE path = ? AND deleted_date IS NULL ORDER BY asset_id")
+    select.bind(1, text: path)
+    return try tombstones(select)
+  }
+
+  /// Passes the keys of every tombstone: its inode, its fingerprint and, if it never expires, its path.
+  package func forEachTombstone(
+    _ body: (_ inode: UInt64?, _ fingerprint: UInt64?, _ lastingPath: [UInt8]?) -> Void
+  ) throws {
+    let select = try RawStatement(
+      database, "SELECT volume_id, inode, fingerprint, deleted_date, iif(deleted_date IS NULL, path, '') FROM tombstone"
+    )
+    try select.forEachRow {
+      body(
+        select.isNull(0) ? nil : UInt64(bitPattern: select.int64(1)),
+        select.optionalInt64(2).map(UInt64.init(bitPattern:)), select.isNull(3) ? select.bytes(4) : nil)
+    }
+  }
+
+  private func tombstones(_ select: RawStatement) throws -> [Tombstone] {
+    var tombstones: [Tombstone] = []
+    try select.forEachRow {
+      let byteCount = select.int64(6)
+      tombstones.append(
+        Tombstone(
+          assetID: select.int64(0), deletedDate: select.optionalInt64(1), deletedAge: select.int64(15),
+          path: select.bytes(2),
+          volumeID: select.optionalInt64(3), inode: UInt64(bitPattern: select.int64(4)), birthTime: select.int64(5),
+          byteCount: byteCount < 0 ? nil : byteCount, modificationTime: select.int64(7),
+          marks: select.marks(8), seenTime: select.int64(14), addedDate: select.int64(11),
+          creationDate: select.isNull(16) ? nil : CreationDate(select, from: 16), isFavorite: select.bool(12),
+          isHidden: select.bool(13)))
+    }
+    guard !tombstones.isEmpty else { return [] }
+    let albums = try RawStatement(
+      databaseBesideNewAssets,
+      "SELECT collection_id, rank FROM tombstone_album WHERE asset_id = ? ORDER BY collection_id")
+    for index in tombstones.indices {
+      albums.bind(1, tombstones[index].assetID)
+      try albums.forEachRow {
+        tombstones[index].albums.append(.init(albumID: albums.int64(0), rank: albums.double(1)))
+      }
+    }
+    return tombstones
+  }
+}
+
+extension CatalogWriter {
+  /// Adds a tombstone for an id that no asset has. It replaces one with the same id. New assets get larger ids.
+  package func insertTombstone(_ tombstone: Tombstone) throws {
+    try reserveIDs(through: tombstone.assetID)
+    try removeTombstone(tombstone.assetID)
+    let insert = try RawStatement(
+      database,
+      """
+      INSERT INTO tombstone (asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count, modification_time,
+        fingerprint, sample, hash, added_date, is_favorite, is_hidden, seen_time, deleted_age, creation_date,
+        creation_offset, creation_source)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    insert.bind(1, tombstone.assetID)
+    insert.bind(2, tombstone.deletedDate)
+    insert.bind(3, text: tombstone.path)
+    insert.bind(4, tombstone.volumeID)
+    insert.bind(5, Int64(bitPattern: tombstone.inode))
+    insert.bind(6, tombstone.birthTime)
+    insert.bind(7, tombstone.byteCount ?? -1)
+    insert.bind(8, tombstone.modificationTime)
+    insert.bind(9, marks: tombstone.marks)
+    insert.bind(12, tombstone.addedDate)
+    insert.bind(13, tombstone.isFavorite)
+    insert.bind(14, tombstone.isHidden)
+    insert.bind(15, tombstone.seenTime)
+    insert.bind(16, tombstone.deletedAge)
+    insert.bind(17, tombstone.creationDate?.date.microseconds)
+    insert.bind(18, tombstone.creationDate?.date.offsetMinutes)
+    insert.bind(19, tombstone.creationDate?.source.code)
+    try insert.run()
+    let album = try RawStatement(
+      database, "INSERT INTO tombstone_album (asset_id, collection_id, rank) VALUES (?, ?, ?)")
+    for membership in tombstone.albums {
+      album.bind(1, tombstone.assetID)
+      album.bind(2, membership.albumID)
+      album.bind(3, membership.rank)
+      try album.run()
+    }
+  }
+
+  /// Deletes an asset with its files, and leaves a tombstone.
+  ///
+  /// - Parameters:
+  ///   - directoryPath: The directory of its first file, with a slash at its end.
+  ///   - date: Microseconds since 1970.
+  /// - Returns: The keys by which its file can be found again, inode and fingerprint. nil if there is no such asset.
+  package func bury(
+    _ id: Int64, directoryPath: [UInt8], date: Int64
+  ) throws -> (inode: UInt64, fingerprint: UInt64?)? {
+    let insert = try RawStatement(
+      database,
+      """
+      INSERT OR REPLACE INTO tombstone (asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count,
+        modification_time, fingerprint, sample, hash, added_date, is_favorite, is_hidden, seen_time, deleted_age,
+        creation_date, creation_offset, creation_source)
+      SELECT a.id, ?2, ?3 || a.name, d.volume_id, r.inode, r.birth_time, r.byte_count, r.modification_time, r.fingerprint,
+        r.sample, r.hash, a.added_date, a.is_favorite, a.is_hidden, max(r.read_time, r.change_time), ?4, a.creation_date,
+        a.creation_offset, a.creation_source
+      FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
+        CROSS JOIN directory d ON d.id = a.directory_id
+      WHERE a.id = ?1
+      RETURNING inode, fingerprint, EXISTS (SELECT 1 FROM album_asset WHERE asset_id = ?1)
+      """)
+    insert.bind(1, id)
+    insert.bind(2, date)
+    insert.bind(3, text: directoryPath)
+    insert.bind(4, try libraryAge(at: date))
+    let buried = try insert.firstRow {
+      (
+        inode: UInt64(bitPattern: insert.int64(0)),
+        fingerprint: insert.optionalInt64(1).map(UInt64.init(bitPattern:)), hasAlbums: insert.bool(2)
+      )
+    }
+    guard let buried else { return nil }
+    if buried.hasAlbums {
+      let albums = try RawStatement(
+        database,
+        "INSERT INTO tombstone_album SELECT asset_id, collection_id, rank FROM album_asset WHERE asset_id = ?")
+      albums.bind(1, id)
+      try albums.run()
+    }
+    try deleteAsset(id)
+    return (buried.inode, buried.fingerprint)
+  }
+
+  /// Adds the asset of a tombstone again, with its id and all its user data, and removes the tombstone.
+  ///
+  /// - Parameter row: The file. Its `assetID` is ignored. Its directory must not have a file of that name.
+  /// - Returns: Whether its creation date is the same as before.
+  @discardableResult
+  package func restore(_ tombstone: Tombstone, content: AssetContent, file row: FileRow) throws -> Bool {
+    let id = tombstone.assetID
+    let created = CreationDate(
+      content, row, held: tombstone.creationDate, seenDate: tombstone.addedDate, now: date)
+    // Before the asset is there: it shares its content with others, not with its own tombstone.
+    try removeTombstone(id, hasAlbums: !tombstone.albums.isEmpty)
+    try insertFormerAsset(id, content, file: row, created: created, addedDate: tombstone.addedDate)
+    if tombstone.isFavorite { _ = try setFavorite(id, true) }
+    if tombstone.isHidden { _ = try setHidden(id, true) }
+    if !tombstone.albums.isEmpty {
+      let album = try RawStatement(
+        database,
+        """
+        INSERT INTO album_asset (collection_id, asset_id, rank) SELECT id, ?2, ?3 FROM collection WHERE id = ?1 AND kind = 1
+        """)
+      for membership in tombstone.albums {
+        album.bind(1, membership.albumID)
+        album.bind(2, id)
+        album.bind(3, membership.rank)
+        try album.run()
+      }
+      try wantHash(of: id)
+    }
+    return created == tombstone.creationDate
+  }
+
+  package func removeTombstone(_ assetID: Int64, hasAlbums: Bool = true) throws {
+    let tables = hasAlbums ? ["tombstone", "tombstone_album"] : ["tombstone"]
+    for sql in tables.map({ "DELETE FROM \($0) WHERE asset_id = ?" }) {
+      let delete = try RawStatement(databaseBesideNewAssets, sql)
+      delete.bind(1, assetID)
+      try delete.run()
+    }
+  }
+
+  /// Removes the tombstones of assets that were deleted before the library reached this age.
+  ///
+  /// - Complexity: O(all tombstones).
+  /// - Returns: The number of removed tombstones.
+  @discardableResult
+  package func pruneTombstones(before age: Int64) throws -> Int {
+    for sql in [
+      "DELETE FROM tombstone_album WHERE asset_id IN (SELECT asset_id FROM tombstone WHERE deleted_date IS NOT NULL AND deleted_age < ?)",
+      "DELETE FROM tombstone WHERE deleted_date IS NOT NULL AND deleted_age < ?",
+    ] {
+      let delete = try RawStatement(database, sql)
+      delete.bind(1, age)
+      try delete.run()
+    }
+    return try database.changesCount
+  }
+}

@@ -1,0 +1,44 @@
+import ChangeDetails
+import PhotoModel
+
+/// One reply of `ObserveCollections`: a page of the list of collections itself, or the difference from the reply before. See
+/// `org.photod.library`.
+public struct CollectionObservation: Codable, Hashable, Sendable {
+  public var token: String
+  public var previousToken: String?
+  /// Of the whole list, as is ``digest``, also beside a page of it.
+  public var count: Int
+  /// Of the collections' ids; what they show has no part in it.
+  public var digest: String
+  public var offset: Int?
+  public var collections: [AssetCollection]?
+  public var complete: Bool?
+  public var reload: Observation.Reload?
+  public var details: FetchResultChangeDetails?
+  /// Parallel to `details.insertedIDs`.
+  public var inserted: [AssetCollection]?
+  /// Parallel to `details.changedAfter`.
+  public var updated: [AssetCollection]?
+  /// In the order of the list before.
+  public var deleted: [Int64]?
+
+  public init(
+    token: String, previousToken: String? = nil, count: Int, digest: String, offset: Int? = nil,
+    collections: [AssetCollection]? = nil, complete: Bool? = nil, reload: Observation.Reload? = nil,
+    details: FetchResultChangeDetails? = nil, inserted: [AssetCollection]? = nil, updated: [AssetCollection]? = nil,
+    deleted: [Int64]? = nil
+  ) {
+    self.token = token
+    self.previousToken = previousToken
+    self.count = count
+    self.digest = digest
+    self.offset = offset
+    self.collections = collections
+    self.complete = complete
+    self.reload = reload
+    self.details = details
+    self.inserted = inserted
+    self.updated = updated
+    self.deleted = deleted
+  }
+}

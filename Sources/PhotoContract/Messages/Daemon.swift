@@ -1,0 +1,58 @@
+import PhotoModel
+
+// The messages of Status, Explain and Rescan.
+
+package struct StatusReply: Codable, Sendable {
+  package var status: LibraryStatus
+
+  package init(status: LibraryStatus) { self.status = status }
+}
+
+package struct ExplainRequest: Codable, Sendable {
+  package var path: String
+
+  package init(path: String) { self.path = path }
+}
+
+/// Why a path is, or is not, in the library.
+public struct PathExplanation: Codable, Hashable, Sendable {
+  /// indexed, unreadable, pending, offline, ignored, empty, notMedia, missing, outside; more may come.
+  public let state: String
+  /// Sentences for a person.
+  public let reason: String
+  public let assetID: Int64?
+
+  package init(state: String, reason: String, assetID: Int64?) {
+    self.state = state
+    self.reason = reason
+    self.assetID = assetID
+  }
+}
+
+package struct RescanRequest: Codable, Sendable {
+  package var path: String?
+  package var dryRun: Bool?
+  package var confirm: Bool?
+
+  package init(path: String? = nil, dryRun: Bool? = nil, confirm: Bool? = nil) {
+    self.path = path
+    self.dryRun = dryRun
+    self.confirm = confirm
+  }
+}
+
+/// The result of a rescan.
+public struct RescanResult: Codable, Hashable, Sendable {
+  public let inserted: Int
+  public let updated: Int
+  public let removed: Int
+  /// Of a dry run: this many of ``removed`` would stay for now, because so many are missing at once; nil: none.
+  public let heldBack: Int?
+
+  public init(inserted: Int, updated: Int, removed: Int, heldBack: Int? = nil) {
+    self.inserted = inserted
+    self.updated = updated
+    self.removed = removed
+    self.heldBack = heldBack
+  }
+}

@@ -1,0 +1,104 @@
+// The parameters of the errors of org.photod.library and org.photod.manage. Errors with the same parameters share a type.
+
+/// The errors that have nothing but a sentence for a person.
+package struct MessageError: Codable, Sendable {
+  package var message: String
+
+  package init(message: String) { self.message = message }
+}
+
+/// InvalidPredicate and InvalidText.
+package struct PositionError: Codable, Sendable {
+  package var message: String
+  /// Counted in Unicode scalars of the text, from 0.
+  package var position: Int
+
+  package init(message: String, position: Int) {
+    self.message = message
+    self.position = position
+  }
+}
+
+/// UnknownSortKey.
+package struct SortKeyError: Codable, Sendable {
+  package var key: String
+  package var known: [String]
+
+  package init(key: String, known: [String]) {
+    self.key = key
+    self.known = known
+  }
+}
+
+/// NoSuchAsset.
+package struct AssetIDsError: Codable, Sendable {
+  package var ids: [Int64]
+
+  package init(ids: [Int64]) { self.ids = ids }
+}
+
+/// NoSuchCollection.
+package struct NoSuchCollectionError: Codable, Sendable {
+  package var collection: String
+  package var similar: [String]
+
+  package init(collection: String, similar: [String]) {
+    self.collection = collection
+    self.similar = similar
+  }
+}
+
+/// AmbiguousCollection.
+package struct AmbiguousCollectionError: Codable, Sendable {
+  package var collection: String
+  package var candidates: [String]
+
+  package init(collection: String, candidates: [String]) {
+    self.collection = collection
+    self.candidates = candidates
+  }
+}
+
+/// ChangeTokenExpired.
+package struct TokenError: Codable, Sendable {
+  package var message: String
+  package var currentToken: String
+
+  package init(message: String, currentToken: String) {
+    self.message = message
+    self.currentToken = currentToken
+  }
+}
+
+/// ChangeRejected.
+package struct RejectionError: Codable, Sendable {
+  package var requestIndex: Int
+  package var message: String
+
+  package init(requestIndex: Int, message: String) {
+    self.requestIndex = requestIndex
+    self.message = message
+  }
+}
+
+/// NotAuthorized.
+package struct AuthorizationError: Codable, Sendable {
+  package var status: String
+  package var message: String
+
+  package init(status: String, message: String) {
+    self.status = status
+    self.message = message
+  }
+}
+
+/// NotInLibrary, NotABackup and CannotWrite.
+package struct PathError: Codable, Sendable {
+  package var path: String
+  package var message: String
+
+  package init(path: String, message: String) {
+    self.path = path
+    self.message = message
+  }
+}

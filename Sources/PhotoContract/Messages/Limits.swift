@@ -1,0 +1,23 @@
+/// The limits of calls, beside the bounds of their members in ``RequestBounds``. The interface files state these limits too,
+/// and a test compares them.
+package enum RequestLimits {
+  /// The longest path that photod-watch reports.
+  package static let maximumPathBytes = 65_535
+  /// The ids in all requests of one PerformChanges. They are one turn of the library's queue, of some ten milliseconds.
+  package static let maximumChangedIDs = 1_000
+  /// In Unicode scalars. The name is stored with every change and sent to all observers.
+  package static let maximumClientNameLength = 64
+  package static let defaultTimeoutSeconds = 30
+  package static let maximumTimeoutSeconds = 86_400
+}
+
+/// How large replies may be, as the interface files state it.
+package enum ReplyLimits {
+  package static let maximumBytes = 1 << 20
+  package static let defaultPage = 500
+  package static let maximumPage = 5_000
+  package static let idsPerPage = 40_000
+  /// At most, with the comma.
+  package static let bytesPerID = 21
+  package static let changesPerPage = 1_000
+}

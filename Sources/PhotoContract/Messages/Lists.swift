@@ -1,0 +1,123 @@
+import PhotoModel
+
+// The messages of Fetch, FetchIDs, GetAssets, FindAssets, FetchCollections and ListKeys.
+
+package struct FetchRequest: Codable, Sendable {
+  package var options: FetchOptions?
+  package var offset: Int?
+  package var count: Int?
+
+  package init(options: FetchOptions? = nil, offset: Int? = nil, count: Int? = nil) {
+    self.options = options
+    self.offset = offset
+    self.count = count
+  }
+}
+
+/// A part of a list of assets, at one token.
+public struct AssetPage: Codable, Hashable, Sendable {
+  public let token: String
+  /// The length of the whole list, after its limit.
+  public let total: Int
+  /// The position of the first of these assets in the list.
+  public let offset: Int
+  public let assets: [Asset]
+
+  package init(token: String, total: Int, offset: Int, assets: [Asset]) {
+    self.token = token
+    self.total = total
+    self.offset = offset
+    self.assets = assets
+  }
+}
+
+package struct FetchIDsRequest: Codable, Sendable {
+  package var options: FetchOptions?
+
+  package init(options: FetchOptions? = nil) { self.options = options }
+}
+
+/// A part of a list, as ids, at one token.
+public struct AssetIDPage: Codable, Hashable, Sendable {
+  public let token: String
+  /// The length of the whole list, after its limit.
+  public let total: Int
+  /// The position of the first of these ids in the list.
+  public let offset: Int
+  public let ids: [Int64]
+
+  package init(token: String, total: Int, offset: Int, ids: [Int64]) {
+    self.token = token
+    self.total = total
+    self.offset = offset
+    self.ids = ids
+  }
+}
+
+package struct GetAssetsRequest: Codable, Sendable {
+  package var ids: [Int64]
+
+  package init(ids: [Int64]) { self.ids = ids }
+}
+
+/// An id that is neither in `assets` nor in `missing` did not fit in the reply.
+package struct GetAssetsReply: Codable, Sendable {
+  package var token: String
+  package var assets: [Asset]
+  package var missing: [Int64]
+
+  package init(token: String, assets: [Asset], missing: [Int64]) {
+    self.token = token
+    self.assets = assets
+    self.missing = missing
+  }
+}
+
+package struct FindAssetsRequest: Codable, Sendable {
+  package var paths: [String]
+
+  package init(paths: [String]) { self.paths = paths }
+}
+
+package struct FindAssetsReply: Codable, Sendable {
+  package var token: String
+  /// Parallel to the paths of the request; 0 if no asset has the path.
+  package var ids: [Int64]
+
+  package init(token: String, ids: [Int64]) {
+    self.token = token
+    self.ids = ids
+  }
+}
+
+package struct FetchCollectionsRequest: Codable, Sendable {
+  /// Words of ``AssetCollection/Kind``; all kinds if it is nil.
+  package var kinds: [String]?
+  package var containingAsset: Int64?
+
+  package init(kinds: [String]? = nil, containingAsset: Int64? = nil) {
+    self.kinds = kinds
+    self.containingAsset = containingAsset
+  }
+}
+
+package struct CollectionPage: Codable, Sendable {
+  package var token: String
+  package var collections: [AssetCollection]
+
+  package init(token: String, collections: [AssetCollection]) {
+    self.token = token
+    self.collections = collections
+  }
+}
+
+/// The keys that lists can be made from. A later daemon may know more.
+public struct ListKeys: Codable, Hashable, Sendable {
+  public let predicateKeys: [String]
+  public let sortKeys: [String]
+
+  public init(predicateKeys: [String], sortKeys: [String]) {
+    self.predicateKeys = predicateKeys
+    self.sortKeys = sortKeys
+  }
+}

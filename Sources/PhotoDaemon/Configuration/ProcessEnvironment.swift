@@ -1,0 +1,66 @@
+import Glibc
+
+/// What the process was given: environment, ids, working directory; and the folders that the XDG Base Directory
+/// Specification 0.8 derives from them.
+package struct ProcessEnvironment: Sendable {
+  package var variables: [String: String]
+  package var processID: pid_t
+  package var userID: uid_t
+  /// What relative paths on the command line are relative to.
+  package var currentDirectory: String
+
+  package init(variables: [String: String], processID: pid_t, userID: uid_t, currentDirectory: String) {
+    self.variables = variables
+    self.processID = processID
+    self.userID = userID
+    self.currentDirectory = currentDirectory
+  }
+
+  /// Reads the environment and takes out of it what is meant for this process alone, so that no child of it finds
+  /// `LISTEN_FDS` or `NOTIFY_SOCKET`. Call it before any thread is started: `unsetenv` is not safe beside `getenv`.
+  package static func take() -> ProcessEnvironment {
+    var variables: [String: String] = [:]
+    var entry = environ
+    while let text = entry.pointee {
+      let pair = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if pair.count == 2 { variables[String(pair[0])] = String(pair[1]) }
+      entry += 1
+    }
+    for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"] {
+      unsetenv(name)
+    }
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let directory = getcwd(&buffer, buffer.count).map { String(cString: $0) } ?? "/"
+    return ProcessEnvironment(
+      variables: variables, processID: getpid(), userID: geteuid(), currentDirectory: directory)
+  }
+
+  /// `$HOME`, else what the user database says.
+  package var home: String? {
+    if let home = absolutePath("HOME") { return home }
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var buffer = [CChar](repeating: 0, count: 16_384)
+    guard getpwuid_r(userID, &entry, &buffer, buffer.count, &found) == 0, found != nil, let home = entry.pw_dir else {
+      return nil
+    }
+    return String(cString: home)
+  }
+
+  package var configurationHome: String? { absolutePath("XDG_CONFIG_HOME") ?? home.map { "\($0)/.config" } }
+  package var dataHome: String? { absolutePath("XDG_DATA_HOME") ?? home.map { "\($0)/.local/share" } }
+  package var stateHome: String? { absolutePath("XDG_STATE_HOME") ?? home.map { "\($0)/.local/state" } }
+  package var runtimeDirectory: String { absolutePath("XDG_RUNTIME_DIR") ?? "/run/user/\(userID)" }
+
+  /// Started by a service manager: it waits for READY=1, or holds the socket. Such a process answers and says what is
+  /// wrong with it rather than to exit and be started again for ever.
+  package var isActivated: Bool {
+    variables["NOTIFY_SOCKET"] != nil || variables["LISTEN_PID"] == "\(processID)"
+  }
+
+  /// The specification: a relative path is invalid and ignored.
+  private func absolutePath(_ name: String) -> String? {
+    guard let value = variables[name], value.hasPrefix("/") else { return nil }
+    return value.count > 1 && value.hasSuffix("/") ? String(value.dropLast()) : value
+  }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import PhotoIndexer
+import PhotoModel
+
+/// The roots as the library needs them: links are resolved once, no root repeats, and none lies in a folder that another
+/// root indexes. A root in a folder that its outer root passes over stays: the person named it.
+struct RootList {
+  /// ``FilePath`` texts, in the order given.
+  private(set) var roots: [String] = []
+  /// Those that lie in a folder that another root indexes.
+  private(set) var inner: [String] = []
+  /// What was done to them, for the log.
+  private(set) var remarks: [String] = []
+
+  /// - Parameter ignore: the configured patterns: what they match, an outer root passes over.
+  /// - Throws: `configuration` for a root that is there and is no folder.
+  /// - Complexity: O(n²) in the number of roots.
+  init(_ texts: [String], ignore: [String] = []) throws(StartError) {
+    let ignore = ignore.map { Array($0.utf8) }
+    var paths: [[UInt8]] = []
+    for text in texts {
+      let path = try resolved(text)
+      if paths.contains(path) {
+        remarks.append("\(text) is given twice, or leads to the same folder as another root; it is kept once")
+      } else {
+        paths.append(path)
+      }
+    }
+    for path in paths {
+      let outer = paths.first { outer in
+        Self.contains(outer, path) && WatchRules.indexes(path, belowRoot: outer, ignoring: ignore)
+      }
+      if let outer {
+        inner.append(FilePath.text(path))
+        remarks.append(
+          "\(FilePath.text(path)) lies inside the root \(FilePath.text(outer)), which covers it unless a share is mounted there"
+        )
+      } else {
+        roots.append(FilePath.text(path))
+      }
+    }
+  }
+
+  /// The path without links; of a folder that is not there, its own bytes. What is on a share is not looked at: it could
+  /// keep photod waiting for the share.
+  private mutating func resolved(_ text: String) throws(StartError) -> [UInt8] {
+    let bytes = FilePath.bytes(text)
+    if let place = PlaceOnShare.reached(by: bytes) { return place }
+    let name = bytes.map { CChar(bitPattern: $0) } + [0]
+    guard let real = realpath(name, nil) else {
+      remarks.append("\(text) is not there now (\(systemMessage(errno))); it is watched as soon as it is")
+      return bytes
+    }
+    defer { free(real) }
+    var status = stat()
+    if stat(real, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+      throw StartError(
+        .configuration, "the root \(text) is not a folder", remedy: "Give the folder that holds your photos.")
+    }
+    return Array(UnsafeBufferPointer(start: real, count: strlen(real))).map { UInt8(bitPattern: $0) }
+  }
+
+  /// Whether the second lies strictly inside the first.
+  private static func contains(_ outer: [UInt8], _ inner: [UInt8]) -> Bool {
+    if outer == [UInt8(ascii: "/")] { return inner.count > 1 }
+    return inner.count > outer.count && inner.starts(with: outer) && inner[outer.count] == UInt8(ascii: "/")
+  }
+}

@@ -1,0 +1,186 @@
+import Dispatch
+import Glibc
+import Logging
+import PhotoModel
+import PhotoServer
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+
+/// The process from its start to its exit status.
+package enum Daemon {
+  /// Of the whole package.
+  package static let version = Release.version
+
+  /// How long an orderly stop may take. The catalog is safe at any moment, so what is left then is cut off.
+  package static let stopTime = Duration.milliseconds(1800)
+
+  /// Runs until SIGTERM or SIGINT; SIGHUP reads the configuration again.
+  ///
+  /// - Parameters:
+  ///   - report: Gets the three lines of an error.
+  ///   - cutOff: Ends the process when a stop takes longer than ``stopTime``.
+  /// - Returns: The exit status.
+  package static func run(
+    options: Options, environment: ProcessEnvironment, parts: DaemonParts,
+    logger: Logger = Logger(label: "photod"),
+    report: @Sendable (String) -> Void = { LogOutput.toStandardError(Array($0.utf8)) },
+    cutOff: @escaping @Sendable () -> Void = { _exit(EndStatus.software.rawValue) }
+  ) async -> EndStatus {
+    signal(SIGPIPE, SIG_IGN)
+    FreedMemory.giveBackLargeBlocks()
+    // What a catalog holds is nobody else's business, nor is its socket.
+    umask(0o077)
+    let signals = await UnixSignalsSequence(trapping: .sighup)
+    let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    // At the process edge: it lives as long as the process, and a signal is all that it carries.
+    let relay = Task { for await _ in signals { hangup.yield() } }
+    defer { relay.cancel() }
+    return await run(
+      options: options, environment: environment, parts: parts, hangups: hangups, stopSignals: [.sigterm, .sigint],
+      logger: logger, report: report, cutOff: cutOff)
+  }
+
+  /// The same with its signals from anywhere: a test's `started` gets the group whose graceful shutdown ends it.
+  static func run(
+    options: Options, environment: ProcessEnvironment, parts: DaemonParts, hangups: AsyncStream<Void>,
+    stopSignals: [UnixSignal], logger: Logger, report: @Sendable (String) -> Void,
+    cutOff: @escaping @Sendable () -> Void, program: ProgramFile? = ProgramFile(),
+    started: @Sendable (ServiceGroup) -> Void = { _ in }
+  ) async -> EndStatus {
+    do {
+      let (first, lock) = try prepare(options, environment, logger)
+      let socket = try listeningSocket(first, options, environment, logger)
+      defer { socket.close(logger) }
+      let life = DaemonLife(
+        first, lock: lock, options: options, environment: environment, parts: parts, listener: socket.descriptor,
+        isListenerGiven: socket.isGiven, program: program, hangups: hangups, logger: logger)
+      let deadline = Deadline {
+        // On a thread of its own: a log that nobody reads may be what the stop waits for.
+        let isSaid = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "cut-off").async {
+          logger.error("stop cut off", metadata: ["after": "\(stopTime)"])
+          isSaid.signal()
+        }
+        _ = isSaid.wait(timeout: .now() + .milliseconds(100))
+        cutOff()
+      }
+      // The group tells of every step at debug, and once more of the errors that are told here.
+      var quiet = logger
+      quiet.logLevel = .critical
+      let group = ServiceGroup(
+        configuration: ServiceGroupConfiguration(
+          services: [
+            .init(service: life, successTerminationBehavior: .gracefullyShutdownGroup, serviceName: "library"),
+            // The last is shut down first: its clock runs while the library stops.
+            .init(service: deadline, successTerminationBehavior: .ignore, serviceName: "deadline"),
+          ], gracefulShutdownSignals: stopSignals, logger: quiet))
+      started(group)
+      defer { deadline.isMet.store(true, ordering: .releasing) }
+      try await group.run()
+      logger.notice("stopped")
+      return .success
+    } catch {
+      let error = StartError(error)
+      // For a person, or for the journal: once.
+      if environment.isActivated {
+        logger.error("failed", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
+      } else {
+        report(error.threeLines)
+      }
+      return error.status
+    }
+  }
+
+  /// The configuration and the lock of its catalog, or for an activated daemon why there is none.
+  private static func prepare(
+    _ options: Options, _ environment: ProcessEnvironment, _ logger: Logger
+  ) throws -> (Result<Configuration, StartError>, InstanceLock?) {
+    LogOutput.level = options.logLevel ?? .info
+    do {
+      let configuration = try Configuration.load(options: options, environment: environment)
+      LogOutput.level = configuration.logLevel
+      for remark in configuration.remarks { logger.warning("configuration remark", metadata: ["remark": "\(remark)"]) }
+      do {
+        return (.success(configuration), try InstanceLock(besideCatalog: configuration.catalog))
+      } catch  where environment.isActivated && error.status == .alreadyRunning {
+        // It stands by, and takes over when the other ends: exiting, it would be started every few seconds.
+        return (.success(configuration), nil)
+      }
+    } catch {
+      let error = StartError(error)
+      guard environment.isActivated else { throw error }
+      return (.failure(error), nil)
+    }
+  }
+
+  // MARK: - The socket
+
+  private enum ListeningSocket {
+    /// From the service manager, which keeps it when we end.
+    case given(Int32)
+    case made(SocketFile)
+
+    var descriptor: Int32 {
+      switch self {
+      case .given(let descriptor): descriptor
+      case .made(let file): file.descriptor
+      }
+    }
+
+    var isGiven: Bool { if case .given = self { true } else { false } }
+
+    func close(_ logger: Logger) {
+      switch self {
+      case .given(let descriptor): Glibc.close(descriptor)
+      case .made(let file):
+        if let problem = file.close() {
+          logger.warning("socket not removed", metadata: ["path": "\(file.path)", "error": "\(problem)"])
+        }
+      }
+    }
+  }
+
+  private static func listeningSocket(
+    _ configuration: Result<Configuration, StartError>, _ options: Options, _ environment: ProcessEnvironment,
+    _ logger: Logger
+  ) throws(StartError) -> ListeningSocket {
+    let given = try ListenDescriptors(taking: environment).descriptors
+    if let first = given.first {
+      for other in given.dropFirst() {
+        logger.warning("socket not served", metadata: ["name": "\(other.name)"])
+        Glibc.close(other.number)
+      }
+      logger.info("listening", metadata: ["socket": "\(first.name)", "version": "\(version)"])
+      return .given(first.number)
+    }
+    let path: String
+    switch configuration {
+    case .success(let configuration): path = configuration.socket
+    case .failure: path = try Configuration.socket(options: options, environment: environment)
+    }
+    let file = try SocketFile(binding: path)
+    logger.info("listening", metadata: ["socket": "\(path)", "version": "\(version)"])
+    return .made(file)
+  }
+}
+
+/// Cuts the process off when its orderly stop takes too long.
+private final class Deadline: Service {
+  /// The stop was in time.
+  let isMet = Atomic(false)
+  private let cutOff: @Sendable () -> Void
+
+  init(cutOff: @escaping @Sendable () -> Void) { self.cutOff = cutOff }
+
+  func run() async throws {
+    // Cancelled: the library failed, nobody waits for a stop.
+    do { try await gracefulShutdown() } catch { return }
+    let time = Daemon.stopTime.components
+    let milliseconds = Int(time.seconds * 1000 + time.attoseconds / 1_000_000_000_000_000)
+    // A queue of its own: a stop that hangs may hold every thread of the concurrency pool.
+    DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [self] in
+      if !isMet.load(ordering: .acquiring) { cutOff() }
+    }
+  }
+}

@@ -1,0 +1,393 @@
+import Glibc
+import Logging
+import PhotoServer
+import ServiceLifecycle
+
+/// Opens, serves, reloads and stops; the service that the process consists of.
+///
+/// The socket belongs to the process, each library gets a duplicate: so a daemon that answered `degraded` becomes a
+/// library at the same socket once its configuration is mended, and no client finds it closed in between.
+actor DaemonLife: Service {
+  private enum State {
+    /// Nothing to serve with yet; what is asked of it meanwhile is done after.
+    case opening(reloadAsked: Bool)
+    case serving(any RunningLibrary, Configuration)
+    /// It answers, and says why it can't work; what it waits for may be mended without a word to it.
+    case degraded(any RunningLibrary, waits: Bool)
+    /// To the end.
+    case stopping
+  }
+
+  private var state = State.opening(reloadAsked: false) {
+    didSet {
+      switch state {
+      case .serving(let library, _), .degraded(let library, _): ping?.use(.library(library))
+      case .opening, .stopping: ping?.use(.none)
+      }
+    }
+  }
+  /// What the next library is opened with: the configuration, or why there is none.
+  private var next: Result<Configuration, StartError>
+  /// Held from the first library on; a degraded one needs none.
+  private var lock: InstanceLock?
+  /// Why the library that was served was closed; nil before the first.
+  private var reopenReason: ReopenReason?
+  /// It was opened while a degraded one still answered.
+  private var opened: (any RunningLibrary, Configuration)?
+
+  private let options: Options
+  private let environment: ProcessEnvironment
+  private let parts: DaemonParts
+  private let listener: Int32
+  /// The service manager has the socket too, and starts a photod for who connects when there is none.
+  private let isListenerGiven: Bool
+  private let program: ProgramFile?
+  private var departure = Departure()
+  private let notifier: ServiceNotifier
+  /// Nil without a watchdog.
+  private let ping: WatchdogPing?
+  private var owed: OwedMessages {
+    didSet { if !owed.areNone { refusal.yield() } }
+  }
+  /// An element after the manager refused a message.
+  private let refusals: AsyncStream<Void>
+  private let refusal: AsyncStream<Void>.Continuation
+  private let hangups: AsyncStream<Void>
+  private let logger: Logger
+
+  /// - Parameters:
+  ///   - lock: Of the configuration's catalog, where there is a configuration.
+  ///   - listener: Listens already; stays the caller's.
+  ///   - isListenerGiven: It is a service manager's.
+  ///   - program: What runs; nil where that is not known.
+  ///   - hangups: An element a SIGHUP.
+  init(
+    _ first: Result<Configuration, StartError>, lock: InstanceLock?, options: Options, environment: ProcessEnvironment,
+    parts: DaemonParts, listener: Int32, isListenerGiven: Bool, program: ProgramFile?, hangups: AsyncStream<Void>,
+    logger: Logger
+  ) {
+    next = first
+    self.lock = lock
+    self.options = options
+    self.environment = environment
+    self.parts = parts
+    self.listener = listener
+    self.isListenerGiven = isListenerGiven
+    self.program = program
+    self.hangups = hangups
+    self.logger = logger
+    notifier = ServiceNotifier(environment)
+    owed = OwedMessages(notifier, logger)
+    (refusals, refusal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    ping = WatchdogPing(notifier)
+  }
+
+  /// Until graceful shutdown, or until the library can't go on.
+  func run() async throws {
+    enum Part { case service, companion }
+    ping?.start()
+    defer { ping?.end() }
+    try await withThrowingTaskGroup(of: Part.self) { group in
+      group.addTask {
+        try await self.serveUntilStopped()
+        return .service
+      }
+      group.addTask {
+        for await _ in self.hangups { await self.reload() }
+        return .companion
+      }
+      group.addTask {
+        await self.takeTurns()
+        return .companion
+      }
+      group.addTask {
+        await self.sendRefusedMessages()
+        return .companion
+      }
+      group.addTask {
+        // Cancelled once the service has ended without being asked to.
+        do { try await gracefulShutdown() } catch { return .companion }
+        await self.stop()
+        return .companion
+      }
+      while let ended = try await group.next() {
+        if ended == .service { break }
+      }
+      group.cancelAll()
+    }
+  }
+
+  // MARK: - Serving
+
+  private func serveUntilStopped() async throws {
+    while !isStopping {
+      let library = try await cancelWhenGracefulShutdown { try await self.open() }
+      guard let library else { return }
+      let descriptor = fcntl(listener, F_DUPFD_CLOEXEC, 3)
+      guard descriptor >= 0 else {
+        throw StartError(
+          .system, "the socket can't be duplicated: \(systemMessage(errno))", remedy: "Raise the limit of open files.")
+      }
+      // The socket listens since before the library was opened: who connects now waits in its queue.
+      owed.ready(status: isDegraded ? "degraded" : "opening")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          for await line in library.statusLines { await self.tell(line) }
+        }
+        group.addTask { for await reason in library.reopenReasons { await self.reopen(reason) } }
+        group.addTask { await self.retry() }
+        try await library.serve(on: descriptor)
+        group.cancelAll()
+      }
+      if case .opening = state { continue }
+      guard isStopping else {
+        throw StartError(.software, "the service ended by itself", remedy: "Look into the log, and report it.")
+      }
+    }
+  }
+
+  private func tell(_ status: String) {
+    if !isStopping { owed.tell(status) }
+  }
+
+  /// - Returns: Nil if it was to stop meanwhile.
+  /// - Throws: What went wrong, where nobody but this terminal would hear it.
+  private func open() async throws -> (any RunningLibrary)? {
+    let library: any RunningLibrary
+    var configuration: Configuration?
+    var waits = false
+    do {
+      (library, configuration) = try await openLibrary()
+    } catch {
+      if isStopping || error is CancellationError { return nil }
+      // Who ran until now goes on and says so, also by hand: a disk that is full will have room again.
+      let goesOn = environment.isActivated || reopenReason != nil
+      let reason = StartError(error, isTriedAgain: goesOn)
+      guard goesOn else { throw reason }
+      logger.error("degraded", metadata: ["problem": "\(reason.problem)", "remedy": "\(reason.remedy)"])
+      library = try await parts.openDegraded([reason.description], logger)
+      waits = reason.status != .configuration
+    }
+    guard case .opening(let reloadAsked) = state else {
+      await library.stop()
+      return nil
+    }
+    state = configuration.map { .serving(library, $0) } ?? .degraded(library, waits: waits)
+    if reloadAsked { await reload() }
+    return library
+  }
+
+  private func openLibrary() async throws -> (any RunningLibrary, Configuration) {
+    if let opened {
+      self.opened = nil
+      return opened
+    }
+    let configuration = try next.get()
+    if lock == nil { lock = try InstanceLock(besideCatalog: configuration.catalog) }
+    guard let reopenReason else { return (try await openFirst(configuration), configuration) }
+    return (try await parts.reopenLibrary(configuration, reopenReason, logger), configuration)
+  }
+
+  /// A catalog of an older photod is brought up to date first, which may take a minute. Meanwhile a stand-in answers, and says
+  /// how far it is; a stop ends it, and the next start goes on.
+  private func openFirst(_ configuration: Configuration) async throws -> any RunningLibrary {
+    let progress = OpeningProgress(version: Daemon.version)
+    // A degraded daemon answers already.
+    let isSilent = if case .opening = state { true } else { false }
+    return try await withTaskCancellationHandler {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        if isSilent { group.addTask { await self.answer(during: progress) } }
+        defer { progress.end() }
+        return try await parts.openLibrary(configuration, progress, logger)
+      }
+    } onCancel: {
+      progress.cancel()
+    }
+  }
+
+  /// Serves a stand-in from the first progress on. An opening without an upgrade reports none, and needs none.
+  private func answer(during progress: OpeningProgress) async {
+    guard var version = await progress.feed.next(after: 0) else { return }
+    let descriptor = fcntl(listener, F_DUPFD_CLOEXEC, 3)
+    guard descriptor >= 0 else {
+      logger.warning("not served during the upgrade", metadata: ["error": "\(systemMessage(errno))"])
+      return
+    }
+    logger.notice("upgrading the catalog")
+    // The manager's limit for a start is not that of an upgrade.
+    owed.ready(status: "opening")
+    let standIn = parts.openStandIn(progress, logger)
+    await withTaskGroup(of: Void.self) { [logger] group in
+      group.addTask {
+        do { try await standIn.serve(on: descriptor) } catch {
+          logger.warning("not served during the upgrade", metadata: ["error": "\(error)"])
+        }
+      }
+      while let next = await progress.feed.next(after: version) {
+        version = next
+        if let done = progress.status.progress { tell("opening: \(done.done) of \(done.total ?? 0) \(done.phase)") }
+        do { try await Task.sleep(for: .milliseconds(250)) } catch { break }
+      }
+      standIn.announceReopening()
+      await standIn.drain()
+      await standIn.stop()
+    }
+  }
+
+  /// Closes the library that is served and opens it anew at the same socket.
+  private func reopen(_ reason: ReopenReason) async {
+    guard case .serving(let library, let configuration) = state else { return }
+    logger.notice("opening anew", metadata: ["reason": "\(reason)"])
+    next = .success(configuration)
+    reopenReason = reason
+    owed.reloading()
+    state = .opening(reloadAsked: false)
+    library.announceReopening()
+    // Who asked for it gets the answer first.
+    await library.drain()
+    await library.stop()
+  }
+
+  /// Tries again while a degraded daemon answers, and takes over with a library that is open already.
+  private func retry() async {
+    while case .degraded(let degraded, waits: true) = state {
+      do { try await Task.sleep(for: parts.retryInterval) } catch { return }
+      do {
+        let library = try await openLibrary()
+        guard case .degraded(_, waits: true) = state else {
+          await library.0.stop()
+          return
+        }
+        opened = library
+        logger.notice("mended")
+        owed.reloading()
+        state = .opening(reloadAsked: false)
+        degraded.announceReopening()
+        await degraded.stop()
+      } catch {
+        logger.debug("still degraded", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  // MARK: - What comes from outside
+
+  /// Reads the configuration again. A wrong one changes nothing but a warning in the status.
+  private func reload() async {
+    switch state {
+    case .stopping: return
+    case .opening: state = .opening(reloadAsked: true)
+    case .serving(let library, let current):
+      owed.reloading()
+      await reload(library, from: current)
+      owed.ready()
+    case .degraded(let library, _):
+      do {
+        next = .success(try Configuration.load(options: options, environment: environment))
+        logger.notice("configuration mended")
+        owed.reloading()
+        state = .opening(reloadAsked: false)
+        library.announceReopening()
+        await library.stop()
+      } catch {
+        logger.error("still degraded", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
+      }
+    }
+  }
+
+  private func reload(_ library: any RunningLibrary, from current: Configuration) async {
+    var wanted = current
+    var isRead = true
+    do {
+      wanted = try Configuration.load(options: options, environment: environment)
+      for remark in wanted.remarks { logger.warning("configuration remark", metadata: ["remark": "\(remark)"]) }
+      for (key, new, old) in [("catalog", wanted.catalog, current.catalog), ("socket", wanted.socket, current.socket)]
+      where new != old {
+        wanted.warnings.append("The configuration names another \(key), \(new). Restart photod to use it.")
+      }
+      (wanted.catalog, wanted.socket) = (current.catalog, current.socket)
+    } catch {
+      isRead = false
+      wanted.warnings = ["The configuration was not read again: \(error)"]
+      logger.error("reload failed", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
+    }
+    LogOutput.level = wanted.logLevel
+    do {
+      try await library.reload(wanted)
+      if case .serving = state { state = .serving(library, wanted) }
+      guard isRead else { return }
+      logger.notice(
+        "reloaded",
+        metadata: [
+          "roots": "\(wanted.roots.joined(separator: " "))", "ignore": "\(wanted.ignore.joined(separator: " "))",
+          "log-level": "\(wanted.logLevel)",
+        ])
+    } catch {
+      logger.error("reload failed", metadata: ["problem": "\(error)"])
+    }
+  }
+
+  private func stop() async {
+    let previous = state
+    state = .stopping
+    owed.forget()
+    notifier.stopping(status: "stopping")
+    logger.debug("stopping")
+    switch previous {
+    case .serving(let library, _), .degraded(let library, _): await library.stop()
+    case .opening, .stopping: break
+    }
+  }
+
+  /// Sends what a busy manager refused once a second until it takes it.
+  private func sendRefusedMessages() async {
+    for await _ in refusals {
+      while !owed.areNone {
+        // Cancelled: the end of the daemon.
+        do { try await Task.sleep(for: .seconds(1)) } catch { return }
+        owed.sendAgain()
+      }
+    }
+  }
+
+  /// Checks from time to time whether a newer photod should take over.
+  private func takeTurns() async {
+    let interval = notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)
+    let clock = SuspendingClock()
+    while !Task.isCancelled {
+      switch state {
+      case .opening, .stopping: break
+      case .serving(let library, _), .degraded(let library, _): await makeRoom(library, now: clock.now)
+      }
+      // Cancelled: the end of the daemon.
+      do { try await clock.sleep(for: interval) } catch { return }
+    }
+  }
+
+  /// Ends a daemon whose program was replaced, when nobody needs it: the next connection starts the new one.
+  private func makeRoom(_ library: any RunningLibrary, now: SuspendingClock.Instant) async {
+    guard !isStopping, let program else { return }
+    let decision = departure.decide(
+      isReplaced: program.isReplaced, canLeave: isListenerGiven, idleTime: library.idleTime, now: now)
+    switch decision {
+    case .stay: break
+    case .replaced:
+      logger.notice(
+        "replaced",
+        metadata: [
+          "program": "\(program.path)",
+          "next": isListenerGiven ? "leaves when idle" : "restart photod to run the new one",
+        ])
+    case .leave:
+      logger.notice("making room")
+      state = .stopping
+      owed.forget()
+      notifier.stopping(status: "making room for the new photod")
+      await library.drain()
+      await library.stop()
+    }
+  }
+
+  private var isStopping: Bool { if case .stopping = state { true } else { false } }
+  private var isDegraded: Bool { if case .degraded = state { true } else { false } }
+}

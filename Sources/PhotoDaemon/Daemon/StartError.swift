@@ -1,0 +1,61 @@
+import Glibc
+
+/// How photod ends, as `sysexits.h` numbers it.
+package enum EndStatus: Int32, Sendable {
+  case success = 0
+  /// EX_USAGE: the command line is wrong.
+  case usage = 64
+  /// EX_SOFTWARE: a bug, or a stop that took longer than it may.
+  case software = 70
+  /// EX_OSERR: the system refused something that it usually gives.
+  case system = 71
+  /// EX_CANTCREAT: a directory, the lock or the socket can't be made.
+  case cannotCreate = 73
+  /// EX_IOERR: the catalog can't be read or written.
+  case inputOutput = 74
+  /// EX_TEMPFAIL: another photod is there already.
+  case alreadyRunning = 75
+  /// EX_CONFIG: the configuration is wrong.
+  case configuration = 78
+}
+
+/// Why photod can't start, or can't go on: what is wrong, what to do about it, and the status it ends with.
+package struct StartError: Error, Hashable, Sendable, CustomStringConvertible {
+  package var status: EndStatus
+  /// What is wrong, with what: `/home/a/.config/photod/config.toml:3: unknown key "root"`.
+  package var problem: String
+  /// What to do about it, as a sentence.
+  package var remedy: String
+
+  package init(_ status: EndStatus, _ problem: String, remedy: String) {
+    self.status = status
+    self.problem = problem
+    self.remedy = remedy
+  }
+
+  /// For an error of any part: its own words.
+  ///
+  /// - Parameter isTriedAgain: whoever runs does it by itself.
+  package init(_ error: any Error, isTriedAgain: Bool = false) {
+    if let error = error as? StartError {
+      self = error
+    } else {
+      self.init(
+        .inputOutput, "\(error)",
+        remedy: isTriedAgain
+          ? "Mend what the message names; photod tries again every few seconds."
+          : "Mend what the message names, then start photod again.")
+    }
+  }
+
+  /// One line, for a status or a log.
+  package var description: String { "\(problem). \(remedy)" }
+
+  /// Three lines for a terminal: what is wrong, the remedy, where to read more.
+  package var threeLines: String {
+    "photod: \(problem)\n  \(remedy)\n  See 'photod --help' for options, files and exit codes.\n"
+  }
+}
+
+/// What the system says to this `errno`.
+func systemMessage(_ code: Int32) -> String { String(cString: strerror(code)) }

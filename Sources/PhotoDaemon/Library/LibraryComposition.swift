@@ -1,0 +1,107 @@
+import Dispatch
+import Logging
+import PhotoCatalog
+import PhotoIndexer
+import PhotoModel
+import PhotoServer
+import PhotoWatch
+import Varlink
+
+// The composition root: the only place that makes the parts of a library and hands them to each other.
+
+extension DaemonParts {
+  /// The library itself, and the stand-in that explains why there is none.
+  package static let library = {
+    var parts = DaemonParts(
+      openLibrary: { configuration, logger in try ServingLibrary.open(configuration, nil, logger) },
+      openDegraded: { reasons, logger in DegradedLibrary(reasons: reasons, logger) })
+    parts.openLibrary = { configuration, progress, logger in
+      try await onThreadOfItsOwn {
+        try ServingLibrary.open(configuration, nil, logger) { try progress.note($0) }
+      }
+    }
+    parts.reopenLibrary = { configuration, reason, logger in
+      try ServingLibrary.open(configuration, reason, logger)
+    }
+    return parts
+  }()
+}
+
+/// Runs what blocks outside of the pool of tasks, which may have one thread only: the stand-in needs that.
+private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+  try await withCheckedThrowingContinuation { continuation in
+    DispatchQueue(label: "photod.opening").async { continuation.resume(with: Result { try body() }) }
+  }
+}
+
+extension ServingLibrary {
+  /// Opens the library. If the first reads find that the catalog is damaged, it is verified and made anew.
+  ///
+  /// - Parameter reason: why it was closed before, where this daemon had it open already.
+  static func open(
+    _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger,
+    onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void = { _ in }
+  ) throws -> ServingLibrary {
+    try naming(configuration.catalog) {
+      do {
+        return try compose(configuration, reason, logger, onProgress)
+      } catch  where reason != .damaged && Catalog.isDamage(error) {
+        logger.error("catalog damaged", metadata: ["error": "\(error)"])
+        return try compose(configuration, .damaged, logger, onProgress)
+      }
+    }
+  }
+
+  /// Adds the path of the catalog to errors that name no file, such as those of SQLite.
+  static func naming<Opened>(_ catalog: String, _ open: () throws -> Opened) throws -> Opened {
+    do { return try open() } catch {
+      if let error = error as? PhotoError, error.code != "catalogDamaged" { throw error }
+      if error is StartError || error is CancellationError || Catalog.namesItsFile(error) { throw error }
+      if Catalog.isFull(error) {
+        throw StartError(
+          .inputOutput, "there is no room for the catalog \(catalog) (\(error))", remedy: "Make some on its disk.")
+      }
+      throw StartError(
+        .inputOutput, "the catalog \(catalog) can't be read (\(error))",
+        remedy:
+          "Look at its disk (dmesg). Moved away, it is made anew when photod starts: what you typed comes back from the journal beside it."
+      )
+    }
+  }
+
+  private static func compose(
+    _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger,
+    _ onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void
+  ) throws -> ServingLibrary {
+    // If the folder can't be made, the catalog says so.
+    if let folder = configuration.stateFolder { _ = Result { try PrivateDirectory.make(folder) } }
+    let catalog = try Catalog(
+      path: configuration.catalog, isSuspect: reason == .damaged, stateFolder: configuration.stateFolder,
+      onProgress: onProgress)
+    let watcher = WatcherGroup(
+      configuration: .init(
+        roots: [], extensions: WatchRules.extensions, ignoredDirectoryNames: WatchRules.ignoredDirectoryNames,
+        ignoredPatterns: configuration.ignore.map { Array($0.utf8) }),
+      logger: logger)
+    let library = try Library(
+      catalog: catalog, watcher: watcher,
+      configuration: .init(
+        roots: configuration.roots.map { FilePath.bytes($0) },
+        innerRoots: configuration.innerRoots.map { FilePath.bytes($0) },
+        ignore: configuration.ignore.map { Array($0.utf8) }, removalGrace: configuration.removalGrace,
+        version: Daemon.version), logger: logger)
+    library.board.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
+    let reopenReasons = AsyncStream.makeStream(of: ReopenReason.self, bufferingPolicy: .bufferingNewest(1))
+    let backups = BackupService(catalog: catalog, board: library.board, logger: logger) {
+      reopenReasons.continuation.yield($0)
+    }
+    let interface = LibraryService(library: library, logger: logger)
+    let manage = ManageService(
+      connections: interface.connections, events: library.events, library: library, keeping: backups,
+      threads: interface.threads)
+    return ServingLibrary(
+      catalog: catalog, watcher: watcher, library: library, backups: backups,
+      service: .photod([interface, manage], limits: .leavingFiles(), logger: logger), reopenReasons: reopenReasons,
+      logger: logger)
+  }
+}

@@ -1,0 +1,113 @@
+import Logging
+import PhotoCatalog
+import PhotoIndexer
+import PhotoModel
+import PhotoServer
+import PhotoWatch
+import Varlink
+
+/// The parts of an open library while it serves: catalog, watcher, library, backups and service of one configuration.
+final class ServingLibrary: RunningLibrary {
+  let statusLines: AsyncStream<String>
+  let reopenReasons: AsyncStream<ReopenReason>
+  private let lines: AsyncStream<String>.Continuation
+  private let reasons: AsyncStream<ReopenReason>.Continuation
+  private let catalog: Catalog
+  private let backups: BackupService
+  private let watcher: WatcherGroup
+  private let library: Library
+  private let service: VarlinkService
+  private let logger: Logger
+
+  /// - Parameter reopenReasons: the stream to which `backups` sends.
+  init(
+    catalog: Catalog, watcher: WatcherGroup, library: Library, backups: BackupService, service: VarlinkService,
+    reopenReasons: (stream: AsyncStream<ReopenReason>, continuation: AsyncStream<ReopenReason>.Continuation),
+    logger: Logger
+  ) {
+    self.catalog = catalog
+    self.watcher = watcher
+    self.library = library
+    self.backups = backups
+    self.service = service
+    (self.reopenReasons, reasons) = reopenReasons
+    (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    self.logger = logger
+  }
+
+  func serve(on descriptor: Int32) async throws {
+    do {
+      for message in try catalog.notices() { logger.error("catalog", metadata: ["notice": "\(message)"]) }
+    } catch  where Catalog.isDamage(error) {
+      // The catalog has said so itself, and is opened anew.
+    }
+    await backups.showNotices()
+    try watcher.start()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await self.followStatus() }
+      group.addTask { await self.backups.keep() }
+      group.addTask { for await why in self.catalog.damage { await self.backups.catalogFailed(why) } }
+      group.addTask {
+        // A library that can't go on takes the service with it.
+        defer { self.endStreams() }
+        await self.library.run()
+      }
+      try await service.serve(listeningDescriptor: descriptor)
+      await watcher.stop()
+      group.cancelAll()
+    }
+    do {
+      try catalog.close()
+    } catch  where Catalog.isDamage(error) || Catalog.isFull(error) || catalog.isFrozen {
+      // Another takes its place; that it was not closed in order is known to the next opening.
+      logger.notice("catalog not closed", metadata: ["error": "\(error)"])
+    }
+  }
+
+  func reload(_ configuration: Configuration) async throws {
+    library.board.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
+    await library.setRoots(
+      configuration.roots.map { FilePath.bytes($0) }, innerRoots: configuration.innerRoots.map { FilePath.bytes($0) },
+      ignore: configuration.ignore.map { Array($0.utf8) }, removalGrace: configuration.removalGrace)
+  }
+
+  func whenAlive(_ proven: @escaping @Sendable () -> Void) { library.whenAlive(proven) }
+
+  var idleTime: Duration { service.load.idleTime }
+  func announceReopening() { library.events.isReopened.store(true, ordering: .releasing) }
+  func drain() async { await service.drain() }
+
+  func stop() async {
+    endStreams()
+    // At once: what ends photod may end photod-watch too, and that is no fault then.
+    await watcher.stop()
+  }
+
+  private func endStreams() {
+    library.stopWaiting()
+    service.shutDown()
+    lines.finish()
+    reasons.finish()
+  }
+
+  /// Sends each change of the status to `systemctl status`, and logs when the library becomes live.
+  private func followStatus() async {
+    var version: Int64 = -1
+    var wasLive = false
+    while let next = await library.board.feed.next(after: version) {
+      version = next
+      let status = library.board.status
+      lines.yield(statusLine(status))
+      if status.state == .live, !wasLive {
+        logger.notice(
+          "live",
+          metadata: [
+            "assets": "\(status.assetCount)", "folders": "\(status.roots.count)", "failed": "\(status.failedCount)",
+          ])
+      }
+      wasLive = status.state == .live
+      // This limits the lines to four a second. Each line has the newest status.
+      do { try await Task.sleep(for: .milliseconds(250)) } catch { return }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Logging
+
+/// The messages that the service manager must receive in the end.
+///
+/// The manager's queue may be full. What it refused stays owed, and is sent again until the manager takes it: without
+/// `READY=1` the manager takes the start for one that failed, and without a status `systemctl status` shows the one before.
+struct OwedMessages {
+  private enum Readiness {
+    /// There is nothing to say: photod opens or reloads.
+    case unsent
+    case refused(status: String?)
+    case sent
+  }
+
+  private var readiness = Readiness.unsent
+  /// The newest status, if the manager refused it.
+  private var status: String?
+  private let notifier: ServiceNotifier
+  private let logger: Logger
+
+  init(_ notifier: ServiceNotifier, _ logger: Logger) {
+    self.notifier = notifier
+    self.logger = logger
+  }
+
+  var areNone: Bool {
+    if case .refused = readiness { return false }
+    return status == nil
+  }
+
+  /// `READY=1` follows.
+  mutating func reloading() {
+    readiness = .unsent
+    notifier.reloading()
+  }
+
+  /// - Parameters:
+  ///   - status: nil leaves the status as it is.
+  ///   - waits: for a second, if the manager's queue is full.
+  mutating func ready(status: String? = nil, waits: Bool = true) {
+    let refusal = notifier.ready(status: status, waits: waits)
+    readiness = refusal == nil ? .sent : .refused(status: status)
+    note(refusal, of: "READY=1")
+  }
+
+  mutating func tell(_ text: String) {
+    let refusal = notifier.status(text)
+    status = refusal == nil ? nil : text
+    note(refusal, of: "STATUS=\(text)")
+  }
+
+  mutating func sendAgain() {
+    if case .refused(let status) = readiness { ready(status: status, waits: false) }
+    if let status { tell(status) }
+  }
+
+  /// photod stops: nothing that was said before matters.
+  mutating func forget() { (readiness, status) = (.unsent, nil) }
+
+  private func note(_ refusal: String?, of message: String) {
+    guard let refusal else { return }
+    logger.debug("manager busy", metadata: ["message": "\(message)", "error": "\(refusal)"])
+  }
+}

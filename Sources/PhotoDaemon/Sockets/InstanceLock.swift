@@ -1,0 +1,136 @@
+import Glibc
+
+/// One photod for one catalog: a lock on the file beside it, which holds the owner's process id for the one who finds it
+/// locked.
+///
+/// The lock is flock(2)'s, so it ends with the process, however that ends. The file stays: to remove it would let two
+/// processes lock two files of one name. A person may remove it all the same (`rm catalog.sqlite*`), so the catalog's
+/// place is also claimed by a name that is no file: that of a socket in the abstract namespace (unix(7)), which ends with
+/// the process, too.
+package final class InstanceLock: Sendable {
+  package let path: String
+  private let descriptor: Int32
+  /// Listens at the name; -1 where there are no such names, and the file alone has to do.
+  private let claim: Int32
+
+  /// - Throws: `alreadyRunning` with who holds it; `cannotCreate` or `system`.
+  package init(besideCatalog catalog: String) throws(StartError) {
+    let directory = PrivateDirectory.parent(of: catalog)
+    try PrivateDirectory.make(directory)
+    path = Self.resolved(catalog) + ".lock"
+    claim = try Self.claimPlace(ofCatalog: catalog, lock: path)
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    guard descriptor >= 0 else {
+      throw StartError(
+        .cannotCreate, "the lock \(path) can't be opened: \(systemMessage(errno))",
+        remedy: "Make \(directory) yours to write, or choose another catalog with --catalog.")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      guard code == EWOULDBLOCK else {
+        throw StartError(
+          .system, "\(path) can't be locked: \(systemMessage(code))",
+          remedy: "Keep the catalog on a file system that has locks: --catalog FILE.")
+      }
+      throw StartError(
+        .alreadyRunning, "\(Self.owner(descriptor)) already keeps the catalog \(catalog)",
+        remedy: "Ask that one ('photoctl status'), stop it first, or give another --catalog and --socket.")
+    }
+    let text = Array("\(getpid())\n".utf8)
+    guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
+      let code = errno
+      throw StartError(
+        .cannotCreate, "the lock \(path) can't be written: \(systemMessage(code))", remedy: "Make room on that disk.")
+    }
+  }
+
+  /// Also of one whose init throws once it has a descriptor. A second close would be that of somebody else's file.
+  deinit {
+    for descriptor in [descriptor, claim] where descriptor >= 0 {
+      let isClosed = close(descriptor) == 0
+      assert(isClosed || errno != EBADF)
+    }
+  }
+
+  /// Listens at the name of the catalog's place: its directory's device and inode, and its own name.
+  ///
+  /// - Returns: -1 where the system gives none, or where another user sits there: anybody may take such a name.
+  /// - Throws: `alreadyRunning` where a process of this user listens.
+  private static func claimPlace(ofCatalog catalog: String, lock: String) throws(StartError) -> Int32 {
+    var status = stat()
+    guard stat(PrivateDirectory.parent(of: resolved(catalog)), &status) == 0 else { return -1 }
+    // FNV-1a: a name may be longer than a socket's.
+    let hash = (resolved(catalog).split(separator: "/").last ?? "").utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+    }
+    let name = "@photod-catalog/\(geteuid())/\(status.st_dev)/\(status.st_ino)/\(String(hash, radix: 16))"
+    guard let address = UnixSocketAddress(name) else { return -1 }
+    let socket = UnixSocketAddress.makeSocket(SOCK_STREAM)
+    guard socket >= 0 else { return -1 }
+    // A process that its owner is just starting holds a copy until it executes.
+    for attempt in 0..<20 {
+      if attempt > 0 { usleep(10_000) }
+      if address.withPointer({ bind(socket, $0, $1) }) == 0 {
+        if listen(socket, 1) == 0 { return socket }
+        break
+      }
+      guard errno == EADDRINUSE else { break }
+    }
+    let isTaken = errno == EADDRINUSE
+    defer { close(socket) }
+    guard isTaken, let process = listener(at: address) else { return -1 }
+    // Whom the file names, while it is there: the queue of who asks at the name is short, and nobody takes from it.
+    let file = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    defer { if file >= 0 { close(file) } }
+    let who = file >= 0 ? owner(file) : process > 0 ? describe(process) : "another process"
+    throw StartError(
+      .alreadyRunning, "\(who) already keeps the catalog \(catalog)",
+      remedy: "Ask that one ('photoctl status'), stop it first, or give another --catalog and --socket.")
+  }
+
+  /// The process of this user that listens there; nil for another's.
+  private static func listener(at address: UnixSocketAddress) -> pid_t? {
+    let socket = UnixSocketAddress.makeSocket(SOCK_STREAM, flags: SOCK_NONBLOCK)
+    guard socket >= 0 else { return nil }
+    defer { close(socket) }
+    // struct ucred: process, user, group (socket(7)); Swift does not import it.
+    var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+    var size = socklen_t(MemoryLayout.size(ofValue: peer))
+    // A queue that is full of others who asked says EAGAIN: somebody is there.
+    guard address.withPointer({ connect(socket, $0, $1) }) == 0 else { return errno == EAGAIN ? 0 : nil }
+    guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer.user == geteuid() else { return nil }
+    return peer.process
+  }
+
+  /// The catalog's own path, so that two names of it are one lock.
+  private static func resolved(_ catalog: String) -> String {
+    if let real = realpath(catalog, nil) {
+      defer { free(real) }
+      return String(cString: real)
+    }
+    guard let real = realpath(PrivateDirectory.parent(of: catalog), nil) else { return catalog }
+    defer { free(real) }
+    return "\(String(cString: real))/\(catalog.split(separator: "/").last ?? "catalog")"
+  }
+
+  /// `process 812 (photod --root /x)`, as far as it can be told.
+  private static func owner(_ descriptor: Int32) -> String {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    let text = String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+    guard let process = Int32(text.prefix(while: \.isNumber)) else { return "another process" }
+    return describe(process)
+  }
+
+  /// `process 812 (photod --root /x)`; without the command line where it can't be read.
+  static func describe(_ process: pid_t) -> String {
+    let file = open("/proc/\(process)/cmdline", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "process \(process)" }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 300)
+    let count = read(file, &bytes, bytes.count)
+    guard count > 0 else { return "process \(process)" }
+    let words = bytes[..<count].split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    return "process \(process) (\(words.joined(separator: " ")))"
+  }
+}

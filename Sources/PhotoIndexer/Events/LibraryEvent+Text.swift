@@ -1,0 +1,178 @@
+import PhotoContract
+import PhotoModel
+import WatchRecords
+
+// An event as text, made when somebody asks for it.
+extension LibraryEvent {
+  package var source: DaemonEvent.Source {
+    switch fact {
+    case .watcherStarted, .watcherDied, .scanStarted, .fileSeen, .fileMoved, .fileGone, .folderSeen, .folderMoved,
+      .folderGone, .listed, .unreadable, .rootOffline, .overflow, .polling:
+      .watch
+    case .inserted, .updated, .renamed, .folderRenamed, .removed, .folderRemoved, .ignored, .deferred, .damaged,
+      .scanDecided, .braked, .committed, .startedOver:
+      .library
+    }
+  }
+
+  package var kind: DaemonEvent.Kind {
+    switch fact {
+    case .watcherStarted: .watcherStarted
+    case .watcherDied: .watcherDied
+    case .scanStarted: .scanStarted
+    case .fileSeen: .fileSeen
+    case .fileMoved: .fileMoved
+    case .fileGone: .fileGone
+    case .folderSeen: .folderSeen
+    case .folderMoved: .folderMoved
+    case .folderGone: .folderGone
+    case .listed: .listed
+    case .unreadable: .unreadable
+    case .rootOffline: .offline
+    case .overflow: .overflow
+    case .polling: .watchLimit
+    case .inserted: .inserted
+    case .updated: .updated
+    case .renamed, .folderRenamed: .renamed
+    case .removed, .folderRemoved: .removed
+    case .ignored: .ignored
+    case .deferred: .deferred
+    case .damaged: .damaged
+    case .scanDecided: .scanEnded
+    case .braked: .suspect
+    case .committed: .committed
+    case .startedOver: .startedOver
+    }
+  }
+
+  /// Where it happened; of a move, where it is now.
+  package var path: String? {
+    switch fact {
+    case .fileSeen(let place, _), .fileMoved(_, let place), .fileGone(let place), .folderSeen(let place),
+      .folderMoved(_, let place), .folderGone(let place, _), .listed(let place, _, _), .unreadable(let place, _),
+      .inserted(let place, _), .updated(let place, _, _), .renamed(_, let place, _), .removed(let place, _),
+      .folderRemoved(let place, _), .ignored(let place, _, _), .deferred(let place, _, _), .damaged(let place, _, _):
+      place.path
+    case .scanStarted(let path, _), .rootOffline(let path, _), .folderRenamed(_, let path),
+      .scanDecided(let path, _, _), .braked(let path, _), .polling(let path, _, _, _):
+      FilePath.text(path)
+    case .watcherStarted, .watcherDied, .overflow, .committed, .startedOver: nil
+    }
+  }
+
+  /// Of a move, where it was.
+  package var fromPath: String? {
+    switch fact {
+    case .fileMoved(let place, _): place?.path
+    case .folderMoved(let place, _), .renamed(let place, _, _): place.path
+    case .folderRenamed(let path, _): FilePath.text(path)
+    default: nil
+    }
+  }
+
+  package var assetID: Int64? {
+    switch fact {
+    case .inserted(_, let id), .updated(_, let id, _), .renamed(_, _, let id), .removed(_, let id),
+      .deferred(_, let id, _), .damaged(_, let id, _):
+      id
+    case .ignored(_, let id, _): id
+    default: nil
+    }
+  }
+
+  /// One line for a person, without the path and the asset.
+  package var detail: String {
+    switch fact {
+    case .watcherStarted(let session): "photod-watch runs, for the \(Self.ordinal(session)) time"
+    case .watcherDied(let reason): "photod-watch died: \(reason)"
+    case .scanStarted(_, let reason): Self.text(reason)
+    case .fileSeen(_, let byteCount): "created or written, \(counted(byteCount, "byte", "bytes"))"
+    case .fileMoved(let from, _): from == nil ? "moved in from an unknown folder" : "moved"
+    case .fileGone: "gone, or no file any more"
+    case .folderSeen: "a folder that was not known"
+    case .folderMoved: "a folder moved, with all in it"
+    case .folderGone(_, .event): "a folder is gone, with all in it"
+    case .folderGone(_, .scan): "a listing lacks this folder; a scan decides"
+    case .listed(_, let evidence, let counts):
+      Self.text(counts) + (evidence == .scan ? " (scan)" : " (new or in doubt)")
+    case .unreadable(_, let code): "can't be read: \(errorText(code))"
+    case .rootOffline(_, let code): "can't be opened: \(errorText(code))"
+    case .overflow: "the kernel's queue overflowed: events were lost, all folders are scanned"
+    case .polling(_, let reason, let polled, let directories):
+      "\(polled) of \(counted(directories, "folder", "folders")) \(polled == 1 ? "is" : "are") polled: \(Self.text(reason))"
+    case .inserted: "new"
+    case .updated(_, _, let fields): "differs in \(fields.names.joined(separator: ", "))"
+    case .renamed: "the same photo in another place"
+    case .folderRenamed: "the same folder in another place"
+    case .removed: "left the library"
+    case .folderRemoved(_, let count): "left the library with \(counted(count, "asset", "assets"))"
+    case .ignored(_, _, let reason): "nothing to do: \(Self.text(reason))"
+    case .deferred(_, _, let reason): "looked at again soon: \(Self.text(reason))"
+    case .damaged(_, _, let failure): "its content can't be read: \(failure)"
+    case .scanDecided(_, let removed, true): "the scan is complete; \(removed) removed"
+    case .scanDecided(_, _, false): "the scan did not see everything; nothing is removed"
+    case .braked(_, let missing):
+      "\(missing) missing at once: nothing is removed until a later scan, or a person, agrees"
+    case .committed(let sequence, let origin, let counts): "\(sequence) by \(origin): \(Self.text(counts))"
+    case .startedOver(let error): "the catalog can't be written, all begins anew: \(error)"
+    }
+  }
+
+  /// `1st`, `2nd`, `3rd`, `11th`
+  private static func ordinal(_ number: Int) -> String {
+    let ending =
+      switch (number % 100, number % 10) {
+      case (11...13, _): "th"
+      case (_, 1): "st"
+      case (_, 2): "nd"
+      case (_, 3): "rd"
+      default: "th"
+      }
+    return "\(number)\(ending)"
+  }
+
+  private static func text(_ reason: ScanReason) -> String {
+    switch reason {
+    case .start: "the first since photod-watch runs"
+    case .overflow: "because events were lost"
+    case .rescan: "because it was asked for"
+    case .rootReturned: "because the folder is back"
+    case .rules: "because other names are ignored than before"
+    }
+  }
+
+  private static func text(_ reason: PollingReason) -> String {
+    switch reason {
+    case .watchLimit: "there are no watches for them"
+    case .noInstance: "there is no inotify instance"
+    case .fileSystem(let name): "\(String(decoding: name, as: UTF8.self)) does not tell what others change in it"
+    }
+  }
+
+  private static func text(_ reason: Reason) -> String {
+    switch reason {
+    case .sameStat: "size, times and inode are as before"
+    case .sameContent: "it was read, and says what it said before"
+    case .empty: "it is empty"
+    case .raced: "it was changing, or elsewhere"
+    }
+  }
+
+  private static func text(_ counts: ListingCounts) -> String {
+    let parts = [
+      (counts.inserted, "new"), (counts.updated, "changed"), (counts.renamed, "moved here"),
+      (counts.deferred, "put off"), (counts.damaged, "damaged"), (counts.missing, "missing"),
+    ]
+    return ([counted(counts.found, "file", "files")] + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(
+      separator: ", ")
+  }
+
+  private static func text(_ counts: CommitCounts) -> String {
+    let parts = [
+      (counts.inserted, "inserted"), (counts.updated, "updated"), (counts.deleted, "deleted"),
+      (counts.folders, counts.folders == 1 ? "folder renamed" : "folders renamed"),
+      (counts.roots, counts.roots == 1 ? "root online or offline" : "roots online or offline"),
+    ].filter { $0.0 > 0 }
+    return parts.isEmpty ? "albums only" : parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,128 @@
+import PhotoCatalog
+import WatchRecords
+
+/// What the reconciler tells the event ring, with what it takes to do that cheaply.
+struct EventNotes {
+  let ring: EventRing
+  /// What came of the files of the listing that is under way. They are counted only: a first scan has no time for more,
+  /// and would push everything else out.
+  fileprivate var listing = LibraryEvent.ListingCounts()
+  /// The path of the directory that was last spoken of: events come in runs of one.
+  fileprivate var cachedPath: (directoryID: Int64, path: [UInt8])?
+
+  init(ring: EventRing) { self.ring = ring }
+}
+
+/// What the reconciler made of one file.
+enum FileOutcome { case same, inserted, updated, renamed, deferred, damaged }
+
+// What is kept for `photoctl debug events`.
+extension Reconciler {
+  /// Called before a record is applied: what it speaks of is still where it was.
+  func note(_ record: WatchRecord) {
+    // A first scan is all of these: nothing of the record is taken out.
+    if case .fileFound = record, listing != nil {
+      events.listing.found += 1
+      return
+    }
+    switch record {
+    case .fileFound(let directory, let name, let stat, _):
+      if let place = place(directory, name) { events.ring.append(.fileSeen(place, byteCount: stat.byteCount)) }
+    case .fileGone(let directory, let name):
+      if let place = place(directory, name) { events.ring.append(.fileGone(place)) }
+    case .fileMoved(let from, let fromName, let to, let toName, _, _):
+      if let place = place(to, toName) { events.ring.append(.fileMoved(from: self.place(from, fromName), to: place)) }
+    case .listingStarted:
+      events.listing = LibraryEvent.ListingCounts()
+    case .listingEnded(let directory, _):
+      noteListing(directory)
+    case .directoryFound(_, let parent, _, let name, _):
+      if parent != 0, scans.isEmpty, let place = place(parent, name) { events.ring.append(.folderSeen(place)) }
+      events.cachedPath = nil
+    case .directoryMoved(let number, let parent, let name):
+      if let from = place(number, []), let to = place(parent, name) {
+        events.ring.append(.folderMoved(from: from, to: to))
+      }
+      events.cachedPath = nil
+    case .directoryGone(let number, let evidence):
+      if let place = place(number, []) { events.ring.append(.folderGone(place, evidence)) }
+      events.cachedPath = nil
+    case .scanStarted(let root, _, let reason):
+      if let path = rootPath(root) { events.ring.append(.scanStarted(root: path, reason)) }
+    case .rootOffline(let root, let code):
+      if let path = rootPath(root) { events.ring.append(.rootOffline(root: path, errorNumber: code)) }
+      events.cachedPath = nil
+    case .unreadable(let directory, let name, let code):
+      if let place = place(directory, name) { events.ring.append(.unreadable(place, errorNumber: code)) }
+    case .overflow:
+      events.ring.append(.overflow)
+    case .polling(let root, let reason, let polled, let directories):
+      if let path = rootPath(root) {
+        events.ring.append(.polling(root: path, reason, polled: Int(polled), directories: Int(directories)))
+      }
+    case .scanEnded, .synced, .watchBudget, .ignored, .alive:
+      break
+    }
+  }
+
+  private func noteListing(_ directory: DirectoryNumber) {
+    guard let listing else { return }
+    var counts = events.listing
+    counts.missing = listing.unnamed.count
+    // A scan that finds everything as it was says so once, at its end.
+    guard listing.evidence == .event || !counts.isQuiet, let place = place(directory, []) else { return }
+    events.ring.append(.listed(place, listing.evidence, counts))
+  }
+
+  /// A decision on one file: said by itself, or counted where it is one of a listing.
+  func note(_ fact: @autoclosure () -> LibraryEvent.Fact, as outcome: FileOutcome) {
+    guard listing != nil else { return events.ring.append(fact()) }
+    switch outcome {
+    case .same: break
+    case .inserted: events.listing.inserted += 1
+    case .updated: events.listing.updated += 1
+    case .renamed: events.listing.renamed += 1
+    case .deferred: events.listing.deferred += 1
+    case .damaged: events.listing.damaged += 1
+    }
+  }
+
+  func eventPlace(_ place: Place) -> EventPlace { eventPlace(place.directoryID, place.name) }
+
+  func eventPlace(_ row: FileRow) -> EventPlace { eventPlace(row.directoryID, row.name) }
+
+  func eventPlace(_ directoryID: Int64, _ name: [UInt8]) -> EventPlace {
+    if let cached = events.cachedPath, cached.directoryID == directoryID {
+      return EventPlace(directory: cached.path, name: name)
+    }
+    let path = tree.path(of: directoryID)
+    events.cachedPath = (directoryID, path)
+    return EventPlace(directory: path, name: name)
+  }
+
+  private func place(_ directory: DirectoryNumber, _ name: [UInt8]) -> EventPlace? {
+    tree.directory(number: directory).map { eventPlace($0, name) }
+  }
+
+  private func rootPath(_ root: UInt16) -> [UInt8]? { roots.id(ofNumber: root).flatMap { tree.rootPaths[$0] } }
+}
+
+extension Library {
+  func noteScanEnd(_ ended: EndedScan) {
+    guard let path = rootPath(ended.root) else { return }
+    switch ended.verdict {
+    case .decided(let removed, _): events.append(.scanDecided(root: path, removed: removed, isComplete: true))
+    case .incomplete: events.append(.scanDecided(root: path, removed: 0, isComplete: false))
+    case .suspect(let missing): events.append(.braked(root: path, missing: missing))
+    }
+  }
+}
+
+extension LibraryEvent.CommitCounts {
+  init(_ record: CommitRecord) {
+    self.init(
+      inserted: record.insertedAssets.count, updated: record.updatedAssets.count,
+      deleted: record.deletedAssets.count, folders: record.renamedDirectories.count,
+      roots: record.rootAvailability.count)
+  }
+}

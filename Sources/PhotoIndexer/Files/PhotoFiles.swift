@@ -1,0 +1,87 @@
+import PhotoCatalog
+import PhotoModel
+import WatchRecords
+
+/// What became of reading a file.
+enum ContentReading: Sendable {
+  /// Its content, and the stat that belongs to it: of the descriptor that was read, the same before and after.
+  ///
+  /// Some hundred bytes, handed on from thread to thread: in a box.
+  indirect case content(AssetContent, FileStat, readTime: Int64, marks: ContentMarks = ContentMarks())
+  /// It was not there, was another file, or changed meanwhile: something is still to be said of it.
+  case raced
+  /// The disk, or a lack of memory or descriptors, kept it from being read: that may pass. Why, for a person.
+  case unreadable(String)
+}
+
+/// What stands at a path, as far as is known.
+enum FileLookup: Sendable {
+  /// A regular file.
+  case there(FileStat)
+  case absent
+  /// The share that it is on does not answer. That says nothing of the file: it counts as being as it is known.
+  case unknown
+}
+
+/// The file system as the library asks it directly, beside what photod-watch says. Tests put their own in its place.
+protocol PhotoFiles: Sendable {
+  /// The same as `stat(_:)`, for callers that conclude something from an absence.
+  func look(_ path: [UInt8]) -> FileLookup
+  /// Whether the file system at a path answers. A drive does, as far as this can tell.
+  func answers(_ path: [UInt8]) -> Bool
+  /// The stat of a regular file, without following a link; nil where there is none, or none that is known of.
+  func stat(_ path: [UInt8]) -> FileStat?
+  /// What the file system of a directory on this device is known by, across boots and mounts.
+  func volumeIdentity(device: UInt64, path: [UInt8]) -> String
+  /// Whether reading a path reads over a network, or from a program.
+  func isRemote(_ path: [UInt8]) -> Bool
+  /// Whether anything has this name.
+  func exists(_ path: [UInt8]) -> Bool
+  /// Whether a directory has this name, and no link to one.
+  func isFolder(_ path: [UInt8]) -> Bool
+  /// Whether a symbolic link has this name.
+  func isLink(_ path: [UInt8]) -> Bool
+  /// Whether it is a file whose presence keeps media programs out of its folder.
+  func isMarker(_ path: [UInt8]) -> Bool
+  /// Reads a file's content if it is still the file that `expected` describes.
+  ///
+  /// - Parameter isSampled: it was just written, so that its pages are in the cache: a sample is made as well. Without it
+  ///   only small files have one.
+  func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading
+  /// Makes the sample of a file, or sample and hash, if size, times and inode are still those that `expected` says.
+  ///
+  /// - Parameter shouldGoOn: asked while a large file is hashed; false ends it.
+  func marks(
+    _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
+  ) -> ContentMarks?
+  /// The same for several files of one directory, whose path ends with a slash.
+  func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading]
+  /// How many files' content was read so far.
+  var readCount: Int { get }
+}
+
+/// A file of a directory, as photod-watch saw it.
+struct NamedStat: Sendable {
+  let name: [UInt8]
+  let stat: FileStat
+  /// See ``PhotoFiles/read(_:expecting:isSampled:)``.
+  var isSampled = false
+}
+
+extension PhotoFiles {
+  func look(_ path: [UInt8]) -> FileLookup { stat(path).map { .there($0) } ?? .absent }
+
+  func answers(_ path: [UInt8]) -> Bool { true }
+
+  func isRemote(_ path: [UInt8]) -> Bool { false }
+
+  func isFolder(_ path: [UInt8]) -> Bool { false }
+
+  func isLink(_ path: [UInt8]) -> Bool { false }
+
+  func isMarker(_ path: [UInt8]) -> Bool { exists(path) }
+
+  func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
+    files.map { read(directory + $0.name, expecting: $0.stat, isSampled: $0.isSampled) }
+  }
+}

@@ -1,0 +1,162 @@
+import Dispatch
+import PhotoCatalog
+import PhotoWatch
+import Synchronization
+import WatchRecords
+
+/// Reads the files of a batch on all cores while the batch before it is being committed.
+///
+/// It is a hint and decides nothing: a file that it did not read, or that is another by now, is read when the batch is
+/// applied. So it may go by its own idea of where directories are, taken from the records alone.
+actor ReadAhead {
+  /// What came from photod-watch, with the content of the files that are new or changed, by the index of their record.
+  struct Input: Sendable {
+    let input: WatchInput
+    let contents: [Int: ContentReading]
+  }
+
+  private let executor = QueueExecutor(label: "photod.read-ahead")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  private let catalog: Catalog
+  private let files: any PhotoFiles
+  private let knownInodes: KnownInodes
+  private(set) var paths = WatchedPaths()
+  /// The directory that a scan is listing: what it finds was not written just now.
+  private var scanned: DirectoryNumber?
+  /// Whether there is a volume whose inodes change with each mount, as those of FAT do; nil: not known. A volume comes with
+  /// its folders, so it is asked again after each of them.
+  private var hasChangingInodes: Bool?
+
+  init(catalog: Catalog, files: any PhotoFiles, knownInodes: KnownInodes) {
+    self.catalog = catalog
+    self.files = files
+    self.knownInodes = knownInodes
+  }
+
+  func read(_ input: WatchInput) throws -> Input {
+    switch input {
+    case .started, .died:
+      paths = WatchedPaths()
+      (scanned, hasChangingInodes) = (nil, nil)
+      return Input(input: input, contents: [:])
+    case .batch(let records):
+      return Input(input: input, contents: try contents(of: records))
+    }
+  }
+
+  /// Files of one directory that may have to be read, in the order of their records.
+  private struct Folder: Sendable {
+    /// With a slash at its end.
+    let path: [UInt8]
+    var files: [NamedStat] = []
+    /// Parallel to `files`: the index of the record.
+    var indexes: [Int] = []
+  }
+
+  private func contents(of records: [WatchRecord]) throws -> [Int: ContentReading] {
+    var folders: [Folder] = []
+    var lastDirectory: DirectoryNumber?
+    func add(_ index: Int, _ directory: DirectoryNumber, _ name: [UInt8], _ stat: FileStat) {
+      guard stat.byteCount > 0 else { return }
+      if lastDirectory != directory {
+        guard let path = paths.path(of: directory) else { return }
+        folders.append(Folder(path: path))
+        lastDirectory = directory
+      }
+      folders[folders.count - 1].files.append(
+        NamedStat(name: name, stat: stat, isSampled: directory != scanned))
+      folders[folders.count - 1].indexes.append(index)
+    }
+    for (index, record) in records.enumerated() {
+      if paths.note(record) { lastDirectory = nil }
+      switch record {
+      case .directoryFound: hasChangingInodes = nil
+      case .listingStarted(let number, let evidence): scanned = evidence == .scan ? number : nil
+      case .listingEnded: scanned = nil
+      case .fileFound(let directory, let name, let stat, _):
+        add(index, directory, name, stat)
+      case .fileMoved(_, _, let to, let toName, let stat?, _):
+        add(index, to, toName, stat)
+      default: break
+      }
+    }
+    try dropKnown(&folders)
+    return readAll(folders)
+  }
+
+  /// Files that the catalog has as they are need not be read.
+  private func dropKnown(_ folders: inout [Folder]) throws {
+    guard !folders.isEmpty, hasChangingInodes != false || folders.contains(where: mayBeKnown) else { return }
+    folders = try catalog.read { reader in
+      let hasChangingInodes =
+        try self.hasChangingInodes ?? reader.volumes().values.contains { !VolumeIdentity.hasLastingInodes($0) }
+      self.hasChangingInodes = hasChangingInodes
+      return try folders.map { folder in
+        let isAskedByPlace = hasChangingInodes || folder.files.contains { $0.stat.identity.birthTime == 0 }
+        let place = isAskedByPlace ? try self.place(of: folder, reader) : nil
+        var unknown = Folder(path: folder.path)
+        for (file, index) in zip(folder.files, folder.indexes) {
+          if try isKnown(file, in: place, reader) { continue }
+          unknown.files.append(file)
+          unknown.indexes.append(index)
+        }
+        return unknown
+      }
+    }
+  }
+
+  /// A photo that was just made has an inode that no known file had. A look into the catalog would take longer than all else
+  /// that is done here for it.
+  private func mayBeKnown(_ folder: Folder) -> Bool {
+    folder.files.contains { file in
+      file.stat.identity.birthTime == 0 || knownInodes.mayContain(file.stat.identity.inode)
+    }
+  }
+
+  /// The catalog's directory of a folder, if that must be asked before inodes, as FAT's, which change with every mount.
+  private func place(of folder: Folder, _ reader: CatalogReader) throws -> Int64? {
+    let path = folder.path.count > 1 ? folder.path.dropLast() : folder.path[...]
+    guard let id = try reader.directoryID(path: Array(path)) else { return nil }
+    if folder.files.contains(where: { $0.stat.identity.birthTime == 0 }) { return id }
+    return try VolumeIdentity.hasLastingInodes(reader.volumeIdentity(ofDirectory: id) ?? "") ? nil : id
+  }
+
+  private func isKnown(_ file: NamedStat, in place: Int64?, _ reader: CatalogReader) throws -> Bool {
+    let stat = file.stat
+    if let place, let row = try reader.file(place, file.name) {
+      return row.readTime != 0 && row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
+        && row.changeTime == stat.changeTime
+    }
+    return try knownInodes.mayContain(stat.identity.inode)
+      && reader.isKnown(
+        inode: stat.identity.inode, byteCount: stat.byteCount, modificationTime: stat.modificationTime)
+  }
+
+  private static let sliceSize = 16
+
+  private func readAll(_ folders: [Folder]) -> [Int: ContentReading] {
+    var slices: [(folder: Int, files: Range<Int>)] = []
+    for (index, folder) in folders.enumerated() {
+      for start in stride(from: 0, to: folder.files.count, by: Self.sliceSize) {
+        slices.append((index, start..<min(start + Self.sliceSize, folder.files.count)))
+      }
+    }
+    let results = Mutex<[Int: ContentReading]>([:])
+    let files = files
+    let all = slices
+    @Sendable func read(_ number: Int) {
+      let (index, range) = all[number]
+      let readings = files.read(folders[index].files[range], in: folders[index].path)
+      results.withLock { results in
+        for (record, reading) in zip(folders[index].indexes[range], readings) { results[record] = reading }
+      }
+    }
+    if slices.count == 1 {
+      read(0)
+    } else if !slices.isEmpty {
+      DispatchQueue.concurrentPerform(iterations: slices.count) { read($0) }
+    }
+    return results.withLock { $0 }
+  }
+}

@@ -1,0 +1,238 @@
+import Glibc
+import PhotoCatalog
+import PhotoMetadata
+import PhotoModel
+import PhotoWatch
+import Synchronization
+import WatchRecords
+
+/// The files of all roots: those on drives directly, those on a share through a process that may wait for the share.
+///
+/// A share that does not answer costs the caller two seconds once; until it answers again, calls end at once. Nothing is
+/// decided by its silence: see `FileLookup.unknown`.
+final class RoutedFiles: PhotoFiles {
+  private let disk = DiskFiles()
+  private let access: @Sendable ([UInt8]) -> FileAccess
+  private let readers = ReaderPool()
+  private let clock = SystemClock()
+  private let reads = Atomic(0)
+
+  init(access: @escaping @Sendable ([UInt8]) -> FileAccess) { self.access = access }
+
+  var readCount: Int { disk.readCount + reads.load(ordering: .relaxed) }
+
+  func look(_ path: [UInt8]) -> FileLookup {
+    switch answer(about: path) {
+    case .direct: disk.look(path)
+    case .answered(let answer):
+      if answer.errorNumber == 0, answer.mode & S_IFMT == S_IFREG { .there(answer.stat) } else { .absent }
+    case .unknown: .unknown
+    }
+  }
+
+  func stat(_ path: [UInt8]) -> FileStat? {
+    if case .there(let stat) = look(path) { stat } else { nil }
+  }
+
+  func exists(_ path: [UInt8]) -> Bool {
+    switch answer(about: path) {
+    case .direct: disk.exists(path)
+    case .answered(let answer): answer.errorNumber == 0
+    // What is known there stays.
+    case .unknown: true
+    }
+  }
+
+  func isFolder(_ path: [UInt8]) -> Bool { isOfKind(S_IFDIR, path) { disk.isFolder(path) } }
+
+  func isLink(_ path: [UInt8]) -> Bool { isOfKind(S_IFLNK, path) { disk.isLink(path) } }
+
+  func isMarker(_ path: [UInt8]) -> Bool {
+    guard case .share(let share) = access(path) else { return isDirect(path) && disk.isMarker(path) }
+    guard let answer = share.ask(.look(path: path)), answer.errorNumber == 0, answer.mode & S_IFMT != S_IFDIR else {
+      return false
+    }
+    let signature = NameRules.cacheTagSignature
+    guard path.suffix(NameRules.cacheTag.count).elementsEqual(NameRules.cacheTag) else { return true }
+    return share.ask(.read(path: path, offset: 0, count: UInt32(signature.count)))?.bytes == signature
+  }
+
+  func answers(_ path: [UInt8]) -> Bool {
+    switch access(path) {
+    case .direct: true
+    case .share(let share): share.answers
+    case .none: false
+    }
+  }
+
+  func volumeIdentity(device: UInt64, path: [UInt8]) -> String {
+    if isDirect(path) { return disk.volumeIdentity(device: device, path: path) }
+    let mounts = CurrentMounts.shared.table
+    // The bare folder that a share was mounted on is on a drive.
+    return mounts.isOnShare(path)
+      ? VolumeIdentity.ofShare(device: device, mount: mounts.mount(of: path))
+      : disk.volumeIdentity(device: device, path: path)
+  }
+
+  func isRemote(_ path: [UInt8]) -> Bool { disk.isRemote(path) }
+
+  /// A file of a share is never sampled on the way: that would read more of it than its metadata.
+  func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+    switch access(path) {
+    case .direct: return disk.read(path, expecting: expected, isSampled: isSampled)
+    case .share(let share): return read(path, of: share, expecting: expected)
+    case .none: return .unreadable(Self.silence)
+    }
+  }
+
+  func marks(
+    _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
+  ) -> ContentMarks? {
+    switch access(path) {
+    case .direct: return disk.marks(path, expecting: expected, isWhole: isWhole, while: shouldGoOn)
+    case .share(let share):
+      let file = ShareFile(path: path, share: share)
+      func isSame(_ stat: FileStat?) -> Bool {
+        guard let stat else { return false }
+        return stat.identity.inode == expected.identity.inode && stat.byteCount == expected.byteCount
+          && stat.modificationTime == expected.modificationTime && stat.changeTime == expected.changeTime
+      }
+      guard isSame(file.open()),
+        let marks = ContentReader.marks(
+          .reader { file.read(into: $0, at: $1) }, byteCount: expected.byteCount, isWhole: isWhole, while: shouldGoOn)
+      else { return nil }
+      return isSame(stat(path)) ? marks : nil
+    case .none: return nil
+    }
+  }
+
+  func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
+    if isDirect(directory) { return disk.read(files, in: directory) }
+    return files.map { read(directory + $0.name, expecting: $0.stat, isSampled: $0.isSampled) }
+  }
+
+  // MARK: Shares
+
+  static let silence = "its share does not answer"
+
+  private enum Answer {
+    case direct
+    case answered(FileAnswer)
+    case unknown
+  }
+
+  private func answer(about path: [UInt8]) -> Answer {
+    switch access(path) {
+    case .direct: .direct
+    case .share(let share): share.ask(.look(path: path)).map { .answered($0) } ?? .unknown
+    case .none: .unknown
+    }
+  }
+
+  private func isDirect(_ path: [UInt8]) -> Bool {
+    if case .direct = access(path) { true } else { false }
+  }
+
+  private func isOfKind(_ kind: UInt32, _ path: [UInt8], directly: () -> Bool) -> Bool {
+    switch answer(about: path) {
+    case .direct: directly()
+    case .answered(let answer): answer.errorNumber == 0 && answer.mode & S_IFMT == kind
+    case .unknown: false
+    }
+  }
+
+  private func read(_ path: [UInt8], of share: ShareFileWorker, expecting expected: FileStat) -> ContentReading {
+    let name = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+    let readTime = clock.wallTime
+    let file = ShareFile(path: path, share: share)
+    guard let before = file.open() else {
+      switch file.errorNumber {
+      case ENOENT, ENOTDIR, ELOOP, ESTALE: return .raced
+      case ETIMEDOUT: return .unreadable(Self.silence)
+      case let code: return unread(code, name: Array(name), expected, readTime)
+      }
+    }
+    guard before.identity.inode == expected.identity.inode else { return .raced }
+    reads.add(1, ordering: .relaxed)
+    let facts = readers.withReader {
+      $0.facts(of: .reader { file.read(into: $0, at: $1) }, byteCount: before.byteCount, name: name)
+    }
+    if file.errorNumber == ESTALE { return .raced }
+    if file.errorNumber == ETIMEDOUT { return .unreadable(Self.silence) }
+    if let failure = facts.failure, facts.readError != nil { return .unreadable(failure) }
+    var stat = before
+    stat.identity = expected.identity
+    return .content(AssetContent(facts), stat, readTime: readTime, marks: facts.marks)
+  }
+
+  private func unread(
+    _ code: Int32, name: [UInt8], _ expected: FileStat, _ readTime: Int64
+  ) -> ContentReading {
+    let why = "can't be opened: \(errorText(code))"
+    // What is forbidden stays so until its permissions change, which changes its stat.
+    guard code == EACCES || code == EPERM else { return .unreadable(why) }
+    return .content(promisedContent(name: name, failure: why), expected, readTime: readTime)
+  }
+}
+
+/// A file of a share that is read piece by piece. All pieces are of one state of it, or reading fails with ESTALE.
+private final class ShareFile {
+  let path: [UInt8]
+  let share: ShareFileWorker
+  /// Of the first call that failed; ETIMEDOUT if the share did not answer.
+  private(set) var errorNumber: Int32 = 0
+  private var stat: FileStat?
+  private var head: [UInt8] = []
+
+  init(path: [UInt8], share: ShareFileWorker) {
+    self.path = path
+    self.share = share
+  }
+
+  /// Reads the beginning of the file.
+  ///
+  /// - Returns: nil if it can't be read, or is no regular file.
+  func open() -> FileStat? {
+    guard let bytes = ask(offset: 0, count: 65_536) else { return nil }
+    head = bytes
+    return stat
+  }
+
+  /// As pread(2).
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+    if offset < head.count {
+      let count = min(buffer.count, head.count - offset)
+      head.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
+      return count
+    }
+    if let stat, Int64(offset) >= stat.byteCount { return 0 }
+    guard let bytes = ask(offset: offset, count: buffer.count) else {
+      errno = errorNumber
+      return -1
+    }
+    bytes.withUnsafeBytes { buffer.copyMemory(from: $0) }
+    return bytes.count
+  }
+
+  private func ask(offset: Int, count: Int) -> [UInt8]? {
+    let wanted = min(count, FileAnswer.maximumBytes)
+    guard let answer = share.ask(.read(path: path, offset: UInt64(offset), count: UInt32(wanted))) else {
+      errorNumber = ETIMEDOUT
+      return nil
+    }
+    guard answer.errorNumber == 0 else {
+      errorNumber = answer.errorNumber
+      return nil
+    }
+    let isSame = stat.map { known in
+      known.identity.inode == answer.stat.identity.inode && known.byteCount == answer.stat.byteCount
+        && known.modificationTime == answer.stat.modificationTime
+    }
+    guard answer.mode & S_IFMT == S_IFREG, isSame ?? true else {
+      errorNumber = ESTALE
+      return nil
+    }
+    stat = answer.stat
+    return answer.bytes
+  }
+}

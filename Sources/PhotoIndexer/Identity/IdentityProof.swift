@@ -1,0 +1,71 @@
+import PhotoCatalog
+import PhotoModel
+
+/// The rule by which a file's content proves that it is a photo that is known already.
+///
+/// Identity passes from one file to another for one of three reasons, and for no other:
+/// 1. Both have the same inode and birth time. ``Reconciler`` judges this, because inodes are used again.
+/// 2. Their hashes of the whole content are equal.
+/// 3. Size, name, modification time (in nanoseconds) and sample are equal, and exactly one candidate has all of them. This
+///    covers what keeps the modification time: `mv` across disks, the Trash, `cp -p`, rsync.
+///
+/// Two pages of one scanner share size and fingerprint. So the fingerprint only finds candidates.
+enum IdentityProof {
+  /// What the rule compares.
+  struct Description {
+    /// Without its directory.
+    var name: [UInt8]
+    /// nil: not known.
+    var byteCount: Int64?
+    /// Nanoseconds since 1970.
+    var modificationTime: Int64
+    var marks: ContentMarks
+  }
+
+  enum Verdict: Equatable {
+    /// The whole contents are equal.
+    case equal
+    /// Size, name, modification time and sample are equal: a proof if no other candidate has them.
+    case alike
+    /// Size, name and modification time are equal, and a sample is missing: it may be the same, and proves nothing.
+    case undecided
+    case unproven
+  }
+
+  static func compare(_ one: Description, _ other: Description) -> Verdict {
+    guard let size = one.byteCount, size == other.byteCount, one.marks.mayEqual(other.marks) else { return .unproven }
+    if one.marks.hash != nil && other.marks.hash != nil { return .equal }
+    guard one.modificationTime == other.modificationTime, one.name == other.name else { return .unproven }
+    return one.marks.sample != nil && other.marks.sample != nil ? .alike : .undecided
+  }
+
+  /// The candidates that are proven to be the photo: all with equal content, else the only one that is alike.
+  static func proven<Candidate>(
+    among candidates: [Candidate], as file: Description, _ description: (Candidate) -> Description
+  ) -> [Candidate] {
+    var (equal, alike, undecidedCount) = ([Candidate](), [Candidate](), 0)
+    for candidate in candidates {
+      switch compare(description(candidate), file) {
+      case .equal: equal.append(candidate)
+      case .alike: alike.append(candidate)
+      case .undecided: undecidedCount += 1
+      case .unproven: break
+      }
+    }
+    if !equal.isEmpty { return equal }
+    return alike.count == 1 && undecidedCount == 0 ? alike : []
+  }
+}
+
+extension IdentityProof.Description {
+  init(_ row: FileRow) {
+    self.init(name: row.name, byteCount: row.byteCount, modificationTime: row.modificationTime, marks: row.marks)
+  }
+
+  init(_ tombstone: Tombstone) {
+    let name = tombstone.path.lastIndex(of: UInt8(ascii: "/")).map { tombstone.path[($0 + 1)...] }
+    self.init(
+      name: name.map(Array.init) ?? tombstone.path, byteCount: tombstone.byteCount,
+      modificationTime: tombstone.modificationTime, marks: tombstone.marks)
+  }
+}

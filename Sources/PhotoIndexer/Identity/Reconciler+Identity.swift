@@ -1,0 +1,318 @@
+import PhotoCatalog
+import WatchRecords
+
+// Which files are the same photo, when their place alone doesn't say it.
+extension Reconciler {
+  /// How long what is deleted can come back, by the library's age. Microseconds.
+  static let tombstoneLifetime: Int64 = 30 * 86_400_000_000
+  /// An asset younger than this, to which nobody gave anything, is nobody yet: when its content is known it may turn out to
+  /// be one that was deleted.
+  static let unsettledAge: Int64 = 600_000_000_000
+
+  func hasIdentity(_ row: FileRow, _ stat: FileStat) -> Bool {
+    row.inode == stat.identity.inode && row.birthTime == stat.identity.birthTime
+  }
+
+  /// It can't be this row's file, also not on a file system whose inodes change: their files keep birth time, or size and
+  /// modification time.
+  func isAnother(_ row: FileRow, _ stat: FileStat) -> Bool {
+    if hasIdentity(row, stat) { return false }
+    if row.birthTime != 0 && stat.identity.birthTime != 0 { return row.birthTime != stat.identity.birthTime }
+    return !hasSizeAndTime(row, stat)
+  }
+
+  /// By size and times the file is what it was when it was read.
+  func isUnchanged(_ row: FileRow, _ stat: FileStat) -> Bool {
+    hasTimes(row, stat) && row.readTime != 0
+  }
+
+  func hasTimes(_ row: FileRow, _ stat: FileStat) -> Bool {
+    hasSizeAndTime(row, stat) && row.changeTime == stat.changeTime
+  }
+
+  func hasSizeAndTime(_ row: FileRow, _ stat: FileStat) -> Bool {
+    row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
+  }
+
+  // MARK: Moves that nobody told
+
+  /// The catalog's row of this very file if it was known in another place and has left it.
+  ///
+  /// Inode and birth time name a file on its volume; where they do not last, or there is no birth time, size and
+  /// modification time must agree as well, and for a file so young that its birth time may be that of another which had
+  /// its inode a moment ago, unless that was seen after its birth. A file that still stands in its old place has a second
+  /// name (a hard link): that is an asset of its own.
+  ///
+  /// - Parameter reading: of the file; where inodes do not last it is read to compare its content.
+  func sourceOfMove(
+    _ stat: FileStat, to place: Place, reading: inout ContentReading?, in batch: Batch
+  ) throws -> FileRow? {
+    guard knownInodes.mayContain(stat.identity.inode) else { return nil }
+    let volumeID = tree.row(place.directoryID).volumeID
+    let isInDoubt =
+      stat.identity.birthTime == 0 || !hasLastingInodes(volumeID)
+      || age(of: stat.identity.birthTime, at: batch.time) < Self.clockGrain
+    let inode = stat.identity.inode
+    let rows = try linkedFiles.unseenRows(inode: inode, uptime: batch.uptime, in: batch.writer)
+    for (index, row) in zip(rows.indices, rows) {
+      guard hasIdentity(row, stat), tree.contains(row.directoryID), tree.row(row.directoryID).volumeID == volumeID
+      else {
+        continue
+      }
+      if row.directoryID == place.directoryID && row.name == place.name { continue }
+      if isInDoubt, !hasSizeAndTime(row, stat), !outlivedItsBirth(row.birthTime, max(row.readTime, row.changeTime)) {
+        continue
+      }
+      if isStillThere(row, device: stat.identity.device) { continue }
+      if !hasLastingInodes(volumeID) {
+        // After a mount it may have another inode, and this file that which it had.
+        if current(row).map({ hasSizeAndTime(row, $0) }) ?? false { continue }
+        if !hasContent(of: row, place, stat, reading: &reading) { continue }
+      }
+      // What was looked up before this record may have moved since.
+      guard try batch.writer.file(row.directoryID, row.name)?.assetID == row.assetID else { continue }
+      linkedFiles.noteSeen(inode: inode, but: rows[(index + 1)...])
+      return row
+    }
+    linkedFiles.noteSeen(inode: inode, but: [])
+    return nil
+  }
+
+  private func hasContent(
+    of row: FileRow, _ place: Place, _ stat: FileStat, reading: inout ContentReading?
+  ) -> Bool {
+    guard row.marks.fingerprint != nil else { return true }
+    let content = reading ?? files.read(path(of: place), expecting: stat, isSampled: true)
+    reading = content
+    guard case .content(_, let read, _, var found) = content else { return false }
+    if found.sample == nil, let made = files.marks(path(of: place), expecting: read, isWhole: false, while: { true }) {
+      (found.sample, found.hash) = (made.sample, made.hash)
+    }
+    return row.marks.provesContent(of: found)
+  }
+
+  /// The other assets whose file, by its inode, is what was seen at a place.
+  func others(of stat: FileStat, than row: FileRow, at place: Place, in batch: Batch) throws -> [FileRow] {
+    guard knownInodes.mayContain(stat.identity.inode) else { return [] }
+    let volumeID = tree.row(place.directoryID).volumeID
+    let isInDoubt = !hasLastingInodes(volumeID)
+    return try batch.writer.files(inode: stat.identity.inode).filter {
+      $0.assetID != row.assetID && hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
+        && (!isInDoubt || hasSizeAndTime($0, stat))
+    }
+  }
+
+  /// Whether the disk has this file where the catalog has it.
+  func isStillThere(_ row: FileRow, device: UInt64?) -> Bool {
+    let there: FileStat
+    switch files.look(path(of: row)) {
+    case .there(let stat): there = stat
+    case .absent: return false
+    case .unknown: return true
+    }
+    return there.identity.inode == row.inode && (device == nil || there.identity.device == device)
+  }
+
+  /// The stat of a file of the catalog in its place. If its share does not answer, that is the one that is known.
+  func current(_ row: FileRow) -> FileStat? {
+    switch files.look(path(of: row)) {
+    case .there(let stat): stat
+    case .absent: nil
+    case .unknown:
+      FileStat(
+        identity: FileIdentity(device: 0, inode: row.inode, birthTime: row.birthTime), byteCount: row.byteCount,
+        modificationTime: row.modificationTime, changeTime: row.changeTime)
+    }
+  }
+
+  func path(of row: FileRow) -> [UInt8] { path(of: Place(directoryID: row.directoryID, name: row.name)) }
+
+  func path(of place: Place) -> [UInt8] { tree.path(of: place.directoryID) + [UInt8(ascii: "/")] + place.name }
+
+  // MARK: What was deleted and comes back
+
+  /// The deleted asset that this new file is: the same inode with the same birth time, else the best of ``formers(of:in:)``.
+  ///
+  /// - Parameter row: the file; where it could not be read its content is not compared.
+  func tombstone(of row: FileRow, in batch: Batch) throws -> Tombstone? {
+    guard !tombstones.isEmpty else { return nil }
+    if let same = try tombstone(ofInode: row, in: batch) { return same }
+    let path = path(of: row)
+    return try formers(of: row, in: batch)
+      .filter { try !isAwaited($0, insteadOf: path, in: batch) }
+      .max { FormerMatch($0, path) < FormerMatch($1, path) }
+  }
+
+  /// The deleted assets that a new file is by its content (see ``IdentityProof``); else, for what was typed before the catalog
+  /// was lost, the one with the same path.
+  func formers(of row: FileRow, in batch: Batch) throws -> [Tombstone] {
+    guard !tombstones.isEmpty else { return [] }
+    if let fingerprint = row.marks.fingerprint, tombstones.mayContain(fingerprint: fingerprint) {
+      let path = path(of: row)
+      let inPlace = try batch.writer.tombstones(like: row, inPlace: path).filter { try isLive($0, in: batch) }
+      // No deleted asset is nearer to the file than one with its content in its place.
+      let same = inPlace.filter { IdentityProof.compare(.init($0), .init(row)) == .equal }
+      if !same.isEmpty { return same }
+      let elsewhere = try batch.writer.tombstones(like: row).filter { try $0.path != path && isLive($0, in: batch) }
+      let found = IdentityProof.proven(among: inPlace + elsewhere, as: .init(row)) { .init($0) }
+      if !found.isEmpty { return found }
+    }
+    guard tombstones.hasLasting else { return [] }
+    let path = path(of: row)
+    guard tombstones.mayContain(lastingPath: path) else { return [] }
+    return try batch.writer.lastingTombstones(path: path).suffix(1)
+  }
+
+  /// The deleted asset whose file had this inode and is this one.
+  func tombstone(ofInode row: FileRow, in batch: Batch) throws -> Tombstone? {
+    guard tombstones.mayContain(inode: row.inode) else { return nil }
+    let volumeID = tree.row(row.directoryID).volumeID
+    return try batch.writer.tombstones(inode: row.inode).first {
+      try $0.volumeID == volumeID && isLive($0, in: batch) && isSameFile($0, row, on: volumeID)
+    }
+  }
+
+  /// Whether a file that was seen at a place is a deleted asset's. What is at the place of one that was renamed there is
+  /// else what was saved over it, or another's.
+  func wasDeleted(_ stat: FileStat, at place: Place, in batch: Batch) throws -> Bool {
+    guard tombstones.mayContain(inode: stat.identity.inode) else { return false }
+    let volumeID = tree.row(place.directoryID).volumeID
+    return try batch.writer.tombstones(inode: stat.identity.inode).contains {
+      try $0.volumeID == volumeID && $0.birthTime == stat.identity.birthTime && isLive($0, in: batch)
+        && ($0.birthTime != 0 || ($0.byteCount == stat.byteCount && $0.modificationTime == stat.modificationTime))
+    }
+  }
+
+  private func isLive(_ tombstone: Tombstone, in batch: Batch) throws -> Bool {
+    if tombstone.deletedDate == nil { return true }
+    return try batch.writer.libraryAge(at: batch.time / 1000) - tombstone.deletedAge < Self.tombstoneLifetime
+  }
+
+  // MARK: Samples that are needed at once
+
+  /// A file that a scan found has no sample. It gets one if a tombstone may be its own.
+  func sampleIfDeleted(_ row: inout FileRow, in batch: Batch) throws {
+    guard row.marks.sample == nil, row.readTime != 0, let fingerprint = row.marks.fingerprint,
+      tombstones.mayContain(fingerprint: fingerprint),
+      try batch.writer.hasTombstone(fingerprint: fingerprint, byteCount: row.byteCount)
+    else { return }
+    sample(&row)
+  }
+
+  /// `mv` across disks copies a file and then removes it. While the original is still there it gets the sample by which
+  /// its copy is known afterwards.
+  func sampleOriginals(of copy: FileRow, in batch: Batch) throws {
+    guard copy.marks.sample != nil else { return }
+    for var original in try batch.writer.unsampledOriginals(of: copy) {
+      sample(&original)
+      if original.marks.sample != nil { try batch.writer.keepMarks(of: original) }
+    }
+  }
+
+  private func sample(_ row: inout FileRow) {
+    guard let made = files.marks(path(of: row), expecting: row.stat, isWhole: false, while: { true }) else { return }
+    row.marks.sample = made.sample
+    row.marks.hash = row.marks.hash ?? made.hash
+  }
+
+  /// The inode was the deleted file's. It may be another's now.
+  private func isSameFile(_ tombstone: Tombstone, _ row: FileRow, on volumeID: Int64) -> Bool {
+    guard tombstone.birthTime == row.birthTime else { return false }
+    if tombstone.marks.provesContent(of: row.marks) { return true }
+    if row.birthTime == 0 || !hasLastingInodes(volumeID) {
+      // Without birth times, inode, size and modification time name a file that was moved away and back.
+      return (hasLastingInodes(volumeID) || tombstone.marks.fingerprint == nil) && tombstone.marks.mayEqual(row.marks)
+        && tombstone.byteCount == row.byteCount && tombstone.modificationTime == row.modificationTime
+    }
+    // One that was gone as soon as it was made may have left inode and birth time to the next.
+    return outlivedItsBirth(row.birthTime, tombstone.seenTime)
+      || tombstone.deletedDate.map { age(of: row.birthTime, at: $0 * 1000) >= Self.clockGrain } ?? true
+  }
+
+  /// Whether a file was there when the clock by which its file system dates files had ticked since its birth: then no other
+  /// has its inode and its birth time too.
+  ///
+  /// - Parameter seenTime: when it was there, nanoseconds since 1970; 0: not known.
+  private func outlivedItsBirth(_ birthTime: Int64, _ seenTime: Int64) -> Bool {
+    guard birthTime != 0, seenTime != 0 else { return false }
+    // Whole seconds are of a clock that has no more, or two of them a tick.
+    let tick = birthTime % 1_000_000_000 == 0 ? Self.clockGrain : 2 * Self.clockTick
+    return age(of: birthTime, at: seenTime) >= tick
+  }
+
+  // MARK: Moves to another disk
+
+  /// The copy of this file that was made before it goes: inserted within the last hour, with content that proves it (see
+  /// ``IdentityProof``), and without user data. The copy that has kept name and modification time is best, as `mv` makes it,
+  /// then one of the same name, then the file itself under another name if no inode says so, then the first.
+  func successor(of row: FileRow, in batch: Batch) throws -> FileRow? {
+    guard row.marks.fingerprint != nil else { return nil }
+    if let restored = try restored(row, in: batch) { return restored }
+    guard try recentInsertions.hasCandidates(for: row, time: batch.time, in: batch.writer),
+      let added = try batch.writer.addedDate(of: row.assetID)
+    else { return nil }
+    let original = IdentityProof.Description(row)
+    var (equal, alike, undecidedCount): (FileRow?, [FileRow], Int) = (nil, [], 0)
+    // A file whose inode does not last may have been renamed while no watcher saw it. That is looked for among the first
+    // of its copies.
+    var othersToSee = hasLastingInodes(tree.row(row.directoryID).volumeID) ? 0 : Self.copiesToCompare
+    for key in RecentInsertions.Keys(row).all where equal == nil && alike.count != 1 {
+      try recentInsertions.forEach(key, addedAfter: added, in: batch.writer) { id in
+        guard var copy = try copy(id, of: row, in: batch) else { return .unfit }
+        // Two that were there from the beginning are two, though one was saved or renamed since. The kernel dates files by
+        // its last tick; a rename changes the change time of one that is old.
+        guard id > row.assetID, let copied = try batch.writer.addedDate(of: id), copied > added,
+          isRenamedAway(row, as: copy)
+            || age(of: copy.birthTime == 0 ? copy.changeTime : copy.birthTime, at: added * 1000) < Self.clockTick
+        else { return .passedOver }
+        if row.marks.sample != nil, IdentityProof.compare(original, .init(copy)) == .undecided { sample(&copy) }
+        switch IdentityProof.compare(original, .init(copy)) {
+        case .equal:
+          let isRenamed = isRenamedAway(row, as: copy)
+          if isRenamed || equal == nil { equal = copy }
+          othersToSee -= 1
+          return isRenamed || othersToSee < 0 ? .last : .passedOver
+        case .alike: alike.append(copy)
+        case .undecided: undecidedCount += 1
+        case .unproven: break
+        }
+        return alike.count + undecidedCount > 1 ? .last : .passedOver
+      }
+    }
+    return equal ?? (alike.count == 1 && undecidedCount == 0 ? alike[0] : nil)
+  }
+
+  /// The file that has this file's content and path, in a folder that was put in the place of this file's folder, as from a
+  /// backup.
+  ///
+  /// Two files cannot have had one path at one time. So no date has to tell that one of them came later.
+  private func restored(_ row: FileRow, in batch: Batch) throws -> FileRow? {
+    guard let path = formerPath(of: row), let slash = path.lastIndex(of: UInt8(ascii: "/")),
+      let folder = tree.directory(path: Array(path[..<slash])),
+      let file = try batch.writer.file(folder, row.name), file.assetID > row.assetID,
+      var copy = try copy(file.assetID, of: row, in: batch)
+    else { return nil }
+    let original = IdentityProof.Description(row)
+    if row.marks.sample != nil, IdentityProof.compare(original, .init(copy)) == .undecided { sample(&copy) }
+    let verdict = IdentityProof.compare(original, .init(copy))
+    return verdict == .equal || verdict == .alike ? copy : nil
+  }
+
+  private static let copiesToCompare = 16
+
+  /// A recent insertion, unless nothing can become it within this batch.
+  private func copy(_ id: Int64, of row: FileRow, in batch: Batch) throws -> FileRow? {
+    guard id != row.assetID, let copy = try batch.writer.file(ofAsset: id), !batch.isLeaving(copy),
+      try !batch.writer.hasUserData(id), isStillThere(copy, device: nil)
+    else { return nil }
+    return copy
+  }
+
+  /// A file that is gone and one that has come since on the same file system may be one that was renamed while nobody
+  /// looked, where no inode says so.
+  private func isRenamedAway(_ row: FileRow, as copy: FileRow) -> Bool {
+    let volumeID = tree.row(copy.directoryID).volumeID
+    return tree.row(row.directoryID).volumeID == volumeID && copy.modificationTime == row.modificationTime
+      && !hasLastingInodes(volumeID)
+  }
+}

@@ -1,0 +1,174 @@
+import PhotoCatalog
+import WatchRecords
+
+// Files and remembered photos are matched all at once, when all that may hold one of them has been listed:
+// 1. A file is the photo whose inode and birth time it has, wherever it is.
+// 2. A file in the place of a photo whose own file turned up nowhere is that photo, saved by a program.
+// 3. What is left is new, or a deleted photo that came back.
+extension Reconciler {
+  /// A listing is under way, or events were lost: what is not in its place may turn up in a place that is yet to be looked at.
+  private var isSearching: Bool {
+    listing != nil || !otherListings.isEmpty || !scans.isEmpty || roots.contains(where: \.isBlind)
+  }
+
+  /// Whether it is too early to decide which photo a file is that is in another's place.
+  ///
+  /// Where nothing was lost an event decides at once: a rename of the known file would have been told before it.
+  func mustHold(_ place: Place) -> Bool {
+    guard !held.isFull else { return false }
+    if listing?.directoryID == place.directoryID || mayHaveMissed(place.directoryID) { return true }
+    let rootID = tree.rootID(of: place.directoryID)
+    return held.contains(place) && scans.values.contains { $0.rootID == rootID && $0.findsWhatWasLost }
+  }
+
+  /// Whether events of a directory may have been lost, and no scan has listed it since.
+  func mayHaveMissed(_ directoryID: Int64) -> Bool {
+    let rootID = tree.rootID(of: directoryID)
+    if roots[rootID]?.isBlind == true { return true }
+    return scans.values.contains {
+      $0.rootID == rootID && $0.findsWhatWasLost && !$0.listed.contains(directoryID)
+    }
+  }
+
+  /// Events were lost: until the scans that follow have begun, no place is certain.
+  func noteOverflow() {
+    for (number, root) in roots.watched where laneRoots?.contains(number) ?? true {
+      if let top = tree.top(ofRoot: root.id), tree.number(of: top) != nil { roots[root.id]?.isBlind = true }
+    }
+  }
+
+  /// A scan could not be ended. What it found in the places of others is decided by another.
+  func keepHeldFiles(of number: UInt16) {
+    guard let root = roots[number: number], !root.isBlind,
+      held.directories.contains(where: { tree.rootID(of: $0) == root.id })
+    else { return }
+    roots[root.id]?.isBlind = true
+    roots[root.id]?.needsScan = true
+  }
+
+  /// What was found in and below a directory says nothing any more.
+  func forgetHeldFiles(below id: Int64) {
+    for directory in Array(held.directories) where tree.isInside(directory, id) { held.remove(directory: directory) }
+  }
+
+  /// Decides which photos the held files are, once nothing is searched any more.
+  ///
+  /// - Complexity: O(n log n) in the files; each that is new or was saved is read.
+  func decideHeldFiles(in batch: inout Batch) throws {
+    guard !held.isEmpty, !isSearching else { return }
+    batch.evidence = .scan
+    var (moves, others): ([Int64: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])
+    for (place, file) in held.takeAll() {
+      var reading = file.reading
+      guard try batch.writer.file(place.directoryID, place.name).map({ isContested($0, file.stat) }) ?? true,
+        let source = try sourceOfMove(file.stat, to: place, reading: &reading, in: batch)
+      else {
+        others.append((place, file))
+        continue
+      }
+      let move = FoundMove(source: source, place: place, stat: file.stat, reading: reading)
+      // Of several names of one file (hard links) one is the photo's: best one in its folder.
+      if let rival = moves[source.assetID], rival.staysInFolder || !move.staysInFolder {
+        others.append((place, file))
+      } else if let rival = moves.updateValue(move, forKey: source.assetID) {
+        others.append((rival.place, HeldFiles.File(stat: rival.stat, reading: rival.reading)))
+      }
+    }
+    try moveAll(moves, in: &batch)
+    var new: [(place: Place, file: HeldFiles.File)] = []
+    for (place, file) in others {
+      if let row = try batch.writer.file(place.directoryID, place.name) {
+        try decide(place, row: row, file.stat, reading: file.reading, in: &batch)
+      } else {
+        new.append((place, file))
+      }
+    }
+    try insertAll(new, in: &batch)
+  }
+
+  /// Inserts new files. Each deleted asset that has come back is the file whose place is nearest to its own, of all that
+  /// have its content.
+  private func insertAll(_ new: [(place: Place, file: HeldFiles.File)], in batch: inout Batch) throws {
+    var matches: [(match: FormerMatch, former: Tombstone, index: Int)] = []
+    for (index, (place, file)) in new.enumerated() where file.stat.byteCount > 0 {
+      var (_, row) = read(place, file.stat, assetID: 0, reading: file.reading, isSampled: false)
+      try sampleIfDeleted(&row, in: batch)
+      if try tombstone(ofInode: row, in: batch) != nil { continue }
+      let path = path(of: place)
+      for former in try formers(of: row, in: batch) { matches.append((FormerMatch(former, path), former, index)) }
+    }
+    matches.sort { $1.match < $0.match }
+    var (formers, taken): ([Int: Tombstone], Set<Int64>) = ([:], [])
+    for (_, former, index) in matches where formers[index] == nil && taken.insert(former.assetID).inserted {
+      formers[index] = former
+    }
+    for (index, (place, file)) in new.enumerated() {
+      guard file.stat.byteCount > 0 else {
+        try decide(place, row: nil, file.stat, reading: file.reading, in: &batch)
+        continue
+      }
+      var (content, row) = read(place, file.stat, assetID: 0, reading: file.reading, isSampled: false)
+      try sampleIfDeleted(&row, in: batch)
+      let former = try tombstone(ofInode: row, in: batch) ?? formers[index]
+      try insert(content, row, as: former, in: &batch)
+    }
+  }
+
+  /// Whether another file stands where a deleted asset was, and is not in the library yet: it comes before a file in another
+  /// place, and is told soon.
+  func isAwaited(_ former: Tombstone, insteadOf path: [UInt8], in batch: Batch) throws -> Bool {
+    guard former.path != path, let slash = former.path.lastIndex(of: UInt8(ascii: "/")),
+      let folder = tree.directory(path: Array(former.path[..<slash])),
+      let stat = files.stat(former.path), stat.byteCount == former.byteCount
+    else { return false }
+    return try batch.writer.file(folder, Array(former.path[(slash + 1)...])) == nil
+  }
+
+  /// Another file is where this one is known.
+  func isContested(_ row: FileRow, _ stat: FileStat) -> Bool { !hasIdentity(row, stat) && !isUnchanged(row, stat) }
+
+  private struct FoundMove {
+    let source: FileRow
+    let place: Place
+    let stat: FileStat
+    let reading: ContentReading?
+
+    var staysInFolder: Bool { source.directoryID == place.directoryID }
+  }
+
+  /// Moves photos that may have exchanged their places.
+  private func moveAll(_ moves: [Int64: FoundMove], in batch: inout Batch) throws {
+    let sorted = moves.sorted { $0.key < $1.key }
+    for (assetID, move) in sorted {
+      guard let occupant = try batch.writer.file(move.place.directoryID, move.place.name),
+        occupant.assetID != assetID, moves[occupant.assetID] != nil
+      else { continue }
+      // A name that no file has, until it gets its own below. The letter behind the number keeps it from being a date.
+      let name = Array("\u{1}moving-\(occupant.assetID)x".utf8)
+      try batch.writer.moveFile(occupant, to: occupant.directoryID, name: name)
+    }
+    for (assetID, move) in sorted {
+      guard let row = try batch.writer.file(ofAsset: assetID) else { continue }
+      batch.departing[Place(directoryID: move.source.directoryID, name: move.source.name)] = nil
+      try self.move(row, knownAs: move.source, to: move.place, move.stat, reading: move.reading, in: &batch)
+    }
+  }
+}
+
+/// How well a deleted asset fits a file that has its content. Of equal ones the last that was deleted is best.
+struct FormerMatch: Comparable {
+  private let likeness: PlaceLikeness
+  private let deletedDate: Int64
+  private let assetID: Int64
+
+  init(_ former: Tombstone, _ path: [UInt8]) {
+    likeness = PlaceLikeness(former.path, path)
+    deletedDate = former.deletedDate ?? 0
+    assetID = former.assetID
+  }
+
+  static func < (lhs: Self, rhs: Self) -> Bool {
+    if lhs.likeness != rhs.likeness { return lhs.likeness < rhs.likeness }
+    return (lhs.deletedDate, lhs.assetID) < (rhs.deletedDate, rhs.assetID)
+  }
+}

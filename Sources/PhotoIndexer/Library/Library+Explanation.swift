@@ -1,0 +1,224 @@
+import Glibc
+import PhotoCatalog
+import PhotoMetadata
+import PhotoModel
+import WatchRecords
+
+/// Why a path is, or is not, in the library.
+package struct Explanation: Sendable, Equatable {
+  /// indexed, unreadable, pending, offline, ignored, empty, notMedia, missing, outside
+  package var state: String
+  package var reason: String
+  package var assetID: Int64?
+}
+
+extension Library {
+  /// Always answers, also for a path outside every root.
+  package func explain(path: [UInt8]) throws -> Explanation {
+    guard let rootID = rootID(containing: path), let rootPath = reconciler.tree.rootPaths[rootID] else {
+      let roots = reconciler.tree.rootPaths.values.map { FilePath.text($0) }.sorted().joined(separator: ", ")
+      return Explanation(
+        state: "outside",
+        reason: "It is in none of the library's folders (\(roots)). Add its folder as a root to the configuration.")
+    }
+    if let slash = path.lastIndex(of: UInt8(ascii: "/")),
+      let directory = reconciler.tree.directory(path: Array(path[..<slash])),
+      let row = try catalog.read({ try $0.file(directory, Array(path[(slash + 1)...])) })
+    {
+      return try explain(row, path: path, rootID: rootID)
+    }
+    if let share = leftOutShare(of: path) {
+      return Explanation(
+        state: "outside",
+        reason:
+          "\(FilePath.text(share)) is a share that is mounted below a folder of the library, and is left out. Add it as a root to the configuration."
+      )
+    }
+    if !files.answers(rootPath) {
+      return reconciler.roots[rootID]?.isUnconfigured == true
+        ? explainUnconfigured(rootPath) : explainSilence(of: rootPath)
+    }
+    if let explanation = explainUnreadable(path, rootID: rootID) { return explanation }
+    let rule = ignoringRule(path, below: rootPath)
+    if let directory = reconciler.tree.directory(path: path) {
+      if let rule { return Explanation(state: "ignored", reason: rule) }
+      let isTop = reconciler.tree.row(directory).parentID == nil
+      return Explanation(
+        state: "indexed",
+        reason: isTop ? "It is a folder of the library." : "It is a folder in \(FilePath.text(rootPath)).")
+    }
+    if reconciler.roots[rootID]?.isUnconfigured == true { return explainUnconfigured(rootPath) }
+    if reconciler.roots[rootID]?.isAvailable == false {
+      return Explanation(state: "offline", reason: "\(FilePath.text(rootPath)) is offline: it can't be opened.")
+    }
+    if let link = link(path, below: rootPath) {
+      return Explanation(
+        state: "ignored",
+        reason:
+          "\(FilePath.text(link)) is a link, and links are not followed: what it leads to is known by its own path, where that is in the library."
+      )
+    }
+    if let rule { return Explanation(state: "ignored", reason: rule) }
+    guard let stat = files.stat(path) else { return explainNoFile(path) }
+    let name = Array(path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...])
+    if MediaFormat.promised(byName: name) == nil {
+      return Explanation(
+        state: "notMedia",
+        reason: "Its extension is none of a photo or video: \(MediaFormat.extensions.joined(separator: " ")).")
+    }
+    if stat.byteCount == 0 {
+      return Explanation(state: "empty", reason: "It is empty; a file is taken in with its first byte.")
+    }
+    return Explanation(
+      state: "pending",
+      reason: "It was not seen yet: a scan or an event for it is under way. `photoctl sync` waits for it.")
+  }
+
+  private func explainUnconfigured(_ root: [UInt8]) -> Explanation {
+    Explanation(
+      state: "offline",
+      reason: "\(FilePath.text(root)) is configured no longer: what it had stays, and nothing new comes in.")
+  }
+
+  private func explainSilence(of root: [UInt8]) -> Explanation {
+    Explanation(
+      state: "offline",
+      reason:
+        "\(FilePath.text(root)) is on a share that does not answer. What the library knows of it stays; the rest is looked for when it answers."
+    )
+  }
+
+  /// A path that can't be looked at, or that is in such a folder. Nothing of it is known but what the library has.
+  private func explainUnreadable(_ path: [UInt8], rootID: Int64, assetID: Int64? = nil) -> Explanation? {
+    guard reconciler.roots[rootID]?.isAvailable == true, let entry = unreadable.entry(hiding: path),
+      entry.errorNumber != EREMOTE
+    else { return nil }
+    let place = "\(FilePath.text(entry.path)) can't be read: \(errorText(entry.errorNumber))."
+    return Explanation(
+      state: "unreadable",
+      reason: assetID == nil
+        ? "\(place) What is in the library of it stays. \(Warning.remedy(ofUnreadable: entry.errorNumber))"
+        : "It is in the library, and stays there as it was. \(place) \(Warning.remedy(ofUnreadable: entry.errorNumber))",
+      assetID: assetID)
+  }
+
+  /// What is in a root, and neither a regular file nor a folder of the catalog.
+  private func explainNoFile(_ path: [UInt8]) -> Explanation {
+    let text = FilePath.text(path)
+    if files.isFolder(path) {
+      return Explanation(
+        state: "pending",
+        reason: "The folder was not seen yet: a scan or an event for it is under way. `photoctl sync` waits for it.")
+    }
+    if files.exists(path) {
+      return Explanation(
+        state: "notMedia", reason: "\(text) is no regular file: pipes, sockets and devices are never opened.")
+    }
+    return Explanation(state: "missing", reason: "There is no file \(text).")
+  }
+
+  /// The first symbolic link on the way from a root to what is in it, that itself included.
+  private func link(_ path: [UInt8], below root: [UInt8]) -> [UInt8]? {
+    var place = root
+    let names = path[root.count...].split(separator: UInt8(ascii: "/"))
+    let known = knownDepth(names, below: root)
+    for (depth, name) in names.enumerated() {
+      if place.last != UInt8(ascii: "/") { place.append(UInt8(ascii: "/")) }
+      place += name
+      guard depth >= known else { continue }
+      if files.isLink(place) { return place }
+      guard files.exists(place) else { return nil }
+    }
+    return nil
+  }
+
+  /// How many of the names below a root are folders of the library. Such folders are no links, match no rule, and none but
+  /// the last can hold a marker. So the disk is looked at only from there on: a look at each part of a long path would
+  /// take seconds of the library's queue.
+  private func knownDepth(_ names: [ArraySlice<UInt8>], below root: [UInt8]) -> Int {
+    let tree = reconciler.tree
+    guard let rootID = tree.rootPaths.first(where: { $0.value == root })?.key, var folder = tree.top(ofRoot: rootID)
+    else { return 0 }
+    for (depth, name) in names.enumerated() {
+      guard let next = tree.child(of: folder, Array(name)) else { return depth }
+      folder = next
+    }
+    return names.count
+  }
+
+  private func explain(_ row: FileRow, path: [UInt8], rootID: Int64) throws -> Explanation {
+    let content = try catalog.read { try $0.content(of: row.assetID) }
+    // Before what else is wrong with it: this is what a person can act on.
+    if reconciler.roots[rootID]?.isAvailable == false || !reconciler.tree.isMounted(row.directoryID) {
+      let failure = row.readTime == 0 ? nil : content?.failure
+      let damage = failure.map { " It was damaged when it was read last: \($0)." } ?? ""
+      return Explanation(
+        state: "offline", reason: "It is in the library; its folder is offline, or its drive is not mounted.\(damage)",
+        assetID: row.assetID)
+    }
+    if let explanation = explainUnreadable(path, rootID: rootID, assetID: row.assetID) { return explanation }
+    if row.readTime == 0, let trouble = reconciler.unread[row.assetID]?.trouble {
+      return Explanation(
+        state: "unreadable",
+        reason: "It is in the library, but its content can't be read just now: \(trouble.reason). It is tried again.",
+        assetID: row.assetID)
+    }
+    if row.readTime == 0 {
+      return Explanation(
+        state: "pending", reason: "It is in the library; its content is still to be read.", assetID: row.assetID)
+    }
+    if let failure = content?.failure {
+      return Explanation(
+        state: "unreadable", reason: "It is in the library, but its content could not be read: \(failure).",
+        assetID: row.assetID)
+    }
+    if let suspect = reconciler.roots[rootID]?.suspect, reconciler.current(row) == nil {
+      return Explanation(
+        state: "missing",
+        reason:
+          "It is in the library, but not on disk, as \(counted(suspect.missing, "photo", "photos")) of its folder at once. It is removed by a scan that photod makes by itself after \(Self.minute(end(of: suspect))), if it is missing then, or at once by `photoctl rescan --confirm`.",
+        assetID: row.assetID)
+    }
+    return Explanation(
+      state: "indexed", reason: "It is in the library as \(content?.contentType ?? "a file").", assetID: row.assetID)
+  }
+
+  private func ignoringRule(_ path: [UInt8], below root: [UInt8]) -> String? {
+    let rules = WatchRules.nameRules(ignoring: configuration.ignore)
+    var folder = root
+    var components: [ArraySlice<UInt8>] = []
+    let parts = path[root.count...].split(separator: UInt8(ascii: "/"))
+    let known = knownDepth(parts, below: root)
+    // Below the first name that is not on the disk there is nothing to look at; rules about names still hold.
+    var isThere = true
+    for (depth, part) in parts.enumerated() {
+      let name = Array(part)
+      defer {
+        folder.append(UInt8(ascii: "/"))
+        folder += name
+        components.append(part)
+        if depth >= known, isThere { isThere = files.exists(folder) }
+      }
+      guard depth >= known else { continue }
+      if isThere, let rule = markerRule(folder) { return rule }
+      if name.first == UInt8(ascii: ".") { return "\(FilePath.nameText(name)) is hidden: its name begins with a dot." }
+      let isFolder = depth + 1 < parts.count || (isThere && files.isFolder(folder + [UInt8(ascii: "/")] + name))
+      if isFolder, !rules.wantsDirectory(name) {
+        return "\(FilePath.nameText(name)) is a folder that programs keep beside photos; it is passed over."
+      }
+      let pattern = rules.pattern(
+        ignoring: name, isDirectory: isFolder, in: NameRules.Folder(root: root, components: components))
+      if let pattern {
+        return "It is ignored by the pattern \(String(decoding: pattern.text, as: UTF8.self)) of the configuration."
+      }
+    }
+    // Of a folder, what it holds itself; a file holds nothing.
+    return isThere ? markerRule(folder) : nil
+  }
+
+  private func markerRule(_ folder: [UInt8]) -> String? {
+    NameRules.markers.first { files.isMarker(folder + [UInt8(ascii: "/")] + $0) }.map {
+      "\(FilePath.text(folder)) holds a \(FilePath.nameText($0)), which keeps media programs out."
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import Dispatch
+import Logging
+import PhotoCatalog
+import PhotoMetadata
+import PhotoModel
+import WatchRecords
+
+/// What of the samples and hashes is still to be made, and what was made since the start.
+struct ProofPass {
+  /// There may be something to do.
+  var isDue = true
+  /// The machine ran on its battery when it was last asked.
+  var isOnBattery = false
+  /// There are files that were not taken up.
+  var hasNewFiles = true
+  /// Assets up to these were passed.
+  var hashedThrough: Int64 = 0
+  var sampledThrough: Int64 = 0
+  /// Roots on a network that a person has asked for.
+  var requestedRoots: Set<Int64> = []
+  var status = LibraryStatus.Hashing()
+
+  /// The catalog changed: all that is missing is looked at anew.
+  mutating func begin() {
+    (isDue, hasNewFiles, hashedThrough, sampledThrough) = (true, true, 0, 0)
+  }
+}
+
+/// A file whose sample, or whose hash too, is to be made.
+struct ProofRequest: Sendable {
+  let row: FileRow
+  let path: [UInt8]
+  let isWhole: Bool
+
+  /// How much of it is read.
+  var bytes: Int64 { isWhole ? row.byteCount : min(row.byteCount, ContentReader.wholeBytes) }
+}
+
+/// What was made; nil: the file could not be read, or is another by now.
+struct MadeProof: Sendable {
+  let request: ProofRequest
+  let marks: ContentMarks?
+}
+
+// Samples and hashes of files that nobody has just written: they are made once the library is live and idle, beside it and
+// never inside a transaction. Hashes are of files with user data, and of those that share size and fingerprint.
+//
+// Nothing is read so on battery, nor on a network, unless a person names the folder to `photoctl rescan`.
+extension Library {
+  /// How many files are taken up in one transaction: 20 ms.
+  private static let newFileBatch = 2_000
+  /// How many files are read before they are written down, and before the library looks for something better to do.
+  private static let proofBatch = 32
+  /// For so long within a second files are read. Nanoseconds.
+  private static let proofTurn: Int64 = 500_000_000
+
+  private var isIdle: Bool {
+    breakdown == nil && !isScanAwaited && clock.bootTime - lastBatchAt >= Self.quietTime
+  }
+
+  /// Makes samples and hashes for a part of a second.
+  func makeProofs() async {
+    let end = clock.bootTime + Self.proofTurn
+    while clock.bootTime < end, !Task.isCancelled {
+      let requests = nextProofs()
+      guard !requests.isEmpty else { return }
+      let (files, feed, power) = (files, live.feed, power)
+      let made = await withCheckedContinuation { continuation in
+        DispatchQueue(label: "photod.proofs").async {
+          continuation.resume(returning: Self.make(requests, files) { !feed.isFinished && !power.isOnBattery })
+        }
+      }
+      keep(made)
+    }
+  }
+
+  nonisolated static func make(
+    _ requests: [ProofRequest], _ files: any PhotoFiles, while shouldGoOn: () -> Bool
+  ) -> [MadeProof] {
+    var made: [MadeProof] = []
+    for request in requests where shouldGoOn() {
+      // After some megabytes each.
+      var pieces = 0
+      let marks = files.marks(request.path, expecting: request.row.stat, isWhole: request.isWhole) {
+        pieces += 1
+        return pieces % 64 != 0 || shouldGoOn()
+      }
+      // What was broken off is not tried in vain.
+      if marks == nil && !shouldGoOn() { break }
+      made.append(MadeProof(request: request, marks: marks))
+    }
+    return made
+  }
+
+  /// The next files to read; none if there is nothing to do now.
+  func nextProofs() -> [ProofRequest] {
+    guard proofs.isDue, isIdle else { return [] }
+    do {
+      if proofs.hasNewFiles {
+        proofs.hasNewFiles = try catalog.write { try $0.wantProofsOfNewFiles(limit: Self.newFileBatch) }
+        if proofs.hasNewFiles { return [] }
+        try countProofs()
+      }
+      proofs.isOnBattery = power.isOnBattery
+      defer { tellProofs() }
+      guard !proofs.isOnBattery else { return [] }
+      while true {
+        let (rows, isWhole) = try rowsToProve()
+        guard !rows.isEmpty else {
+          proofs.isDue = false
+          proofs.requestedRoots = []
+          try countProofs()
+          return []
+        }
+        let available = rows.filter { reconciler.isAvailable($0.directoryID) }
+        let remote = available.filter { isRemote($0) }
+        if !remote.isEmpty {
+          try catalog.write { writer in for row in remote { try writer.putOffProof(of: row.assetID) } }
+        }
+        let requests = available.filter { !isRemote($0) }.map {
+          ProofRequest(row: $0, path: reconciler.path(of: $0), isWhole: isWhole)
+        }
+        if !requests.isEmpty { return requests }
+      }
+    } catch {
+      // The next commit has it tried again.
+      proofs.isDue = false
+      logger.notice("files not hashed", metadata: ["error": "\(error)"])
+      return []
+    }
+  }
+
+  private func rowsToProve() throws -> (rows: [FileRow], isWhole: Bool) {
+    try catalog.read { reader in
+      let toHash = try reader.filesToProve(after: proofs.hashedThrough, isWhole: true, limit: Self.proofBatch)
+      if let last = toHash.last {
+        proofs.hashedThrough = last.assetID
+        return (toHash, true)
+      }
+      let toSample = try reader.filesToProve(after: proofs.sampledThrough, isWhole: false, limit: Self.proofBatch)
+      if let last = toSample.last { proofs.sampledThrough = last.assetID }
+      return (toSample, false)
+    }
+  }
+
+  private func isRemote(_ row: FileRow) -> Bool {
+    !proofs.requestedRoots.contains(reconciler.tree.rootID(of: row.directoryID))
+      && files.isRemote(reconciler.path(of: row))
+  }
+
+  /// Writes down what was made, if the files are still what they were.
+  func keep(_ made: [MadeProof]) {
+    guard breakdown == nil, !made.isEmpty else { return }
+    let reconciler = reconciler
+    do {
+      try commit { writer in
+        var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
+        for proof in made { try reconciler.keep(proof, in: &batch) }
+        return ((), batch.record, batch.origin)
+      }
+    } catch {
+      // The reconciler is ahead of the catalog now.
+      return breakDown(error)
+    }
+    for proof in made where proof.marks != nil {
+      if proof.request.isWhole {
+        proofs.status.hashedBytes += proof.request.bytes
+        proofs.status.unhashedCount = max(0, proofs.status.unhashedCount - 1)
+      } else {
+        proofs.status.sampledBytes += proof.request.bytes
+      }
+      if proof.request.row.marks.sample == nil {
+        proofs.status.unsampledCount = max(0, proofs.status.unsampledCount - 1)
+      }
+    }
+    tellProofs()
+  }
+
+  /// A person asks for what is on a network as well.
+  func requestProofs(below directories: [Int64]) throws {
+    let tree = reconciler.tree
+    try catalog.write { writer in
+      for directory in directories { try writer.wantProofs(in: tree.subtree(of: directory)) }
+    }
+    proofs.begin()
+    proofs.requestedRoots.formUnion(directories.map { tree.rootID(of: $0) })
+    alarm.publish(alarm.sequence + 1)
+  }
+
+  private func countProofs() throws {
+    let counts = try catalog.read { try $0.proofCounts() }
+    (proofs.status.unsampledCount, proofs.status.unhashedCount) = counts
+  }
+
+  private func tellProofs() {
+    proofs.status.paused = proofs.isDue && proofs.isOnBattery ? "the machine runs on its battery" : nil
+    let status = proofs.status
+    board.update { $0.hashing = status }
+  }
+}
+
+extension Reconciler {
+  /// Keeps what was made of a file; by its hash it may prove to be a photo that was deleted.
+  func keep(_ proof: MadeProof, in batch: inout Batch) throws {
+    let seen = proof.request.row
+    guard var row = try batch.writer.file(ofAsset: seen.assetID), row.stat == seen.stat else { return }
+    guard let marks = proof.marks else {
+      // The file can't be read, or something changed it, and photod-watch has not said so. Another file may have its inode
+      // now, and only photod-watch knows birth times. So a scan tells which file it is.
+      if let stat = files.stat(path(of: row)), !hasTimes(row, stat) {
+        requireScan(of: tree.rootID(of: row.directoryID))
+      }
+      return try batch.writer.putOffProof(of: row.assetID)
+    }
+    row.marks.sample = marks.sample
+    row.marks.hash = marks.hash ?? row.marks.hash
+    try batch.writer.keepMarks(of: row)
+    guard let content = try batch.writer.content(of: row.assetID) else { return }
+    _ = try becomesFormer(row.assetID, content, row, in: &batch)
+  }
+}

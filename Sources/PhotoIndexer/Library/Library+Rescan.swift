@@ -1,0 +1,245 @@
+import Dispatch
+import PhotoCatalog
+import PhotoModel
+import PhotoWatch
+import WatchRecords
+
+extension Library {
+  /// Looks at a folder, or at all, and takes in what differs.
+  ///
+  /// - Parameters:
+  ///   - path: absolute; nil means every root. Of a file, its folder is scanned.
+  ///   - dryRun: only counts.
+  ///   - confirm: what is missing really is gone, however much it is.
+  /// - Throws: ``LibraryError/notInLibrary(path:message:)`` for a path outside every root;
+  ///   ``LibraryError/unavailable(_:)`` for one that is offline, with since when and why.
+  package func rescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) async throws -> RescanCounts {
+    if let path, confirm, !dryRun, let rootID = rootID(of: path) { return try await confirmRoot(rootID) }
+    if let path, confirm, !dryRun, let folder = awayFolder(path) { return try await confirmFolder(folder) }
+    let targets = try rescanTargets(path)
+    if dryRun {
+      for target in targets { try requireAnswer(ofRoot: reconciler.tree.rootID(of: target.directoryID)) }
+      return try await dryRunRescan(targets.map(\.directoryID))
+    }
+    if path != nil { try requestProofs(below: targets.map(\.directoryID)) }
+    var total = RescanCounts()
+    for target in targets {
+      let folder = RescanRequests.Folder(root: target.root, directoryID: target.directoryID, isConfirmed: confirm)
+      let result = try await rescans.wait(for: folder) { beginRescans() }
+      total.inserted += result.inserted
+      total.updated += result.updated
+      total.removed += result.removed
+    }
+    return total
+  }
+
+  /// Has photod-watch make the rescans that wait.
+  func beginRescans() {
+    rescans.beginWaiting { folder in
+      // The folder, or one above it, may have gone while others were scanned.
+      guard reconciler.tree.contains(folder.directoryID), let number = reconciler.tree.number(of: folder.directoryID)
+      else { throw goneMeanwhile(root: folder.root) }
+      let isTop = reconciler.tree.row(folder.directoryID).parentID == nil
+      let request = watcher.rescan(root: folder.root, directory: isTop ? nil : number)
+      if folder.isConfirmed { reconciler.confirmedRequests.insert(request) }
+      if !isTop { reconciler.partialRequests[request] = folder.directoryID }
+      return request
+    }
+  }
+
+  private func requireAnswer(ofRoot rootID: Int64) throws {
+    guard let root = reconciler.tree.rootPaths[rootID], !files.answers(root) else { return }
+    throw LibraryError.unavailable(
+      "\(FilePath.text(root)) is on a share that does not answer: there is nothing to compare. Try again when it does.")
+  }
+
+  /// The root whose own folder this is, if what stands there needs a person's word.
+  private func rootID(of path: [UInt8]) -> Int64? {
+    reconciler.tree.rootPaths.first { rootID, root in
+      root == path && reconciler.roots[rootID].map { $0.isForeign || $0.isUnconfigured } == true
+    }?.key
+  }
+
+  /// A person's word for a root on another file system: it is the library's now. For one that is configured no longer: it
+  /// leaves with its assets.
+  private func confirmRoot(_ rootID: Int64) async throws -> RescanCounts {
+    if reconciler.roots[rootID]?.isUnconfigured == true {
+      let reconciler = reconciler
+      do {
+        var result = RescanCounts()
+        result.removed = try commit { writer in
+          var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
+          batch.evidence = .scan
+          if let top = reconciler.tree.top(ofRoot: rootID) {
+            try reconciler.removeTree(top, withDrives: true, in: &batch)
+          }
+          try reconciler.removeRoot(rootID, in: &batch)
+          return (batch.record.deletedAssets.count, batch.record, batch.origin)
+        }
+        updateState()
+        return result
+      } catch {
+        // The tree in memory is ahead of the catalog now.
+        breakDown(error)
+        throw error
+      }
+    }
+    reconciler.roots[rootID]?.isAdopted = true
+    return try await scanAnew(rootID)
+  }
+
+  /// A folder whose drive is away.
+  private func awayFolder(_ path: [UInt8]) -> Int64? {
+    guard let folder = reconciler.tree.directory(path: path), !reconciler.tree.row(folder).isAvailable else {
+      return nil
+    }
+    return folder
+  }
+
+  /// A person's word for a folder whose drive is away: what stands there is the library's, and if nothing does, what was
+  /// there leaves it.
+  private func confirmFolder(_ folder: Int64) async throws -> RescanCounts {
+    guard !files.exists(reconciler.tree.path(of: folder)) else {
+      reconciler.adoptedFolders.insert(folder)
+      return try await scanAnew(reconciler.tree.rootID(of: folder))
+    }
+    let reconciler = reconciler
+    do {
+      let removed = try commit { writer in
+        var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
+        batch.evidence = .scan
+        try reconciler.removeTree(folder, withDrives: true, in: &batch)
+        return (batch.record.deletedAssets.count, batch.record, batch.origin)
+      }
+      updateState()
+      var result = RescanCounts()
+      result.removed = removed
+      return result
+    } catch {
+      // The tree in memory is ahead of the catalog now.
+      breakDown(error)
+      throw error
+    }
+  }
+
+  private func scanAnew(_ rootID: Int64) async throws -> RescanCounts {
+    var result = RescanCounts()
+    let before = live.feed.sequence
+    watchAnew(rootID)
+    _ = try await synchronize(timeout: .seconds(3600))
+    let touched = try catalog.read { try $0.persistentChanges(after: before, limit: 10_000) }
+    for change in touched where !change.origin.hasPrefix("client:") {
+      result.inserted += change.insertedAssets.count
+      result.updated += change.updatedAssets.count
+      result.removed += change.deletedAssets.count
+    }
+    return result
+  }
+
+  /// Compares the disk with the catalog and changes nothing. A moved file counts as updated. The walks are on a queue of
+  /// their own, one after the other, and the library goes on meanwhile. A walk whose caller has gone is not begun.
+  private func dryRunRescan(_ directoryIDs: [Int64]) async throws -> RescanCounts {
+    let tree = reconciler.tree
+    let (catalog, files) = (catalog, files)
+    let rules = WatchRules.nameRules(ignoring: configuration.ignore)
+    let (policy, knownRoots) = (reconciler.policy, reconciler.roots)
+    let budget = WorkBudget(Self.dryRunTime)
+    let roots = Set(directoryIDs.map { tree.rootID(of: $0) })
+    let key = roots.count == 1 ? roots.first : nil
+    let queue = dryRunQueues[key] ?? DispatchQueue(label: "photod.dry-run")
+    dryRunQueues[key] = queue
+    return try await withTaskCancellationHandler {
+      try await Self.dryRun(on: queue, with: budget) {
+        var (result, counts) = try Self.compare(directoryIDs, tree, catalog, rules, files)
+        for (top, count) in counts where policy.grace > 0 && count.missing > 0 {
+          let isSuspect = knownRoots[tree.rootID(of: top)]?.suspect != nil
+          if isSuspect || policy.brakes(missing: count.missing, of: count.total) {
+            result.heldBack += count.missing
+          }
+        }
+        return result
+      }
+    } onCancel: {
+      budget.cancel()
+    }
+  }
+
+  /// A walk over a whole library may take long. The budget is there to be cancelled.
+  private static let dryRunTime = Duration.seconds(3_600)
+
+  private nonisolated static func dryRun(
+    on queue: DispatchQueue, with budget: WorkBudget, _ walk: @escaping @Sendable () throws -> RescanCounts
+  ) async throws -> RescanCounts {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        continuation.resume(
+          with: Result {
+            do {
+              return try WorkBudget.$current.withValue(budget) {
+                try budget.check()
+                return try walk()
+              }
+            } catch is WorkBudget.Spent {
+              throw CancellationError()
+            }
+          })
+      }
+    }
+  }
+
+  /// - Returns: also what the catalog has below each of the directories, and how much of it is missing.
+  private nonisolated static func compare(
+    _ directoryIDs: [Int64], _ tree: DirectoryTree, _ catalog: Catalog, _ rules: NameRules,
+    _ files: any PhotoFiles
+  ) throws -> (result: RescanCounts, counts: [Int64: (missing: Int, total: Int)]) {
+    var unseen: [[UInt8]: FileRow] = [:]
+    var tops: [Int64: Int64] = [:]
+    var counts: [Int64: (missing: Int, total: Int)] = [:]
+    try catalog.read { reader in
+      for top in directoryIDs {
+        // Of a drive that is away nothing is missing.
+        for directory in tree.subtree(of: top) where tree.isMounted(directory) {
+          tops[directory] = top
+          let folder = tree.path(of: directory) + [UInt8(ascii: "/")]
+          let rows = try reader.files(in: directory)
+          counts[top, default: (0, 0)].total += rows.count
+          for row in rows { unseen[folder + row.name] = row }
+        }
+      }
+    }
+    var result = RescanCounts()
+    var new: [UInt64] = []
+    var unreadable: Set<Int64> = []
+    for top in directoryIDs {
+      let root = tree.rootPaths[tree.rootID(of: top)] ?? []
+      DiskCrawl.forEachFinding(below: tree.path(of: top), ofRoot: root, by: rules, in: files) { finding in
+        switch finding {
+        case .unreadable(let path):
+          unseen[path] = nil
+          if let directory = tree.directory(path: path) { unreadable.formUnion(tree.subtree(of: directory)) }
+        case .file(let path, let stat):
+          guard let row = unseen.removeValue(forKey: path) else {
+            new.append(stat.identity.inode)
+            return
+          }
+          if row.inode != stat.identity.inode || row.byteCount != stat.byteCount
+            || row.modificationTime != stat.modificationTime
+          {
+            result.updated += 1
+          }
+        }
+      }
+    }
+    // What can't be looked at stays, as in a scan.
+    if !unreadable.isEmpty { unseen = unseen.filter { !unreadable.contains($0.value.directoryID) } }
+    var missing = Dictionary(grouping: unseen.values, by: \.inode)
+    for inode in new {
+      if missing[inode]?.popLast() != nil { result.updated += 1 } else { result.inserted += 1 }
+    }
+    for row in missing.values.joined() {
+      result.removed += 1
+      if let top = tops[row.directoryID] { counts[top]?.missing += 1 }
+    }
+    return (result, counts)
+  }
+}

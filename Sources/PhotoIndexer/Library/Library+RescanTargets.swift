@@ -1,0 +1,96 @@
+import PhotoCatalog
+import PhotoModel
+
+// Which folders a rescan looks at, and why some can't be looked at.
+extension Library {
+  /// - Parameter path: nil means every root that is online: what is offline is not scanned, and keeps nobody waiting.
+  /// - Throws: ``LibraryError/notInLibrary(path:message:)``; ``LibraryError/unavailable(_:)`` for what is offline, or was
+  ///   not scanned yet.
+  func rescanTargets(_ path: [UInt8]?) throws -> [(root: UInt16, directoryID: Int64)] {
+    let tree = reconciler.tree
+    guard let path else {
+      return reconciler.roots.watched.filter(\.root.isAvailable).compactMap { number, root in
+        tree.top(ofRoot: root.id).map { (number, $0) }
+      }
+    }
+    guard let rootID = rootID(containing: path) else {
+      throw LibraryError.notInLibrary(
+        path: FilePath.text(path),
+        message: "\(FilePath.text(path)) is in none of the library's folders. `photoctl status` lists them.")
+    }
+    // Before it is looked for: of what is offline, nothing is there.
+    if let error = offlineError(rootID) ?? offlineError(folderOf: path) { throw error }
+    guard try files.exists(path) || isKnown(path) else {
+      throw LibraryError.notInLibrary(
+        path: FilePath.text(path), message: "There is no \(FilePath.text(path)), on disk or in the library.")
+    }
+    var folder = path
+    while true {
+      if let directory = tree.directory(path: folder), tree.number(of: directory) != nil {
+        return reconciler.roots[rootID]?.number.map { [($0, directory)] } ?? []
+      }
+      guard let slash = folder.lastIndex(of: UInt8(ascii: "/")), slash > 0 else { throw notScanned(path) }
+      folder.removeSubrange(slash...)
+    }
+  }
+
+  private func notScanned(_ path: [UInt8]) -> LibraryError {
+    LibraryError.unavailable(
+      "\(FilePath.text(path)) was not scanned yet. `photoctl status --wait` waits until it was.")
+  }
+
+  /// A folder that is to be scanned went while others were.
+  func goneMeanwhile(root: UInt16) -> LibraryError {
+    guard let rootID = reconciler.roots.id(ofNumber: root) else {
+      return LibraryError.unavailable("A folder is configured no longer. `photoctl status` lists those that are.")
+    }
+    return offlineError(rootID) ?? notScanned(reconciler.tree.rootPaths[rootID] ?? [])
+  }
+
+  private func offlineError(_ rootID: Int64) -> LibraryError? {
+    let path = FilePath.text(reconciler.tree.rootPaths[rootID] ?? [])
+    switch reconciler.roots[rootID]?.state {
+    case nil, .online, .suspect: return nil
+    case .unconfigured:
+      return LibraryError.unavailable(
+        "\(path) is configured no longer, so it is not compared with the library. Its photos stay in the library until you say `photoctl rescan '\(path)' --confirm`."
+      )
+    case .offline(let since, let reason):
+      let date = since.map { " since \(Self.minute($0))" } ?? ""
+      return LibraryError.unavailable(
+        "\(path) is offline\(date): there is nothing to compare, and nothing of it is removed. Mount its drive, or bring the folder back: it is scanned by itself then. \(reason.text(of: "It", at: path))"
+      )
+    }
+  }
+
+  /// Of what is in a folder whose drive is away.
+  private func offlineError(folderOf path: [UInt8]) -> LibraryError? {
+    let tree = reconciler.tree
+    guard
+      let folder = tree.away.map({ tree.path(of: $0) }).first(where: {
+        path.starts(with: $0) && (path.count == $0.count || path[$0.count] == UInt8(ascii: "/"))
+      })
+    else { return nil }
+    let text = FilePath.text(folder)
+    return LibraryError.unavailable(
+      "\(text) is offline: its drive is not mounted, or another is. There is nothing to compare, and nothing of it is removed. Mount its drive: it is scanned by itself then. If it is gone for good, say `photoctl rescan '\(text)' --confirm`."
+    )
+  }
+
+  /// The catalog has a folder, or a file, of this path.
+  private func isKnown(_ path: [UInt8]) throws -> Bool {
+    if reconciler.tree.directory(path: path) != nil { return true }
+    return try catalog.read { try $0.file(path: path) } != nil
+  }
+
+  /// The root that a path belongs to. If one root lies in a hidden folder of another, that is the inner one; a configured
+  /// root comes before one that is configured no longer.
+  func rootID(containing path: [UInt8]) -> Int64? {
+    let containing = reconciler.tree.rootPaths.filter { _, root in
+      path.starts(with: root)
+        && (path.count == root.count || root.last == UInt8(ascii: "/") || path[root.count] == UInt8(ascii: "/"))
+    }
+    let configured = containing.filter { reconciler.roots[$0.key]?.isUnconfigured != true }
+    return (configured.isEmpty ? containing : configured).max { $0.value.count < $1.value.count }?.key
+  }
+}

@@ -1,0 +1,49 @@
+import PhotoModel
+
+// The barrier: what happened in the folders before a call is in the library after it.
+extension Library {
+  /// Returns once everything that happened in the watched folders before the call is in the library.
+  ///
+  /// It does not wait for the library's executor, which may be busy with a long batch: the timeout holds then, too.
+  ///
+  /// - Throws: ``LibraryError/timedOut(_:)``.
+  nonisolated package func synchronize(timeout: Duration) async throws -> ChangeToken {
+    let (barrier, watcher, clock) = (barrier, watcher, clock)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await barrier.wait { watcher.sync(number: $0) } }
+      group.addTask {
+        try await clock.sleep(for: timeout)
+        throw LibraryError.timedOut(
+          "The library did not catch up with its folders within \(timeout). `photoctl status` shows what it is doing; a longer timeout waits for it."
+        )
+      }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+    return live.token
+  }
+
+  /// What a listing missed is decided by a scan; photod-watch says the new number only when that has ended.
+  ///
+  /// A share that does not answer is left out: its lane answers at once, and its root is offline.
+  func answerSync(_ number: UInt64, by lane: Int) {
+    scanDoubtfulRoots()
+    let isTooEarly = number <= doubtfulThrough
+    if let next = barrier.answer(number, by: lane, isToBeAskedAnew: { isTooEarly }) { askSync(next) }
+  }
+
+  func askSync(_ number: UInt64) { barrier.note(watcher.sync(number: number), asked: number) }
+
+  /// photod-watch was told to look again.
+  func doubtSyncs() { doubtfulThrough = barrier.lastNumber }
+
+  func scanDoubtfulRoots() {
+    let doubtful = reconciler.roots.watched.filter(\.root.needsScan).map(\.number)
+    guard !doubtful.isEmpty else { return }
+    scan(doubtful)
+    reconciler.roots.updateAll { $0.needsScan = false }
+    doubtSyncs()
+  }
+
+  func scan(_ roots: [UInt16]) { for root in roots { _ = watcher.rescan(root: root, directory: nil) } }
+}

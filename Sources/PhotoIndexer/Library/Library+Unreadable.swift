@@ -1,0 +1,70 @@
+import Glibc
+import PhotoCatalog
+import PhotoContract
+import PhotoModel
+
+/// A file or folder that can't be read, and what would help.
+package struct UnreadableEntry: Sendable, Equatable {
+  package var kind: UnreadableFile.Kind
+  package var path: [UInt8]
+  package var assetID: Int64?
+  /// What the system, or the reader of its format, said.
+  package var reason: String
+  /// When it was found to be so; nil where that is not known.
+  package var since: PhotoDate?
+
+  package var remedy: String {
+    switch kind {
+    case .damaged: "Put a whole copy in its place: it is read as soon as it is written."
+    case .failing: "It is tried again by itself; if it lasts, look at the disk."
+    case .unreadable where reason == errorText(EREMOTE):
+      "A share is mounted there. Name it among the `roots` of the configuration, and have photod read that again."
+    case .unreadable:
+      reason == errorText(EACCES) || reason == errorText(EPERM)
+        ? "Mend its permissions, then say `photoctl rescan`."
+        : "It is tried again by itself; if it lasts, look at the disk, and at `ulimit -n`."
+    }
+  }
+}
+
+extension Library {
+  /// All that can't be read in the library's folders, by path. Blocks while the catalog is read.
+  ///
+  /// - Parameter troubled: what ``troubledPaths()`` gave just before.
+  /// - Complexity: O(n) over the directories and what can't be read.
+  nonisolated package func unreadableEntries(_ troubled: TroubledPaths) throws -> [UnreadableEntry] {
+    let (told, failing) = (troubled.told, troubled.failing)
+    var entries: [[UInt8]: UnreadableEntry] = [:]
+    for asset in try catalog.read({ try $0.failedAssets(limit: .max) }) {
+      entries[asset.path] = UnreadableEntry(
+        kind: asset.readTime == 0 ? .failing : .damaged, path: asset.path, assetID: asset.assetID,
+        reason: asset.failure,
+        since: asset.readTime == 0 ? nil : PhotoDate(microseconds: asset.readTime / 1000))
+    }
+    // What the disk says now comes before what was read once.
+    for (assetID, trouble) in failing {
+      entries[trouble.path] = UnreadableEntry(
+        kind: .failing, path: trouble.path, assetID: assetID, reason: trouble.reason,
+        since: PhotoDate(microseconds: trouble.since))
+    }
+    for place in told {
+      entries[place.path] = UnreadableEntry(
+        kind: .unreadable, path: place.path, assetID: entries[place.path]?.assetID,
+        reason: errorText(place.errorNumber), since: PhotoDate(microseconds: place.since))
+    }
+    return entries.values.sorted { $0.path.lexicographicallyPrecedes($1.path) }
+  }
+
+  /// The files and folders that can't be read, as far as the library knows them without its catalog.
+  package func troubledPaths() -> TroubledPaths {
+    TroubledPaths(
+      told: unreadable.entries,
+      failing: reconciler.unread.compactMap { assetID, retry in retry.trouble.map { (assetID, $0) } })
+  }
+}
+
+/// Paths that can't be read, as the library knows them without its catalog.
+package struct TroubledPaths: Sendable {
+  let told: [UnreadablePaths.Entry]
+  let failing: [(Int64, Retry.Trouble)]
+}

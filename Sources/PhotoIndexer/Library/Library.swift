@@ -1,0 +1,413 @@
+import Dispatch
+import Logging
+import PhotoCatalog
+import PhotoLive
+import PhotoModel
+import PhotoWatch
+import WatchRecords
+
+/// One user's photo library: the only writer of its catalog.
+///
+/// What photod-watch says becomes, batch by batch, one transaction. After its COMMIT it is published to ``live``, which brings the
+/// lists of all observers up to date. It runs on an executor of its own and may block there.
+package actor Library {
+  struct Breakdown {
+    let error: String
+    /// When the library restarts from the catalog, in monotonic nanoseconds.
+    let endsAt: Int64
+  }
+
+  package struct Configuration: Sendable {
+    /// Absolute, without links; none inside another.
+    package var roots: [[UInt8]]
+    /// Roots that lie inside another. They are used while a share is mounted there: the outer root leaves that out.
+    package var innerRoots: [[UInt8]]
+    /// Patterns of what is not wanted in them, as `IgnorePattern` defines them.
+    package var ignore: [[UInt8]]
+    /// How long a scan that misses most of a root waits for a second one; zero turns the brake off.
+    package var removalGrace: Duration
+    /// Of photod, for the status.
+    package var version: String
+
+    package init(
+      roots: [[UInt8]], innerRoots: [[UInt8]] = [], ignore: [[UInt8]] = [],
+      removalGrace: Duration = .seconds(600), version: String
+    ) {
+      self.roots = roots
+      self.innerRoots = innerRoots
+      self.ignore = ignore
+      self.removalGrace = removalGrace
+      self.version = version
+    }
+  }
+
+  nonisolated package let catalog: Catalog
+  /// What clients observe of the catalog. Each commit is published there.
+  nonisolated package let live: LiveLibrary
+  nonisolated package let board: StatusStore
+  /// The last of what happened, for whoever looks for a fault.
+  nonisolated package let events: EventRing
+
+  private let executor = QueueExecutor(label: "photod.library")
+  nonisolated package var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  let watcher: any WatchSource
+  let files: any PhotoFiles
+  let clock: any LibraryClock
+  let power: PowerSupply
+  let logger: Logger
+  private let knownInodes: KnownInodes
+  private let readAhead: ReadAhead
+  /// Makes one for each lane, so that a share whose files are read slowly delays no other.
+  nonisolated private let makeReadAhead: @Sendable () -> ReadAhead
+  var configuration: Configuration
+  var reconciler: Reconciler
+
+  let barrier = SyncBarrier()
+  let rescans = RescanRequests()
+  /// By the root that is walked; those of several roots have one of their own. So a root that hangs delays only itself.
+  var dryRunQueues: [Int64?: DispatchQueue] = [:]
+  var watchState = WatchState()
+  var hasBeenLive = false
+  var lastRootNumber: UInt16 = 0
+  var unreadable = UnreadablePaths()
+  /// A transaction failed. Batches are dropped until the library restarts from what the catalog holds.
+  var breakdown: Breakdown?
+  /// Doubles while it fails again. Nanoseconds.
+  var startOverDelay = Library.firstStartOverDelay
+  private static let firstStartOverDelay: Int64 = 1_000_000_000
+  static let lastStartOverDelay: Int64 = 60_000_000_000
+  /// Rises when there is something that time brings; nothing wakes while there is nothing.
+  let alarm = ChangeFeed(sequence: 0)
+  /// Syncs up to this number were asked before photod-watch was told to look again at what is in doubt: their answers come
+  /// too early.
+  var doubtfulThrough: UInt64 = 0
+  /// There are assets that are not in the index of words, or nobody has looked yet.
+  var hasNewWords = true
+  /// They could not be written to it.
+  var isTextLate = false
+  /// The samples and hashes that are made when the library is idle.
+  var proofs = ProofPass()
+  /// Some 20 ms each, in which nothing else is written.
+  static let wordBatch = 2_000
+  static let wordBatchesPerSecond = 10
+  /// Nanoseconds of the clock that nobody sets.
+  var lastBatchAt: Int64 = 0
+  static let quietTime: Int64 = 1_000_000_000
+  private var assetCount: Int
+  var scannedFiles = 0
+  var counters = LibraryStatus.Counters()
+  /// The watchers that ended and were not started again yet, by their lane.
+  var watcherDeaths: [Int: (reason: String, roots: [[UInt8]])] = [:]
+  /// The kernel's queue overflowed, and the scans that follow have not ended.
+  var hasOverflowed = false
+  /// Shares below roots, on which inner roots are.
+  var leftOutShares: Set<[UInt8]> = []
+
+  /// - Throws: `PhotoError` when the catalog can't be read.
+  package init(
+    catalog: Catalog, watcher: any WatchSource, configuration: Configuration, logger: Logger
+  ) throws {
+    try self.init(
+      catalog: catalog, watcher: watcher, files: RoutedFiles { watcher.access(to: $0) }, configuration: configuration,
+      logger: logger)
+  }
+
+  init(
+    catalog: Catalog, watcher: any WatchSource, files: any PhotoFiles, clock: any LibraryClock = SystemClock(),
+    power: PowerSupply = PowerSupply(), configuration: Configuration, logger: Logger
+  ) throws {
+    self.catalog = catalog
+    self.watcher = watcher
+    self.files = files
+    self.clock = clock
+    self.power = power
+    self.logger = logger
+    self.configuration = configuration
+    let counts = try catalog.read { try $0.counts() }
+    live = try LiveLibrary(catalog: catalog, now: { clock.instant })
+    events = EventRing(clock: clock)
+    assetCount = counts.assets
+    board = StatusStore(
+      LibraryStatus(
+        state: .opening, library: catalog.uuid, token: live.token.description,
+        version: configuration.version, assetCount: counts.assets, failedCount: counts.failed,
+        counters: LibraryStatus.Counters()))
+    knownInodes = try KnownInodes(catalog: catalog)
+    let known = knownInodes
+    makeReadAhead = { ReadAhead(catalog: catalog, files: files, knownInodes: known) }
+    readAhead = makeReadAhead()
+    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration, events)
+  }
+
+  func remakeReconciler() throws {
+    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration, events, former: reconciler.roots)
+  }
+
+  private static func makeReconciler(
+    _ catalog: Catalog, _ files: any PhotoFiles, _ knownInodes: KnownInodes, _ configuration: Configuration,
+    _ events: EventRing, former: Roots? = nil
+  ) throws -> Reconciler {
+    try Reconciler(
+      catalog: catalog, files: files, knownInodes: knownInodes,
+      policy: RemovalPolicy(grace: configuration.removalGrace), events: events, former: former)
+  }
+
+  // MARK: Running
+
+  /// Takes in what happens until photod-watch is stopped or the task is cancelled.
+  package func run() async {
+    do { try adoptRoots() } catch { breakDown(error) }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.ingest() }
+      group.addTask { await self.maintain() }
+      await group.next()
+      group.cancelAll()
+    }
+    stopWaiting()
+  }
+
+  /// Ends every wait on the library, so that the calls that wait end.
+  nonisolated package func stopWaiting() {
+    live.feed.finish()
+    board.feed.finish()
+    events.feed.finish()
+    barrier.fail(with: ended)
+    rescans.failAll(with: ended)
+  }
+
+  /// What who waits for the library is told at its end.
+  nonisolated package var ended: LibraryError {
+    events.isReopened.load(ordering: .acquiring)
+      ? LibraryError.unavailable("photod opens its catalog anew. Go on in a moment, with `since` where there is one.")
+      : LibraryError.unavailable("photod is stopping. Go on when it runs, with `since` where there is one.")
+  }
+
+  /// Replaces the roots and what is ignored in them, for a reload of the configuration.
+  package func setRoots(
+    _ roots: [[UInt8]], innerRoots: [[UInt8]] = [], ignore: [[UInt8]], removalGrace: Duration
+  ) {
+    configuration.roots = roots
+    configuration.innerRoots = innerRoots
+    configuration.ignore = ignore
+    configuration.removalGrace = removalGrace
+    reconciler.policy = RemovalPolicy(grace: removalGrace)
+    do { try adoptRoots() } catch { breakDown(error) }
+    updateState()
+  }
+
+  /// Calls back from a turn of the queue that does the library's work: only if it is alive.
+  nonisolated package func whenAlive(_ proven: @escaping @Sendable () -> Void) { executor.run(proven) }
+
+  private func ingest() async {
+    await withTaskGroup(of: Void.self) { group in
+      for await lane in watcher.lanes { group.addTask { await self.ingest(lane) } }
+    }
+  }
+
+  /// Takes the inputs of a lane in their order. The next one is read ahead while one is applied.
+  private func ingest(_ lane: WatchLane) async {
+    let readAhead = lane.number == 0 ? readAhead : makeReadAhead()
+    var current: ReadAhead.Input?
+    while !Task.isCancelled {
+      async let upcoming = nextInput(of: lane, by: readAhead)
+      if let current { take(current, from: lane) }
+      current = await upcoming
+      if current == nil { return }
+    }
+  }
+
+  private nonisolated func nextInput(of lane: WatchLane, by readAhead: ReadAhead) async -> ReadAhead.Input? {
+    guard let input = await lane.nextInput() else { return nil }
+    return await read(ahead: input, by: readAhead)
+  }
+
+  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input { await read(ahead: input, by: readAhead) }
+
+  private nonisolated func read(ahead input: WatchInput, by readAhead: ReadAhead) async -> ReadAhead.Input {
+    do {
+      return try await readAhead.read(input)
+    } catch {
+      // Nothing is read ahead then; whoever applies the batch meets the same error and says so.
+      return ReadAhead.Input(input: input, contents: [:])
+    }
+  }
+
+  /// Applies one input: a turn of ``run()``.
+  ///
+  /// - Parameter lane: nil: the only one.
+  func take(_ input: ReadAhead.Input, from lane: WatchLane? = nil) {
+    defer { events.announce() }
+    let laneRoots = lane?.roots()
+    reconciler.turn(to: lane?.number ?? 0, of: laneRoots)
+    let roots = laneRoots ?? Set(reconciler.roots.numbers)
+    switch input.input {
+    case .started(let session):
+      events.append(.watcherStarted(session: session))
+      counters.watcherStarts += 1
+      logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
+      reconciler.beginSession(of: roots)
+      forgetWatchState(of: roots)
+      watcherDeaths[reconciler.lane] = nil
+      for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
+      updateState()
+    case .died(_, let reason):
+      events.append(.watcherDied(reason: reason))
+      watcherDeaths[reconciler.lane] = (reason, reconciler.lane == 0 ? [] : rootPaths(of: roots))
+      for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
+      updateState()
+    case .batch(let records):
+      guard breakdown == nil else { return }
+      do {
+        try apply(records, contents: input.contents, of: roots)
+      } catch {
+        breakDown(error)
+      }
+    }
+  }
+
+  /// The path of a root by its number.
+  func rootPath(_ number: UInt16) -> [UInt8]? {
+    reconciler.roots.id(ofNumber: number).flatMap { reconciler.tree.rootPaths[$0] }
+  }
+
+  private func rootPaths(of roots: Set<UInt16>) -> [[UInt8]] {
+    roots.sorted().compactMap { rootPath($0) }
+  }
+
+  private func apply(
+    _ records: [WatchRecord], contents: [Int: ContentReading], of roots: Set<UInt16>
+  ) throws {
+    let before = reconciler.roots
+    var requests = Set(reconciler.scans.values.map(\.request))
+    let batch = try commit { writer in
+      let batch = try reconciler.apply(
+        records, contents: contents, with: writer, time: clock.wallTime, uptime: clock.bootTime)
+      return (batch, batch.record, batch.origin)
+    }
+    requests.formUnion(reconciler.scans.values.map(\.request))
+    requests.formUnion(batch.endedScans.map(\.request))
+    rescans.add(batch.record, to: requests)
+    note(records, of: roots)
+    for change in batch.record.rootAvailability where change.directoryID == nil && change.isAvailable {
+      let root = FilePath.text(reconciler.tree.rootPaths[change.rootID] ?? [])
+      logger.notice("root online", metadata: ["root": "\(root)"])
+    }
+    logOfflineRoots(since: before)
+    for ended in batch.endedScans { scanEnded(ended) }
+    // Any change may be the return of photos that a scan missed.
+    if !batch.record.isEmpty, reconciler.roots.hasSuspects {
+      reconciler.roots.updateAll { if $0.suspect != nil { $0.mayBeComplete = true } }
+    }
+    lastBatchAt = clock.bootTime
+    for rootID in batch.rootsToWatchAnew.sorted() where reconciler.roots[rootID]?.number != nil {
+      if let top = reconciler.tree.top(ofRoot: rootID) { reconciler.tree.unbind(subtree: top) }
+      watchAnew(rootID)
+    }
+    for number in batch.synced { answerSync(number, by: reconciler.lane) }
+    watchMovedRootsAnew(records)
+    try adoptInnerRoots(records)
+    startOverDelay = Self.firstStartOverDelay
+    updateState()
+  }
+
+  /// One transaction with its history entry, published once it is committed.
+  func commit<Value>(
+    durable: Bool = false, _ body: (CatalogWriter) throws -> (Value, CommitRecord, origin: String)
+  ) throws -> Value {
+    defer { events.announce() }
+    let (value, record, origin, sequence, effects, failedCount) = try catalog.write(
+      durable: durable, date: clock.wallTime / 1000
+    ) { writer in
+      let (value, record, origin) = try body(writer)
+      let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: clock.wallTime / 1000)
+      let effects = try live.commits.wants(record) ? writer.effects(of: record, origin: origin) : nil
+      return (value, record, origin, sequence, effects, try writer.failedCount())
+    }
+    if let sequence {
+      events.append(.committed(sequence: sequence, origin: origin, .init(record)))
+      live.publish(effects, sequence: sequence)
+      if !record.insertedAssets.isEmpty || isTextLate { hasNewWords = true }
+      proofs.begin()
+      alarm.publish(alarm.sequence + 1)
+      assetCount += record.insertedAssets.count - record.deletedAssets.count
+      counters.assetsInserted += record.insertedAssets.count
+      counters.assetsUpdated += record.updatedAssets.count
+      counters.assetsRemoved += record.deletedAssets.count
+      counters.filesRead = files.readCount
+      board.update { status in
+        status.token = catalog.token(sequence).description
+        status.assetCount = assetCount
+        status.failedCount = failedCount
+        status.counters = counters
+      }
+    }
+    return value
+  }
+
+  // MARK: State
+
+  /// Takes from the records what concerns the state and not the catalog, in their order.
+  private func note(_ records: [WatchRecord], of roots: Set<UInt16>) {
+    var foldersWent = false
+    for record in records {
+      switch record {
+      case .fileFound: scannedFiles += 1
+      case .directoryGone, .directoryMoved: foldersWent = true
+      case .overflow:
+        logger.notice("event queue overflow")
+        counters.overflows += 1
+        hasOverflowed = true
+        for (number, root) in reconciler.roots.watched where roots.contains(number) && root.isAvailable {
+          reconciler.roots[number: number]?.isScanAwaited = true
+        }
+      case .rootOffline(let root, _):
+        reconciler.roots[number: root]?.isScanAwaited = false
+        noteWatchState(record)
+      case .scanStarted(let root, _, let reason):
+        counters.scans += 1
+        if reason != .rescan { reconciler.roots[number: root]?.isScanAwaited = true }
+      case .scanEnded(let root, _, _):
+        reconciler.roots[number: root]?.isScanAwaited = false
+        if !isScanAwaited { hasOverflowed = false }
+        // What it met that can't be read was said.
+        unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
+      case .polling, .watchBudget: noteWatchState(record)
+      case .unreadable(let directory, let name, let code):
+        noteUnreadable(directory, name, code)
+      case .listingStarted(let directory, _): noteListing(directory)
+      default: break
+      }
+    }
+    if foldersWent, !unreadable.isEmpty {
+      unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
+    }
+    settleUnreadable()
+  }
+
+  private func scanEnded(_ ended: EndedScan) {
+    defer { beginRescans() }
+    noteScanEnd(ended)
+    logSuspicion(ended.root)
+    switch ended.verdict {
+    case .decided(let removed, let endsSuspicion):
+      if endsSuspicion, removed > 0 {
+        let root = FilePath.text(rootPath(ended.root) ?? [])
+        logger.notice("missing photos removed", metadata: ["root": "\(root)", "removed": "\(removed)"])
+      }
+      rescans.finish(ended.request)
+    case .suspect(let missing):
+      rescans.fail(
+        ended.request,
+        with: LibraryError.unavailable(
+          "\(counted(missing, "photo is", "photos are")) missing at once; nothing was removed. Mount the drive if it is one; if what is missing is gone for good, say `photoctl rescan --confirm`."
+        ))
+    case .incomplete:
+      rescans.fail(
+        ended.request,
+        with: LibraryError.unavailable(
+          "The folder could not be scanned to its end: it went offline, is of another file system than it was, or changes came too fast. `photoctl status` says which."
+        ))
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import PhotoCatalog
+import Synchronization
+
+/// The differences that a rescan found.
+package struct RescanCounts: Sendable, Equatable {
+  package var inserted = 0
+  package var updated = 0
+  package var removed = 0
+  /// After a dry run: how many of the missing files would stay for now, until a second scan misses them as well.
+  package var heldBack = 0
+
+  package init() {}
+}
+
+/// Callers that wait for rescans, and the scans that photod-watch makes for them.
+///
+/// 1. Callers that ask for one folder while its scan waits share that scan. A scan that has begun is not shared: it may
+///    have passed what the caller wants to be seen.
+/// 2. A scan that waits is dropped when its last caller goes.
+/// 3. photod-watch has at most ``mostRunning`` of them at a time, since it makes all that it was told of.
+final class RescanRequests: Sendable {
+  struct Folder: Hashable, Sendable {
+    let root: UInt16
+    let directoryID: Int64
+    /// A person said that what is missing is gone.
+    let isConfirmed: Bool
+  }
+
+  private typealias Outcome = Result<RescanCounts, any Error>
+
+  /// A caller. Its scan may end before its task is suspended: the outcome is then kept for it.
+  private enum Waiter {
+    case registered
+    case suspended(CheckedContinuation<RescanCounts, any Error>)
+  }
+
+  /// A scan keeps its place while photod-watch is told of it. Otherwise a caller that is suspended or cancelled in that
+  /// moment would not be found.
+  private enum Phase: Equatable {
+    case waiting
+    case beginning
+    /// The number is the one that photod-watch knows.
+    case running(UInt32)
+  }
+
+  private struct Scan {
+    let folder: Folder
+    /// The number of its first caller.
+    let key: Int
+    var phase = Phase.waiting
+    var waiters: [Int: Waiter]
+    var found = RescanCounts()
+  }
+
+  private struct State {
+    var lastWaiter = 0
+    /// In the order in which they were asked for.
+    var scans: [Scan] = []
+    /// Of callers that were not suspended yet when their scan ended.
+    var outcomes: [Int: Outcome] = [:]
+
+    func index(of request: UInt32) -> Int? { scans.firstIndex { $0.phase == .running(request) } }
+    func index(ofWaiter number: Int) -> Int? { scans.firstIndex { $0.waiters[number] != nil } }
+  }
+
+  static let mostRunning = 4
+
+  private let state = Mutex(State())
+
+  /// Scans that photod-watch was not told of yet.
+  var waitingCount: Int {
+    state.withLock { state in
+      state.scans.count { if case .running = $0.phase { false } else { true } }
+    }
+  }
+
+  /// Returns when a scan of the folder that began after this call has ended.
+  ///
+  /// - Parameter begin: is called on the caller's executor once the caller is registered; it calls ``beginWaiting(_:)``.
+  ///   The handler of a cancellation runs its operation elsewhere, so nothing is begun in there.
+  func wait(
+    for folder: Folder, isolation: isolated (any Actor)? = #isolation, begin: () -> Void
+  ) async throws -> RescanCounts {
+    let number = register(folder)
+    begin()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { suspend(number, $0) }
+    } onCancel: {
+      cancel(number)
+    }
+  }
+
+  private func register(_ folder: Folder) -> Int {
+    state.withLock { state in
+      state.lastWaiter += 1
+      if let index = state.scans.firstIndex(where: { $0.folder == folder && $0.phase == .waiting }) {
+        state.scans[index].waiters[state.lastWaiter] = .registered
+      } else {
+        state.scans.append(Scan(folder: folder, key: state.lastWaiter, waiters: [state.lastWaiter: .registered]))
+      }
+      return state.lastWaiter
+    }
+  }
+
+  private func suspend(_ number: Int, _ continuation: CheckedContinuation<RescanCounts, any Error>) {
+    let outcome = state.withLock { state -> Outcome? in
+      if let outcome = state.outcomes.removeValue(forKey: number) { return outcome }
+      guard let index = state.index(ofWaiter: number) else { return .failure(CancellationError()) }
+      state.scans[index].waiters[number] = .suspended(continuation)
+      return nil
+    }
+    if let outcome { continuation.resume(with: outcome) }
+  }
+
+  private func cancel(_ number: Int) {
+    if case .suspended(let continuation)? = remove(number) { continuation.resume(throwing: CancellationError()) }
+  }
+
+  private func remove(_ number: Int) -> Waiter? {
+    state.withLock { state in
+      guard let index = state.index(ofWaiter: number) else { return nil }
+      let waiter = state.scans[index].waiters.removeValue(forKey: number)
+      if state.scans[index].phase == .waiting, state.scans[index].waiters.isEmpty { state.scans.remove(at: index) }
+      return waiter
+    }
+  }
+
+  /// Begins scans that wait, as many as may run.
+  ///
+  /// - Parameter start: tells photod-watch, and returns the number of the scan. The callers receive its error.
+  func beginWaiting(_ start: (Folder) throws -> UInt32) {
+    while let (key, folder) = nextScan() {
+      let request = Result { try start(folder) }
+      let failure = state.withLock { state -> (Scan, any Error)? in
+        guard let index = state.scans.firstIndex(where: { $0.key == key }) else { return nil }
+        switch request {
+        case .success(let number):
+          state.scans[index].phase = .running(number)
+          return nil
+        case .failure(let error): return (state.scans.remove(at: index), error)
+        }
+      }
+      if let (scan, error) = failure { resume([scan], with: .failure(error)) }
+    }
+  }
+
+  private func nextScan() -> (key: Int, folder: Folder)? {
+    state.withLock { state in
+      guard state.scans.count(where: { $0.phase != .waiting }) < Self.mostRunning,
+        let index = state.scans.firstIndex(where: { $0.phase == .waiting })
+      else { return nil }
+      state.scans[index].phase = .beginning
+      return (state.scans[index].key, state.scans[index].folder)
+    }
+  }
+
+  /// Scans whose number this is count what a commit changed.
+  func add(_ record: CommitRecord, to requests: some Sequence<UInt32>) {
+    state.withLock { state in
+      for request in requests {
+        guard let index = state.index(of: request) else { continue }
+        state.scans[index].found.inserted += record.insertedAssets.count
+        state.scans[index].found.updated += record.updatedAssets.count
+        state.scans[index].found.removed += record.deletedAssets.count
+      }
+    }
+  }
+
+  func finish(_ request: UInt32) { end(request) { .success($0) } }
+
+  func fail(_ request: UInt32, with error: any Error) { end(request) { _ in .failure(error) } }
+
+  func failAll(with error: any Error) {
+    let scans = state.withLock { state in
+      defer { state.scans = [] }
+      return state.scans
+    }
+    resume(scans, with: .failure(error))
+  }
+
+  private func end(_ request: UInt32, _ outcome: (RescanCounts) -> Outcome) {
+    guard let scan = state.withLock({ state in state.index(of: request).map { state.scans.remove(at: $0) } }) else {
+      return
+    }
+    resume([scan], with: outcome(scan.found))
+  }
+
+  private func resume(_ scans: [Scan], with outcome: Outcome) {
+    for (number, waiter) in scans.flatMap(\.waiters) {
+      switch waiter {
+      case .registered: state.withLock { $0.outcomes[number] = outcome }
+      case .suspended(let continuation): continuation.resume(with: outcome)
+      }
+    }
+  }
+}

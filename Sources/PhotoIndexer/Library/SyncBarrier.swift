@@ -1,0 +1,112 @@
+import Synchronization
+
+/// The callers that wait until each lane has said all that happened before they asked.
+final class SyncBarrier: Sendable {
+  private struct Waiter {
+    /// Of its latest request.
+    var number: UInt64
+    /// The lanes that answer that request.
+    var asked: Set<Int> = []
+    /// The lanes whose answer was applied.
+    var answered: Set<Int> = []
+    let continuation: CheckedContinuation<Void, any Error>
+
+    var isAnswered: Bool { answered.isSuperset(of: asked) }
+  }
+
+  private struct State {
+    var lastNumber: UInt64 = 0
+    /// By the number of its first request.
+    var waiters: [UInt64: Waiter] = [:]
+
+    func key(_ number: UInt64) -> UInt64? { waiters.first { $0.value.number == number }?.key }
+
+    mutating func renumber(_ key: UInt64) {
+      waiters[key]!.number = nextNumber()
+      (waiters[key]!.asked, waiters[key]!.answered) = ([], [])
+    }
+
+    mutating func takeIfAnswered(_ key: UInt64) -> Waiter? {
+      waiters[key]!.isAnswered ? waiters.removeValue(forKey: key) : nil
+    }
+
+    mutating func nextNumber() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// Of the newest request.
+  var lastNumber: UInt64 { state.withLock { $0.lastNumber } }
+
+  /// Makes a request with `ask`, which returns the lanes that answer, and returns when all of them have.
+  func wait(ask: @Sendable (UInt64) -> Set<Int>) async throws {
+    let number = state.withLock { $0.nextNumber() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        let isCancelled = state.withLock { state in
+          if Task.isCancelled { return true }
+          // Within the lock: no answer is taken before it is known which lanes are to answer.
+          state.waiters[number] = Waiter(number: number, asked: ask(number), continuation: continuation)
+          return false
+        }
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+      }
+    } onCancel: {
+      let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
+      waiter?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  /// Gives every request that is not answered a new number, so that an answer to the old one is none.
+  ///
+  /// - Returns: the new numbers, to be asked anew.
+  func renumber() -> [UInt64] {
+    state.withLock { state in
+      for key in state.waiters.keys { state.renumber(key) }
+      return state.waiters.values.map(\.number).sorted()
+    }
+  }
+
+  /// Gives one request a new number, to be asked anew; nil when nobody waits for it.
+  func renumber(_ number: UInt64) -> UInt64? {
+    state.withLock { state in
+      guard let key = state.key(number) else { return nil }
+      state.renumber(key)
+      return state.waiters[key]!.number
+    }
+  }
+
+  /// The request was made anew, of these lanes. No answer to it may be given before.
+  func note(_ lanes: Set<Int>, asked number: UInt64) {
+    state.withLock { state in
+      if let key = state.key(number) { state.waiters[key]!.asked = lanes }
+    }
+  }
+
+  /// One lane has answered.
+  ///
+  /// - Parameter isToBeAskedAnew: called if this is the last answer; true if the request must be made again.
+  /// - Returns: the number of the new request.
+  func answer(_ number: UInt64, by lane: Int, isToBeAskedAnew: () -> Bool) -> UInt64? {
+    let isLast = state.withLock { state in
+      guard let key = state.key(number) else { return true }
+      state.waiters[key]!.answered.insert(lane)
+      return state.waiters[key]!.isAnswered
+    }
+    if isLast, isToBeAskedAnew(), let next = renumber(number) { return next }
+    let waiter = state.withLock { state in state.key(number).flatMap { state.takeIfAnswered($0) } }
+    waiter?.continuation.resume()
+    return nil
+  }
+
+  func fail(with error: any Error) {
+    let waiters = state.withLock { state in
+      defer { state.waiters = [:] }
+      return state.waiters.values
+    }
+    for waiter in waiters { waiter.continuation.resume(throwing: error) }
+  }
+}

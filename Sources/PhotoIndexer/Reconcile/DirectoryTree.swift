@@ -1,0 +1,231 @@
+import PhotoCatalog
+import WatchRecords
+
+/// The catalog's directories in memory: paths are built from it, and it knows which of them photod-watch has under which
+/// number.
+///
+/// It mirrors the `directory` table. Whoever changes one changes both in one transaction; when the transaction fails,
+/// the tree is loaded anew.
+struct DirectoryTree {
+  /// What a directory is known by on its volume, whatever its path.
+  struct Identity: Hashable {
+    let volumeID: Int64
+    let inode: UInt64
+  }
+
+  private struct Node {
+    var row: DirectoryRow
+    var children: [[UInt8]: Int64] = [:]
+    var number: DirectoryNumber?
+  }
+
+  private var nodes: [Int64: Node] = [:]
+  private var tops: [Int64: Int64] = [:]
+  private var byIdentity: [Identity: Int64] = [:]
+  private var byNumber: [DirectoryNumber: Int64] = [:]
+  private var awayIDs: Set<Int64> = []
+  private(set) var rootPaths: [Int64: [UInt8]] = [:]
+
+  /// In the order in which the roots came.
+  var sortedRootPaths: [(key: Int64, value: [UInt8])] { rootPaths.sorted { $0.key < $1.key } }
+
+  init(roots: [RootRow], directories: [DirectoryRow]) {
+    for root in roots { rootPaths[root.id] = root.path }
+    nodes.reserveCapacity(directories.count)
+    for row in directories { nodes[row.id] = Node(row: row) }
+    for row in directories { link(row) }
+  }
+
+  var count: Int { nodes.count }
+
+  // MARK: Looking up
+
+  func row(_ id: Int64) -> DirectoryRow { nodes[id]!.row }
+
+  func contains(_ id: Int64) -> Bool { nodes[id] != nil }
+
+  func top(ofRoot rootID: Int64) -> Int64? { tops[rootID] }
+
+  func child(of parentID: Int64, _ name: [UInt8]) -> Int64? { nodes[parentID]?.children[name] }
+
+  /// In the order in which they came.
+  func children(of id: Int64) -> [Int64] { nodes[id].map { $0.children.values.sorted() } ?? [] }
+
+  func directory(identity: Identity) -> Int64? { byIdentity[identity] }
+
+  func directory(number: DirectoryNumber) -> Int64? { byNumber[number] }
+
+  func number(of id: Int64) -> DirectoryNumber? { nodes[id]?.number }
+
+  /// The root at whose top this directory hangs.
+  func rootID(of id: Int64) -> Int64 {
+    var node = nodes[id]!
+    while let parent = node.row.parentID { node = nodes[parent]! }
+    return node.row.rootID!
+  }
+
+  /// The absolute path. Complexity: O(depth).
+  func path(of id: Int64) -> [UInt8] {
+    var names: [[UInt8]] = []
+    var node = nodes[id]!
+    while let parent = node.row.parentID {
+      names.append(node.row.name)
+      node = nodes[parent]!
+    }
+    var path = rootPaths[node.row.rootID!]!
+    for name in names.reversed() {
+      if path.last != UInt8(ascii: "/") { path.append(UInt8(ascii: "/")) }
+      path += name
+    }
+    return path
+  }
+
+  /// The directory at an absolute path. Complexity: O(length of the path).
+  func directory(path: [UInt8]) -> Int64? {
+    // An inner root comes first: the outer one may have the folder that its share is mounted on.
+    for (rootID, rootPath) in rootPaths.sorted(by: { ($1.value.count, $0.key) < ($0.value.count, $1.key) }) {
+      guard let top = tops[rootID], path.starts(with: rootPath) else { continue }
+      var rest = path.dropFirst(rootPath.count)
+      if !rest.isEmpty && rest.first != UInt8(ascii: "/") && rootPath.last != UInt8(ascii: "/") { continue }
+      rest = rest.drop { $0 == UInt8(ascii: "/") }
+      var current = top
+      var isFound = true
+      for name in rest.split(separator: UInt8(ascii: "/")) {
+        guard let next = child(of: current, Array(name)) else {
+          isFound = false
+          break
+        }
+        current = next
+      }
+      if isFound { return current }
+    }
+    return nil
+  }
+
+  /// Whether a path is a folder, or leads to something in it.
+  static func contains(_ folder: [UInt8], _ path: [UInt8]) -> Bool {
+    path.starts(with: folder)
+      && (path.count == folder.count || folder.last == UInt8(ascii: "/") || path[folder.count] == UInt8(ascii: "/"))
+  }
+
+  func isInside(_ id: Int64, _ ancestor: Int64) -> Bool {
+    var current: Int64? = id
+    while let directory = current {
+      if directory == ancestor { return true }
+      current = nodes[directory]?.row.parentID
+    }
+    return false
+  }
+
+  /// A directory and those above it, up to the top of its root.
+  func ancestors(of id: Int64) -> some Sequence<Int64> { sequence(first: id) { nodes[$0]?.row.parentID } }
+
+  /// A directory and all below it, children before their parents.
+  func subtree(of id: Int64) -> [Int64] {
+    var order = [id]
+    var index = 0
+    while index < order.count {
+      order += children(of: order[index])
+      index += 1
+    }
+    return order.reversed()
+  }
+
+  /// The highest directories at or below `id` that photod-watch has no number for: it did not find them.
+  func unbound(below id: Int64) -> [Int64] {
+    var missing: [Int64] = []
+    var stack = [id]
+    while let current = stack.popLast() {
+      if nodes[current]?.number == nil { missing.append(current) } else { stack += children(of: current) }
+    }
+    return missing
+  }
+
+  // MARK: Changing
+
+  mutating func addRoot(_ id: Int64, path: [UInt8]) { rootPaths[id] = path }
+
+  mutating func removeRoot(_ id: Int64) { rootPaths[id] = nil }
+
+  mutating func insert(_ row: DirectoryRow) {
+    nodes[row.id] = Node(row: row)
+    link(row)
+  }
+
+  /// Gives a directory another place, name or identity.
+  mutating func update(_ row: DirectoryRow) {
+    let old = nodes[row.id]!.row
+    unlink(old)
+    nodes[row.id]!.row = row
+    link(row)
+  }
+
+  /// Its children must be gone.
+  mutating func remove(_ id: Int64) {
+    guard let node = nodes[id] else { return }
+    unlink(node.row)
+    if let number = node.number { byNumber[number] = nil }
+    nodes[id] = nil
+  }
+
+  mutating func bind(_ id: Int64, to number: DirectoryNumber) {
+    if let old = nodes[id]!.number { byNumber[old] = nil }
+    nodes[id]!.number = number
+    byNumber[number] = id
+  }
+
+  /// Forgets the numbers of a directory and all below it.
+  mutating func unbind(subtree id: Int64) {
+    for directory in subtree(of: id) {
+      if let number = nodes[directory]?.number { byNumber[number] = nil }
+      nodes[directory]?.number = nil
+    }
+  }
+
+  /// Forgets the number of one directory.
+  mutating func unbind(_ id: Int64) {
+    if let number = nodes[id]?.number { byNumber[number] = nil }
+    nodes[id]?.number = nil
+  }
+
+  mutating func unbindAll() {
+    byNumber = [:]
+    for id in nodes.keys { nodes[id]!.number = nil }
+  }
+
+  mutating func setAvailable(_ id: Int64, _ isAvailable: Bool) {
+    guard nodes[id] != nil else { return }
+    nodes[id]!.row.isAvailable = isAvailable
+    if isAvailable { awayIDs.remove(id) } else { awayIDs.insert(id) }
+  }
+
+  /// A directory below a root is there as far as what is mounted between them is. Complexity: O(depth).
+  func isMounted(_ id: Int64) -> Bool {
+    var current: Int64? = id
+    while let directory = current, let node = nodes[directory] {
+      if !node.row.isAvailable { return false }
+      current = node.row.parentID
+    }
+    return true
+  }
+
+  /// The tops of what was mounted in folders and is not now.
+  var away: [Int64] { awayIDs.sorted() }
+
+  private mutating func link(_ row: DirectoryRow) {
+    if let parent = row.parentID { nodes[parent]?.children[row.name] = row.id }
+    if let root = row.rootID { tops[root] = row.id }
+    if !row.isAvailable { awayIDs.insert(row.id) }
+    byIdentity[Identity(volumeID: row.volumeID, inode: row.inode)] = row.id
+  }
+
+  private mutating func unlink(_ row: DirectoryRow) {
+    if !row.isAvailable { awayIDs.remove(row.id) }
+    if let parent = row.parentID, nodes[parent]?.children[row.name] == row.id {
+      nodes[parent]!.children[row.name] = nil
+    }
+    if let root = row.rootID, tops[root] == row.id { tops[root] = nil }
+    let identity = Identity(volumeID: row.volumeID, inode: row.inode)
+    if byIdentity[identity] == row.id { byIdentity[identity] = nil }
+  }
+}

@@ -1,0 +1,59 @@
+import PhotoCatalog
+import PhotoModel
+import WatchRecords
+
+/// The names of files that have many (hard links), while further names of them are found.
+///
+/// A new name of a known file is a move if one of the known names has gone. To tell that, each of them must be looked at. A
+/// look at all of them for every further name would take hours with 30,000 names. So of a file with many names, one that
+/// was looked at is passed over for two seconds, unless it is said to have left.
+struct LinkedFiles {
+  /// A file with fewer names is not remembered: all of its names are looked at each time.
+  static let many = 16
+  private static let lifetime: Int64 = 2_000_000_000
+
+  private struct Names {
+    /// Those that were not looked at yet.
+    var unseen: ArraySlice<FileRow>
+    /// When all are to be looked at again, in nanoseconds of the clock since boot.
+    let end: Int64
+  }
+
+  private var files: [UInt64: Names] = [:]
+
+  /// The rows of an inode that are to be looked at now.
+  mutating func unseenRows(
+    inode: UInt64, uptime: Int64, in catalog: some FileLookups
+  ) throws -> ArraySlice<FileRow> {
+    if let names = files[inode], uptime < names.end { return names.unseen }
+    files = files.filter { uptime < $0.value.end }
+    let rows = try catalog.files(inode: inode)[...]
+    if rows.count > Self.many { files[inode] = Names(unseen: rows, end: uptime + Self.lifetime) }
+    return rows
+  }
+
+  /// All but these rows of an inode were looked at.
+  mutating func noteSeen(inode: UInt64, but unseen: ArraySlice<FileRow>) { files[inode]?.unseen = unseen }
+
+  /// A file is said to have left its place.
+  mutating func noteLeft(_ row: FileRow) { files[row.inode]?.unseen.append(row) }
+}
+
+// Second names of known files.
+extension Reconciler {
+  /// Whether the record that is applied tells a second name of a known file, and no move of it.
+  ///
+  /// CREATE makes a second name, and a rename never does. The first name may lack the file already. Then a program has
+  /// saved another file there, its folder was renamed, or the first name was removed. Only the first name's own record
+  /// tells which.
+  func isSecondName(of row: FileRow, in batch: Batch) -> Bool {
+    batch.fileEvent.naming == .created && batch.departing[Place(directoryID: row.directoryID, name: row.name)] == nil
+  }
+
+  /// If the next record says that the first name was removed, the photo goes on under its second name: some programs move
+  /// a file so.
+  func noteSecondName(_ place: Place, of row: FileRow, in batch: Batch) throws {
+    guard let linked = try batch.writer.file(place.directoryID, place.name) else { return }
+    exchanges.noteNewcomer(linked.assetID, inPlaceOf: row.assetID, uptime: batch.uptime)
+  }
+}

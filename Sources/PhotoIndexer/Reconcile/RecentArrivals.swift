@@ -1,0 +1,65 @@
+import PhotoCatalog
+
+/// The files that came a moment ago, and the deleted assets that they were taken for: a file that is renamed over a photo
+/// within ``Reconciler/atomicSaveAge`` of its birth is how programs save.
+///
+/// It is kept in memory: a photod that starts between the two halves of a save knows nothing of the first one.
+struct RecentArrivals {
+  struct Arrival {
+    /// The inode and birth time of the file. An asset may get another file later.
+    fileprivate let inode: UInt64
+    fileprivate let birthTime: Int64
+    /// The file's birth. On file systems without birth times it is the time at which photod-watch read the event.
+    /// Nanoseconds since 1970.
+    let time: Int64
+    /// The deleted asset for which the file was taken because of its content, as it was before; nil: the asset came with
+    /// this file.
+    let former: Tombstone?
+  }
+
+  private var arrivals: [Int64: Arrival] = [:]
+  /// The next size at which the old entries are removed.
+  private var limit = 64
+
+  /// - Parameters:
+  ///   - row: the file, under the id of its asset.
+  ///   - former: what the asset was before it got this file by its content; nil: the asset is new.
+  ///   - eventTime: when photod-watch read the event; 0: a listing found the file, which may be old.
+  ///   - now: the wall clock.
+  mutating func note(_ row: FileRow, insteadOf former: Tombstone? = nil, eventTime: Int64, now: Int64) {
+    let time = row.birthTime != 0 ? row.birthTime : eventTime
+    // The library may be late. The events are not.
+    let moment = eventTime != 0 ? eventTime : now
+    guard time != 0 else { return }
+    add(Arrival(inode: row.inode, birthTime: row.birthTime, time: time, former: former), of: row.assetID, at: moment)
+  }
+
+  /// photod-watch reads events in order, and puts some of them off for a moment.
+  private static func isRecent(_ time: Int64, at moment: Int64) -> Bool {
+    (-5 * Reconciler.atomicSaveAge..<5 * Reconciler.atomicSaveAge).contains(age(of: time, at: moment))
+  }
+
+  /// How this file came to its asset, if that was a moment ago.
+  func arrival(of row: FileRow) -> Arrival? {
+    arrivals[row.assetID].flatMap { $0.inode == row.inode && $0.birthTime == row.birthTime ? $0 : nil }
+  }
+
+  /// An asset goes on in the file of its copy.
+  ///
+  /// - Parameter former: what it was before.
+  mutating func pass(from copy: FileRow, to assetID: Int64, insteadOf former: Tombstone) {
+    let known = arrivals.removeValue(forKey: copy.assetID)
+    guard let time = copy.birthTime != 0 ? copy.birthTime : known?.time else { return }
+    add(
+      Arrival(inode: copy.inode, birthTime: copy.birthTime, time: time, former: former), of: assetID,
+      at: known?.time ?? copy.changeTime)
+  }
+
+  private mutating func add(_ arrival: Arrival, of assetID: Int64, at moment: Int64) {
+    guard Self.isRecent(arrival.time, at: moment) else { return }
+    arrivals[assetID] = arrival
+    guard arrivals.count >= limit else { return }
+    arrivals = arrivals.filter { Self.isRecent($0.value.time, at: moment) }
+    limit = max(64, 2 * arrivals.count)
+  }
+}

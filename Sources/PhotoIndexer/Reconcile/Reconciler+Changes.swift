@@ -1,0 +1,387 @@
+import PhotoCatalog
+import PhotoMetadata
+import PhotoModel
+import WatchRecords
+
+// What is written of a file: each of these brings the catalog and the record of the commit in line with one fact.
+extension Reconciler {
+  /// A file is new, or a deleted asset's.
+  func insert(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
+    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.evidence == .event)
+    if batch.evidence == .event { try sampleOriginals(of: row, in: batch) }
+    try sampleIfDeleted(&row, in: batch)
+    if mustHold(place), try tombstone(ofInode: row, in: batch) == nil, try !formers(of: row, in: batch).isEmpty {
+      // Another file that is yet to be listed may be nearer to the deleted asset.
+      held.hold(place, stat, reading)
+      return
+    }
+    try insert(content, row, as: try tombstone(of: row, in: batch), in: &batch)
+  }
+
+  /// - Parameter former: the deleted asset that the file is; nil: it is new.
+  func insert(
+    _ content: AssetContent, _ row: FileRow, as former: Tombstone?, in batch: inout Batch
+  ) throws {
+    let place = Place(directoryID: row.directoryID, name: row.name)
+    knownInodes.insert(row.inode)
+    batch.noteChange()
+    if let former {
+      try restore(former, content, row, in: &batch)
+      noteArrival(of: row, as: former, in: batch)
+      return
+    }
+    let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time / 1000)
+    if row.marks.fingerprint != nil {
+      // Where inodes do not last, a new name is as good as a copy.
+      let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
+      let made = isLasting ? max(row.changeTime, row.birthTime) : batch.time
+      recentInsertions.add(row.of(asset: id), fileTime: made, time: batch.time)
+    }
+    arrivals.note(row.of(asset: id), eventTime: batch.fileEvent.time, now: batch.time)
+    batch.record.insert(asset: id)
+    note(.inserted(eventPlace(place), assetID: id), as: .inserted)
+    touchCollections(ofNew: content, in: place.directoryID, batch: &batch)
+    scheduleRetry(id, content, row, in: batch)
+  }
+
+  /// A deleted asset's very file (the content alone is not enough) stands where another's was: of names that were
+  /// exchanged one is told after the other.
+  ///
+  /// - Returns: false where it is not so.
+  func returns(
+    over occupant: FileRow, _ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
+  ) throws -> Bool {
+    guard tombstones.mayContain(inode: stat.identity.inode) else { return false }
+    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.evidence == .event)
+    try sampleIfDeleted(&row, in: batch)
+    guard let former = try tombstone(ofInode: row, in: batch) else { return false }
+    knownInodes.insert(row.inode)
+    batch.noteChange()
+    try remove(occupant, in: &batch)
+    forgetListed(place)
+    try restore(former, content, row, in: &batch)
+    return true
+  }
+
+  /// A deleted asset is back, with all that it had.
+  func restore(
+    _ former: Tombstone, _ content: AssetContent, _ file: FileRow, in batch: inout Batch
+  ) throws {
+    var row = file
+    // Until it can be read, its content is what it was.
+    if row.readTime == 0 {
+      let isSame = former.byteCount == row.byteCount && former.modificationTime == row.modificationTime
+      row.marks = isSame ? former.marks : former.marks.voided
+    }
+    let hasSameDate = try batch.writer.restore(former, content: content, file: row)
+    var fields: ChangedFields = former.path == path(of: row) ? [] : .path
+    if !hasSameDate { fields.insert(.metadata) }
+    if file.readTime == 0 || former.byteCount != row.byteCount || !former.marks.provesContent(of: row.marks) {
+      // Files of one scanner have the same beginning and size, and differ in the rest.
+      fields.formUnion([.content, .metadata, .keywords])
+    } else if former.modificationTime != row.modificationTime {
+      fields.insert(.content)
+    }
+    batch.record.insert(asset: former.assetID, orUpdate: fields)
+    note(.inserted(eventPlace(row), assetID: former.assetID), as: .inserted)
+    if former.isFavorite || !former.albums.isEmpty {
+      try touchCollections(of: former.assetID, batch: &batch)
+    } else {
+      touchCollections(ofNew: content, in: row.directoryID, batch: &batch)
+    }
+    scheduleRetry(former.assetID, content, row, in: batch)
+  }
+
+  /// A known file stands in another place now.
+  ///
+  /// - Parameter original: its place as clients know it, where `source` has another within this transaction.
+  func move(
+    _ source: FileRow, knownAs original: FileRow? = nil, to target: Place, _ stat: FileStat?, reading: ContentReading?,
+    in batch: inout Batch
+  ) throws {
+    let writer = batch.writer
+    batch.departing[Place(directoryID: source.directoryID, name: source.name)] = nil
+    forgetMissing(source.assetID)
+    if source.directoryID == target.directoryID && source.name == target.name {
+      if let stat { try refreshIfChanged(source, stat, reading: reading, in: &batch) }
+      return
+    }
+    if let occupant = try writer.file(target.directoryID, target.name), occupant.assetID != source.assetID {
+      batch.departing[target] = nil
+      forgetMissing(occupant.assetID)
+      forgetListed(target)
+      if try isSave(source, stat, in: batch) {
+        // Saved beside it and renamed over it: the photo that was there has new content.
+        forgetListed(Place(directoryID: source.directoryID, name: source.name))
+        try endSaved(source, in: &batch)
+        note(.removed(eventPlace(source), assetID: source.assetID), as: .same)
+        exchanges.noteDisplaced(occupant, from: target, uptime: batch.uptime)
+        var row = occupant
+        row.inode = source.inode
+        row.birthTime = source.birthTime
+        row.marks = row.marks.voided
+        if let stat {
+          try refresh(occupant, stat, reading: reading, in: &batch)
+        } else {
+          // Size and time stay those of the old content: by them it is told that the new one differs.
+          row.readTime = 0
+          try writer.updateStat(row)
+          unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
+        }
+        return
+      }
+      if try remove(occupant, mayGoOn: !isExchanged(occupant, with: source), in: &batch) {
+        note(.removed(eventPlace(target), assetID: occupant.assetID), as: .same)
+        exchanges.noteDisplaced(occupant, from: target, uptime: batch.uptime)
+      }
+    }
+    try touchCollections(of: source.assetID, batch: &batch)
+    let hasNewDate = try writer.moveFile(source, to: target.directoryID, name: target.name)
+    try touchCollections(of: source.assetID, batch: &batch)
+    let fields = fieldsOfMove(from: source.directoryID, to: target.directoryID)
+    batch.record.update(asset: source.assetID, hasNewDate ? fields.union(.metadata) : fields)
+    batch.noteChange()
+    note(
+      .renamed(from: eventPlace(original ?? source), to: eventPlace(target), assetID: source.assetID), as: .renamed)
+    var row = source
+    row.directoryID = target.directoryID
+    row.name = target.name
+    forgetListed(Place(directoryID: source.directoryID, name: source.name))
+    forgetListed(target)
+    let isReadAlike = MediaReader.readsAlike(source.name, row.name)
+    guard let stat else {
+      if !isReadAlike {
+        row.readTime = 0
+        try writer.updateStat(row)
+      }
+      if row.readTime == 0 { unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0) }
+      return
+    }
+    guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
+    if hasIdentity(row, stat) && hasSizeAndTime(row, stat) && row.readTime != 0
+      && isExplainedByRename(row, stat, in: batch)
+    {
+      // Renaming changes the change time only, so that sample and hash stay good. The name may promise something else.
+      row.changeTime = stat.changeTime
+      try writer.updateStat(row)
+      if !isReadAlike { try refresh(row, stat, reading: reading, in: &batch) }
+    } else {
+      try refresh(row, stat, reading: reading, in: &batch)
+    }
+  }
+
+  /// What differs by the place alone: one of the two may be in a root, or on a drive, that is unavailable.
+  private func fieldsOfMove(from source: Int64, to target: Int64) -> ChangedFields {
+    isAvailable(source) == isAvailable(target) ? .path : [.path, .availability]
+  }
+
+  func refreshIfChanged(
+    _ row: FileRow, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
+  ) throws {
+    let wasYoung = age(of: row.changeTime, at: row.readTime) < Self.clockGrain
+    if isUnchanged(row, stat), !(batch.evidence == .event && wasYoung), !mayHideWrite(row) {
+      unread[row.assetID] = unread[row.assetID].flatMap { $0.isPending ? nil : $0 }
+      note(.ignored(eventPlace(row), assetID: row.assetID, .sameStat), as: .same)
+      return
+    }
+    try refresh(row, stat, reading: reading, in: &batch)
+  }
+
+  /// Reads a file and writes what differs.
+  ///
+  /// - Parameter refreshesOtherNames: the file's other names (hard links) have the same new content.
+  func refresh(
+    _ old: FileRow, _ stat: FileStat, reading: ContentReading?, refreshesOtherNames: Bool = true, in batch: inout Batch
+  ) throws {
+    let writer = batch.writer
+    let place = Place(directoryID: old.directoryID, name: old.name)
+    let (content, row) = read(
+      place, stat, assetID: old.assetID, reading: reading, isSampled: batch.evidence == .event)
+    if row.readTime == 0 {
+      // It is elsewhere or changing just now. What the catalog holds stays until it can be read.
+      if let failure = content.failure {
+        deferReading(row.assetID, row, failure, in: batch)
+      } else {
+        unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
+      }
+      // It is the file that stands there now that is read again.
+      var pending = old
+      pending.readTime = 0
+      // A copy with the content that was read last is still this photo's copy. Another size or time says that it changed.
+      if !hasIdentity(old, stat) || !hasSizeAndTime(old, stat) { pending.marks = old.marks.voided }
+      // What was read is forgotten; that this very file was there after its birth is not.
+      if hasIdentity(old, stat) { pending.changeTime = max(old.readTime, old.changeTime, stat.changeTime) }
+      pending.inode = row.inode
+      pending.birthTime = row.birthTime
+      try writer.updateStat(pending)
+      note(.deferred(eventPlace(row), assetID: row.assetID, .raced), as: .deferred)
+      return
+    }
+    knownInodes.insert(row.inode)
+    if row.marks != old.marks, try becomesFormer(old.assetID, content, row, in: &batch) { return }
+    var fields: ChangedFields = []
+    // Where only the inode differs the file system was mounted anew.
+    if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime
+      || (row.changeTime != old.changeTime && (row.inode != old.inode || row.birthTime != old.birthTime))
+      || wasEditedInPlace(old, row, in: batch)
+    {
+      fields.insert(.content)
+    }
+    fields.formUnion(try writer.changedFields(by: content, file: row))
+    if fields.isEmpty {
+      try writer.updateStat(row)
+      note(.ignored(eventPlace(row), assetID: row.assetID, .sameContent), as: .same)
+    } else {
+      try touchCollections(of: row.assetID, batch: &batch)
+      try writer.updateContent(content, file: row)
+      try touchCollections(of: row.assetID, batch: &batch)
+      batch.record.update(asset: row.assetID, fields)
+      batch.noteChange()
+      note(.updated(eventPlace(row), assetID: row.assetID, fields), as: .updated)
+    }
+    scheduleRetry(row.assetID, content, row, in: batch)
+    if refreshesOtherNames && fields.contains(.content) { try refreshOtherNames(of: row, stat, in: &batch) }
+  }
+
+  /// The content of a young asset is known: it may be one that was deleted, or the copy of one that is about to be.
+  ///
+  /// - Returns: whether it is a deleted one now.
+  func becomesFormer(
+    _ assetID: Int64, _ content: AssetContent, _ file: FileRow, in batch: inout Batch
+  ) throws -> Bool {
+    var row = file
+    guard row.marks.fingerprint != nil, let added = try batch.writer.addedDate(of: assetID) else { return false }
+    let assetAge = age(of: added * 1000, at: batch.time)
+    guard assetAge < RecentInsertions.lifetime else { return false }
+    try sampleIfDeleted(&row, in: batch)
+    if assetAge < Self.unsettledAge, let former = try tombstone(of: row, in: batch),
+      !wasSecondName(former, of: row, addedAt: added), try !batch.writer.hasUserData(assetID)
+    {
+      try erase(assetID, in: &batch)
+      batch.noteChange()
+      try restore(former, content, row, in: &batch)
+      noteArrival(of: row, as: former, in: batch)
+      return true
+    }
+    let made = max(row.changeTime, row.birthTime)
+    recentInsertions.add(row.of(asset: assetID), fileTime: made, time: batch.time)
+    return false
+  }
+
+  /// Whether a deleted asset was another name (a hard link) of this file: both were in the library at one time.
+  private func wasSecondName(_ former: Tombstone, of row: FileRow, addedAt added: Int64) -> Bool {
+    former.inode == row.inode && former.birthTime == row.birthTime
+      && former.volumeID == tree.row(row.directoryID).volumeID && former.deletedDate.map { $0 >= added } ?? false
+  }
+
+  /// A file with several names (hard links) has new content under all of them, and only one of them was told.
+  ///
+  /// - Complexity: one lookup by inode for each change of content; the others are read as well.
+  private func refreshOtherNames(of row: FileRow, _ stat: FileStat, in batch: inout Batch) throws {
+    for other in try batch.writer.files(inode: row.inode)
+    where other.assetID != row.assetID && hasIdentity(other, stat) && !hasTimes(other, stat) {
+      guard tree.row(other.directoryID).volumeID == tree.row(row.directoryID).volumeID,
+        var current = current(other), current.identity.inode == other.inode, current.byteCount > 0
+      else { continue }
+      current.identity = stat.identity
+      if !hasTimes(other, current) {
+        try refresh(other, current, reading: nil, refreshesOtherNames: false, in: &batch)
+      }
+    }
+  }
+
+  /// An asset leaves the library. What it was is remembered; or it lives on in the copy that was made of it.
+  ///
+  /// - Parameter mayGoOn: its copy may be the asset from now on.
+  /// - Returns: whether it is gone.
+  @discardableResult
+  func remove(_ row: FileRow, mayGoOn: Bool = true, in batch: inout Batch) throws -> Bool {
+    if mayGoOn, let copy = try successor(of: row, in: batch) {
+      try noteCopy(copy, of: row, in: batch)
+      try takeOver(copy, by: row, in: &batch)
+      return false
+    }
+    if mayGoOn, let heir = try heir(of: row, in: batch) {
+      try takeOver(heir, by: row, in: &batch)
+      return false
+    }
+    if try isNobody(row, in: batch) {
+      try erase(row.assetID, in: &batch)
+      return true
+    }
+    try touchCollections(of: row.assetID, batch: &batch)
+    // It may show only what its name promises, and be back within this batch with what its file says.
+    if row.readTime == 0 { batch.record.update(asset: row.assetID, [.content, .metadata, .keywords]) }
+    var directory = eventPlace(row.directoryID, []).directory
+    if directory.last != UInt8(ascii: "/") { directory.append(UInt8(ascii: "/")) }
+    if let keys = try batch.writer.bury(row.assetID, directoryPath: directory, date: batch.time / 1000) {
+      tombstones.insert(inode: keys.inode, fingerprint: keys.fingerprint)
+    }
+    noteRemoval(of: row.assetID, in: &batch)
+    return true
+  }
+
+  /// A young asset of which nothing was known but its place: a tombstone of it would only stand before that of who it is.
+  func isNobody(_ row: FileRow, in batch: Batch) throws -> Bool {
+    guard row.marks.fingerprint == nil, let added = try batch.writer.addedDate(of: row.assetID) else { return false }
+    return try age(of: added * 1000, at: batch.time) < Self.unsettledAge && !batch.writer.hasUserData(row.assetID)
+  }
+
+  /// An asset that is another from now on: nothing is kept of it.
+  func erase(_ assetID: Int64, in batch: inout Batch) throws {
+    try touchCollections(of: assetID, batch: &batch)
+    try batch.writer.deleteAsset(assetID)
+    noteRemoval(of: assetID, in: &batch)
+  }
+
+  func noteRemoval(of assetID: Int64, in batch: inout Batch) {
+    recentInsertions.remove(assetID)
+    batch.record.delete(asset: assetID)
+    batch.noteChange()
+    unread[assetID] = nil
+    forgetMissing(assetID)
+  }
+
+  /// The original of a copy goes: it was a move to another disk, or an exchange with what a program saved; the asset goes on
+  /// at its new place.
+  private func takeOver(_ copy: FileRow, by row: FileRow, in batch: inout Batch) throws {
+    let writer = batch.writer
+    guard let content = try writer.content(of: copy.assetID) else { return }
+    let retry = unread[copy.assetID]
+    try erase(copy.assetID, in: &batch)
+    forgetListed(Place(directoryID: row.directoryID, name: row.name))
+    forgetListed(Place(directoryID: copy.directoryID, name: copy.name))
+    forgetMissing(row.assetID)
+    try touchCollections(of: row.assetID, batch: &batch)
+    var fields = try writer.changedFields(by: content, file: copy.of(asset: row.assetID))
+    fields.formUnion(fieldsOfMove(from: row.directoryID, to: copy.directoryID))
+    if copy.modificationTime != row.modificationTime { fields.insert(.content) }
+    try writer.moveFile(row, to: copy.directoryID, name: copy.name)
+    try writer.updateContent(content, file: copy.of(asset: row.assetID))
+    try touchCollections(of: row.assetID, batch: &batch)
+    unread[row.assetID] = retry
+    batch.record.update(asset: row.assetID, fields)
+    batch.noteChange()
+    note(.renamed(from: eventPlace(row), to: eventPlace(copy), assetID: row.assetID), as: .renamed)
+  }
+
+  /// What the file says, and its row. `readTime` is 0 when it could not be read now.
+  func read(
+    _ place: Place, _ stat: FileStat, assetID: Int64, reading: ContentReading?, isSampled: Bool
+  ) -> (AssetContent, FileRow) {
+    var result = reading ?? .raced
+    if case .content(_, let read, _, _) = result, read.identity != stat.identity { result = .raced }
+    if case .raced = result {
+      let directory = tree.path(of: place.directoryID)
+      result = files.read(directory + [UInt8(ascii: "/")] + place.name, expecting: stat, isSampled: isSampled)
+    }
+    switch result {
+    case .content(let content, let read, let readTime, let marks):
+      return (content, FileRow(place, read, assetID: assetID, readTime: readTime, marks: marks))
+    case .unreadable(let why):
+      return (promisedContent(name: place.name, failure: why), FileRow(place, stat, assetID: assetID, readTime: 0))
+    case .raced:
+      return (promisedContent(name: place.name), FileRow(place, stat, assetID: assetID, readTime: 0))
+    }
+  }
+}

@@ -1,0 +1,386 @@
+import PhotoCatalog
+import WatchRecords
+
+// Directories: a rename is one row, whatever is below.
+extension Reconciler {
+  func directoryFound(
+    _ number: DirectoryNumber, parent: DirectoryNumber, root: UInt16, name: [UInt8], identity: FileIdentity,
+    in batch: inout Batch
+  ) throws {
+    if parent == 0 {
+      try topFound(number, root: root, path: name, identity: identity, in: &batch)
+      return
+    }
+    guard let parentID = tree.directory(number: parent) else { return }
+    let path = tree.path(of: parentID) + [UInt8(ascii: "/")] + name
+    let parentVolume = tree.row(parentID).volumeID
+    // What is mounted here may have a number that another had.
+    if volumeIDs[identity.device] != parentVolume { volumeIDs[identity.device] = nil }
+    let volumeID = try volumeID(device: identity.device, path: path, in: batch)
+    batch.evidence = scans.isEmpty ? .event : .scan
+    let occupant = tree.child(of: parentID, name)
+    var known = known(volumeID, identity, outside: parentID)
+    if let other = known, other != occupant, !hasLastingInodes(volumeID),
+      try occupant != nil || !hasMoved(other, to: path, in: batch)
+    {
+      known = nil
+    }
+
+    if let known {
+      // The directory itself was known: here, or in another place that it has left.
+      if known != occupant {
+        if let occupant { try park(occupant, in: &batch) }
+        try relocate(known, to: parentID, name: name, in: &batch)
+      }
+      tree.bind(known, to: number)
+      returned.insert(known)
+      try setAvailable(folder: known, true, in: &batch)
+    } else if let occupant, try isAnotherDrive(volumeID, identity, at: occupant, in: batch) {
+      // A drive was mounted here and is not, or one is over what was here: that stays until a person says otherwise.
+      try takeAway(folder: occupant, in: &batch)
+    } else if let occupant, tree.number(of: occupant) == nil {
+      // The same path with another identity: restored, or on a file system whose inodes change. Its files tell.
+      try setVolume(volumeID, identity, below: occupant, in: batch)
+      try setAvailable(folder: occupant, true, in: &batch)
+      adoptedFolders.remove(occupant)
+      var row = tree.row(occupant)
+      row.volumeID = volumeID
+      row.inode = identity.inode
+      row.birthTime = identity.birthTime
+      try batch.writer.updateDirectory(row)
+      tree.update(row)
+      tree.bind(occupant, to: number)
+      returned.insert(occupant)
+    } else {
+      if let occupant { try park(occupant, in: &batch) }
+      let (id, album) = try batch.writer.insertDirectory(
+        parentID: parentID, rootID: nil, name: name, volumeID: volumeID, inode: identity.inode,
+        birthTime: identity.birthTime)
+      tree.insert(
+        DirectoryRow(
+          id: id, parentID: parentID, rootID: nil, name: name, volumeID: volumeID, inode: identity.inode,
+          birthTime: identity.birthTime))
+      tree.bind(id, to: number)
+      albums[id] = album
+      batch.record.insert(collection: album)
+      batch.noteChange()
+    }
+  }
+
+  private func volumeID(device: UInt64, path: [UInt8], in batch: Batch) throws -> Int64 {
+    if let id = volumeIDs[device] { return id }
+    let identity = files.volumeIdentity(device: device, path: path)
+    let id = try batch.writer.volume(identity: identity)
+    volumeIDs[device] = id
+    volumeIdentities[id] = identity
+    return id
+  }
+
+  /// The directory with this identity, if it is free to be here: not under a number of its own, and not above.
+  private func known(_ volumeID: Int64, _ identity: FileIdentity, outside parentID: Int64?) -> Int64? {
+    guard let id = tree.directory(identity: DirectoryTree.Identity(volumeID: volumeID, inode: identity.inode)),
+      tree.row(id).birthTime == identity.birthTime, tree.number(of: id) == nil
+    else { return nil }
+    if let parentID, tree.isInside(parentID, id) { return nil }
+    // The top of a root is in no other directory, unless the root is one no longer.
+    if let root = tree.row(id).rootID, roots[root]?.isUnconfigured != true { return nil }
+    return id
+  }
+
+  private func topFound(
+    _ number: DirectoryNumber, root: UInt16, path: [UInt8], identity: FileIdentity, in batch: inout Batch
+  ) throws {
+    guard let rootID = roots.id(ofNumber: root) else { return }
+    let isAdopted = roots[rootID]?.isAdopted == true
+    batch.evidence = .scan
+    // Device numbers are given anew with every mount.
+    volumeIDs = [:]
+    let volumeID = try volumeID(device: identity.device, path: path, in: batch)
+    if let id = tree.top(ofRoot: rootID) {
+      var row = tree.row(id)
+      let isSame = row.inode == identity.inode && row.birthTime == identity.birthTime
+      if row.volumeID != volumeID, !isAdopted, !(isSame && mayBeRenamed(id, to: volumeID)),
+        try batch.writer.assetCount(below: id) > 0
+      {
+        // The mount point without its drive, or with another. If no photo of the library is in it, none is at risk: what is
+        // mounted there now is taken up.
+        scans[root] = nil
+        forgetEndedScans(of: root, in: &batch)
+        try setOffline(rootID, .otherFileSystem, in: &batch)
+        return
+      }
+      let isReplaced = row.volumeID == volumeID && !isSame && !isAdopted
+      if isReplaced, roots[rootID]?.replacedTop == nil { roots[rootID]?.replacedTop = row }
+      try setVolume(volumeID, identity, below: id, in: batch)
+      row = tree.row(id)
+      if row.inode != identity.inode || row.birthTime != identity.birthTime {
+        row.volumeID = volumeID
+        row.inode = identity.inode
+        row.birthTime = identity.birthTime
+        try batch.writer.updateDirectory(row)
+        tree.update(row)
+      }
+      tree.bind(id, to: number)
+      // The scan tells whether that is the library's folder, or what a bind mount was mounted on.
+      if isReplaced { return }
+    } else if let id = formerFolder(path, volumeID, identity) {
+      try relocate(id, toTopOf: rootID, in: &batch)
+      try setAvailable(folder: id, true, in: &batch)
+      tree.bind(id, to: number)
+    } else {
+      let (id, album) = try batch.writer.insertDirectory(
+        parentID: nil, rootID: rootID, name: [], volumeID: volumeID, inode: identity.inode,
+        birthTime: identity.birthTime)
+      tree.insert(
+        DirectoryRow(
+          id: id, parentID: nil, rootID: rootID, name: [], volumeID: volumeID, inode: identity.inode,
+          birthTime: identity.birthTime))
+      tree.bind(id, to: number)
+      albums[id] = album
+      batch.record.insert(collection: album)
+    }
+    try setOnline(rootID, in: &batch)
+  }
+
+  /// The folder in another root that a new root was: that one is configured no longer, or it leaves out the share that the
+  /// new root is on.
+  private func formerFolder(_ path: [UInt8], _ volumeID: Int64, _ identity: FileIdentity) -> Int64? {
+    if let id = known(volumeID, identity, outside: nil), roots[tree.rootID(of: id)]?.isUnconfigured == true {
+      return id
+    }
+    guard let id = tree.directory(path: path), tree.row(id).parentID != nil, !tree.row(id).isAvailable,
+      tree.number(of: id) == nil, isSameFileSystem(tree.row(id).volumeID, volumeID)
+    else { return nil }
+    return id
+  }
+
+  func directoryMoved(_ number: DirectoryNumber, parent: DirectoryNumber, name: [UInt8], in batch: inout Batch) throws {
+    guard let id = tree.directory(number: number) else {
+      // It comes from where nothing is the library's: photod-watch takes it for known, and will not tell of what is below.
+      if let parentID = tree.directory(number: parent) { batch.rootsToWatchAnew.insert(tree.rootID(of: parentID)) }
+      return
+    }
+    guard let parentID = tree.directory(number: parent) else {
+      // It went to where nothing is the library's, as the folder that a drive is not mounted in.
+      return try directoryGone(number, evidence: .event, in: &batch)
+    }
+    if let occupant = tree.child(of: parentID, name) {
+      if occupant == id { return }
+      try park(occupant, in: &batch)
+    }
+    guard !tree.isInside(parentID, id) else { return }
+    batch.evidence = .event
+    try relocate(id, to: parentID, name: name, in: &batch)
+  }
+
+  func directoryGone(_ number: DirectoryNumber, evidence: Evidence, in batch: inout Batch) throws {
+    guard let id = tree.directory(number: number) else { return }
+    if isMountTop(id) {
+      // It was unmounted, and its mount point may be gone with it: what is on it is not.
+      try takeAway(folder: id, in: &batch)
+      return
+    }
+    if evidence == .scan {
+      // A scan's end decides, with the brake. If the folder could not be read before it left, that keeps nothing of it.
+      for root in scans.keys { scans[root]!.exempt.remove(id) }
+      requireScan(of: tree.rootID(of: id))
+      tree.unbind(subtree: id)
+      return
+    }
+    batch.evidence = evidence
+    try removeTree(id, in: &batch)
+  }
+
+  /// Removes a directory with everything below it, but for what is on drives that were mounted in it.
+  ///
+  /// - Parameter withDrives: that as well.
+  func removeTree(_ id: Int64, withDrives: Bool = false, in batch: inout Batch) throws {
+    let (place, before) = (eventPlace(id, []), batch.record.deletedAssets.count)
+    defer {
+      events.ring.append(.folderRemoved(place, assetCount: max(0, batch.record.deletedAssets.count - before)))
+    }
+    let kept = withDrives ? [:] : try keptDirectories(below: id, in: &batch)
+    let leaving = tree.subtree(of: id).filter { kept[$0] != .whole }
+    batch.leavingDirectories = Set(leaving)
+    defer { batch.leavingDirectories = [] }
+    for directory in leaving {
+      for row in try batch.writer.files(in: directory) {
+        try remove(row, in: &batch)
+      }
+      batch.departing = batch.departing.filter { $0.key.directoryID != directory }
+      held.remove(directory: directory)
+      endListings(inside: directory)
+      if kept[directory] == .itself {
+        tree.unbind(directory)
+        continue
+      }
+      if let album = try batch.writer.deleteDirectory(directory).album { batch.record.delete(collection: album) }
+      albums[directory] = nil
+      tree.remove(directory)
+      batch.noteChange()
+    }
+  }
+
+  /// Takes a directory out of its place, which another has now; later records say where it is, or that it is gone.
+  private func park(_ id: Int64, in batch: inout Batch) throws {
+    let from = tree.path(of: id)
+    var row = tree.row(id)
+    row.name = ParkedName.make(of: id, named: row.name)
+    try batch.writer.updateDirectory(row)
+    tree.update(row)
+    if tree.number(of: id) == nil { unseenDirectoryLeft(id) }
+    // Where it is may only be said in a later batch: until then it has this path, and who observes it is told.
+    if !batch.record.renamedDirectories.contains(where: { $0.directoryID == id }) {
+      batch.record.renamedDirectories.append(.init(directoryID: id, fromPath: from, toPath: tree.path(of: id)))
+    }
+  }
+
+  /// The path that a file had until its folder, or one above it, lost its place to another folder.
+  ///
+  /// - Returns: nil if all folders are in their places.
+  /// - Complexity: O(depth).
+  func formerPath(of row: FileRow) -> [UInt8]? {
+    var (id, names, isParked) = (row.directoryID, [row.name], false)
+    while let parent = tree.row(id).parentID {
+      let name = tree.row(id).name
+      let former = ParkedName.formerName(name)
+      isParked = isParked || former != nil
+      names.append(former ?? name)
+      id = parent
+    }
+    guard isParked else { return nil }
+    return names.reversed().reduce(tree.path(of: id)) { path, name in
+      path.last == UInt8(ascii: "/") ? path + name : path + [UInt8(ascii: "/")] + name
+    }
+  }
+
+  /// Gives a known directory another place: one row, and one entry in the history.
+  private func relocate(_ id: Int64, to parentID: Int64, name: [UInt8], in batch: inout Batch) throws {
+    var row = tree.row(id)
+    let leftRoot = row.rootID
+    row.parentID = parentID
+    row.rootID = nil
+    row.name = name
+    try relocate(row, in: &batch)
+    if let leftRoot { try removeRoot(leftRoot, in: &batch) }
+  }
+
+  private func relocate(_ id: Int64, toTopOf rootID: Int64, in batch: inout Batch) throws {
+    var row = tree.row(id)
+    let leftRoot = row.rootID
+    row.parentID = nil
+    row.rootID = rootID
+    row.name = []
+    try relocate(row, in: &batch)
+    if let leftRoot { try removeRoot(leftRoot, in: &batch) }
+  }
+
+  private func relocate(_ row: DirectoryRow, in batch: inout Batch) throws {
+    // Where the last commit left it: one may have told that it was out of its place.
+    var from = tree.path(of: row.id)
+    let formerRoot = tree.rootID(of: row.id)
+    let wasAvailable = roots[formerRoot]?.isAvailable
+    try batch.writer.updateDirectory(row)
+    tree.update(row)
+    let to = tree.path(of: row.id)
+    // What was missing in it is not where it came from any more, and nobody looks for it here.
+    let root = tree.rootID(of: row.id)
+    if root != formerRoot, roots[formerRoot]?.suspect != nil { requireScan(of: root) }
+    batch.noteChange()
+    noteAvailability(of: row.id, was: wasAvailable, in: &batch)
+    if let earlier = batch.record.renamedDirectories.firstIndex(where: { $0.directoryID == row.id }) {
+      from = batch.record.renamedDirectories.remove(at: earlier).fromPath
+    }
+    guard from != to else { return }
+    batch.record.renamedDirectories.append(.init(directoryID: row.id, fromPath: from, toPath: to))
+    events.ring.append(.folderRenamed(from: from, to: to))
+    if let album = try album(of: row.id, in: batch) { batch.record.update(collection: album) }
+  }
+
+  /// What was in a root that is configured no longer is available again in another, also where its path is the same.
+  private func noteAvailability(of id: Int64, was wasAvailable: Bool?, in batch: inout Batch) {
+    let rootID = tree.rootID(of: id)
+    guard let isAvailable = roots[rootID]?.isAvailable, isAvailable != wasAvailable, let path = tree.rootPaths[rootID],
+      !batch.record.rootAvailability.contains(where: { $0.rootID == rootID })
+    else { return }
+    batch.record.rootAvailability.append(.init(rootID: rootID, path: path, isAvailable: isAvailable))
+  }
+
+  func album(of directoryID: Int64, in batch: Batch) throws -> Int64? {
+    if let album = albums[directoryID] { return album }
+    let album = try batch.writer.folderAlbum(of: directoryID)
+    albums[directoryID] = album
+    return album
+  }
+
+  // MARK: Listings
+
+  func listingStarted(_ number: DirectoryNumber, evidence: Evidence, in batch: inout Batch) throws {
+    guard let id = tree.directory(number: number) else {
+      listing = nil
+      return
+    }
+    var unnamed: [[UInt8]: FileRow] = [:]
+    for row in try batch.writer.files(in: id) { unnamed[row.name] = row }
+    _ = try album(of: id, in: batch)
+    // What is back, as on a drive, is as it was read unless its stat differs.
+    listing = Listing(directoryID: id, evidence: returned.contains(id) ? .scan : evidence, unnamed: unnamed)
+  }
+
+  func listingEnded(_ number: DirectoryNumber, complete: Bool, in batch: inout Batch) throws {
+    guard let ended = listing else { return }
+    listing = nil
+    guard complete, tree.directory(number: number) == ended.directoryID else {
+      exempt(ended.directoryID)
+      return try decideHeldFiles(in: &batch)
+    }
+    let root = tree.rootID(of: ended.directoryID)
+    held.remove(directory: ended.directoryID, except: ended.told)
+    if let scan = scans.first(where: { $0.value.rootID == root })?.key { scans[scan]!.listed.insert(ended.directoryID) }
+    // A directory that has come back may still be filling: no event said that what it lacks was removed.
+    let evidence = returned.remove(ended.directoryID) == nil ? ended.evidence : .scan
+    if evidence == .scan && !ended.unnamed.isEmpty { requireScan(of: root) }
+    for row in ended.unnamed.values {
+      let place = Place(directoryID: row.directoryID, name: row.name)
+      switch evidence {
+      case .scan:
+        if let scan = scans.first(where: { $0.value.rootID == root })?.key {
+          scans[scan]!.missing[row.assetID] = place
+        }
+      case .event:
+        batch.departing[place] = row
+      }
+    }
+    try decideHeldFiles(in: &batch)
+  }
+
+  /// What only a listing misses is decided by a scan: where none is under way, one is asked for.
+  func requireScan(of rootID: Int64) {
+    guard !scans.values.contains(where: { $0.rootID == rootID }) else { return }
+    if roots[rootID]?.number != nil { roots[rootID]?.needsScan = true }
+  }
+
+  /// A directory that photod-watch has no number for, as one that could not be entered and whose photos stayed for that, is
+  /// not in its place any more. No record will say where it is: a scan tells what went with it.
+  func unseenDirectoryLeft(_ id: Int64) {
+    for root in scans.keys { scans[root]!.exempt.remove(id) }
+    requireScan(of: tree.rootID(of: id))
+  }
+
+  /// A directory could not be read: of what is below it a scan knows nothing.
+  func unreadable(_ directory: DirectoryNumber, _ name: [UInt8]) {
+    guard let id = tree.directory(number: directory) else { return }
+    if name.isEmpty { exempt(id) } else if let child = tree.child(of: id, name) { exempt(child) }
+  }
+
+  /// A share is mounted here, and its outer root leaves it out: what is known of it, or is below its mount point, stays.
+  func leftOut(_ directory: DirectoryNumber, _ name: [UInt8], in batch: inout Batch) throws {
+    guard let id = tree.directory(number: directory), let child = tree.child(of: id, name) else { return }
+    try takeAway(folder: child, in: &batch)
+  }
+
+  /// What scans do not find at and below this directory stays.
+  func exempt(_ id: Int64) {
+    for root in scans.keys { scans[root]!.exempt.insert(id) }
+  }
+}

@@ -1,0 +1,168 @@
+import PhotoCatalog
+import WatchRecords
+
+// Mounts: what stands in a place may be another drive than what was there, or the bare folder on which it is mounted.
+// Nothing of that removes a photo.
+extension Reconciler {
+  /// A directory of the catalog in another file system than the directory that it is in: a drive is mounted here.
+  func isMountTop(_ id: Int64) -> Bool {
+    let row = tree.row(id)
+    guard let parent = row.parentID else { return false }
+    return !isSameFileSystem(row.volumeID, tree.row(parent).volumeID)
+  }
+
+  /// Whether inodes name files and directories: where they do not, the path comes first, and after that size and
+  /// modification time must agree.
+  func hasLastingInodes(_ volumeID: Int64) -> Bool {
+    volumeIdentities[volumeID].map(VolumeIdentity.hasLastingInodes) ?? true
+  }
+
+  /// A directory of the catalog stands in another place, whose inode alone does not say so: it has left the old one, and
+  /// files that are known of it are in the new one.
+  func hasMoved(_ id: Int64, to path: [UInt8], in batch: Batch) throws -> Bool {
+    guard ParkedName.isParked(tree.row(id).name) || !files.exists(tree.path(of: id)) else { return false }
+    let prefix = tree.path(of: id).count
+    var stack = [id]
+    while let directory = stack.popLast() {
+      let rows = try batch.writer.files(in: directory)
+      if !rows.isEmpty {
+        return rows.prefix(Self.sampleSize).contains { row in
+          files.stat(path + self.path(of: row).dropFirst(prefix)).map { hasSizeAndTime(row, $0) } ?? false
+        }
+      }
+      stack += tree.children(of: directory)
+    }
+    return false
+  }
+
+  /// Of the files of a folder.
+  private static let sampleSize = 16
+
+  /// Its file system may be this one, under the name by which it was known before.
+  func mayBeRenamed(_ id: Int64, to volumeID: Int64) -> Bool {
+    let row = tree.row(id)
+    guard let old = volumeIdentities[row.volumeID], let new = volumeIdentities[volumeID] else { return false }
+    return VolumeIdentity.mayBeRenamed(old, to: new, hasBirthTime: row.birthTime != 0)
+  }
+
+  /// What stands in the place of a directory that the catalog has is on another file system than that is.
+  func isAnotherDrive(
+    _ volumeID: Int64, _ identity: FileIdentity, at occupant: Int64, in batch: Batch
+  ) throws -> Bool {
+    let row = tree.row(occupant)
+    if isSameFileSystem(row.volumeID, volumeID) || adoptedFolders.contains(occupant) { return false }
+    if row.inode == identity.inode, row.birthTime == identity.birthTime, mayBeRenamed(occupant, to: volumeID) {
+      return false
+    }
+    // A folder without photos of the library, as one made to mount something on it, has none that would be hidden.
+    return try batch.writer.assetCount(below: occupant) > 0
+  }
+
+  /// A drive that was mounted in a folder is not, or something is mounted over the folder: what is in it stays.
+  func takeAway(folder id: Int64, in batch: inout Batch) throws {
+    endListings(inside: id)
+    for root in scans.keys {
+      for (assetID, place) in scans[root]!.missing where tree.isInside(place.directoryID, id) {
+        scans[root]!.missing[assetID] = nil
+      }
+    }
+    tree.unbind(subtree: id)
+    forgetHeldFiles(below: id)
+    try setAvailable(folder: id, false, in: &batch)
+    exempt(id)
+  }
+
+  /// Whether the files of a directory are there as far as roots and drives are.
+  func isAvailable(_ id: Int64) -> Bool { roots[tree.rootID(of: id)]?.isAvailable == true && tree.isMounted(id) }
+
+  func setAvailable(folder id: Int64, _ isAvailable: Bool, in batch: inout Batch) throws {
+    guard tree.row(id).isAvailable != isAvailable else { return }
+    try batch.writer.setDirectoryAvailable(id, isAvailable)
+    tree.setAvailable(id, isAvailable)
+    batch.record.update(
+      .init(rootID: tree.rootID(of: id), path: tree.path(of: id), isAvailable: isAvailable, directoryID: id))
+  }
+
+  /// What is on the same file system as a directory is on this one: the same under another name, or another on which only
+  /// paths, sizes and times tell what is the same.
+  func setVolume(_ volumeID: Int64, _ identity: FileIdentity, below id: Int64, in batch: Batch) throws {
+    let top = tree.row(id)
+    guard top.volumeID != volumeID else { return }
+    let isRenamed =
+      top.inode == identity.inode && top.birthTime == identity.birthTime && mayBeRenamed(id, to: volumeID)
+    try batch.writer.setVolume(ofDirectoriesBelow: id, from: top.volumeID, to: volumeID)
+    if !isRenamed { try batch.writer.forgetInodes(below: id) }
+    for directory in tree.subtree(of: id) {
+      var row = tree.row(directory)
+      if row.volumeID == top.volumeID { row.volumeID = volumeID }
+      if !isRenamed { (row.inode, row.birthTime) = (0, 0) }
+      tree.update(row)
+    }
+  }
+
+  // MARK: Removing around them
+
+  enum Kept {
+    /// It is on a drive.
+    case whole
+    /// A drive was mounted below it, whose place it holds.
+    case itself
+  }
+
+  /// What stays of a directory that is removed: drives with photos, and the directories that lead to them. They are taken
+  /// away.
+  func keptDirectories(below id: Int64, in batch: inout Batch) throws -> [Int64: Kept] {
+    var kept: [Int64: Kept] = [:]
+    for top in try mountTops(below: id, in: batch) {
+      try takeAway(folder: top, in: &batch)
+      for directory in tree.subtree(of: top) { kept[directory] = .whole }
+      var current = top
+      while current != id, let parent = tree.row(current).parentID {
+        kept[parent] = .itself
+        current = parent
+      }
+    }
+    return kept
+  }
+
+  func assetCountWithoutDrives(below id: Int64, in batch: Batch) throws -> Int {
+    var count = try batch.writer.assetCount(below: id)
+    for top in try mountTops(below: id, in: batch) { count -= try batch.writer.assetCount(below: top) }
+    return count
+  }
+
+  /// The highest directories, at `id` or below it, on which drives with photos are mounted, or were.
+  private func mountTops(below id: Int64, in batch: Batch) throws -> [Int64] {
+    var tops: [Int64] = []
+    var stack = [id]
+    while let directory = stack.popLast() {
+      if isMountTop(directory), try batch.writer.assetCount(below: directory) > 0 {
+        tops.append(directory)
+      } else {
+        stack += tree.children(of: directory)
+      }
+    }
+    return tops
+  }
+
+  /// Another folder stands in a root's place, of the same file system, and nothing of the library is in it: so looks what a
+  /// bind mount was mounted on. It is taken for that, however few are missing, until a person says otherwise.
+  func isEmptyReplacement(_ scan: Scan, missing: Int, in batch: inout Batch) throws -> Bool {
+    defer { roots[scan.rootID]?.replacedTop = nil }
+    guard let old = roots[scan.rootID]?.replacedTop, let top = tree.top(ofRoot: scan.rootID),
+      !confirmedRequests.contains(scan.request), missing > 0, missing == (try batch.writer.assetCount(below: top))
+    else { return false }
+    try batch.writer.updateDirectory(old)
+    tree.update(old)
+    tree.unbind(subtree: top)
+    try setOffline(scan.rootID, .otherFolder, in: &batch)
+    return true
+  }
+
+  func isSameFileSystem(_ one: Int64, _ other: Int64) -> Bool {
+    guard one != other, let first = volumeIdentities[one], let second = volumeIdentities[other] else {
+      return one == other
+    }
+    return VolumeIdentity.isSameFileSystem(first, second)
+  }
+}

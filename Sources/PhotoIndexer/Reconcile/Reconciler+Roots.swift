@@ -1,0 +1,34 @@
+import PhotoCatalog
+import PhotoModel
+
+// Changes of a root's state that the catalog and the history record.
+extension Reconciler {
+  func setOnline(_ rootID: Int64, in batch: inout Batch) throws {
+    try changeRoot(rootID, in: &batch) { roots, _ in roots.setOnline(rootID) }
+  }
+
+  func setOffline(_ rootID: Int64, _ reason: OfflineReason, in batch: inout Batch) throws {
+    try changeRoot(rootID, in: &batch) { $0.setOffline(rootID, reason, at: $1) }
+  }
+
+  func setUnconfigured(_ rootID: Int64, in batch: inout Batch) throws {
+    try changeRoot(rootID, in: &batch) { $0.setUnconfigured(rootID, at: $1) }
+  }
+
+  private func changeRoot(
+    _ rootID: Int64, in batch: inout Batch, _ change: (inout Roots, PhotoDate) -> Void
+  ) throws {
+    let wasAvailable = roots[rootID]?.isAvailable
+    change(&roots, batch.date)
+    guard let isAvailable = roots[rootID]?.isAvailable, isAvailable != wasAvailable else { return }
+    try batch.writer.setRootAvailable(rootID, isAvailable)
+    batch.record.update(.init(rootID: rootID, path: tree.rootPaths[rootID]!, isAvailable: isAvailable))
+  }
+
+  /// Forgets a root whose directories are gone or elsewhere.
+  func removeRoot(_ rootID: Int64, in batch: inout Batch) throws {
+    try batch.writer.deleteRoot(rootID)
+    tree.removeRoot(rootID)
+    roots[rootID] = nil
+  }
+}

@@ -1,0 +1,118 @@
+import PhotoCatalog
+import WatchRecords
+
+// How programs change a photo: in place, or by a new file that they rename over it.
+extension Reconciler {
+  /// A file that is renamed over a photo so soon after its birth is what a program saved: the photo has new content. An
+  /// older one is a photo of its own.
+  static let atomicSaveAge: Int64 = 2_000_000_000
+
+  /// Whether a file that is renamed over another is what a program saved.
+  ///
+  /// The file's birth is compared with the rename. When photod handles either makes no difference: a transaction may hold
+  /// the queue for seconds. A file with user data is a photo of its own.
+  /// But if it was taken for a deleted photo because of its content, the user data is that photo's.
+  ///
+  /// - Parameter stat: of the file after the rename; nil: it has left that name since.
+  func isSave(_ source: FileRow, _ stat: FileStat?, in batch: Batch) throws -> Bool {
+    let arrival = arrivals.arrival(of: source)
+    guard let born = source.birthTime != 0 ? source.birthTime : arrival?.time else { return false }
+    // The file system dates by the last tick of its clock, which is two seconds on FAT. Events are dated exactly.
+    let tick = source.birthTime != 0 ? Self.clockTick : Self.clockGrain
+    // The change time is the rename's, or that of something later. The event was read soon after the rename. A time before
+    // the birth means that the clock was set back since.
+    let times = [stat?.changeTime, batch.fileEvent.time].compactMap { $0 == 0 ? nil : $0 }
+    let renamed = times.filter { age(of: born, at: $0) >= -tick }.min() ?? times.min() ?? batch.time
+    guard (-tick..<Self.atomicSaveAge).contains(age(of: born, at: renamed)) else { return false }
+    if arrival?.former != nil { return true }
+    // A photo that was saved itself a moment ago has a new file, and is older than that.
+    if arrival == nil {
+      guard let added = try batch.writer.addedDate(of: source.assetID),
+        age(of: born, at: added * 1000) >= -Self.clockTick
+      else { return false }
+    }
+    return try !batch.writer.hasUserData(source.assetID)
+  }
+
+  /// A file was taken for a deleted asset. If another file was that asset's, the content is the reason.
+  func noteArrival(of row: FileRow, as former: Tombstone, in batch: Batch) {
+    let isSameFile =
+      former.inode == row.inode && former.birthTime == row.birthTime
+      && former.volumeID == tree.row(row.directoryID).volumeID
+      && (row.birthTime != 0 || former.modificationTime == row.modificationTime)
+    if isSameFile { return }
+    arrivals.note(
+      row.of(asset: former.assetID), insteadOf: former, eventTime: batch.fileEvent.time, now: batch.time)
+  }
+
+  /// An asset goes on in its copy, as if a program had moved it. But the copy may be a file that another program is saving.
+  /// Programs that move a file do not copy it on its own file system. If they copy it to another one, they keep its
+  /// modification time.
+  func noteCopy(_ copy: FileRow, of row: FileRow, in batch: Batch) throws {
+    let volumeID = tree.row(row.directoryID).volumeID
+    let isOnOneVolume = volumeID == tree.row(copy.directoryID).volumeID
+    let keepsTime = (-Self.clockGrain...Self.clockGrain).contains(
+      age(of: copy.modificationTime, at: row.modificationTime))
+    guard isOnOneVolume ? hasLastingInodes(volumeID) : !keepsTime,
+      let added = try batch.writer.addedDate(of: row.assetID)
+    else { return }
+    let date = batch.time / 1000
+    arrivals.pass(
+      from: copy, to: row.assetID,
+      insteadOf: Tombstone(
+        assetID: row.assetID, deletedDate: date, deletedAge: try batch.writer.libraryAge(at: date), path: path(of: row),
+        volumeID: volumeID, inode: row.inode, birthTime: row.birthTime, byteCount: row.byteCount,
+        modificationTime: row.modificationTime, marks: row.marks, seenTime: max(row.readTime, row.changeTime),
+        addedDate: added, creationDate: try batch.writer.creationDate(of: row.assetID)))
+  }
+
+  /// Ends the asset of a file that a program saves. The file is the new content of another photo.
+  ///
+  /// If the file was taken for a deleted photo, that photo is deleted again. It gets its old tombstone, with its present
+  /// user data.
+  func endSaved(_ source: FileRow, in batch: inout Batch) throws {
+    guard var former = arrivals.arrival(of: source)?.former else { return try erase(source.assetID, in: &batch) }
+    try touchCollections(of: source.assetID, batch: &batch)
+    _ = try batch.writer.bury(source.assetID, directoryPath: [], date: batch.time / 1000)
+    if let buried = try batch.writer.tombstone(of: source.assetID) {
+      (former.isFavorite, former.isHidden, former.albums) = (buried.isFavorite, buried.isHidden, buried.albums)
+    }
+    try batch.writer.insertTombstone(former)
+    tombstones.insert(
+      inode: former.volumeID == nil ? nil : former.inode, fingerprint: former.marks.fingerprint,
+      lastingPath: former.deletedDate == nil ? former.path : nil)
+    noteRemoval(of: source.assetID, in: &batch)
+  }
+
+  /// Whether the content of a file was edited though its size and modification time are what they were, as programs do it
+  /// that set the time back.
+  ///
+  /// The change time tells an edit, and also a new permission or name. So either a program must have had the file open for
+  /// writing, or the content that was read must differ.
+  func wasEditedInPlace(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
+    guard old.readTime != 0, row.changeTime != old.changeTime || old.changeTime > old.readTime || mayHideWrite(old)
+    else { return false }
+    // A program may open a file for writing and change nothing: equal hashes of the whole content tell.
+    if old.marks.hash != nil && old.marks.hash == row.marks.hash { return false }
+    if batch.fileEvent.isWritten { return true }
+    return !old.marks.mayEqual(row.marks)
+  }
+
+  /// Whether a file may have been written since it was read without a trace in its stat.
+  ///
+  /// FAT dates files by a clock of two seconds. A file that was read within them is read once more. After that read, a
+  /// write has a later date.
+  func mayHideWrite(_ row: FileRow) -> Bool {
+    guard row.readTime != 0, !hasLastingInodes(tree.row(row.directoryID).volumeID) else { return false }
+    return (-Self.clockGrain..<Self.clockGrain).contains(age(of: row.changeTime, at: row.readTime))
+  }
+
+  /// Whether a file that has moved need not be read, because the rename alone gave it another change time.
+  ///
+  /// A file that moved while no watcher saw it may have been edited as well. So may a file of a folder whose events may
+  /// have been lost.
+  func isExplainedByRename(_ row: FileRow, _ stat: FileStat, in batch: Batch) -> Bool {
+    if row.changeTime == stat.changeTime { return true }
+    return batch.isRenameEvent && !batch.fileEvent.isWritten && !batch.mayHaveMissedEdit
+  }
+}

@@ -1,0 +1,252 @@
+import PhotoCatalog
+import PhotoModel
+import WatchRecords
+
+/// When a scan's word that files are missing is not taken at once: an unmounted drive looks just like it.
+struct RemovalPolicy: Sendable {
+  /// How long a second scan waits; 0 turns the brake off. Nanoseconds.
+  var grace: Int64
+  /// More than this share of a root's assets, and more than `count` of them, must be missing.
+  var share = 0.2
+  var count = 100
+
+  init(grace: Duration) {
+    let (seconds, attoseconds) = grace.components
+    self.grace = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+
+  func brakes(missing: Int, of total: Int) -> Bool {
+    grace > 0 && missing > count && Double(missing) > share * Double(total)
+  }
+}
+
+/// A scan of one root while it is under way.
+struct Scan {
+  let root: UInt16
+  let rootID: Int64
+  let request: UInt32
+  /// The directory that it is for, where that is not the root.
+  let partOf: Int64?
+  /// It begins after events may have been lost; else it only proves that all is well.
+  let findsWhatWasLost: Bool
+  /// Directories that it has listed.
+  var listed: Set<Int64> = []
+  /// Files of the catalog that it did not find where they were.
+  var missing: [Int64: Place] = [:]
+  /// Directories of which it knows nothing, nor of what is below them.
+  var exempt: Set<Int64> = []
+}
+
+/// The photos that a scan missed in a root, if they are too many to be removed at once.
+struct Suspect: Sendable {
+  /// When that was, by both clocks.
+  struct Moment: Sendable {
+    /// Monotonic nanoseconds.
+    let uptime: Int64
+    let date: PhotoDate
+  }
+
+  var since: Moment
+  var missing: Int
+  /// What was missed: what a later scan misses beside it was missed once only.
+  var files: Set<Int64> = []
+  /// With all that is below them.
+  var directories: Set<Int64> = []
+}
+
+/// What a scan did not find.
+private struct Missed {
+  var files: [(assetID: Int64, place: Place)]
+  /// With how many assets each has, in it and below.
+  var directories: [(id: Int64, assetCount: Int)]
+
+  var count: Int { files.count + directories.reduce(0) { $0 + $1.assetCount } }
+
+  func suspect(since: Suspect.Moment) -> Suspect {
+    Suspect(
+      since: since, missing: count, files: Set(files.map(\.assetID)), directories: Set(directories.map(\.id)))
+  }
+}
+
+struct EndedScan {
+  enum Verdict {
+    /// What it missed is removed.
+    ///
+    /// - endsSuspicion: an earlier scan had missed it too, and nothing was removed then.
+    case decided(removed: Int, endsSuspicion: Bool)
+    /// It missed so much that nothing was removed.
+    case suspect(missing: Int)
+    /// It did not see everything: nothing was removed.
+    case incomplete
+  }
+
+  let root: UInt16
+  let request: UInt32
+  let verdict: Verdict
+}
+
+// Scans: what they miss is decided at their end.
+extension Reconciler {
+  func scanStarted(root: UInt16, request: UInt32, reason: ScanReason) {
+    guard let rootID = roots.id(ofNumber: root) else { return }
+    let part = reason == .rescan ? partialRequests[request].flatMap { tree.contains($0) ? $0 : nil } : nil
+    let isOwed = roots[rootID]?.isBlind == true
+    if part == nil { roots[rootID]?.isBlind = false }
+    scans[root] = Scan(
+      root: root, rootID: rootID, request: request, partOf: part, findsWhatWasLost: isOwed || reason != .rescan)
+  }
+
+  func scanEnded(root: UInt16, request: UInt32, complete: Bool, in batch: inout Batch) throws {
+    let scan = scans.removeValue(forKey: root)
+    if complete, let scan, let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil {
+      endedScans.append(scan)
+    } else {
+      partialRequests[request] = nil
+      confirmedRequests.remove(request)
+      batch.endedScans.append(EndedScan(root: root, request: request, verdict: .incomplete))
+      keepHeldFiles(of: root)
+    }
+    try decideHeldFiles(in: &batch)
+    try decideEndedScans(in: &batch)
+  }
+
+  /// Once no scan is under way: what left one root may turn up in another that is still being scanned.
+  private func decideEndedScans(in batch: inout Batch) throws {
+    guard scans.isEmpty else { return }
+    for ended in endedScans {
+      let verdict = try decide(ended, in: &batch)
+      end(ended, verdict, in: &batch)
+    }
+    endedScans = []
+  }
+
+  private func end(_ scan: Scan, _ verdict: EndedScan.Verdict, in batch: inout Batch) {
+    partialRequests[scan.request] = nil
+    confirmedRequests.remove(scan.request)
+    batch.endedScans.append(EndedScan(root: scan.root, request: scan.request, verdict: verdict))
+  }
+
+  private func decide(_ scan: Scan, in batch: inout Batch) throws -> EndedScan.Verdict {
+    // The root may have been taken from the configuration since the scan saw it.
+    guard let top = tree.top(ofRoot: scan.rootID), roots.id(ofNumber: scan.root) == scan.rootID else {
+      return .incomplete
+    }
+    batch.evidence = .scan
+    let base = scan.partOf.flatMap { tree.contains($0) ? $0 : nil } ?? top
+    let directories = tree.unbound(below: base).filter { directory in
+      !scan.exempt.contains { tree.contains($0) && tree.isInside(directory, $0) }
+    }
+    let missed = Missed(
+      files: scan.missing.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+      directories: try directories.map { ($0, try assetCountWithoutDrives(below: $0, in: batch)) })
+    var isConfirmed = confirmedRequests.contains(scan.request)
+    if scan.partOf == nil {
+      if roots[scan.rootID]?.isAdopted == true { isConfirmed = true }
+      roots[scan.rootID]?.isAdopted = false
+      if try isEmptyReplacement(scan, missing: missed.count, in: &batch) { return .incomplete }
+      try setOnline(scan.rootID, in: &batch)
+    }
+    if !isConfirmed, try isBraked(missed, of: base, scan, in: batch) {
+      return .suspect(missing: missed.count)
+    }
+    let endsSuspicion = scan.partOf == nil && roots.endSuspicion(of: scan.rootID)
+    let before = batch.record.deletedAssets.count
+    for (assetID, place) in missed.files {
+      guard let row = try batch.writer.file(place.directoryID, place.name), row.assetID == assetID else { continue }
+      let isGone = try remove(row, in: &batch)
+      // A few are told one by one.
+      if isGone && missed.files.count <= 20 { events.ring.append(.removed(eventPlace(place), assetID: assetID)) }
+    }
+    for directory in directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
+    return .decided(
+      removed: max(0, batch.record.deletedAssets.count - before), endsSuspicion: endsSuspicion)
+  }
+
+  /// Whether what a scan missed stays for now: nothing of it is removed before a second scan of the whole root misses the
+  /// same, the removal grace later.
+  ///
+  /// - Parameter base: the directory that was scanned.
+  private func isBraked(_ missed: Missed, of base: Int64, _ scan: Scan, in batch: Batch) throws -> Bool {
+    let suspect = roots[scan.rootID]?.suspect
+    let now = Suspect.Moment(uptime: batch.uptime, date: batch.date)
+    let total = try batch.writer.assetCount(below: base)
+    let isDoubtful = policy.brakes(missing: missed.count, of: total)
+    // What is left of a suspicion stays in doubt: the rest may be on its way back as well.
+    guard policy.grace > 0, isDoubtful || (suspect != nil && missed.count > 0) else { return false }
+    let isWhole = scan.partOf == nil
+    guard let suspect else {
+      roots.setSuspect(scan.rootID, missed.suspect(since: now))
+      return true
+    }
+    // Of the rest of the root a part says nothing: what it misses that was not missed before, the next scan will.
+    guard isWhole else { return true }
+    let isComingBack = missed.count < suspect.missing
+    // What was not missed then was missed once: a few go with the rest, many begin a suspicion of their own.
+    let isMore = policy.brakes(missing: newlyMissed(missed, since: suspect), of: total)
+    let since = isComingBack || isMore ? now : suspect.since
+    guard batch.uptime - since.uptime < policy.grace else { return false }
+    roots.setSuspect(scan.rootID, missed.suspect(since: since))
+    return true
+  }
+
+  private func newlyMissed(_ missed: Missed, since suspect: Suspect) -> Int {
+    func wasMissed(_ directory: Int64) -> Bool {
+      suspect.directories.contains { tree.contains($0) && tree.isInside(directory, $0) }
+    }
+    let files = missed.files.count { !suspect.files.contains($0.assetID) && !wasMissed($0.place.directoryID) }
+    return missed.directories.reduce(files) { $0 + (wasMissed($1.id) ? 0 : $1.assetCount) }
+  }
+
+  /// A file of the catalog is not in its place, and no event said where it is. A scan of its root is under way, or has
+  /// ended and waits for the others; otherwise the scan to come finds it missing.
+  func noteMissing(_ row: FileRow) {
+    let rootID = tree.rootID(of: row.directoryID)
+    let place = Place(directoryID: row.directoryID, name: row.name)
+    if let root = scans.first(where: { $0.value.rootID == rootID })?.key {
+      scans[root]!.missing[row.assetID] = place
+    } else if let index = endedScans.lastIndex(where: { $0.rootID == rootID }) {
+      endedScans[index].missing[row.assetID] = place
+    }
+  }
+
+  /// It is there after all, or was removed for another reason.
+  func forgetMissing(_ assetID: Int64) {
+    for root in scans.keys { scans[root]!.missing[assetID] = nil }
+    for index in endedScans.indices { endedScans[index].missing[assetID] = nil }
+  }
+
+  /// A photo that an earlier scan missed is in its place again. If no scan of its whole root is under way, which would tell
+  /// how many are, one is to be made.
+  ///
+  /// - Complexity: O(depth of its folder).
+  func noteReturn(of row: FileRow) {
+    let rootID = tree.rootID(of: row.directoryID)
+    guard let suspect = roots[rootID]?.suspect,
+      suspect.files.contains(row.assetID)
+        || tree.ancestors(of: row.directoryID).contains(where: suspect.directories.contains),
+      !scans.values.contains(where: { $0.rootID == rootID && $0.partOf == nil })
+    else { return }
+    roots[rootID]?.mayBeComplete = true
+  }
+
+  func rootOffline(_ root: UInt16, _ errorNumber: Int32, in batch: inout Batch) throws {
+    guard let rootID = roots.id(ofNumber: root) else { return }
+    scans[root] = nil
+    forgetEndedScans(of: root, in: &batch)
+    if let top = tree.top(ofRoot: rootID) {
+      endListings(inside: top)
+      tree.unbind(subtree: top)
+      forgetHeldFiles(below: top)
+    }
+    roots[rootID]?.isBlind = false
+    try setOffline(rootID, .cannotBeOpened(errorNumber), in: &batch)
+    try decideHeldFiles(in: &batch)
+    try decideEndedScans(in: &batch)
+  }
+
+  /// What scans of a root saw is not so any more; who waits for them gets an end.
+  func forgetEndedScans(of root: UInt16, in batch: inout Batch) {
+    for scan in endedScans where scan.root == root { end(scan, .incomplete, in: &batch) }
+    endedScans.removeAll { $0.root == root }
+  }
+}

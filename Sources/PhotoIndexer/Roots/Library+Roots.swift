@@ -1,0 +1,159 @@
+import Glibc
+import Logging
+import PhotoCatalog
+import PhotoModel
+import PhotoWatch
+import WatchRecords
+
+// Which folders are the library's, and what is wrong with them.
+extension Library {
+  /// Brings catalog and photod-watch in line with the configured roots.
+  ///
+  /// A root that is configured no longer stays with its assets, unavailable: a link to a drive that is not mounted, a
+  /// mistyped line or a folder that moved in the configuration must not cost anybody their favorites.
+  func adoptRoots() throws {
+    let reconciler = reconciler
+    let wanted = configuration.roots + configuration.innerRoots.filter { isOnShare($0) }
+    try commit { writer in
+      var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
+      for (rootID, path) in reconciler.tree.sortedRootPaths where !wanted.contains(path) {
+        if let top = reconciler.tree.top(ofRoot: rootID) {
+          reconciler.tree.unbind(subtree: top)
+          try reconciler.setUnconfigured(rootID, in: &batch)
+        } else {
+          try reconciler.removeRoot(rootID, in: &batch)
+        }
+      }
+      for path in wanted where !reconciler.tree.rootPaths.values.contains(path) {
+        let rootID = try writer.insertRoot(path: path)
+        reconciler.tree.addRoot(rootID, path: path)
+        reconciler.roots.add(rootID)
+      }
+      for (rootID, path) in reconciler.tree.sortedRootPaths where wanted.contains(path) {
+        reconciler.roots.setConfigured(rootID)
+        if reconciler.roots[rootID]?.number == nil { reconciler.roots.setNumber(freeRootNumber(), of: rootID) }
+      }
+      return ((), batch.record, batch.origin)
+    }
+    if reconciler.roots.contains(where: \.isUnconfigured) {
+      let counts = try catalog.read { try $0.rootCounts() }
+      let empty = Set(counts.filter { $0.assets == 0 }.map(\.rootID))
+      reconciler.roots.setEmpty(empty.contains)
+    }
+    reportWarnings()
+    forgetWatchState(ofAllBut: reconciler.roots.numbers)
+    // Before the roots: what is ignored in a new one is never looked at.
+    watcher.setIgnoredPatterns(configuration.ignore)
+    watcher.setRoots(watchRoots())
+  }
+
+  /// Has a root scanned as if it were new, whatever stands there.
+  func watchAnew(_ rootID: Int64) {
+    reconciler.roots.setNumber(nil, of: rootID)
+    watcher.setRoots(watchRoots())
+    reconciler.roots.setNumber(freeRootNumber(), of: rootID)
+    watcher.setRoots(watchRoots())
+    doubtSyncs()
+  }
+
+  /// A share was mounted where a drive of this machine was: the root gets a photod-watch of its own.
+  func watchMovedRootsAnew(_ records: [WatchRecord]) {
+    for case .rootOffline(let root, EREMOTE) in records {
+      if let rootID = reconciler.roots.id(ofNumber: root) { watchAnew(rootID) }
+    }
+  }
+
+  /// photod-watch has left out a share below a root. If an inner root is on that share, it gets a photod-watch of its own.
+  func adoptInnerRoots(_ records: [WatchRecord]) throws {
+    for case .unreadable(let directory, let name, EREMOTE) in records {
+      guard let id = reconciler.tree.directory(number: directory) else { continue }
+      let share = child(name, of: reconciler.tree.path(of: id))
+      let new = configuration.innerRoots.contains { root in
+        DirectoryTree.contains(share, root)
+          && !reconciler.roots.numbers.contains { rootPath($0) == root }
+      }
+      guard new else { continue }
+      leftOutShares.insert(share)
+      try adoptRoots()
+    }
+  }
+
+  /// Whether an inner root is on a share now, or was when it was last seen.
+  private func isOnShare(_ root: [UInt8]) -> Bool {
+    if leftOutShares.contains(where: { DirectoryTree.contains($0, root) }) { return true }
+    return reconciler.tree.rootPaths.contains { rootID, path in
+      guard path == root, let top = reconciler.tree.top(ofRoot: rootID) else { return false }
+      return VolumeIdentity.saysShare(reconciler.volumeIdentities[reconciler.tree.row(top).volumeID] ?? "")
+    }
+  }
+
+  /// The share that a path is on, if that is left out and no root is on it.
+  func leftOutShare(of path: [UInt8]) -> [UInt8]? {
+    unreadable.entries.first {
+      $0.errorNumber == EREMOTE && DirectoryTree.contains($0.path, path) && !hasRoot(onShare: $0.path)
+    }?.path
+  }
+
+  /// Whether a path is one at which a share is left out.
+  func isLeftOut(_ path: [UInt8]) -> Bool { unreadable.entry(at: path)?.errorNumber == EREMOTE }
+
+  /// Whether a root is on the share that is mounted at a path, so that nobody needs to be told to name it.
+  func hasRoot(onShare path: [UInt8]) -> Bool {
+    reconciler.roots.numbers.contains { rootPath($0).map { DirectoryTree.contains(path, $0) } ?? false }
+  }
+
+  private func watchRoots() -> [WatchRoot] {
+    reconciler.roots.watched.map { WatchRoot(number: $0.number, path: reconciler.tree.rootPaths[$0.root.id]!) }
+  }
+
+  /// A number that photod-watch was not given for another root lately: it may still speak of that.
+  private func freeRootNumber() -> UInt16 {
+    repeat { lastRootNumber &+= 1 } while lastRootNumber == 0 || reconciler.roots[number: lastRootNumber] != nil
+    return lastRootNumber
+  }
+
+  // MARK: The log
+
+  /// Logs each root that went offline in a batch. A root that stays offline for another reason is not logged again.
+  func logOfflineRoots(since before: Roots) {
+    for root in reconciler.roots.all {
+      guard let reason = root.offlineReason, before[root.id]?.offlineReason == nil else { continue }
+      let path = FilePath.text(reconciler.tree.rootPaths[root.id] ?? [])
+      logger.notice("root offline", metadata: ["root": "\(path)", "why": "\(reason.cause)"])
+    }
+  }
+
+  func logSuspicion(_ number: UInt16) {
+    guard let suspect = reconciler.roots[number: number]?.suspect, let path = rootPath(number) else { return }
+    logger.warning("root suspect", metadata: ["root": "\(FilePath.text(path))", "missing": "\(suspect.missing)"])
+  }
+
+  // MARK: Unreadable paths
+
+  /// Something in a folder, or without a name the folder itself, can't be read.
+  func noteUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
+    guard let id = reconciler.tree.directory(number: directory) else { return }
+    let path = reconciler.tree.path(of: id)
+    unreadable.insert(name.isEmpty ? path : child(name, of: path), errorNumber: code, at: clock.wallTime / 1000)
+  }
+
+  /// The path of what has a name in a folder; the folder may be `/`.
+  private func child(_ name: [UInt8], of folder: [UInt8]) -> [UInt8] {
+    folder.last == UInt8(ascii: "/") ? folder + name : folder + [UInt8(ascii: "/")] + name
+  }
+
+  /// A folder is listed: what of it still can't be read is said once more.
+  func noteListing(_ directory: DirectoryNumber) {
+    guard !unreadable.isEmpty, let id = reconciler.tree.directory(number: directory) else { return }
+    unreadable.remove(in: reconciler.tree.path(of: id))
+  }
+
+  /// Tells the log what can't be read, and the status, once no scan is about to say more of it.
+  func settleUnreadable() {
+    guard unreadable.hasChanged, reconciler.scans.isEmpty else { return }
+    for (path, code, count) in unreadable.settle() {
+      logger.warning(
+        "unreadable", metadata: ["path": "\(FilePath.text(path))", "why": "\(errorText(code))", "count": "\(count)"])
+    }
+  }
+}

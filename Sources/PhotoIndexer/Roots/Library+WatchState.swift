@@ -1,0 +1,76 @@
+import Logging
+import PhotoModel
+import WatchRecords
+
+/// What photod-watch said of how it sees changes: which folders it polls, and why.
+struct WatchState {
+  private var polled: [UInt16: [PollingReason: Int]] = [:]
+  private var directories: [UInt16: Int] = [:]
+  private(set) var budget: WatchBudget?
+
+  mutating func note(_ record: WatchRecord) {
+    switch record {
+    case .polling(let root, let reason, let count, let total):
+      polled[root, default: [:]][reason] = count == 0 ? nil : Int(count)
+      directories[root] = Int(total)
+    case .rootOffline(let root, _):
+      polled[root] = nil
+      directories[root] = nil
+    case .watchBudget(let budget): self.budget = budget
+    default: break
+    }
+  }
+
+  func polledCount(of root: UInt16) -> Int { polled[root]?.values.reduce(0, +) ?? 0 }
+
+  func watch(of root: UInt16) -> LibraryStatus.Root.Watch {
+    let count = polledCount(of: root)
+    return count == 0 ? .inotify : count >= directories[root] ?? 0 ? .polling : .mixed
+  }
+
+  /// Of the roots that are watched still.
+  mutating func keep(_ roots: some Sequence<UInt16>) {
+    let kept = Set(roots)
+    polled = polled.filter { kept.contains($0.key) }
+    directories = directories.filter { kept.contains($0.key) }
+    if polled.isEmpty { budget = nil }
+  }
+
+  func count(_ reason: PollingReason) -> Int { polled.values.reduce(0) { $0 + ($1[reason] ?? 0) } }
+
+  /// How many folders are on file systems that tell too little, by the kind of file system.
+  var fileSystems: [(name: String, count: Int)] {
+    var counts: [String: Int] = [:]
+    for reasons in polled.values {
+      for case (.fileSystem(let name), let count) in reasons {
+        counts[String(decoding: name, as: UTF8.self), default: 0] += count
+      }
+    }
+    return counts.sorted { $0.key < $1.key }.map { (name: $0.key, count: $0.value) }
+  }
+}
+
+// Folders that are polled: how many, and why.
+extension Library {
+  func noteWatchState(_ record: WatchRecord) {
+    let before = watchState
+    watchState.note(record)
+    let (unwatched, uninstanced) = (watchState.count(.watchLimit), watchState.count(.noInstance))
+    // photod-watch says how many folders it polls before it first says what the limit is.
+    if unwatched > 0, let budget = watchState.budget, before.count(.watchLimit) == 0 || before.budget == nil {
+      logger.warning("watches exhausted", metadata: ["polled": "\(unwatched)", "limit": "\(budget.limit)"])
+    }
+    if uninstanced > 0, before.count(.noInstance) == 0 {
+      logger.warning("no inotify instance", metadata: ["polled": "\(uninstanced)"])
+    }
+  }
+
+  func forgetWatchState(ofAllBut roots: some Sequence<UInt16>) {
+    watchState.keep(roots)
+  }
+
+  /// A fresh photod-watch says anew what it polls.
+  func forgetWatchState(of roots: Set<UInt16>) {
+    watchState.keep(reconciler.roots.numbers.filter { !roots.contains($0) })
+  }
+}

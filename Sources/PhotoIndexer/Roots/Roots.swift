@@ -1,0 +1,194 @@
+import PhotoCatalog
+import PhotoModel
+
+/// A root of the library: its state, and the work that it still needs.
+struct Root {
+  enum State {
+    case online
+    /// A scan missed so many of its photos that none was removed.
+    case suspect(Suspect)
+    /// Its photos stay, unavailable. The date is nil if the history does not have it.
+    case offline(since: PhotoDate?, OfflineReason)
+    /// The configuration no longer has it. Its photos stay, unavailable, until a person lets them go.
+    case unconfigured(since: PhotoDate?, isEmpty: Bool)
+  }
+
+  /// In the catalog.
+  let id: Int64
+  /// Only `Roots` changes it.
+  fileprivate(set) var state: State
+  /// The number under which photod-watch has the root; nil if it does not watch it.
+  fileprivate(set) var number: UInt16?
+
+  /// The library is not live before a scan of the root has ended.
+  var isScanAwaited = false
+  /// A listing missed something while no scan was under way. A scan must tell whether it is gone.
+  var needsScan = false
+  /// The root is suspect, and something happened in the library since its last scan: missing photos may be back.
+  var mayBeComplete = false
+  /// Events of it were lost, and the scan that follows has not begun.
+  var isBlind = false
+  /// A person said that whatever is in the root's place belongs to the library. The next scan decides by that.
+  var isAdopted = false
+  /// The row of its top before another folder of the same file system took its place. The scan decides whether that
+  /// folder belongs to the library.
+  var replacedTop: DirectoryRow?
+
+  fileprivate init(id: Int64, state: State, number: UInt16? = nil) {
+    (self.id, self.state, self.number) = (id, state, number)
+  }
+
+  /// Whether its photos are there, as the catalog has it.
+  var isAvailable: Bool {
+    switch state {
+    case .online, .suspect: true
+    case .offline, .unconfigured: false
+    }
+  }
+
+  var isUnconfigured: Bool { if case .unconfigured = state { true } else { false } }
+
+  /// Whether something else is in its place, which only a person can accept.
+  var isForeign: Bool { offlineReason == .otherFileSystem || offlineReason == .otherFolder }
+
+  var suspect: Suspect? { if case .suspect(let suspect) = state { suspect } else { nil } }
+
+  /// Nil if it is not offline, or has not been looked at.
+  var offlineReason: OfflineReason? {
+    if case .offline(_, let reason) = state, reason != .notLookedAt { reason } else { nil }
+  }
+
+  fileprivate var unavailableSince: PhotoDate? {
+    switch state {
+    case .online, .suspect: nil
+    case .offline(let since, _), .unconfigured(let since, _): since
+    }
+  }
+}
+
+/// All roots of the catalog. Each change of a root's state is one of the methods here.
+///
+/// The catalog and the history record whether a root is available. So the reconciler, which writes both, makes each change
+/// that may alter that.
+struct Roots {
+  private var roots: [Int64: Root] = [:]
+  private var ids: [UInt16: Int64] = [:]
+  /// Counted, because it is asked for each file.
+  private var suspectCount = 0
+
+  /// - Parameters:
+  ///   - offlineDates: since when roots are offline, in microseconds since 1970, by the history.
+  ///   - former: the roots of the reconciler before this one. The reasons that it knew still hold.
+  init(_ rows: [RootRow] = [], offlineDates: [Int64: Int64] = [:], former: Roots? = nil) {
+    for row in rows {
+      if row.isAvailable {
+        roots[row.id] = Root(id: row.id, state: .online)
+      } else if let state = former?[row.id]?.state, case .offline = state {
+        roots[row.id] = Root(id: row.id, state: state)
+      } else {
+        let since = offlineDates[row.id].map { PhotoDate(microseconds: $0) }
+        roots[row.id] = Root(id: row.id, state: .offline(since: since, .notLookedAt))
+      }
+    }
+  }
+
+  // MARK: Looking up
+
+  /// A root by its id. To set nil removes all that is known of it.
+  subscript(id: Int64) -> Root? {
+    get { roots[id] }
+    set {
+      if let number = roots[id]?.number { ids[number] = nil }
+      if roots[id]?.suspect != nil { suspectCount -= 1 }
+      roots[id] = newValue
+      if let number = newValue?.number { ids[number] = id }
+      if newValue?.suspect != nil { suspectCount += 1 }
+    }
+  }
+
+  /// A root by the number under which photod-watch has it.
+  subscript(number number: UInt16) -> Root? {
+    get { ids[number].flatMap { roots[$0] } }
+    set { if let id = ids[number] { self[id] = newValue } }
+  }
+
+  func id(ofNumber number: UInt16) -> Int64? { ids[number] }
+
+  /// In the order in which they came.
+  var all: [Root] { roots.values.sorted { $0.id < $1.id } }
+
+  /// The roots that photod-watch has, by their numbers.
+  var watched: [(number: UInt16, root: Root)] {
+    ids.sorted { $0.key < $1.key }.compactMap { number, id in roots[id].map { (number, $0) } }
+  }
+
+  var numbers: some Collection<UInt16> { ids.keys }
+
+  var hasSuspects: Bool { suspectCount > 0 }
+
+  func contains(where isWanted: (Root) -> Bool) -> Bool { roots.values.contains(where: isWanted) }
+
+  // MARK: Changing the state
+
+  /// Adds a root that the catalog got just now.
+  mutating func add(_ id: Int64, number: UInt16? = nil) { self[id] = Root(id: id, state: .online, number: number) }
+
+  /// A new number, under which photod-watch scans the root as if it were new. With nil, photod-watch
+  /// does not have it.
+  mutating func setNumber(_ number: UInt16?, of id: Int64) {
+    self[id]?.number = number
+    self[id]?.needsScan = false
+    self[id]?.mayBeComplete = false
+  }
+
+  /// It is in its place. A suspicion of it stays.
+  mutating func setOnline(_ id: Int64) {
+    if self[id]?.isAvailable == false { self[id]?.state = .online }
+  }
+
+  /// A root that is offline already only gets another reason. A suspicion ends, because the scan that raised it proves
+  /// nothing once the root is back.
+  mutating func setOffline(_ id: Int64, _ reason: OfflineReason, at date: PhotoDate) {
+    guard let root = self[id], !root.isUnconfigured else { return }
+    self[id]?.state = .offline(since: root.isAvailable ? date : root.unavailableSince, reason)
+  }
+
+  mutating func setSuspect(_ id: Int64, _ suspect: Suspect) {
+    if self[id]?.isAvailable == true { self[id]?.state = .suspect(suspect) }
+  }
+
+  /// - Returns: whether it was suspect.
+  mutating func endSuspicion(of id: Int64) -> Bool {
+    guard self[id]?.suspect != nil else { return false }
+    self[id]?.state = .online
+    return true
+  }
+
+  /// Its number is forgotten, and so is all that was to be done about it, except how its top was: once the root is
+  /// configured again, a scan must still decide by that.
+  mutating func setUnconfigured(_ id: Int64, at date: PhotoDate) {
+    guard let root = self[id] else { return }
+    let since = root.isAvailable ? date : root.unavailableSince
+    self[id] = Root(id: id, state: .unconfigured(since: since, isEmpty: false))
+    self[id]?.replacedTop = root.replacedTop
+  }
+
+  /// The configuration has it again: photod-watch tells what is there.
+  mutating func setConfigured(_ id: Int64) {
+    guard let root = self[id], root.isUnconfigured else { return }
+    self[id]?.state = .offline(since: root.unavailableSince, .notLookedAt)
+  }
+
+  /// The library has no photos of these, among those that are configured no longer.
+  mutating func setEmpty(_ isEmpty: (Int64) -> Bool) {
+    for id in roots.keys {
+      guard case .unconfigured(let since, _) = roots[id]!.state else { continue }
+      roots[id]!.state = .unconfigured(since: since, isEmpty: isEmpty(id))
+    }
+  }
+
+  // MARK: Changing what is to be done
+
+  /// Changes all roots, but not their states.
+  mutating func updateAll(_ change: (inout Root) -> Void) { for id in roots.keys { change(&roots[id]!) } }
+}

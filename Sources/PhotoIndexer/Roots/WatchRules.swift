@@ -1,0 +1,52 @@
+import PhotoMetadata
+import WatchRecords
+
+/// Which names photod-watch is asked for.
+package enum WatchRules {
+  /// Folders that programs and file systems keep beside photos: thumbnails, snapshots and what was thrown away. Hidden
+  /// ones (`.thumbnails`, `.snapshots`, `.Trash-1000`, `.stversions`, `.dtrash`) are passed over anyway. Their bytes are
+  /// compared, so a name that is written in two ways is here twice.
+  package static let ignoredDirectoryNames: [[UInt8]] = [
+    // Synology, QNAP
+    "@eaDir", "#recycle", "#snapshot", "@Recycle", "@Recently-Snapshot", "@__thumb", "@tmp",
+    // ext4, NTFS and FAT under Windows
+    "lost+found", "$RECYCLE.BIN", "$Recycle.Bin", "RECYCLER", "System Volume Information",
+    // macOS, on shares and in archives
+    "Network Trash Folder", "Temporary Items", "__MACOSX",
+  ].map { Array($0.utf8) }
+
+  package static let extensions: [[UInt8]] = MediaFormat.extensions.map { Array($0.utf8) }
+
+  /// At most so many patterns: each is compared with every name.
+  package static let maximumPatterns = 1000
+
+  /// What is wrong with a pattern of the configuration; nil for a good one.
+  package static func problem(ofPattern pattern: [UInt8]) -> String? {
+    do throws(IgnorePatternError) {
+      _ = try IgnorePattern(pattern)
+      return nil
+    } catch {
+      return error.description
+    }
+  }
+
+  /// Whether a root indexes a folder below it, as far as names and patterns tell: no folder on the way is hidden or ignored.
+  package static func indexes(_ folder: [UInt8], belowRoot root: [UInt8], ignoring patterns: [[UInt8]]) -> Bool {
+    let rules = nameRules(ignoring: patterns)
+    let components = folder.dropFirst(root.count).split(separator: UInt8(ascii: "/"))
+    return components.indices.allSatisfy { index in
+      let place = NameRules.Folder(root: root, components: Array(components[..<index]))
+      let name = Array(components[index])
+      return rules.wantsDirectory(name) && rules.pattern(ignoring: name, isDirectory: true, in: place) == nil
+    }
+  }
+
+  /// The rules as photod-watch has them; what is no pattern, which the configuration lets none be, is left out.
+  static func nameRules(ignoring patterns: [[UInt8]]) -> NameRules {
+    NameRules(
+      extensions: extensions, ignoredDirectoryNames: ignoredDirectoryNames,
+      patterns: patterns.compactMap { pattern in
+        do throws(IgnorePatternError) { return try IgnorePattern(pattern) } catch { return nil }
+      })
+  }
+}

@@ -1,0 +1,124 @@
+import PhotoModel
+
+// The status follows from the state of the library.
+extension Library {
+  func updateState() {
+    let scanning = isScanAwaited
+    if !scanning {
+      hasBeenLive = true
+      scannedFiles = 0
+    }
+    let pending = reconciler.unread.values.count { $0.isPending }
+    reportWarnings()
+    let roots = rootStatuses()
+    counters.filesRead = files.readCount
+    board.update { status in
+      status.counters = counters
+      status.state = scanning ? (hasBeenLive ? .recovering : .scanning) : .live
+      status.progress = scanning ? .init(done: scannedFiles, phase: "scanning") : nil
+      status.pendingCount = pending + (scanning ? 1 : 0)
+      status.roots = roots
+    }
+    if isTimeToCome { alarm.publish(alarm.sequence + 1) }
+  }
+
+  /// The library is not live before this is over.
+  var isScanAwaited: Bool { reconciler.roots.contains(where: \.isScanAwaited) }
+
+  private func rootStatuses() -> [LibraryStatus.Root] {
+    reconciler.roots.watched.map { number, root in
+      let path = FilePath.text(reconciler.tree.rootPaths[root.id] ?? [])
+      let (state, since, reason) = status(of: root, path)
+      return LibraryStatus.Root(
+        path: path, state: state, watch: watchState.watch(of: number),
+        polledDirectoryCount: watchState.polledCount(of: number), since: since, reason: reason)
+    }
+  }
+
+  private func status(
+    of root: Root, _ path: String
+  ) -> (state: LibraryStatus.Root.State, since: PhotoDate?, reason: String?) {
+    switch root.state {
+    case .offline(let since, let reason): (.offline, since, reason.text(of: "It", at: path))
+    case .unconfigured(let since, _): (.offline, since, nil)
+    case .online where root.isScanAwaited, .suspect where root.isScanAwaited: (.scanning, nil, nil)
+    case .online: (.online, nil, nil)
+    case .suspect(let suspect):
+      (
+        .suspect, suspect.since.date,
+        suspect.text(at: path, until: Self.minute(end(of: suspect)))
+      )
+    }
+  }
+
+  /// When the removal grace ends.
+  func end(of suspect: Suspect) -> PhotoDate {
+    PhotoDate(microseconds: suspect.since.date.microseconds + reconciler.policy.grace / 1000)
+  }
+
+  /// For a person: `2024-07-21 10:00 UTC`.
+  static func minute(_ date: PhotoDate) -> String {
+    String(date.description.prefix(16)).split(separator: "T").joined(separator: " ") + " UTC"
+  }
+
+  // MARK: Warnings
+
+  func reportWarnings() { board.report(warnings, by: .library) }
+
+  /// What is wrong, by the state of the library. The most urgent comes first.
+  private var warnings: [Warning] {
+    var found: [Warning] = []
+    if let breakdown { found.append(.catalogNotWritten(error: breakdown.error)) }
+    found += watcherDeaths.sorted { $0.key < $1.key }.map {
+      .watcherDied(reason: $0.value.reason, roots: $0.value.roots)
+    }
+    if hasOverflowed { found.append(.queueOverflowed) }
+    found += reconciler.roots.all.compactMap { warning(of: $0) }
+    found += reconciler.tree.away.map { reconciler.tree.path(of: $0) }.filter {
+      !isLeftOut($0) && !hasRoot(onShare: $0)
+    }.map { .driveAway($0) }
+    return found + readingWarnings + watchWarnings
+  }
+
+  private func warning(of root: Root) -> Warning? {
+    guard let path = reconciler.tree.rootPaths[root.id] else { return nil }
+    switch root.state {
+    case .online, .offline(_, .notLookedAt): return nil
+    case .offline(_, let reason): return .rootOffline(path, reason)
+    case .unconfigured(_, let isEmpty): return .rootUnconfigured(path, isEmpty: isEmpty)
+    case .suspect(let suspect):
+      return .rootSuspect(
+        path, missing: suspect.missing, graceSeconds: configuration.removalGrace.components.seconds)
+    }
+  }
+
+  /// Folders and files that can't be read, and shares that are left out.
+  private var readingWarnings: [Warning] {
+    var found: [Warning] = []
+    let failing = reconciler.unread.values.compactMap(\.trouble)
+    if let first = failing.min(by: { $0.path.lexicographicallyPrecedes($1.path) }) {
+      found.append(.failingFiles(first: first.path, reason: first.reason, count: failing.count))
+    }
+    if let first = unreadable.settled.first {
+      found.append(.unreadable(first: first.path, errorNumber: first.errorNumber, count: unreadable.settled.count))
+    }
+    let shares = unreadable.settledShares.filter { !hasRoot(onShare: $0) }
+    if let first = shares.first { found.append(.sharesLeftOut(first: first, count: shares.count)) }
+    return found
+  }
+
+  private var watchWarnings: [Warning] {
+    var found: [Warning] = []
+    let (unwatched, uninstanced) = (watchState.count(.watchLimit), watchState.count(.noInstance))
+    if unwatched > 0 { found.append(.watchesExhausted(folderCount: unwatched, watchState.budget)) }
+    if uninstanced > 0 {
+      found.append(.noInotifyInstance(folderCount: uninstanced, errorNumber: watchState.budget?.instanceError ?? 0))
+    }
+    let silent = watchState.fileSystems
+    if !silent.isEmpty {
+      found.append(
+        .silentFileSystems(folderCount: silent.reduce(0) { $0 + $1.count }, types: silent.map(\.name)))
+    }
+    return found
+  }
+}

@@ -1,0 +1,55 @@
+import WatchRecords
+
+/// Something that is wrong with the library, as the status reports it.
+///
+/// It holds facts, and follows from the state of the part that reports it. Warning+Text.swift writes its message.
+package enum Warning: Hashable, Sendable {
+  // MARK: The catalog and its configuration
+
+  /// The high-water mark could not be written.
+  case lastCommitNotRemembered(problem: String)
+  /// What photod found at the catalog's place when it opened it, as a sentence.
+  case catalogNotice(String)
+  case catalogFileRemoved(problem: String)
+  case catalogNotWritten(error: String)
+  case backupFailed(problem: String)
+  /// A problem of the configuration, as a sentence.
+  case configuration(String)
+
+  // MARK: Watching
+
+  /// photod-watch ended.
+  ///
+  /// - roots: the paths of its roots, if it is not the one that watches all drives.
+  case watcherDied(reason: String, roots: [[UInt8]])
+  case queueOverflowed
+  /// Folders have no inotify watch, and are polled.
+  case watchesExhausted(folderCount: Int, WatchBudget?)
+  case noInotifyInstance(folderCount: Int, errorNumber: Int32)
+  /// Folders are polled because their file systems do not report all changes.
+  case silentFileSystems(folderCount: Int, types: [String])
+
+  // MARK: Roots, folders and files
+
+  case rootOffline([UInt8], OfflineReason)
+  case rootSuspect([UInt8], missing: Int, graceSeconds: Int64)
+  case rootUnconfigured([UInt8], isEmpty: Bool)
+  /// Another file system is in the place of a folder below a root.
+  case driveAway([UInt8])
+  case sharesLeftOut(first: [UInt8], count: Int)
+  case unreadable(first: [UInt8], errorNumber: Int32, count: Int)
+  /// The disk fails in the content of files.
+  case failingFiles(first: [UInt8], reason: String, count: Int)
+}
+
+/// Why a root is offline.
+package enum OfflineReason: Hashable, Sendable {
+  /// It was offline before, and has not been looked at since photod started or since it was configured again.
+  case notLookedAt
+  /// It can't be opened, with this errno.
+  case cannotBeOpened(Int32)
+  /// Another file system is in its place.
+  case otherFileSystem
+  /// Another folder of the same file system is in its place.
+  case otherFolder
+}

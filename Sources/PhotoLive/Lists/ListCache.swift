@@ -1,0 +1,214 @@
+import PhotoCatalog
+
+/// What ``LiveLists`` keeps: of each fetch the newest list and some that it superseded.
+struct ListCache {
+  typealias Instant = ContinuousClock.Instant
+
+  struct Fetch {
+    let gate = ListGate()
+    /// Oldest first; the last is the newest list that is known.
+    private(set) var versions: [ListVersion] = []
+    /// Of all versions, summed as they change: there are hundreds, and each commit changes one of each fetch.
+    private var cost = 0
+    var observerCount = 0
+    var usedAt: Instant
+
+    init(usedAt: Instant) { self.usedAt = usedAt }
+
+    /// How many of the versions may be forgotten.
+    var keptCount: Int { observerCount > 0 ? max(versions.count - 1, 0) : versions.count }
+    /// What would be won if they were.
+    var keptBytes: Int { observerCount > 0 ? cost - (versions.last?.cost ?? 0) : cost }
+
+    mutating func append(_ version: ListVersion) {
+      versions.append(version)
+      cost += version.cost
+    }
+
+    mutating func edit(_ index: Int, _ body: (inout ListVersion) -> Void) {
+      cost -= versions[index].cost
+      body(&versions[index])
+      cost += versions[index].cost
+    }
+
+    /// What only the one that goes has shared with its neighbours, the one before it has alone from now on.
+    mutating func remove(at index: Int) {
+      let removed = versions.remove(at: index)
+      cost -= removed.cost
+      guard index > 0 else { return }
+      let difference = index == versions.count ? .max : removed.byteCount
+      edit(index - 1) { $0.noteDifference(difference) }
+    }
+  }
+
+  private let limits: LiveLists.Limits
+  /// By the plan's key.
+  private var fetches: [String: Fetch] = [:]
+  private var observedCount = 0
+  /// What ``LiveLists/Limits/keptBytes`` bounds.
+  private(set) var keptBytes = 0
+  /// When it is looked at what is too old: not with each of a thousand lists that a commit changes.
+  private var nextSweep: Instant
+
+  init(_ limits: LiveLists.Limits, _ time: Instant) {
+    self.limits = limits
+    nextSweep = time + limits.keptTime / 64
+  }
+
+  var fetchCount: Int { fetches.count }
+
+  mutating func gate(_ key: String, _ time: Instant) -> ListGate {
+    if fetches[key] == nil { trim(time) }
+    fetches[key, default: Fetch(usedAt: time)].usedAt = time
+    return fetches[key, default: Fetch(usedAt: time)].gate
+  }
+
+  func newest(_ key: String) -> FetchedList? {
+    guard let version = fetches[key]?.versions.last, let span = version.spans.last else { return nil }
+    return FetchedList(sequence: span.upperBound, list: version.list)
+  }
+
+  mutating func find(_ key: String, _ sequence: Int64, _ time: Instant) -> FetchedList? {
+    guard let versions = fetches[key]?.versions,
+      let index = versions.lastIndex(where: { $0.spans.contains { $0.contains(sequence) } })
+    else { return nil }
+    fetches[key]?.usedAt = time
+    fetches[key]?.edit(index) { $0.usedAt = time }
+    return FetchedList(sequence: sequence, list: versions[index].list)
+  }
+
+  mutating func observe(_ key: String, by difference: Int, _ time: Instant) {
+    if fetches[key] == nil { trim(time) }
+    change(key, time) { $0.observerCount += difference }
+  }
+
+  /// Keeps a list; `previous` is the sequence of the newest known one if the ids of both are the same.
+  mutating func put(_ list: FetchedList, after previous: Int64?, _ key: String, _ time: Instant) {
+    change(key, time) { [limits] fetch in
+      let newest = fetch.versions.last?.spans.last?.upperBound
+      if let newest, newest == previous {
+        let last = fetch.versions.count - 1
+        fetch.edit(last) { $0.extend(to: list.sequence, limit: limits.spansPerVersion) }
+        // The keys may be others: what they say is true of the newest commit only.
+        guard !fetch.versions[last].list.entries.isIdentical(to: list.list.entries) else { return }
+        fetch.edit(last) { $0.list = list.list }
+        if last > 0 { fetch.edit(last - 1) { $0.noteDifference(list.list.ownByteCount) } }
+      } else if newest.map({ $0 < list.sequence }) ?? true {
+        if let last = fetch.versions.indices.last {
+          fetch.edit(last) { version in
+            version.usedAt = time
+            version.byteCount = 0
+            version.noteDifference(list.list.ownByteCount)
+          }
+        }
+        fetch.append(ListVersion(list.list, at: list.sequence, time))
+        if fetch.versions.count > limits.versionsPerFetch { fetch.remove(at: 0) }
+      }
+    }
+    if previous == nil { trim(time) }
+  }
+
+  private mutating func change(_ key: String, _ time: Instant, _ body: (inout Fetch) -> Void) {
+    var fetch = fetches[key] ?? Fetch(usedAt: time)
+    // Else what it has would be copied.
+    fetches[key] = nil
+    let (bytes, wasObserved) = (fetch.keptBytes, fetch.observerCount > 0)
+    body(&fetch)
+    fetch.usedAt = time
+    keptBytes += fetch.keptBytes - bytes
+    observedCount += (fetch.observerCount > 0 ? 1 : 0) - (wasObserved ? 1 : 0)
+    fetches[key] = fetch
+  }
+
+  // MARK: Bounds
+
+  /// Forgets what is too old, then what is too much, least recently used first.
+  private mutating func trim(_ time: Instant) {
+    if time >= nextSweep {
+      nextSweep = time + limits.keptTime / 64
+      sweep(time)
+    }
+    let excess = fetches.count - observedCount - limits.keptFetches
+    if excess > 0 {
+      let unobserved = fetches.filter { $0.value.observerCount == 0 }.sorted { $0.value.usedAt < $1.value.usedAt }
+      for (key, _) in unobserved.prefix(excess) { forget(key) }
+    }
+    if keptBytes > limits.keptBytes { trimBytes() }
+  }
+
+  private mutating func sweep(_ time: Instant) {
+    let oldest = time - limits.keptTime
+    func isOld(_ usedAt: Instant) -> Bool { usedAt <= oldest }
+    for (key, fetch) in fetches {
+      if fetch.observerCount == 0 && isOld(fetch.usedAt) {
+        forget(key)
+      } else if fetch.versions.dropLast().contains(where: { isOld($0.usedAt) }) {
+        change(key, fetch.usedAt) { fetch in
+          for index in fetch.versions.indices.dropLast().reversed() where isOld(fetch.versions[index].usedAt) {
+            fetch.remove(at: index)
+          }
+        }
+      }
+    }
+  }
+
+  private mutating func forget(_ key: String) { keptBytes -= fetches.removeValue(forKey: key)?.keptBytes ?? 0 }
+
+  /// To an eighth below the bound, so that not every list that is put sorts all of them.
+  private mutating func trimBytes() {
+    let kept = fetches.flatMap { key, fetch in
+      fetch.versions.indices.prefix(fetch.keptCount).map { index in
+        // A fetch that is asked for uses its newest list.
+        let isNewest = index == fetch.versions.count - 1
+        let version = fetch.versions[index]
+        return (key: key, first: version.firstSequence, usedAt: isNewest ? fetch.usedAt : version.usedAt)
+      }
+    }
+    for version in kept.sorted(by: { $0.usedAt < $1.usedAt }) {
+      guard keptBytes > limits.keptBytes / 8 * 7, let fetch = fetches[version.key] else { return }
+      change(version.key, fetch.usedAt) { fetch in
+        if let index = fetch.versions.firstIndex(where: { $0.firstSequence == version.first }) {
+          fetch.remove(at: index)
+        }
+      }
+    }
+  }
+}
+
+/// One list, for as long as it was the same.
+struct ListVersion {
+  var list: OrderedList
+  /// Of which commit it was first; no two versions of a fetch have the same.
+  let firstSequence: Int64
+  /// The commits at which it was looked at. What was between two spans nobody knows: it may have been another list.
+  var spans: [ClosedRange<Int64>]
+  /// When it was superseded or, later, asked for.
+  var usedAt: ContinuousClock.Instant
+  /// About what it takes in memory that the next version doesn't have, or the newest one at all.
+  var byteCount: Int
+
+  init(_ list: OrderedList, at sequence: Int64, _ time: ContinuousClock.Instant) {
+    self.list = list
+    firstSequence = sequence
+    spans = [sequence...sequence]
+    usedAt = time
+    byteCount = list.byteCount
+  }
+
+  var cost: Int { 128 + byteCount + spans.count * MemoryLayout<ClosedRange<Int64>>.size }
+
+  /// The next version has, or lacks, so many bytes more of it than was known.
+  mutating func noteDifference(_ bytes: Int) {
+    byteCount = min(byteCount + min(bytes, list.byteCount), list.byteCount)
+  }
+
+  mutating func extend(to sequence: Int64, limit: Int) {
+    guard let last = spans.last, sequence > last.upperBound else { return }
+    if sequence == last.upperBound + 1 {
+      spans[spans.count - 1] = last.lowerBound...sequence
+    } else {
+      spans.append(sequence...sequence)
+      if spans.count > limit { spans.removeFirst(limit / 4) }
+    }
+  }
+}

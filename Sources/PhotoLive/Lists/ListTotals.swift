@@ -1,0 +1,24 @@
+import PhotoCatalog
+import Synchronization
+
+/// The lengths of lists that were counted lately: until the next commit nobody counts the same list again.
+package final class ListTotals: Sendable {
+  /// By the plan's key.
+  private let totals = Mutex<[String: (sequence: Int64, total: Int)]>([:])
+  private static let mostLists = 256
+
+  package func total(of plan: FetchPlan, at sequence: Int64) -> Int? {
+    totals.withLock { $0[plan.key].flatMap { $0.sequence == sequence ? $0.total : nil } }
+  }
+
+  package func note(_ total: Int, of plan: FetchPlan, at sequence: Int64) {
+    totals.withLock { totals in
+      if let known = totals[plan.key], known.sequence >= sequence { return }
+      if totals.count >= Self.mostLists {
+        totals = totals.filter { $0.value.sequence >= sequence }
+        if totals.count >= Self.mostLists { totals = [:] }
+      }
+      totals[plan.key] = (sequence, total)
+    }
+  }
+}

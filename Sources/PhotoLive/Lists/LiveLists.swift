@@ -1,0 +1,163 @@
+import PhotoCatalog
+import PhotoModel
+import Synchronization
+
+/// The result of one fetch at one commit.
+package struct FetchedList: Sendable {
+  package let sequence: Int64
+  package let list: OrderedList
+
+  package var count: Int { list.count }
+  /// - Complexity: O(n)
+  package var ids: [Int64] { list.ids }
+  package var digest: String { list.digest }
+}
+
+/// The lists that clients observe: each distinct fetch is brought up to date once a commit, whoever asks, and its recent
+/// states are kept for some minutes so that a client that reconnects gets the difference by its token alone. They share
+/// what they have in common.
+///
+/// What is kept is bounded (``Limits``), and what is over a bound goes when the next list is made; nothing wakes for it.
+package final class LiveLists: Sendable {
+  struct Limits: Sendable {
+    /// Of a list after it was superseded or last asked for, and of a fetch that nobody observes after it was.
+    var keptTime = Duration.seconds(300)
+    /// Of all lists but the current ones of observed fetches, which their observers hold anyway.
+    var keptBytes = 64 << 20
+    /// Fetches that nobody observes; the one that is being run comes on top.
+    var keptFetches = 256
+    var versionsPerFetch = 256
+    var spansPerVersion = 1_024
+    /// For so long, an attempt that spent its budget answers for all callers of the same fetch at the same commit.
+    var failureTime = Duration.seconds(10)
+  }
+
+  private let feed: ChangeFeed
+  private let recent: RecentCommits
+  private let limits: Limits
+  private let now: @Sendable () -> ContinuousClock.Instant
+  private let fetch: Fetch
+  /// Never held while a fetch is run, or lists are compared.
+  private let cache: Mutex<ListCache>
+  private let counts = Mutex(Counts())
+
+  /// Reads a list and the sequence that it belongs to, in one snapshot; it may make it of the newest list that is known.
+  typealias Fetch = @Sendable (FetchPlan, _ known: FetchedList?) throws -> (sequence: Int64, list: OrderedList)
+
+  convenience init(
+    catalog: Catalog, feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(),
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    self.init(feed: feed, recent: recent, limits: limits, now: now) { plan, known in
+      try catalog.read { reader in
+        let sequence = try reader.sequence()
+        guard let known else { return (sequence, try reader.list(plan)) }
+        let effects = recent.known(after: known.sequence, through: sequence)
+        return (sequence, try reader.list(plan, updating: known.list, of: known.sequence, effects: effects))
+      }
+    }
+  }
+
+  init(
+    feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(),
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, fetch: @escaping Fetch
+  ) {
+    self.feed = feed
+    self.recent = recent
+    self.limits = limits
+    cache = Mutex(ListCache(limits, now()))
+    self.now = now
+    self.fetch = fetch
+  }
+
+  /// The list as it is now. Blocks while it is fetched.
+  ///
+  /// - Parameter sequence: a commit that is in already, though the feed may not have announced it yet.
+  package func current(_ plan: FetchPlan, atLeast sequence: Int64 = 0) throws -> FetchedList {
+    let time = now()
+    let gate = cache.withLock { $0.gate(plan.key, time) }
+    return try gate.failure.withLock { failure in
+      let known = cache.withLock { $0.newest(plan.key) }
+      let newest = max(feed.sequence, sequence)
+      if let known, known.sequence >= newest { return known }
+      if let known, let list = unconcerned(known, plan, through: newest) { return list }
+      if let failed = failure, failed.sequence >= newest, now() - failed.at < limits.failureTime {
+        throw WorkBudget.Spent.timedOut
+      }
+      failure = nil
+      counts.withLock { $0.looks += 1 }
+      let (sequence, list): (Int64, OrderedList)
+      do { (sequence, list) = try fetch(plan, known) } catch WorkBudget.Spent.timedOut {
+        failure = ListGate.Failure(sequence: newest, at: now())
+        throw WorkBudget.Spent.timedOut
+      }
+      let isSame = known.map { $0.list.hasSameIDs(as: list) } ?? false
+      let fetched = FetchedList(sequence: sequence, list: list)
+      let time = now()
+      cache.withLock { $0.put(fetched, after: isSame ? known?.sequence : nil, plan.key, time) }
+      return fetched
+    }
+  }
+
+  /// The list as it is now, if it was fetched already.
+  package func known(_ plan: FetchPlan) -> FetchedList? {
+    guard let list = cache.withLock({ $0.newest(plan.key) }), list.sequence >= feed.sequence else { return nil }
+    return list
+  }
+
+  /// The list that is known, if what is in memory of the commits since tells that they left its ids alone.
+  private func unconcerned(_ known: FetchedList, _ plan: FetchPlan, through sequence: Int64) -> FetchedList? {
+    guard let effects = recent.known(after: known.sequence, through: sequence),
+      plan.concern(of: effects, in: known.list) < .list
+    else { return nil }
+    let list = FetchedList(sequence: sequence, list: known.list)
+    counts.withLock { $0.passes += 1 }
+    let time = now()
+    cache.withLock { $0.put(list, after: known.sequence, plan.key, time) }
+    return list
+  }
+
+  /// The list as it was at a sequence, if it is still kept and was looked at then.
+  package func recent(_ plan: FetchPlan, sequence: Int64) -> FetchedList? {
+    let time = now()
+    return cache.withLock { $0.find(plan.key, sequence, time) }
+  }
+
+  /// The current list of this fetch stays, however long nothing changes, until as many calls of ``endObserving(_:)``.
+  package func beginObserving(_ plan: FetchPlan) {
+    let time = now()
+    cache.withLock { $0.observe(plan.key, by: 1, time) }
+  }
+
+  package func endObserving(_ plan: FetchPlan) {
+    let time = now()
+    cache.withLock { $0.observe(plan.key, by: -1, time) }
+  }
+
+  /// How often a list was brought to a newer commit.
+  package struct Counts: Hashable, Sendable {
+    /// By asking the catalog.
+    package var looks = 0
+    /// Because what the commits touched can't concern it.
+    package var passes = 0
+  }
+
+  package var countsSinceStart: Counts { counts.withLock { $0 } }
+
+  /// What ``Limits/keptBytes`` bounds.
+  var keptBytes: Int { cache.withLock { $0.keptBytes } }
+
+  var fetchCount: Int { cache.withLock { $0.fetchCount } }
+}
+
+/// One fetch is run by one task at a time; the others wait for its result.
+final class ListGate: Sendable {
+  /// The list was too expensive. Each observer of it would spend as much to find out the same.
+  struct Failure {
+    let sequence: Int64
+    let at: ContinuousClock.Instant
+  }
+
+  /// Held while the fetch is run.
+  let failure = Mutex<Failure?>(nil)
+}

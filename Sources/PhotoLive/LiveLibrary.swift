@@ -1,0 +1,40 @@
+import PhotoCatalog
+import PhotoModel
+
+/// The observable state of one catalog: its newest commit, the lists that clients observe, and their differences.
+///
+/// The writer of the catalog calls ``publish(_:sequence:)`` after each COMMIT. Observations then bring their lists up to
+/// date. Each distinct list is updated once, and each distinct difference is computed and encoded once.
+package final class LiveLibrary: Sendable {
+  package let catalog: Catalog
+  /// The sequence of the newest published commit.
+  package let feed: ChangeFeed
+  /// The effects of the newest commits. Those before this start are in the history alone.
+  package let commits: RecentCommits
+  package let lists: LiveLists
+  package let collections: LiveCollections
+  package let differences = SharedDifferences()
+  package let totals = ListTotals()
+
+  /// - Throws: `PhotoError` when the catalog can't be read.
+  package init(
+    catalog: Catalog, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) throws {
+    self.catalog = catalog
+    feed = ChangeFeed(sequence: try catalog.read { try $0.sequence() })
+    commits = RecentCommits(catalog: catalog)
+    lists = LiveLists(catalog: catalog, feed: feed, recent: commits, now: now)
+    collections = LiveCollections(catalog: catalog, feed: feed, recent: commits)
+  }
+
+  /// The token of the newest published commit.
+  package var token: ChangeToken { catalog.token(feed.sequence) }
+
+  /// Announces a commit. The commits of one catalog are published in their order.
+  ///
+  /// - Parameter effects: nil if ``RecentCommits/wants(_:)`` said no.
+  package func publish(_ effects: CommitEffects?, sequence: Int64) {
+    commits.append(effects, sequence: sequence)
+    feed.publish(sequence)
+  }
+}

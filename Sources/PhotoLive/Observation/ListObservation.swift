@@ -1,0 +1,322 @@
+import ChangeDetails
+import PhotoCatalog
+import PhotoContract
+import PhotoModel
+import Varlink
+
+/// What one client was last sent of one list, and how it gets from there to now.
+package struct ListObservation {
+  private let live: LiveLibrary
+  private let reads: any ReadExecutor
+  private let endTokens: EndTokens
+  package let plan: FetchPlan
+  private let sendsObjects: Bool
+  private let sendsReloadsOnly: Bool
+  /// The list that the client has from an earlier connection, until it is answered. It may be as long as the library.
+  private var resumption: ObserveRequest?
+  /// What the client has.
+  private var sent = Sent.ids([])
+  private var sentToken = ""
+  /// Up to here the list is as it was sent; the token that was sent may be older.
+  package private(set) var checkedSequence: Int64 = 0
+  /// Assets that came, went or changed with what was sent last.
+  package private(set) var lastChangeCount = 0
+
+  /// Ends the tokens that were given until now, if a client's token is ahead of the library. Returns whether it did.
+  package typealias EndTokens = @Sendable (ChangeToken) async throws -> Bool
+
+  package init(
+    of live: LiveLibrary, reads: any ReadExecutor, plan: FetchPlan, request: ObserveRequest,
+    endTokens: @escaping EndTokens
+  ) {
+    self.live = live
+    self.reads = reads
+    self.endTokens = endTokens
+    self.plan = plan
+    sendsObjects = request.objects == true
+    sendsReloadsOnly = request.reloadOnly == true
+    resumption = request.since == nil ? nil : request
+  }
+
+  /// Ids of the client's own that are held: none once it was answered.
+  package var heldIDCount: Int {
+    let sentCount = if case .ids(let ids) = sent { ids.count } else { 0 }
+    return sentCount + (resumption?.sinceIDs?.count ?? 0)
+  }
+
+  private enum Sent: Sendable {
+    /// The list that the client named, until it was answered.
+    case ids([Int64])
+    /// A list that is known.
+    case list(OrderedList)
+  }
+
+  /// An observation, and the reply that tells it.
+  package typealias Send = (Observation, VarlinkEncoded) async throws -> Void
+
+  private func encoded(_ observation: Observation) -> VarlinkEncoded {
+    VarlinkEncoded(ObserveReply(observation: observation))
+  }
+
+  /// The list as it is now, or where `since` is known the difference to it.
+  package mutating func begin(_ send: Send) async throws {
+    guard let resumption, let since = resumption.since else {
+      try await sendList(try await currentList(), reload: nil, previousToken: nil, send)
+      return
+    }
+    self.resumption = nil
+    switch try await base(resumption, since: since) {
+    case .reload(let reason):
+      try await sendList(try await currentList(), reload: reason, previousToken: since, send)
+    case .sent(let known, let sequence, let list):
+      sent = known
+      sentToken = since
+      checkedSequence = sequence
+      let difference = try await reads.run { [self] () throws -> Difference in try self.difference(to: list) }
+      if try await !sendDifference(difference, to: list, send) {
+        sent = .list(list.list)
+        sentToken = token(list)
+        let same = Observation(token: sentToken, previousToken: since, count: list.count, digest: list.digest)
+        try await send(same, encoded(same))
+      }
+    }
+  }
+
+  /// The difference to what is true now, if there is any.
+  package mutating func advance(_ send: Send) async throws {
+    if let (list, difference) = madeDifference() {
+      _ = try await sendDifference(.known(difference), to: list, send)
+      return
+    }
+    let (list, difference) = try await reads.run { [self] () throws -> (FetchedList, Difference) in
+      let list = try live.lists.current(plan)
+      return (list, try self.difference(to: list))
+    }
+    _ = try await sendDifference(difference, to: list, send)
+  }
+
+  /// The difference to the current list, if it was made for another client already. It needs no read, so that a thousand
+  /// observers of one fetch do not queue for a thread.
+  private func madeDifference() -> (FetchedList, ListDifference)? {
+    guard case .list = sent, let list = live.lists.known(plan), list.sequence > checkedSequence,
+      let difference = live.differences.made(key(of: list))
+    else { return nil }
+    return (list, difference)
+  }
+
+  private func currentList() async throws -> FetchedList {
+    try await reads.run { [live, plan] in try live.lists.current(plan) }
+  }
+
+  private enum Base: Sendable {
+    /// What the client has, of which commit, and the list as it is now: of that commit or a later one.
+    case sent(Sent, sequence: Int64, now: FetchedList)
+    case reload(Observation.Reload)
+  }
+
+  private func base(_ resumption: ObserveRequest, since: String) async throws -> Base {
+    guard let token = ChangeToken(since) else { return .reload(.tokenExpired) }
+    guard token.library == live.catalog.uuid, token.epoch == live.catalog.epoch else {
+      return .reload(.libraryReplaced)
+    }
+    let base = try await reads.run { [self] () throws -> Base? in
+      guard try live.catalog.read({ try $0.historyReaches(token.sequence) }) else { return nil }
+      return try self.base(resumption, at: token)
+    }
+    if let base { return base }
+    return .reload(try await endTokens(token) ? .libraryReplaced : .tokenExpired)
+  }
+
+  private func base(_ resumption: ObserveRequest, at token: ChangeToken) throws -> Base {
+    // A commit can be read, and its token be handed out, just before the feed announces it.
+    let list = try live.lists.current(plan, atLeast: token.sequence)
+    let known = live.lists.recent(plan, sequence: token.sequence)?.list
+    let digest: String
+    let sent: Sent
+    if let ids = resumption.sinceIDs {
+      (sent, digest) = (.ids(ids), ListDigest(of: ids).description)
+      // Of another fetch, or another time.
+      if let known, known.digest != digest { return .reload(.digestMismatch) }
+    } else if let known {
+      (sent, digest) = (.list(known), known.digest)
+    } else if resumption.sinceDigest == list.digest {
+      // What it was then is kept no longer; but it is the same now, whatever happened to what is in it.
+      (sent, digest) = (.ids(list.ids), list.digest)
+    } else {
+      return .reload(.tokenExpired)
+    }
+    if let expected = resumption.sinceDigest, expected != digest { return .reload(.digestMismatch) }
+    return .sent(sent, sequence: token.sequence, now: list)
+  }
+
+  // MARK: Sending
+
+  private enum Difference: Sendable {
+    case known(ListDifference)
+    /// The client did not read for so long that history no longer says what changed.
+    case forgotten
+    /// The list is not newer than what was sent.
+    case notNewer
+  }
+
+  /// - Returns: whether there was a difference.
+  private mutating func sendDifference(
+    _ difference: Difference, to list: FetchedList, _ send: Send
+  ) async throws -> Bool {
+    switch difference {
+    case .notNewer: return false
+    case .forgotten: try await sendList(list, reload: .tokenExpired, previousToken: sentToken, send)
+    case .known(let difference):
+      checkedSequence = list.sequence
+      lastChangeCount = difference.changeCount
+      guard let observation = difference.observation else { return false }
+      if sendsReloadsOnly {
+        try await sendList(list, reload: .notWanted, previousToken: sentToken, send)
+      } else if let encoded = difference.encoded {
+        sent = .list(list.list)
+        sentToken = observation.token
+        try await send(observation, encoded)
+      } else {
+        try await sendList(list, reload: .tooManyChanges, previousToken: sentToken, send)
+      }
+    }
+    return true
+  }
+
+  private func difference(to list: FetchedList) throws -> Difference {
+    guard list.sequence > checkedSequence else { return .notNewer }
+    do { return .known(try sharedDifference(to: list)) } catch is ForgottenHistory { return .forgotten }
+  }
+
+  /// The same for all clients that were sent the same of one fetch.
+  private func sharedDifference(to list: FetchedList) throws -> ListDifference {
+    switch sent {
+    case .ids(let ids):
+      return try makeDifference(to: list) {
+        FetchResultChangeDetails.full(from: ids, to: list.ids, touched: $0.touched)
+      }
+    case .list(let before):
+      return try live.differences.difference(key(of: list)) {
+        try makeDifference(to: list) { effects in
+          let placed = plan.albumID.map(effects.placed) ?? []
+          guard let placed else {
+            // What came, went or moved in an album that was edited long ago is named nowhere.
+            return FetchResultChangeDetails.full(from: before.ids, to: list.ids, touched: effects.touched)
+          }
+          return FetchResultChangeDetails.incremental(
+            from: before.entries, to: list.list.entries, limit: list.list.limit, touched: effects.touched,
+            placed: Array(placed))
+        }
+      }
+    }
+  }
+
+  private func key(of list: FetchedList) -> SharedDifferences.Key {
+    SharedDifferences.Key(
+      plan: plan.key, previousToken: sentToken, after: checkedSequence, through: list.sequence, objects: sendsObjects)
+  }
+
+  private func makeDifference(
+    to list: FetchedList, _ details: (CommitEffects) -> FetchResultChangeDetails?
+  ) throws -> ListDifference {
+    let effects = try live.commits.effects(after: checkedSequence, through: list.sequence)
+    guard let details = details(effects) else { return .none }
+    var observation = Observation(
+      token: token(list), previousToken: sentToken, count: list.count, digest: list.digest,
+      origin: effects.origins.count == 1 ? effects.origins.first : nil, details: details)
+    let changeCount =
+      details.insertedIDs.count + (details.removedBefore + details.changedAfter).reduce(0) { $0 + $1.count }
+    var encoded = self.encoded(observation)
+    let byteCount = encoded.byteCount
+    if byteCount > 1 << 20 || (byteCount > 16 << 10 && byteCount > Self.byteCount(of: list.list)) {
+      return ListDifference(observation: observation, encoded: nil, changeCount: changeCount)
+    }
+    if sendsObjects, let whole = try addObjects(to: observation, list, besides: byteCount) {
+      (observation, encoded) = whole
+    }
+    return ListDifference(observation: observation, encoded: encoded, changeCount: changeCount)
+  }
+
+  /// All ids, in pages.
+  private mutating func sendList(
+    _ list: FetchedList, reload: Observation.Reload?, previousToken previous: String?, _ send: Send
+  ) async throws {
+    sent = .list(list.list)
+    sentToken = token(list)
+    checkedSequence = list.sequence
+    if reload == .notWanted {
+      let none = Observation(
+        token: sentToken, previousToken: previous, count: list.count, digest: list.digest, offset: 0, ids: [],
+        complete: true, reload: reload)
+      try await send(none, encoded(none))
+      return
+    }
+    let shared = SharedPages.List(plan: plan.key, sequence: list.sequence)
+    live.differences.pages.beginReading(shared)
+    defer { live.differences.pages.endReading(shared) }
+    var position = 0
+    repeat {
+      // What is new to this client alone is in the first.
+      let page = try await reads.run { [self, position] () throws -> SharedPages.Page in
+        position == 0 && reload != nil
+          ? self.page(of: list, at: 0, reload: reload, previousToken: previous)
+          : live.differences.pages.page(of: shared, at: position) { self.page(of: list, at: position) }
+      }
+      try await send(page.observation, page.encoded)
+      position += ReplyLimits.idsPerPage
+    } while position < list.count
+  }
+
+  private func page(
+    of list: FetchedList, at position: Int, reload: Observation.Reload? = nil, previousToken: String? = nil
+  ) -> SharedPages.Page {
+    let end = min(position + ReplyLimits.idsPerPage, list.count)
+    let observation = Observation(
+      token: token(list), previousToken: previousToken, count: list.count, digest: list.digest, offset: position,
+      ids: list.list.entries.ids(in: position..<end), complete: end == list.count, reload: reload)
+    return SharedPages.Page(observation: observation, encoded: encoded(observation))
+  }
+
+  /// Whole assets beside the details, while the message stays under 512 KiB.
+  ///
+  /// They are as of now, which may be later than the list; the next difference then names what changed. Where one of them
+  /// is gone since, none are sent: `insertedAssets` is parallel to the ids, or absent.
+  private func addObjects(
+    to observation: Observation, _ list: FetchedList, besides byteCount: Int
+  ) throws -> (Observation, VarlinkEncoded)? {
+    guard let details = observation.details else { return nil }
+    let limit = 512 << 10
+    // No asset is shorter than this; more of them than fit are not even read.
+    let most = (limit - byteCount) / 200
+    let changed = details.changedAfter.flatMap { list.list.entries.ids(in: $0.start..<$0.start + $0.count) }
+    guard most > 0, details.insertedIDs.count + changed.count <= most else { return nil }
+    let (inserted, updated) = try live.catalog.read {
+      (try $0.assets(details.insertedIDs), try $0.assets(changed))
+    }
+    guard inserted.missing.isEmpty, updated.missing.isEmpty else { return nil }
+    var whole = observation
+    whole.insertedAssets = inserted.assets
+    whole.changedAssets = updated.assets
+    let encoded = self.encoded(whole)
+    return encoded.byteCount < limit ? (whole, encoded) : nil
+  }
+
+  private func token(_ list: FetchedList) -> String { live.catalog.token(list.sequence).description }
+
+  /// Of the ids as JSON, with a comma each.
+  private static func byteCount(of list: OrderedList) -> Int {
+    var (total, left) = (0, list.count)
+    for id in list.entries {
+      guard left > 0 else { break }
+      left -= 1
+      var digits = 2
+      var rest = id
+      while rest >= 10 {
+        digits += 1
+        rest /= 10
+      }
+      total += digits
+    }
+    return total
+  }
+}

@@ -1,0 +1,76 @@
+/// Keywords in the order in which they were added, each once.
+///
+/// A keyword has no blanks around it and no control characters in it. Texts that are empty without them, or longer than
+/// ``longestBytes`` in UTF-8, are dropped.
+struct KeywordList {
+  static let limit = 1000
+  static let longestBytes = 1000
+
+  private(set) var words: [String] = []
+  private var known: Set<String> = []
+
+  var isEmpty: Bool { words.isEmpty }
+
+  /// - Parameter bytes: as for ``ExifText/decode(_:)``.
+  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    // So long a value can only be a text that a program put in the wrong place.
+    guard bytes.count <= 4 * Self.longestBytes, let word = ExifText.decode(bytes) else { return }
+    add(word)
+  }
+
+  mutating func add(_ word: String) {
+    guard words.count < Self.limit, let word = Self.clean(word), word.utf8.count <= Self.longestBytes,
+      known.insert(word).inserted
+    else { return }
+    words.append(word)
+  }
+
+  mutating func add(contentsOf other: KeywordList) {
+    for word in other.words { add(word) }
+  }
+
+  private static func clean(_ word: String) -> String? {
+    // C1 control characters begin with C2 in UTF-8. Nearly every word has neither those nor ASCII's control characters.
+    if word.utf8.first != 0x20, word.utf8.last != 0x20, !word.utf8.contains(where: { $0 < 0x20 || $0 == 0xC2 }) {
+      return word.isEmpty ? nil : word
+    }
+    var scalars = String.UnicodeScalarView()
+    for scalar in word.unicodeScalars {
+      let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+      // A line break within a keyword separates its words.
+      let next: Unicode.Scalar = isControl ? " " : scalar
+      if next == " ", scalars.isEmpty || scalars.last == " " { continue }
+      scalars.append(next)
+    }
+    while scalars.last == " " { scalars.removeLast() }
+    return scalars.isEmpty ? nil : String(scalars)
+  }
+}
+
+/// A person's words about a picture, and its dates, from one of XMP, IPTC and EXIF.
+struct DescriptiveFacts {
+  var keywords: [String] = []
+  var title: String?
+  var caption: String?
+  /// 0...5
+  var rating: Int?
+  var dates = EmbeddedDates()
+
+  var isEmpty: Bool { keywords.isEmpty && title == nil && caption == nil && rating == nil && dates.isEmpty }
+}
+
+/// Ratings in units other than stars.
+enum Rating {
+  /// Converts Windows' percent. Windows writes 1, 25, 50, 75 and 99 for one to five stars.
+  static func stars(percent: Int) -> Int? {
+    switch percent {
+    case 0: 0
+    case 1...12: 1
+    case 13...37: 2
+    case 38...62: 3
+    case 63...87: 4
+    case 88...100: 5
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import PhotoModel
+
+/// The type of a file, from its first bytes.
+struct MediaContent {
+  /// The containers that this module parses.
+  enum Container {
+    case jpeg, tiff, png, gif, webp, other
+  }
+
+  var container: Container
+  var mediaType: MediaType
+  var contentType: String
+
+  init(_ container: Container, _ mediaType: MediaType, _ contentType: String) {
+    self.container = container
+    self.mediaType = mediaType
+    self.contentType = contentType
+  }
+
+  /// - Returns: `nil` for an unknown signature.
+  static func identify(_ head: UnsafeRawBufferPointer) -> MediaContent? {
+    guard head.count >= 3 else { return nil }
+    switch (head[0], head[1]) {
+    case (0xFF, 0xD8): return head[2] == 0xFF ? MediaContent(.jpeg, .image, "image/jpeg") : nil
+    case (0x49, 0x49), (0x4D, 0x4D): return tiff(head)
+    case (0x89, 0x50): return png(head) ? MediaContent(.png, .image, "image/png") : nil
+    case (0x47, 0x49):
+      guard head.holds("GIF87a") || head.holds("GIF89a") else { return nil }
+      return MediaContent(.gif, .image, "image/gif")
+    case (0x52, 0x49): return riff(head)
+    default: return baseMedia(head) ?? film(head)
+    }
+  }
+
+  private static func tiff(_ head: UnsafeRawBufferPointer) -> MediaContent? {
+    guard head.count >= 8 else { return nil }
+    let version = head.uint16(at: 2, head[0] == 0x49 ? .little : .big)
+    return version == 42 || version == 43 ? MediaContent(.tiff, .image, "image/tiff") : nil
+  }
+
+  private static func png(_ head: UnsafeRawBufferPointer) -> Bool {
+    head.count >= 8 && head.uint32(at: 0, .big) == 0x8950_4E47 && head.uint32(at: 4, .big) == 0x0D0A_1A0A
+  }
+
+  private static func riff(_ head: UnsafeRawBufferPointer) -> MediaContent? {
+    guard head.holds("RIFF") else { return nil }
+    if head.holds("WEBP", at: 8) { return MediaContent(.webp, .image, "image/webp") }
+    return head.holds("AVI ", at: 8) ? MediaContent(.other, .video, "video/x-msvideo") : nil
+  }
+
+  // MARK: - ISO base media (ISO/IEC 14496-12): the first box names the brands
+
+  private static func baseMedia(_ head: UnsafeRawBufferPointer) -> MediaContent? {
+    guard head.holds("ftyp", at: 4), head.count >= 12 else {
+      // QuickTime before brands existed.
+      for box: StaticString in ["moov", "mdat", "wide", "pnot"] where head.holds(box, at: 4) {
+        return MediaContent(.other, .video, "video/quicktime")
+      }
+      return nil
+    }
+    if let image = image(brand: head.uint32(at: 8, .big)) { return image }
+    let end = min(head.count, Int(head.uint32(at: 0, .big)), 256)
+    var structural: MediaContent?
+    if head.holds("mif1", at: 8) || head.holds("msf1", at: 8) || head.holds("miaf", at: 8) {
+      structural = MediaContent(.other, .image, "image/heif")
+      for offset in stride(from: 16, to: end - 3, by: 4) {
+        if let image = image(brand: head.uint32(at: offset, .big)) { return image }
+      }
+    }
+    if let structural { return structural }
+    if head.holds("qt  ", at: 8) { return MediaContent(.other, .video, "video/quicktime") }
+    if head.holds("3gp", at: 8) { return MediaContent(.other, .video, "video/3gpp") }
+    if head.holds("3g2", at: 8) { return MediaContent(.other, .video, "video/3gpp2") }
+    if head.holds("M4V", at: 8) { return MediaContent(.other, .video, "video/x-m4v") }
+    return MediaContent(.other, .video, "video/mp4")
+  }
+
+  private static func image(brand: UInt32) -> MediaContent? {
+    switch brand {
+    case 0x6865_6963, 0x6865_6978, 0x6865_696D, 0x6865_6973, 0x6865_7663, 0x6865_7678:  // heic heix heim heis hevc hevx
+      return MediaContent(.other, .image, "image/heic")
+    case 0x6176_6966, 0x6176_6973: return MediaContent(.other, .image, "image/avif")  // avif avis
+    case 0x6372_7820: return MediaContent(.other, .image, "image/x-canon-cr3")  // "crx "
+    default: return nil
+    }
+  }
+
+  // MARK: - Other films
+
+  private static func film(_ head: UnsafeRawBufferPointer) -> MediaContent? {
+    guard head.count >= 8 else { return nil }
+    switch head.uint32(at: 0, .big) {
+    case 0x1A45_DFA3:  // EBML; its DocType is in the first bytes
+      for offset in 4..<min(64, head.count) where head.holds("webm", at: offset) {
+        return MediaContent(.other, .video, "video/webm")
+      }
+      return MediaContent(.other, .video, "video/x-matroska")
+    case 0x0000_01BA, 0x0000_01B3: return MediaContent(.other, .video, "video/mpeg")
+    case 0x4F67_6753: return MediaContent(.other, .video, "video/ogg")  // OggS
+    case 0x464C_5601: return MediaContent(.other, .video, "video/x-flv")
+    case 0x3026_B275: return MediaContent(.other, .video, "video/x-ms-wmv")
+    default: break
+    }
+    // Transport streams repeat their sync byte every 188 bytes, and on discs every 192.
+    for (first, step) in [(0, 188), (4, 192)] where head.count > first + 2 * step {
+      if (0...2).allSatisfy({ head[first + $0 * step] == 0x47 }) { return MediaContent(.other, .video, "video/mp2t") }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,38 @@
+/// A named list of assets: a smart album, an album that the user made, or the album of one folder.
+public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
+  public enum Kind: String, OpenEnum {
+    case smartAlbum, album, folderAlbum
+    case unknown
+
+    public static let allCases: [Kind] = [.smartAlbum, .album, .folderAlbum]
+  }
+
+  public var id: Int64
+  public var kind: Kind
+  /// For a smart album: recents, favorites, videos or screenshots. Later versions may add more.
+  public var subtype: String?
+  public var title: String
+  /// For a folder album: the folder, written like ``Resource/path``.
+  public var path: String?
+  /// The exact number of assets that a fetch of this collection without options returns.
+  public var count: Int
+  /// The asset to show as its cover.
+  public var keyAssetID: Int64?
+  public var startDate: PhotoDate?
+  public var endDate: PhotoDate?
+
+  public init(
+    id: Int64, kind: Kind, subtype: String? = nil, title: String, path: String? = nil, count: Int,
+    keyAssetID: Int64? = nil, startDate: PhotoDate? = nil, endDate: PhotoDate? = nil
+  ) {
+    self.id = id
+    self.kind = kind
+    self.subtype = subtype
+    self.title = title
+    self.path = path
+    self.count = count
+    self.keyAssetID = keyAssetID
+    self.startDate = startDate
+    self.endDate = endDate
+  }
+}

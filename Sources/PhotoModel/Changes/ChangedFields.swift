@@ -1,0 +1,33 @@
+/// The kinds of fields of an asset that a change touched. The names are those of `changedFields` in the contract.
+public struct ChangedFields: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt16
+
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// The bytes of a file.
+  public static let content = ChangedFields(rawValue: 1 << 0)
+  /// Facts that are read from the content: dates, camera, dimensions and others.
+  public static let metadata = ChangedFields(rawValue: 1 << 1)
+  public static let favorite = ChangedFields(rawValue: 1 << 2)
+  public static let hidden = ChangedFields(rawValue: 1 << 3)
+  public static let trashed = ChangedFields(rawValue: 1 << 4)
+  public static let keywords = ChangedFields(rawValue: 1 << 5)
+  public static let path = ChangedFields(rawValue: 1 << 6)
+  public static let availability = ChangedFields(rawValue: 1 << 7)
+  /// The asset gained or lost a file.
+  public static let resources = ChangedFields(rawValue: 1 << 8)
+
+  private static let names: [(ChangedFields, String)] = [
+    (.content, "content"), (.metadata, "metadata"), (.favorite, "favorite"), (.hidden, "hidden"),
+    (.trashed, "trashed"), (.keywords, "keywords"), (.path, "path"), (.availability, "availability"),
+    (.resources, "resources"),
+  ]
+
+  /// The names, in the order of the contract.
+  public var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
+
+  /// Unknown names are ignored, because later versions may add some.
+  public init(names: [String]) {
+    self = Self.names.reduce(into: []) { fields, pair in if names.contains(pair.1) { fields.insert(pair.0) } }
+  }
+}

@@ -1,0 +1,79 @@
+/// When a photo was taken, by the best available source.
+///
+/// 1. The file's own metadata comes first. A date without an offset is the reading of the camera's clock.
+/// 2. The file's name is next (``FilenameDate``).
+/// 3. The file's modification time is last. If it is not plausible, the time when photod first saw the file replaces it.
+///
+/// A better source replaces the known date, and a worse one never does, whatever happens to the file
+/// (``replacing(_:)``).
+package struct CreationDate: Hashable, Sendable {
+  package let date: PhotoDate
+  package let source: CreationDateSource
+
+  package init(date: PhotoDate, source: CreationDateSource) {
+    self.date = date
+    self.source = source
+  }
+
+  /// The date from a file's metadata, name or modification time; nil if none of them gives one.
+  ///
+  /// - Parameters:
+  ///   - filename: without its directory.
+  ///   - modificationTime: nanoseconds since 1970; nil if it must not be used.
+  ///   - now: microseconds since 1970. Dates after tomorrow are not plausible.
+  package init?(metadata: PhotoDate?, filename: [UInt8], modificationTime: Int64?, now: Int64) {
+    if let metadata {
+      self.init(date: metadata, source: .metadata)
+      return
+    }
+    let plausible = PlausibleDates(now: now)
+    if let date = FilenameDate.date(in: filename, plausible) {
+      self.init(date: date, source: .filename)
+    } else if let modified = modificationTime.map({ LocalTime.date(microseconds: $0 / 1000) }),
+      plausible.contains(modified)
+    {
+      self.init(date: modified, source: .file)
+    } else {
+      return nil
+    }
+  }
+
+  /// The date of a file that gives none.
+  ///
+  /// - Parameter date: when photod first saw the file, in microseconds since 1970.
+  package static func firstSeen(_ date: Int64) -> CreationDate {
+    CreationDate(date: LocalTime.date(microseconds: date), source: .file)
+  }
+
+  /// The date of an asset for which this date is found now, and `held` was known before.
+  ///
+  /// Of two dates from the same source, the newer one counts. The modification time is an exception: the oldest counts,
+  /// so that a program that touches the file later cannot move the photo.
+  package func replacing(_ held: CreationDate?) -> CreationDate {
+    guard let held else { return self }
+    if source != held.source { return source.isBetter(than: held.source) ? self : held }
+    return source == .file && held.date <= date ? held : self
+  }
+}
+
+/// Dates that a photo can have: from 1990 until the end of tomorrow.
+///
+/// A clock that was never set shows 1970 or 1980. Digits that count something else are rarely a day in this range.
+struct PlausibleDates {
+  private let days: ClosedRange<Int64>
+
+  /// - Parameter now: microseconds since 1970.
+  init(now: Int64) {
+    days = Self.firstDay...max(Self.firstDay, Self.day(LocalTime.date(microseconds: now)) + 1)
+  }
+
+  func contains(_ date: PhotoDate) -> Bool { days.contains(Self.day(date)) }
+
+  /// 1990-01-01
+  private static let firstDay: Int64 = 7305
+
+  private static func day(_ date: PhotoDate) -> Int64 {
+    let wall = date.localMicroseconds
+    return wall / 86_400_000_000 - (wall % 86_400_000_000 < 0 ? 1 : 0)
+  }
+}

@@ -1,0 +1,62 @@
+import ChangeDetails
+import PhotoCatalog
+import PhotoContract
+import PhotoIndexer
+import PhotoLive
+import PhotoModel
+import Varlink
+
+// The observation of a list: the list, followed by differences from the state that was last sent to this client.
+extension LibraryService {
+  /// A commit with more changes is probably one of many, as when files are copied. The following commits are gathered
+  /// for a moment, so that a client redraws at most a hundred times a second. Smaller changes are sent at once.
+  private static let fewChanges = 4
+  static let gatheringTime = Duration.milliseconds(10)
+
+  func observe(_ call: VarlinkServiceCall) async throws {
+    guard call.wantsMore else { throw VarlinkError.expectedMore }
+    let reads = reads(call)
+    var (observation, summary) = try await observation(of: call, reads)
+    let plan = observation.plan
+
+    observers.withLock { $0 += 1 }
+    defer { observers.withLock { $0 -= 1 } }
+    library.live.lists.beginObserving(plan)
+    defer { library.live.lists.endObserving(plan) }
+    connections.beginStream(call, .init(options: summary, feed: library.live.feed))
+    let send: ListObservation.Send = { [connections] observation, encoded in
+      connections.updateStream(call, token: observation.token)
+      try await call.replyContinuing(encoded: encoded)
+    }
+    try await observation.begin(send)
+    connections.updateStream(call, reached: observation.checkedSequence)
+    while await library.live.feed.next(after: observation.checkedSequence) != nil {
+      // A client that did not read gets one difference when it reads again, instead of all those in between.
+      try await call.drained()
+      try await observation.advance(send)
+      connections.updateStream(call, reached: observation.checkedSequence)
+      if observation.lastChangeCount > Self.fewChanges { try await Task.sleep(for: Self.gatheringTime) }
+    }
+    try Task.checkCancellation()
+    throw library.ended
+  }
+
+  /// The call may contain a million ids. After this, nothing refers to its text, and after ``begin(_:)`` nothing to the
+  /// ids.
+  ///
+  /// - Returns: the observation, and a short form of its options for a person.
+  private func observation(of call: VarlinkServiceCall, _ reads: ClientReads) async throws
+    -> (ListObservation, summary: String?)
+  {
+    defer { call.releaseMessage() }
+    let parameters = try await reads.parameters(call, ObserveRequest.self)
+    let plan = try await reads.read(library.catalog) { reader in
+      if let ids = parameters.sinceIDs, Set(ids).count != ids.count { throw VarlinkError.invalidParameter("sinceIDs") }
+      return try reader.plan(parameters.options ?? FetchOptions())
+    }
+    let observation = ListObservation(of: library.live, reads: reads, plan: plan, request: parameters) { [library] in
+      try await library.endTokens(because: $0)
+    }
+    return (observation, parameters.options?.summary)
+  }
+}

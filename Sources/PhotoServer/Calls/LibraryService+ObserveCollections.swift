@@ -1,0 +1,46 @@
+import PhotoCatalog
+import PhotoContract
+import PhotoIndexer
+import PhotoLive
+import PhotoModel
+import Varlink
+
+// The observation of the list of collections: the list, followed by differences from the state that was last sent to
+// this client.
+extension LibraryService {
+  func observeCollections(_ call: VarlinkServiceCall) async throws {
+    let reads = reads(call)
+    let kinds = try Self.kinds(try await reads.parameters(call, ObserveCollectionsRequest.self).kinds)
+    guard call.wantsMore else { throw VarlinkError.expectedMore }
+
+    observers.withLock { $0 += 1 }
+    defer { observers.withLock { $0 -= 1 } }
+    library.live.collections.beginObserving()
+    defer { library.live.collections.endObserving() }
+    connections.beginStream(call, .init(options: kinds?.summary, feed: library.live.feed))
+    var observation = CollectionListObservation(of: library.live, reads: reads, kinds: kinds)
+    let send: CollectionListObservation.Send = { [connections] observation, encoded in
+      connections.updateStream(call, token: observation.token)
+      try await call.replyContinuing(encoded: encoded)
+    }
+    try await observation.begin(send)
+    connections.updateStream(call, reached: observation.checkedSequence)
+    while await library.live.feed.next(after: observation.checkedSequence) != nil {
+      // This is the same as in `observe(_:)`.
+      try await call.drained()
+      let hasChanged = try await observation.advance(send)
+      connections.updateStream(call, reached: observation.checkedSequence)
+      // While thousands of photos are added, the counts change at most a hundred times a second.
+      if hasChanged { try await Task.sleep(for: Self.gatheringTime) }
+    }
+    try Task.checkCancellation()
+    throw library.ended
+  }
+}
+
+extension Set<AssetCollection.Kind> {
+  /// A short form for a person.
+  fileprivate var summary: String {
+    isEmpty ? "none" : AssetCollection.Kind.allCases.filter(contains).map(\.rawValue).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,79 @@
+import PhotoCatalog
+import PhotoContract
+import PhotoModel
+import Varlink
+
+// Calls for backups and checks of the catalog.
+extension ManageService {
+  func backUp(_ call: VarlinkServiceCall) async throws {
+    let path = try call.shortParameters(BackupRequest.self).path
+    let report = try await keeping { try await $0.backup(to: path.map { try Self.absolute($0) }) }
+    try await call.reply(BackupReply(backup: BackupFile(report)))
+  }
+
+  func listBackups(_ call: VarlinkServiceCall) async throws {
+    let reports = try await keeping { try await $0.backups() }
+    try await call.reply(BackupListReply(backups: reports.map(BackupFile.init)))
+  }
+
+  func restore(_ call: VarlinkServiceCall) async throws {
+    let path = try Self.absolute(try call.shortParameters(RestoreRequest.self).path)
+    let report = try await keeping { try await $0.restore(from: path) }
+    try await call.reply(
+      RestoredBackup(
+        path: report.path, assetCount: report.assetCount, userDataCount: report.userDataCount,
+        previous: BackupFile(report.previous)))
+  }
+
+  func check(_ call: VarlinkServiceCall) async throws {
+    let isDeep = try call.shortParameters(CheckRequest.self).deep ?? false
+    try await call.reply(CatalogCheck(try await keeping { try await $0.check(deep: isDeep) }))
+  }
+
+  private static func absolute(_ path: String) throws -> String {
+    guard FilePath.bytes(path).first == UInt8(ascii: "/") else { throw VarlinkError.invalidParameter("path") }
+    return path
+  }
+
+  /// Runs `body` if there is a library, and translates its errors to those of the interface.
+  private func keeping<Value>(_ body: (any LibraryBackups) async throws -> Value) async throws -> Value {
+    guard let keeping else {
+      throw Self.unavailable("There is no library to look after. Do what `photoctl status` says first.")
+    }
+    do {
+      return try await body(keeping)
+    } catch let error as BackupError {
+      throw Self.contractError(error)
+    } catch  where Catalog.isDamage(error) {
+      throw Self.unavailable(ContractError.damaged)
+    }
+  }
+
+  private static func contractError(_ error: BackupError) -> VarlinkError {
+    return switch error {
+    case .notABackup(let path, let message):
+      VarlinkError("org.photod.manage.NotABackup", PathError(path: path, message: message))
+    case .cannotWrite(let path, let message):
+      VarlinkError("org.photod.manage.CannotWrite", PathError(path: path, message: message))
+    case .storageFull(let message): VarlinkError("org.photod.manage.StorageFull", MessageError(message: message))
+    case .busy(let message): VarlinkError("org.photod.manage.Busy", MessageError(message: message))
+    }
+  }
+}
+
+extension CatalogCheck {
+  fileprivate init(_ report: CheckReport) {
+    self.init(
+      findings: report.findings.map {
+        Finding(severity: $0.severity.rawValue, what: $0.what, place: $0.place, remedy: $0.remedy)
+      }, counts: report.counts)
+  }
+}
+
+extension BackupFile {
+  fileprivate init(_ report: BackupReport) {
+    self.init(
+      path: report.path, date: report.date, byteCount: report.byteCount, assetCount: report.assetCount,
+      isKept: report.isKept)
+  }
+}

@@ -1,0 +1,62 @@
+import PhotoCatalog
+import PhotoContract
+import PhotoLive
+import Varlink
+
+// Replies that are written while they are read, each value once. They need the total beforehand, from `ListTotals`.
+
+extension CatalogReader {
+  /// The reply to Fetch with as many of these assets as fit, at least one.
+  ///
+  /// - Returns: the reply, and the number of ids that it covers.
+  func fetchReply(_ ids: ArraySlice<Int64>, token: String, total: Int, offset: Int) throws
+    -> (encoded: VarlinkEncoded, taken: Int)
+  {
+    try assetsReply(ids, besides: 0) { writer, _ in
+      writer.member("offset", offset)
+      writer.member("token", token)
+      writer.member("total", total)
+    }
+  }
+
+  /// The reply to GetAssets. An id that does not occur in it did not fit.
+  func getAssetsReply(_ ids: [Int64]) throws -> VarlinkEncoded {
+    let token = try token().description
+    return try assetsReply(ids[...], besides: ids.count * ReplyLimits.bytesPerID) { writer, missing in
+      writer.member("missing", missing)
+      writer.member("token", token)
+    }.encoded
+  }
+
+  /// - Parameters:
+  ///   - byteCount: the size of the other members, apart from some hundred bytes.
+  ///   - others: writes the members after `assets`. It gets the ids without an asset.
+  private func assetsReply(
+    _ ids: ArraySlice<Int64>, besides byteCount: Int, _ others: (inout JSONWriter, [Int64]) -> Void
+  ) throws -> (encoded: VarlinkEncoded, taken: Int) {
+    let room = ReplyLimits.maximumBytes - byteCount - 512
+    var writer = JSONWriter(capacity: min(ReplyLimits.maximumBytes, byteCount + (1 + ids.count) * 1024))
+    var taken = 0
+    try writer.object { writer in
+      var missing: [Int64] = []
+      writer.name("assets")
+      try writer.array { (taken, missing) = try write(ids, to: &$0, upTo: room) }
+      others(&writer, missing)
+    }
+    return (VarlinkEncoded(writer.bytes), taken)
+  }
+}
+
+extension VarlinkEncoded {
+  /// A reply to FetchIDs.
+  static func idPage(_ ids: [Int64], token: String, total: Int, offset: Int) -> VarlinkEncoded {
+    var writer = JSONWriter(capacity: 512 + ids.count * ReplyLimits.bytesPerID)
+    writer.object {
+      $0.member("ids", ids)
+      $0.member("offset", offset)
+      $0.member("token", token)
+      $0.member("total", total)
+    }
+    return VarlinkEncoded(writer.bytes)
+  }
+}

@@ -1,0 +1,54 @@
+import PhotoContract
+import PhotoIndexer
+import PhotoLive
+import PhotoModel
+import Varlink
+
+/// `org.photod.library` without a library. Its status and its errors have the reason.
+package final class DegradedService: VarlinkInterface {
+  package let name = "org.photod.library"
+  package let definition = InterfaceDefinition.library
+  package let bounds = RequestBounds.library.mapValues(VarlinkBound.init)
+  private let status: @Sendable () -> LibraryStatus
+  /// Advances when the status changes.
+  private let feed: ChangeFeed
+
+  package init(reasons: [String], version: String) {
+    let status = LibraryStatus(state: .degraded, library: "", token: "", version: version, warnings: reasons)
+    self.status = { status }
+    feed = ChangeFeed(sequence: 0)
+  }
+
+  /// For the time while the library is being opened.
+  package init(opening progress: OpeningProgress) {
+    status = { progress.status }
+    feed = progress.feed
+  }
+
+  package func respond(to call: VarlinkServiceCall) async throws {
+    // The keys are the same for every library.
+    if call.method == "ListKeys" { return try await call.reply(ListKeys.current) }
+    var version = feed.sequence
+    let status = status()
+    guard call.method == "Status" else {
+      throw ContractError.unavailable(
+        status.state == .opening
+          ? "The catalog is being brought up to date. `photoctl status` shows how far it is; go on when it is live."
+          : status.warnings.joined(separator: " "))
+    }
+    guard call.wantsMore else {
+      try await call.reply(StatusReply(status: status))
+      return
+    }
+    try await call.replyContinuing(StatusReply(status: status))
+    while let next = await feed.next(after: version) {
+      version = next
+      try await call.drained()
+      try await call.replyContinuing(StatusReply(status: self.status()))
+      // This limits the replies to ten a second.
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    // The status no longer changes, so this waits until the connection or the service ends.
+    try await Task.sleep(for: .seconds(Int64.max / 2))
+  }
+}

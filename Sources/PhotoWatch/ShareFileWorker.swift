@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Logging
+import Synchronization
+import WatchRecords
+import WorkerProcess
+
+/// Looks at and reads the files of one share, in a separate process (`photod-watch --files`). photod itself never opens
+/// them, so it never waits for the share.
+///
+/// The process passes bytes rather than descriptors. Reading from a share's descriptor may block just like opening a
+/// file, and a thread that blocks in the kernel would keep photod from ending. Nearly all files have their metadata in
+/// the first 64 KiB, so most need one call.
+package final class ShareFileWorker: WorkerDialogue {
+  /// A waiting caller.
+  private final class Caller: Sendable {
+    let answered = DispatchSemaphore(value: 0)
+    let answer = Mutex<FileAnswer?>(nil)
+  }
+
+  private struct State {
+    var outgoing: [UInt8] = []
+    /// In the order of the calls. nil for a caller that no longer waits.
+    var callers: [Caller?] = []
+    /// The share did not answer a call in time, and has not answered since.
+    var isSilent = false
+  }
+
+  /// The time that one caller waits. Until the share answers again, no other caller waits at all.
+  package static let patience = Duration.seconds(2)
+  /// A process that does not answer for this long is replaced. The next process tests whether the share is back.
+  static let longestSilence = Duration.seconds(10)
+
+  private let root: [UInt8]
+  private let logger: Logger
+  private let state = Mutex(State())
+  private let assembler = Mutex(FrameAssembler())
+  private let worker = Worker()
+
+  init(root: [UInt8], logger: Logger) {
+    self.root = root
+    self.logger = logger
+  }
+
+  func start(executable: String) throws {
+    try worker.start(
+      Worker.Configuration(
+        name: "photod-watch", executable: executable, arguments: ["--files"], longestSilence: Self.longestSilence,
+        endPatience: .milliseconds(500)),
+      dialogue: self, logger: logger)
+  }
+
+  /// The process that runs now, or nil.
+  package var processID: pid_t? { worker.processID }
+
+  func endSoon() { if !worker.endSoon() { finish() } }
+
+  func stop() async { await worker.stop() }
+
+  /// Makes a call, and waits for at most `patience`.
+  /// - Returns: nil if the share did not answer.
+  package func ask(_ call: FileCall) -> FileAnswer? {
+    let caller = Caller()
+    let isAsked = state.withLock { state in
+      guard !state.isSilent else { return false }
+      state.outgoing += WatchStream.frame(call)
+      state.callers.append(caller)
+      return true
+    }
+    guard isAsked else { return nil }
+    worker.wake()
+    let (seconds, attoseconds) = Self.patience.components
+    let limit = DispatchTime.now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
+    if caller.answered.wait(timeout: limit) == .timedOut {
+      state.withLock { state in
+        guard let position = state.callers.firstIndex(where: { $0 === caller }) else { return }
+        state.callers[position] = nil
+        state.isSilent = true
+      }
+    }
+    return caller.answer.withLock { $0 }
+  }
+
+  /// Whether the share answers. A call finds out.
+  package var answers: Bool { ask(.look(path: root)) != nil }
+
+  // MARK: - WorkerDialogue
+
+  package var isFull: Bool { false }
+  package var expectsWords: Bool { state.withLock { !$0.callers.isEmpty } }
+
+  package func begin(session: Int) -> [UInt8] {
+    assembler.withLock { $0 = FrameAssembler() }
+    return state.withLock { state in
+      defer { state.outgoing = [] }
+      if state.isSilent {
+        // Any answer shows that the share is back.
+        state.outgoing = WatchStream.frame(.look(path: root))
+        state.callers = [nil]
+      }
+      return WatchStream.greeting + state.outgoing
+    }
+  }
+
+  package func takeOutgoing() -> [UInt8] {
+    state.withLock { state in
+      defer { state.outgoing = [] }
+      return state.outgoing
+    }
+  }
+
+  package func hear(_ bytes: UnsafeRawBufferPointer) -> String? {
+    do {
+      return try assembler.withLock { assembler in
+        assembler.append(bytes)
+        while let payload = try assembler.next() {
+          guard take(try FileAnswer(payload)) else { return "it answered what was not asked" }
+        }
+        return nil
+      }
+    } catch {
+      return "it said what can't be understood (\(error))"
+    }
+  }
+
+  private func take(_ answer: FileAnswer) -> Bool {
+    state.withLock { state in
+      guard !state.callers.isEmpty else { return false }
+      state.isSilent = false
+      if let caller = state.callers.removeFirst() {
+        caller.answer.withLock { $0 = answer }
+        caller.answered.signal()
+      }
+      return true
+    }
+  }
+
+  package func note(complaint line: String) {
+    logger.warning("photod-watch says", metadata: ["line": "\(line)"])
+  }
+
+  package func end(session: Int, reason: String, isSilent: Bool) {
+    logger.error("photod-watch died", metadata: ["reason": "\(reason)", "session": "\(session)"])
+    release(isSilent: isSilent)
+  }
+
+  package func finish() { release(isSilent: true) }
+
+  /// Releases all callers, because no more answers come.
+  private func release(isSilent: Bool) {
+    state.withLock { state in
+      for caller in state.callers { caller?.answered.signal() }
+      (state.callers, state.outgoing) = ([], [])
+      if isSilent { state.isSilent = true }
+    }
+  }
+}

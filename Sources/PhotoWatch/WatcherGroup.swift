@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logging
+import Synchronization
+import WatchRecords
+
+/// All watched roots. Those on drives of this machine share one photod-watch, and each root on a share has its own.
+///
+/// A share is a network or FUSE file system. Only the mount table decides, because a look at the root itself could
+/// block. If a share does not answer, only its own photod-watch waits.
+package final class WatcherGroup: WatchSource {
+  private struct Share {
+    let path: [UInt8]
+    let watcher: Watcher
+    let files: ShareFileWorker
+  }
+
+  private struct State {
+    /// By root number.
+    var shares: [UInt16: Share] = [:]
+    var roots: [WatchRoot] = []
+    var ignoredPatterns: [[UInt8]]
+    /// Shares whose roots were removed, while their processes end.
+    var ending: [Share] = []
+    var lastLane = 0
+    var isStarted = false
+    var isStopped = false
+  }
+
+  /// A share does not answer if its photod-watch sends nothing for this long. A healthy one sends something every ten
+  /// seconds.
+  package static let longestShareSilence = Duration.seconds(20)
+
+  package let lanes: AsyncStream<WatchLane>
+  private let newLanes: AsyncStream<WatchLane>.Continuation
+  private let configuration: Watcher.Configuration
+  private let logger: Logger
+  private let requests = RequestNumbers()
+  private let mountTable: @Sendable () -> MountTable
+  private let drives: Watcher
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - configuration: for each photod-watch. Its roots are ignored; `setRoots` sets them.
+  ///   - mountTable: returns the current mount table.
+  package init(
+    configuration: Watcher.Configuration, logger: Logger,
+    mountTable: @escaping @Sendable () -> MountTable = { CurrentMounts.shared.table }
+  ) {
+    var common = configuration
+    common.roots = []
+    common.place = .drives
+    self.configuration = common
+    self.logger = logger
+    self.mountTable = mountTable
+    (lanes, newLanes) = AsyncStream.makeStream()
+    drives = Watcher(configuration: common, lane: 0, requests: requests, logger: logger)
+    state = Mutex(State(ignoredPatterns: common.ignoredPatterns))
+    open(drives)
+  }
+
+  private func open(_ watcher: Watcher) {
+    newLanes.yield(
+      WatchLane(
+        number: watcher.lane, roots: { Set(watcher.state.withLock { $0.roots.map(\.number) }) },
+        nextInput: { await watcher.nextInput() }))
+  }
+
+  package func start() throws {
+    try drives.start()
+    try state.withLock { state in
+      state.isStarted = true
+      for share in state.shares.values { try start(share) }
+    }
+  }
+
+  private func start(_ share: Share) throws {
+    try share.watcher.start()
+    try share.files.start(executable: try configuration.executable ?? WatchExecutable.find())
+  }
+
+  package func setRoots(_ roots: [WatchRoot]) {
+    let mounts = mountTable()
+    state.withLock { state in
+      guard !state.isStopped else { return }
+      let (before, after) = (Set(state.roots.map(\.number)), Set(roots.map(\.number)))
+      for (number, share) in state.shares where !after.contains(number) {
+        state.shares[number] = nil
+        share.watcher.endSoon()
+        share.files.endSoon()
+        state.ending.append(share)
+      }
+      // A root that is already watched stays with its photod-watch, because its records must keep their order.
+      for root in roots where !before.contains(root.number) && mounts.isOnShare(root.path) { addShare(root, &state) }
+      state.roots = roots
+      drives.setRoots(roots.filter { state.shares[$0.number] == nil })
+    }
+  }
+
+  private func addShare(_ root: WatchRoot, _ state: inout State) {
+    var configuration = configuration
+    configuration.roots = [root]
+    configuration.ignoredPatterns = state.ignoredPatterns
+    configuration.place = .share
+    configuration.longestSilence = min(configuration.longestSilence, Self.longestShareSilence)
+    state.lastLane += 1
+    let share = Share(
+      path: root.path,
+      watcher: Watcher(configuration: configuration, lane: state.lastLane, requests: requests, logger: logger),
+      files: ShareFileWorker(root: root.path, logger: logger))
+    state.shares[root.number] = share
+    open(share.watcher)
+    guard state.isStarted else { return }
+    do {
+      try start(share)
+    } catch {
+      logger.error("share not watched", metadata: ["error": "\(error)"])
+      // No sync must wait for it.
+      state.shares[root.number] = nil
+      share.watcher.endSoon()
+      share.files.endSoon()
+    }
+  }
+
+  /// The photod-watch that watches a root now, or nil.
+  package func watchProcessID(ofRoot number: UInt16) -> pid_t? {
+    (state.withLock { $0.shares[number]?.watcher } ?? drives).processID
+  }
+
+  /// Whether photod itself or a share's process must look at a path.
+  package func access(to path: [UInt8]) -> FileAccess {
+    let share = state.withLock { state in
+      let root = state.roots.filter { Self.contains($0.path, path) }.max { $0.path.count < $1.path.count }
+      return root.flatMap { state.shares[$0.number] }
+    }
+    if let share { return .share(share.files) }
+    // It may be on a share that is no longer configured, or on one that is mounted below a root on a drive.
+    return mountTable().isOnShare(path) ? .none : .direct
+  }
+
+  private static func contains(_ root: [UInt8], _ path: [UInt8]) -> Bool {
+    path.starts(with: root)
+      && (path.count == root.count || root.last == UInt8(ascii: "/") || path[root.count] == UInt8(ascii: "/"))
+  }
+
+  @discardableResult
+  package func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32 {
+    (state.withLock { $0.shares[root]?.watcher } ?? drives).rescan(root: root, directory: directory)
+  }
+
+  @discardableResult
+  package func sync(number: UInt64) -> Set<Int> {
+    state.withLock { state in
+      state.shares.values.reduce(into: drives.sync(number: number)) { $0.formUnion($1.watcher.sync(number: number)) }
+    }
+  }
+
+  package func setIgnoredPatterns(_ patterns: [[UInt8]]) {
+    state.withLock { state in
+      state.ignoredPatterns = patterns
+      for share in state.shares.values { share.watcher.setIgnoredPatterns(patterns) }
+    }
+    drives.setIgnoredPatterns(patterns)
+  }
+
+  package func stop() async {
+    let shares = state.withLock { state in
+      state.isStopped = true
+      defer { state.ending = [] }
+      return state.shares.values + state.ending
+    }
+    newLanes.finish()
+    // All of them are told to end before any is awaited, because each may hang.
+    drives.endSoon()
+    for share in shares {
+      share.watcher.endSoon()
+      share.files.endSoon()
+    }
+    await drives.stop()
+    for share in shares {
+      await share.watcher.stop()
+      await share.files.stop()
+    }
+  }
+}
+
+extension MountTable {
+  /// The current mount table; empty if it can't be read.
+  package static func current() -> MountTable {
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return MountTable([]) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { return MountTable(bytes) }
+      bytes += buffer[..<count]
+    }
+  }
+}

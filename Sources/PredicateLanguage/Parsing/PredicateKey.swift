@@ -1,0 +1,99 @@
+/// A field of an asset that a predicate may name. The raw value is its name.
+package enum PredicateKey: String, Hashable, Sendable, CaseIterable {
+  case id, mediaType
+  case creationDate, creationDateSource, modificationDate, addedDate
+  case pixelWidth, pixelHeight, orientation, durationSeconds
+  case title, caption, rating
+  case isFavorite, isHidden, isTrashed
+  case burstIdentifier, available
+  case cameraMake = "camera.make"
+  case cameraModel = "camera.model"
+  case cameraLens = "camera.lens"
+  case cameraExposureSeconds = "camera.exposureSeconds"
+  case cameraFNumber = "camera.fNumber"
+  case cameraISO = "camera.iso"
+  case cameraFocalLengthMillimeters = "camera.focalLengthMillimeters"
+  case cameraFlashFired = "camera.flashFired"
+  case locationLatitude = "location.latitude"
+  case locationLongitude = "location.longitude"
+  case locationAltitude = "location.altitude"
+  // The fields of the first resource.
+  case filename, path, byteCount, contentType
+  // Lists: of the keywords, and of all resources including the first.
+  case keywords
+  case resourcesPath = "resources.path"
+  case resourcesFilename = "resources.filename"
+  case resourcesByteCount = "resources.byteCount"
+  case resourcesContentType = "resources.contentType"
+  // The lengths of the lists.
+  case keywordsCount = "keywords.@count"
+  case resourcesCount = "resources.@count"
+
+  /// The type of a key's value, or of each value in its list.
+  package enum ValueType: Hashable, Sendable {
+    case boolean, integer, real, string, date, mediaType, dateSource
+
+    package var isNumber: Bool { self == .integer || self == .real }
+    /// Whether a value can be less than another. Texts are ordered by their scalars.
+    package var isOrdered: Bool { self != .boolean && self != .mediaType && self != .dateSource }
+  }
+
+  package var valueType: ValueType {
+    switch self {
+    case .isFavorite, .isHidden, .isTrashed, .available, .cameraFlashFired: .boolean
+    case .id, .pixelWidth, .pixelHeight, .orientation, .rating, .cameraISO, .byteCount, .resourcesByteCount,
+      .keywordsCount, .resourcesCount:
+      .integer
+    case .durationSeconds, .cameraExposureSeconds, .cameraFNumber, .cameraFocalLengthMillimeters, .locationLatitude,
+      .locationLongitude, .locationAltitude:
+      .real
+    case .title, .caption, .burstIdentifier, .cameraMake, .cameraModel, .cameraLens, .filename, .path, .contentType,
+      .keywords, .resourcesPath, .resourcesFilename, .resourcesContentType:
+      .string
+    case .creationDate, .modificationDate, .addedDate: .date
+    case .mediaType: .mediaType
+    case .creationDateSource: .dateSource
+    }
+  }
+
+  /// Whether an asset has a list of values for this key.
+  package var isList: Bool { self == .keywords || isOfEveryResource }
+
+  /// Whether this is a list of all resources. It is never empty, and a comparison without a quantifier means `ANY`.
+  package var isOfEveryResource: Bool {
+    switch self {
+    case .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType: true
+    default: false
+    }
+  }
+}
+
+extension PredicateKey.ValueType {
+  /// A description of a literal of this type, for messages.
+  var expectation: String {
+    switch self {
+    case .boolean: "true or false"
+    case .integer, .real: "a number"
+    case .string: "a text in quotes"
+    case .date: "a date in quotes, such as '2024-07' or '2024-07-21T10:00'"
+    case .mediaType: "one of 'image', 'video', 'audio', 'unknown'"
+    case .dateSource: "one of 'user', 'metadata', 'filename', 'file'"
+    }
+  }
+
+  var isWrittenInQuotes: Bool {
+    switch self {
+    case .string, .date, .mediaType, .dateSource: true
+    case .boolean, .integer, .real: false
+    }
+  }
+
+  /// The operators for this type, for messages.
+  var operators: String {
+    switch self {
+    case .boolean, .mediaType, .dateSource: "==, != or IN"
+    case .integer, .real, .date: "==, !=, <, <=, >, >=, IN or BETWEEN"
+    case .string: "==, !=, <, <=, >, >=, CONTAINS, BEGINSWITH, ENDSWITH, LIKE, MATCHES or IN"
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import NIOCore
+
+/// A call as it came: its own fields read, its parameters only found.
+struct CallEnvelope {
+  let method: String
+  /// Where the parameters object is in the message; nil when it was left out or null.
+  let parameters: Range<Int>?
+  let more: Bool
+  let oneway: Bool
+  let upgrade: Bool
+
+  /// Why a message is no call.
+  enum Failure: Error, Equatable {
+    case syntax(JSONSyntaxError)
+    /// A field of the message is missing or has the wrong type. `oneway` where the message said so: it gets no answer.
+    case field(String, oneway: Bool)
+  }
+
+  static func reading(_ message: ByteBuffer) -> Result<CallEnvelope, Failure> {
+    Result { () throws(Failure) in try CallEnvelope(message) }
+  }
+
+  init(_ message: ByteBuffer) throws(Failure) {
+    let members: [String: JSONScanner.Member]
+    do {
+      members = try JSONScanner.members(
+        ["method", "parameters", "more", "oneway", "upgrade"], of: message.readableBytesUInt8Span)
+    } catch { throw .syntax(error) }
+
+    oneway = try Self.flag("oneway", members, oneway: false)
+    more = try Self.flag("more", members, oneway: oneway)
+    upgrade = try Self.flag("upgrade", members, oneway: oneway)
+    guard let method = members["method"], let name = message.string(of: method), !name.isEmpty else {
+      throw .field("method", oneway: oneway)
+    }
+    self.method = name
+    switch members["parameters"] {
+    case nil: parameters = nil
+    case let member? where member.kind == .null: parameters = nil
+    case let member? where member.kind == .object: parameters = member.range
+    default: throw .field("parameters", oneway: oneway)
+    }
+  }
+
+  private static func flag(
+    _ name: String, _ members: [String: JSONScanner.Member], oneway: Bool
+  ) throws(Failure) -> Bool {
+    switch members[name]?.kind {
+    case nil, .null: return false
+    case .bool(let value): return value
+    default: throw .field(name, oneway: oneway)
+    }
+  }
+
+  /// The bytes of a call, NUL included.
+  static func encode(method: String, parameters: ByteBuffer, more: Bool = false, oneway: Bool = false) -> ByteBuffer {
+    var buffer = ByteBuffer()
+    buffer.reserveCapacity(parameters.readableBytes + method.utf8.count + 64)
+    buffer.writeString("{\"method\":")
+    buffer.writeJSONString(method)
+    if more { buffer.writeString(",\"more\":true") }
+    if oneway { buffer.writeString(",\"oneway\":true") }
+    buffer.writeString(",\"parameters\":")
+    buffer.writeImmutableBuffer(parameters)
+    buffer.writeString("}\0")
+    return buffer
+  }
+}
+
+/// A reply as it came.
+struct ReplyEnvelope {
+  let message: ByteBuffer
+  let parameters: Range<Int>?
+  let continues: Bool
+
+  /// - Throws: `VarlinkError` when the reply is an error; `VarlinkClientError.malformedReply` when it is none at all.
+  init(_ message: ByteBuffer) throws {
+    self.message = message
+    let members: [String: JSONScanner.Member]
+    do {
+      members = try JSONScanner.members(["parameters", "continues", "error"], of: message.readableBytesUInt8Span)
+    } catch {
+      throw VarlinkClientError.malformedReply("\(error.reason) at byte \(error.offset)")
+    }
+    switch members["parameters"] {
+    case nil: parameters = nil
+    case let member? where member.kind == .null: parameters = nil
+    case let member? where member.kind == .object: parameters = member.range
+    default: throw VarlinkClientError.malformedReply("parameters is no object")
+    }
+    switch members["continues"]?.kind {
+    case nil, .null: continues = false
+    case .bool(let value): continues = value
+    default: throw VarlinkClientError.malformedReply("continues is no bool")
+    }
+    if let member = members["error"], member.kind != .null {
+      guard let name = message.string(of: member) else {
+        throw VarlinkClientError.malformedReply("error is no string")
+      }
+      throw VarlinkError(name, encodedParameters: parameterBytes)
+    }
+  }
+
+  /// The parameters object's own bytes.
+  var parameterBytes: [UInt8] {
+    guard let parameters else { return Array("{}".utf8) }
+    return message.getBytes(at: message.readerIndex + parameters.lowerBound, length: parameters.count) ?? []
+  }
+
+  func decode<R: Decodable>(_ type: R.Type) throws -> R {
+    do {
+      return try JSONCoding.decode(type, from: message, at: parameters)
+    } catch let error as DecodingError {
+      throw VarlinkClientError.malformedReply("\(error)")
+    }
+  }
+
+  /// The parts of a reply, NUL included, to be written one after the other. Large parameters are not copied, so one
+  /// encoded value goes to many connections and is in memory once.
+  static func encode(parameters: ByteBuffer, continues: Bool) -> [ByteBuffer] {
+    if parameters.readableBytes > 16 << 10 { return [start, parameters, continues ? continuingEnd : end] }
+    var buffer = ByteBuffer()
+    buffer.reserveCapacity(parameters.readableBytes + 40)
+    buffer.writeImmutableBuffer(start)
+    buffer.writeImmutableBuffer(parameters)
+    buffer.writeImmutableBuffer(continues ? continuingEnd : end)
+    return [buffer]
+  }
+
+  static func encode(error: VarlinkError) -> [ByteBuffer] {
+    var buffer = ByteBuffer()
+    buffer.writeString("{\"error\":")
+    buffer.writeJSONString(error.name)
+    buffer.writeString(",\"parameters\":")
+    buffer.writeBytes(error.parameters)
+    buffer.writeString("}\0")
+    return [buffer]
+  }
+
+  private static let start = ByteBuffer(string: "{\"parameters\":")
+  private static let end = ByteBuffer(string: "}\0")
+  private static let continuingEnd = ByteBuffer(string: ",\"continues\":true}\0")
+}
+
+extension ByteBuffer {
+  /// The string that a member of this message is; nil for another kind, and for escapes that mean no text (half a
+  /// surrogate pair).
+  fileprivate func string(of member: JSONScanner.Member) -> String? {
+    guard member.kind == .string else { return nil }
+    if member.hasEscapes {
+      do {
+        return try JSONCoding.decode(String.self, from: self, at: member.range)
+      } catch { return nil }
+    }
+    return getString(at: readerIndex + member.range.lowerBound + 1, length: member.range.count - 2)
+  }
+
+  /// A quoted string. Names of methods and errors are plain ASCII; anything else is escaped by the rules all the same.
+  fileprivate mutating func writeJSONString(_ string: String) {
+    writeInteger(UInt8(ascii: "\""))
+    for byte in string.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        writeInteger(UInt8(ascii: "\\"))
+        writeInteger(byte)
+      case 0..<0x20:
+        writeString(byte < 0x10 ? "\\u000" : "\\u00")
+        writeString(String(byte, radix: 16))
+      default:
+        writeInteger(byte)
+      }
+    }
+    writeInteger(UInt8(ascii: "\""))
+  }
+}

@@ -1,0 +1,268 @@
+import NIOCore
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Who gets the messages of a channel. Called on its event loop; must not block.
+protocol MessageSink: AnyObject, Sendable {
+  /// Returns false to have the socket left alone until `resumeReading()`.
+  func receive(_ frame: MessageFramer.Frame) -> Bool
+  /// Nothing more will come: the peer shut down its sending side, or the channel is closed.
+  func inputEnded()
+}
+
+/// One connection as tasks see it: whole messages, and writing that waits for the reader on the other side.
+final class MessageChannel: Sendable {
+  let channel: any Channel
+  private let handler: NIOLoopBound<MessageHandler>
+  private let closing = OneShot<Void>()
+  let traffic = Traffic()
+  private let share: MessageShare?
+
+  /// Bytes that went over a connection, readable from any thread.
+  final class Traffic: Sendable {
+    fileprivate let received = Atomic(0)
+    fileprivate let written = Atomic(0)
+    fileprivate let unsent = Atomic(0)
+
+    /// Read from the socket.
+    var bytesReceived: Int { received.load(ordering: .relaxed) }
+    /// Given to the kernel.
+    var bytesSent: Int { max(0, written.load(ordering: .relaxed) - bytesUnsent) }
+    /// Waiting here for the reader.
+    var bytesUnsent: Int { max(0, unsent.load(ordering: .relaxed)) }
+  }
+
+  /// Bytes that may wait for a reader before senders are suspended: memory a connection is this and one message.
+  static let writeBufferBytes = 1 << 20
+
+  /// Must be called on the channel's event loop, before it is active.
+  ///
+  /// - Parameter share: of a service's memory; nil for a client.
+  init(
+    _ channel: any Channel, maximumMessageBytes: Int, sink: any MessageSink, share: MessageShare? = nil
+  ) throws {
+    self.share = share
+    let handler = MessageHandler(maximumMessageBytes: maximumMessageBytes, sink: sink, traffic: traffic, share: share)
+    self.channel = channel
+    self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+    try channel.pipeline.syncOperations.addHandler(handler)
+    let options = channel.syncOptions
+    try options?.setOption(.allowRemoteHalfClosure, value: true)
+    try options?.setOption(
+      .writeBufferWaterMark, value: .init(low: Self.writeBufferBytes / 4, high: Self.writeBufferBytes))
+    try options?.setOption(
+      .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: 256 << 10))
+    channel.closeFuture.whenComplete { [closing] _ in closing.complete(.success(())) }
+  }
+
+  /// Writes the parts of one message and returns once the channel is below its water mark again.
+  ///
+  /// - Throws: `CancellationError` when the channel is closed, or the task is cancelled while it waits (the message is
+  ///   on its way then all the same).
+  func send(_ parts: [ByteBuffer]) async throws {
+    try await enqueue(parts).value()
+  }
+
+  /// As `send`, without waiting. Messages are written in the order of these calls.
+  @discardableResult
+  func enqueue(_ parts: [ByteBuffer]) -> OneShot<Void> {
+    let sent = OneShot<Void>()
+    channel.eventLoop.execute { [handler] in handler.value.send(parts, sent) }
+    return sent
+  }
+
+  /// Returns once all that was sent is with the kernel: nothing waits here for the reader.
+  ///
+  /// - Throws: as ``send(_:)``.
+  func drained() async throws {
+    guard traffic.bytesUnsent > 0 else { return }
+    let drained = OneShot<Void>()
+    channel.eventLoop.execute { [handler] in handler.value.drained(drained) }
+    try await drained.value()
+  }
+
+  /// About what the kernel has of what was sent, and the peer has not read: with what the kernel adds to each piece.
+  func bytesInSocket() async -> Int {
+    guard let provider = channel as? any SocketOptionProvider else { return 0 }
+    let found: EventLoopFuture<SocketMemory> = provider.unsafeGetSocketOption(
+      level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_MEMINFO))
+    do { return Int(try await found.get().sent) } catch { return 0 }  // closed meanwhile
+  }
+
+  /// A message that the sink was given is not needed any more.
+  func release(_ byteCount: Int) { share?.addCalls(-byteCount) }
+
+  /// After the sink said that it has enough: it can take more.
+  func resumeReading() {
+    channel.eventLoop.execute { [handler] in handler.value.resumeReading() }
+  }
+
+  /// Waits until the channel is closed, or the task is cancelled. One task, once.
+  func closed() async {
+    do { try await closing.value() } catch {}
+  }
+
+  /// Closes once everything written so far is with the kernel, and returns then; when the task is cancelled, at once.
+  func flushAndClose() async {
+    await withTaskCancellationHandler {
+      do {
+        try await channel.writeAndFlush(ByteBuffer()).get()
+      } catch {
+        // It is closed already; what was unsent had nobody to read it.
+      }
+    } onCancel: {
+      close()
+    }
+    close()
+  }
+
+  /// Closes at once; what is unsent is dropped.
+  func close() {
+    channel.close(promise: nil)
+  }
+}
+
+/// What SO_MEMINFO of socket(7) fills: `SK_MEMINFO_…` of linux/sock_diag.h, in that order.
+private struct SocketMemory: Sendable {
+  var received: UInt32 = 0
+  var receiveBuffer: UInt32 = 0
+  /// Of a Unix socket what its peer has yet to read.
+  var sent: UInt32 = 0
+  var rest: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0, 0, 0)
+}
+
+/// Frames messages, gates reading, and lets senders wait. Lives on the channel's event loop.
+private final class MessageHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private var framer: MessageFramer
+  private let sink: any MessageSink
+  private let traffic: MessageChannel.Traffic
+  private let share: MessageShare?
+  private var context: ChannelHandlerContext?
+  /// The sink has enough.
+  private var isPaused = false
+  /// A read was asked for while paused; it is made up for on resuming.
+  private var heldBackRead = false
+  /// Senders to be resumed when the channel is writable again.
+  private var waitingSenders: [OneShot<Void>] = []
+
+  init(
+    maximumMessageBytes: Int, sink: any MessageSink, traffic: MessageChannel.Traffic, share: MessageShare?
+  ) {
+    self.traffic = traffic
+    self.share = share
+    framer = MessageFramer(maximumMessageBytes: maximumMessageBytes)
+    self.sink = sink
+  }
+
+  func send(_ parts: [ByteBuffer], _ sent: OneShot<Void>) {
+    guard let context, context.channel.isActive else {
+      sent.complete(.failure(CancellationError()))
+      return
+    }
+    let byteCount = parts.reduce(0) { $0 + $1.readableBytes }
+    traffic.unsent.add(byteCount, ordering: .relaxed)
+    traffic.written.add(byteCount, ordering: .relaxed)
+    // The last is with the kernel when all are.
+    let isSent = context.eventLoop.makePromise(of: Void.self)
+    isSent.futureResult.whenComplete { [traffic, share] _ in
+      traffic.unsent.subtract(byteCount, ordering: .relaxed)
+      share?.removeReply(parts)
+    }
+    share?.addReply(parts)
+    for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
+    if let last = parts.last { context.write(wrapOutboundOut(last), promise: isSent) } else { isSent.succeed() }
+    context.flush()
+    // Flushing may have closed the channel; the context is gone then.
+    if self.context == nil {
+      sent.complete(.failure(CancellationError()))
+    } else if context.channel.isWritable {
+      sent.complete(.success(()))
+    } else {
+      waitingSenders.append(sent)
+    }
+  }
+
+  func drained(_ drained: OneShot<Void>) {
+    guard let context, context.channel.isActive else {
+      drained.complete(.failure(CancellationError()))
+      return
+    }
+    // The kernel takes it after all that was written before.
+    let isSent = context.eventLoop.makePromise(of: Void.self)
+    isSent.futureResult.whenComplete { result in
+      switch result {
+      case .success: drained.complete(.success(()))
+      case .failure: drained.complete(.failure(CancellationError()))
+      }
+    }
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: isSent)
+  }
+
+  func resumeReading() {
+    isPaused = false
+    guard heldBackRead, let context else { return }
+    heldBackRead = false
+    context.read()
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    endWaiting(.failure(CancellationError()))
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if isPaused { heldBackRead = true } else { context.read() }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let bytes = unwrapInboundIn(data)
+    traffic.received.add(bytes.readableBytes, ordering: .relaxed)
+    var byteCount = -framer.pendingByteCount
+    framer.push(bytes)
+    defer { share?.addCalls(byteCount + framer.pendingByteCount) }
+    while let frame = framer.next() {
+      byteCount += frame.byteCount
+      if !sink.receive(frame) { isPaused = true }
+      if frame == .hopeless { return context.close(promise: nil) }
+    }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { endWaiting(.success(())) }
+    context.fireChannelWritabilityChanged()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .inputClosed? = event as? ChannelEvent { sink.inputEnded() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    sink.inputEnded()
+    endWaiting(.failure(CancellationError()))
+    if let share { share.memory.close(share.connection) }
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A peer that went away; there is nobody to tell.
+    context.close(promise: nil)
+  }
+
+  private func endWaiting(_ result: Result<Void, any Error>) {
+    let senders = waitingSenders
+    waitingSenders = []
+    for sender in senders { sender.complete(result) }
+  }
+}

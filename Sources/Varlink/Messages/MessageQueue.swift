@@ -1,0 +1,103 @@
+import NIOCore
+import Synchronization
+
+/// The messages of one connection that nobody has taken yet: filled on the event loop, emptied by one task.
+///
+/// Bounded: once it holds `maximumCount` messages or `maximumBytes`, `receive` says so and the socket is not read any
+/// more until half of that was taken. What a single read delivered beyond it is still kept.
+final class MessageQueue: MessageSink {
+  private struct State {
+    var frames = CircularBuffer<MessageFramer.Frame>()
+    var bytes = 0
+    var isFull = false
+    var hasEnded = false
+    var waiter: OneShot<MessageFramer.Frame?>?
+    /// The time of the last change between having work and having none; nil while the consumer works on a message.
+    var idleSince: NIODeadline? = .now()
+  }
+
+  private let state = Mutex(State())
+  private let maximumCount: Int
+  private let maximumBytes: Int
+
+  init(maximumCount: Int, maximumBytes: Int) {
+    self.maximumCount = maximumCount
+    self.maximumBytes = maximumBytes
+  }
+
+  /// Since when the consumer has been waiting for a whole message; nil while it works on one.
+  var idleSince: NIODeadline? { state.withLock { $0.idleSince } }
+
+  /// How many messages were begun or wait, and since when there have been none; nil while there is one.
+  var work: (count: Int, noneSince: NIODeadline?) {
+    state.withLock { state in
+      let count = state.frames.count + (state.idleSince == nil ? 1 : 0)
+      return (count, count == 0 ? state.idleSince : nil)
+    }
+  }
+
+  /// Adds one; false when the socket should be left alone for now.
+  func receive(_ frame: MessageFramer.Frame) -> Bool {
+    state.withLock { state in
+      guard !state.hasEnded else { return true }
+      if let waiter = state.waiter {
+        state.waiter = nil
+        if waiter.complete(.success(frame)) {
+          state.idleSince = nil
+          return true
+        }
+      }
+      state.frames.append(frame)
+      state.bytes += frame.byteCount
+      if state.frames.count >= maximumCount || state.bytes >= maximumBytes { state.isFull = true }
+      return !state.isFull
+    }
+  }
+
+  func inputEnded() { end() }
+
+  /// No more will come. With `dropping`, what is here is forgotten too.
+  func end(dropping: Bool = false) {
+    let waiter = state.withLock { state in
+      state.hasEnded = true
+      if dropping {
+        state.frames.removeAll()
+        state.bytes = 0
+      }
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.complete(.success(nil))
+  }
+
+  /// The next one; nil at the end.
+  ///
+  /// - Parameter resumeReading: called when the queue was full and has room again.
+  /// - Throws: `CancellationError`; nothing is lost by it.
+  func next(resumeReading: () -> Void) async throws -> MessageFramer.Frame? {
+    let waiter = OneShot<MessageFramer.Frame?>()
+    let (frame, mayRead) = state.withLock { state -> (MessageFramer.Frame??, Bool) in
+      if let frame = state.frames.popFirst() {
+        state.idleSince = nil
+        state.bytes -= frame.byteCount
+        let mayRead = state.isFull && state.frames.count <= maximumCount / 2 && state.bytes <= maximumBytes / 2
+        if mayRead { state.isFull = false }
+        return (.some(frame), mayRead)
+      }
+      state.idleSince = .now()
+      if state.hasEnded { return (.some(nil), false) }
+      state.waiter = waiter
+      return (nil, false)
+    }
+    if mayRead { resumeReading() }
+    if let frame { return frame }
+    return try await waiter.value()
+  }
+}
+
+extension MessageFramer.Frame {
+  var byteCount: Int {
+    if case .message(let buffer) = self { return buffer.readableBytes }
+    return 0
+  }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// An errno, with the action that failed.
+package struct WorkerError: Error, Sendable, CustomStringConvertible {
+  package var description: String
+
+  package init(_ what: String, errorNumber: Int32) {
+    description = "\(what): \(String(cString: strerror(errorNumber)))"
+  }
+
+  package init(_ what: String) { description = what }
+}

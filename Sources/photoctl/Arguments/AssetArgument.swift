@@ -1,0 +1,99 @@
+import ArgumentParser
+import PhotoClient
+
+/// An asset as the command line names it: by its id, or by the path of one of its files.
+enum AssetArgument: ExpressibleByArgument, Hashable, Sendable {
+  case id(Int64)
+  /// The path in its original spelling.
+  case path(String)
+
+  init?(argument: String) {
+    guard !argument.isEmpty else { return nil }
+    if argument.utf8.allSatisfy({ (48...57).contains($0) }), let id = Int64(argument) {
+      self = .id(id)
+    } else {
+      self = .path(argument)
+    }
+  }
+}
+
+/// An argument that names an asset, and its place in the input.
+struct NamedAsset: Hashable, Sendable {
+  let argument: AssetArgument
+  /// `line 3`, for standard input; `nil` for the command line.
+  var place: String?
+
+  init(_ argument: AssetArgument, at place: String? = nil) {
+    self.argument = argument
+    self.place = place
+  }
+
+  /// The problem, preceded by the place if the argument comes from standard input.
+  func problem(_ text: String) -> String { place.map { "\($0): \(text)" } ?? text }
+}
+
+extension PhotoLibrary {
+  /// The id of each name; `nil` for a path that no asset has. A number is taken as an id without a check.
+  func findIDs(of names: [NamedAsset]) async throws -> [Int64?] {
+    let typed = names.compactMap { if case .path(let path) = $0.argument { path } else { nil } }
+    var found = (typed.isEmpty ? [] : try await findAssets(paths: typed.map { AbsolutePath.text($0) }))[...]
+    return names.map { name in
+      switch name.argument {
+      case .id(let id): id
+      case .path: found.popFirst() ?? nil
+      }
+    }
+  }
+
+  /// The ids, in the order of the names, each once, with the first name of each.
+  ///
+  /// - Throws: ``Failure`` for the first path that no asset has.
+  func ids(of names: [NamedAsset]) async throws -> (ids: [Int64], names: [Int64: NamedAsset]) {
+    let found = try await findIDs(of: names)
+    let missing = zip(names, found).filter { $0.1 == nil }.map(\.0)
+    if let failure = Failure(notInLibrary: missing) { throw failure }
+    var ids: [Int64] = []
+    var firstNames: [Int64: NamedAsset] = [:]
+    for (name, id) in zip(names, found) {
+      if let id, firstNames.updateValue(firstNames[id] ?? name, forKey: id) == nil { ids.append(id) }
+    }
+    return (ids, firstNames)
+  }
+}
+
+extension Failure {
+  /// The failure for paths that no asset has; `nil` if there are none.
+  init?(notInLibrary missing: [NamedAsset]) {
+    guard let first = missing.first, case .path(let path) = first.argument else { return nil }
+    self.init(
+      .noInput,
+      first.problem("'\(Printable.text(path))' is not in the library")
+        + (missing.count > 1 ? ", nor are \(Text.grouped(missing.count - 1)) more" : ""),
+      remedy: "Ask 'photoctl why \(ShellWord.quoted(Printable.text(path)))'. (A number alone is an id.)")
+  }
+
+  /// The failure for ids that no asset has, with the place of the first one; `nil` if there are none.
+  init?(noSuchAssets ids: [Int64], names: [Int64: NamedAsset]) {
+    guard let first = ids.first else { return nil }
+    let problem = "no asset has the id \(first)"
+    self.init(
+      .noInput,
+      (names[first]?.problem(problem) ?? problem)
+        + (ids.count > 1 ? ", nor any of \(Text.grouped(ids.count - 1)) more" : ""),
+      remedy: PhotoLibraryError.noSuchAsset(ids: ids).remedy)
+  }
+}
+
+/// Quotes text as a word of a shell's command line.
+enum ShellWord {
+  static func quoted(_ text: String) -> String {
+    let plain = text.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...: true
+      default: "/._-+,:@%=".utf8.contains(byte)
+      }
+    }
+    if plain && !text.isEmpty { return text }
+    return "'\(text.replacingScalars { $0 == "'" ? "'\\''" : nil })'"
+  }
+}

@@ -1,0 +1,88 @@
+import PhotoClient
+
+/// The exit codes of photoctl, as numbered in `sysexits.h`.
+enum EndStatus: Int32, CaseIterable, Sendable {
+  case usage = 64
+  case data = 65
+  case noInput = 66
+  case unavailable = 69
+  case software = 70
+  case inputOutput = 74
+  case tryAgain = 75
+  case protocolFailure = 76
+  case notPermitted = 77
+}
+
+/// Why a command failed: three lines for a person, and an exit code for a script.
+struct Failure: Error, Hashable, Sendable {
+  var status: EndStatus
+  /// What is wrong and on what.
+  var problem: String
+  /// What to do about it, as a sentence.
+  var remedy: String
+  /// The command whose help has more. Empty for photoctl's own help.
+  var command = ""
+
+  init(_ status: EndStatus, _ problem: String, remedy: String, command: String = "") {
+    self.status = status
+    self.problem = problem
+    self.remedy = remedy
+    self.command = command
+  }
+
+  /// The failure for any error that was thrown by this command.
+  init(_ error: any Error, in command: String) {
+    switch error {
+    case let failure as Failure:
+      self = failure
+      if self.command.isEmpty { self.command = command }
+    case let error as PhotoLibraryError:
+      let status = Self.status(of: error)
+      // An unreachable photod does not concern one command, so the help of photoctl is named. The messages contain
+      // titles and paths, which must be made printable.
+      self.init(
+        status, Printable.text(error.message), remedy: Printable.text(error.remedy),
+        command: status == .unavailable ? "" : command)
+    default:
+      self.init(
+        .software, Printable.text("\(error)"), remedy: "That is a mistake of photoctl; please report it.",
+        command: command)
+    }
+  }
+
+  /// The problem, the remedy, and where to read more.
+  var threeLines: String { text(style: .plain) }
+
+  /// ``threeLines`` with the name of the program highlighted.
+  func text(style: Style) -> String {
+    let help = command.isEmpty || command == "photoctl" ? "photoctl help" : "photoctl help \(command)"
+    return "\(style.bad("photoctl:")) \(problem)\n  \(remedy)\n  See '\(help)'.\n"
+  }
+
+  /// The failure for a predicate, which is shown with a caret below the error.
+  static func predicate(_ predicate: String, message: String, position: Int, command: String) -> Failure {
+    // A control character would displace the caret.
+    let shown = Printable.text(predicate)
+    let before = String(String.UnicodeScalarView(shown.unicodeScalars.prefix(max(0, position))))
+    let caret = String(repeating: " ", count: TextWidth.columns(of: before)) + "^"
+    return Failure(.data, "\(Printable.text(message))\n    \(shown)\n    \(caret)", remedy: hint, command: command)
+  }
+
+  private static let hint = "Predicates compare keys of an asset: --where \"isFavorite == true AND rating >= 4\"."
+
+  private static func status(of error: PhotoLibraryError) -> EndStatus {
+    switch error {
+    case .unknownSortKey, .invalidParameter: .usage
+    case .invalidPredicate, .invalidText, .changeTokenExpired, .changeRejected: .data
+    case .noSuchAsset, .noSuchCollection, .ambiguousCollection, .notInLibrary,
+      .notABackup:
+      .noInput
+    case .unreachable, .connectionClosed, .libraryUnavailable: .unavailable
+    case .internalError: .software
+    case .storageFull, .cannotWrite: .inputOutput
+    case .snapshotExpired, .timedOut, .busy: .tryAgain
+    case .methodMissing, .malformedReply, .unknown: .protocolFailure
+    case .notAuthorized, .permissionDenied: .notPermitted
+    }
+  }
+}

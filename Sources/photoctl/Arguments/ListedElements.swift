@@ -1,0 +1,134 @@
+import PhotoModel
+
+extension Asset: Listed {
+  static let columns = [
+    Column(title: "ID", isNumber: true, minimumWidth: 4), Column(title: "TAKEN", minimumWidth: 17),
+    Column(title: "TYPE", minimumWidth: 5), Column(title: "PIXELS", isNumber: true, minimumWidth: 9),
+    Column(title: "♥"), Column(title: "PATH", isPath: true),
+  ]
+
+  static let fields: [Field<Asset>] = [
+    Field("id", integer: { $0.id }), Field("mediaType", text: { $0.mediaType.rawValue }),
+    Field("mediaSubtypes") { .list($0.mediaSubtypes) },
+    Field("creationDate", date: { $0.creationDate }),
+    Field("creationDateSource", text: { $0.creationDateSource.rawValue }),
+    Field("modificationDate", date: { $0.modificationDate }), Field("addedDate", date: { $0.addedDate }),
+    Field("pixelWidth", integer: { $0.pixelWidth }), Field("pixelHeight", integer: { $0.pixelHeight }),
+    Field("orientation", integer: { $0.orientation }), Field("durationSeconds", real: { $0.durationSeconds }),
+    Field("title", text: { $0.title }), Field("caption", text: { $0.caption }),
+    Field("keywords") { .list($0.keywords) }, Field("rating", integer: { $0.rating }),
+    Field("isFavorite", boolean: { $0.isFavorite }), Field("isHidden", boolean: { $0.isHidden }),
+    Field("isTrashed", boolean: { $0.isTrashed }), Field("burstIdentifier", text: { $0.burstIdentifier }),
+    Field("available", boolean: { $0.available }),
+    Field("camera.make", text: { $0.camera?.make }), Field("camera.model", text: { $0.camera?.model }),
+    Field("camera.lens", text: { $0.camera?.lens }),
+    Field("camera.exposureSeconds", real: { $0.camera?.exposureSeconds }),
+    Field("camera.fNumber", real: { $0.camera?.fNumber }), Field("camera.iso", integer: { $0.camera?.iso }),
+    Field("camera.focalLengthMillimeters", real: { $0.camera?.focalLengthMillimeters }),
+    Field("camera.flashFired", boolean: { $0.camera?.flashFired }),
+    Field("location.latitude", real: { $0.location?.latitude }),
+    Field("location.longitude", real: { $0.location?.longitude }),
+    Field("location.altitude", real: { $0.location?.altitude }),
+    Field("filename", text: { $0.resources.first?.filename }), Field("path", text: { $0.listedPath }),
+    Field("byteCount", integer: { $0.resources.first?.byteCount }),
+    Field("contentType", text: { $0.resources.first?.contentType }),
+  ]
+
+  var cells: [String] {
+    [
+      String(id), takenText, mediaType.rawValue, Text.pixels(self) ?? "-",
+      isFavorite ? "♥" : "", (listedPath ?? "-") + (available ? "" : "  (offline)"),
+    ]
+  }
+
+  /// The date, followed by a mark if it is only a guess.
+  private var takenText: String { Text.minute(creationDate) + (creationDateSource.isGuess ? "~" : "") }
+
+  var listedPath: String? { resources.first?.path }
+}
+
+extension CreationDateSource {
+  /// The photo's own date is unknown. This one comes from the file or its name.
+  var isGuess: Bool {
+    switch self {
+    case .user, .metadata: false
+    case .filename, .file, .unknown: true
+    }
+  }
+}
+
+extension AssetCollection: Listed {
+  static let columns = [
+    Column(title: "ID", isNumber: true, minimumWidth: 4), Column(title: "KIND"),
+    Column(title: "COUNT", isNumber: true), Column(title: "FROM"), Column(title: "TO"),
+    Column(title: "TITLE", isPath: true),
+  ]
+
+  static let fields: [Field<AssetCollection>] = [
+    Field("id", integer: { $0.id }), Field("kind", text: { $0.kind.rawValue }), Field("subtype", text: { $0.subtype }),
+    Field("title", text: { $0.title }), Field("path", text: { $0.path }), Field("count", integer: { $0.count }),
+    Field("keyAssetID", integer: { $0.keyAssetID }), Field("startDate", date: { $0.startDate }),
+    Field("endDate", date: { $0.endDate }),
+  ]
+
+  var cells: [String] {
+    let kindName =
+      switch kind {
+      case .smartAlbum: "smart"
+      case .album: "album"
+      case .folderAlbum: "folder"
+      case .unknown: "unknown"
+      }
+    return [
+      String(id), kindName, String(count), startDate.map(Text.day) ?? "-", endDate.map(Text.day) ?? "-", path ?? title,
+    ]
+  }
+
+  var listedPath: String? { path }
+}
+
+/// Formats values for a person.
+enum Text {
+  /// The date as its own clock showed it: `2024-07-21 10:00`.
+  static func minute(_ date: PhotoDate) -> String { String(date.description.prefix(16)).replacing("T", with: " ") }
+
+  static func day(_ date: PhotoDate) -> String { String(date.description.prefix(10)) }
+
+  static func pixels(_ asset: Asset) -> String? {
+    guard let width = asset.pixelWidth, let height = asset.pixelHeight else { return nil }
+    return "\(width)×\(height)"
+  }
+
+  /// `1 photo`, `1,234 photos`.
+  static func count(_ number: Int, _ one: String, _ many: String) -> String {
+    "\(grouped(number)) \(number == 1 ? one : many)"
+  }
+
+  /// The number with a comma for every thousand.
+  static func grouped(_ number: Int) -> String {
+    let digits = String(number.magnitude)
+    var text = number < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0 && (digits.count - index) % 3 == 0 { text += "," }
+      text.append(digit)
+    }
+    return text
+  }
+
+  /// The size in the unit in which it has at most three digits: `3.4 MB`.
+  static func bytes(_ count: Int64) -> String {
+    var value = Double(count)
+    for unit in ["bytes", "kB", "MB", "GB"] {
+      if value < 1000 { return unit == "bytes" ? "\(count) bytes" : "\(rounded(value)) \(unit)" }
+      value /= 1000
+    }
+    return "\(rounded(value)) TB"
+  }
+
+  /// The number with one decimal, unless that is 0.
+  static func rounded(_ value: Double) -> String {
+    guard value.magnitude < 1e15 else { return "\(value)" }
+    let tenths = Int64((value * 10).rounded())
+    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
+  }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import PredicateLanguage
+
+/// Improves the messages of the command line's parser.
+enum UsageError {
+  /// The failure for an unknown command, also after `help`, which the parser would otherwise handle by itself.
+  ///
+  /// - Parameter arguments: without the name of the program.
+  static func unknownCommand(in arguments: [String]) -> Failure? {
+    var rest = arguments[...]
+    var command: any ParsableCommand.Type = Photoctl.self
+    var isHelp = false
+    while let word = rest.popFirst() {
+      let known = command.configuration.subcommands
+      if known.isEmpty { return nil }
+      if ["--socket", "--color"].contains(word) {
+        _ = rest.popFirst()
+      } else if word.hasPrefix("-") {
+        // Options of the parser itself may have a value, so the parser must handle the rest.
+        guard word.hasPrefix("--socket=") || word.hasPrefix("--color=") else { return nil }
+      } else if word == "help", !isHelp, command == Photoctl.self {
+        isHelp = true
+      } else if let next = known.first(where: { $0.configuration.commandName == word }) {
+        command = next
+      } else {
+        let isRoot = command == Photoctl.self
+        var failure = failure(
+          word, known.compactMap { $0.configuration.commandName } + (isRoot && !isHelp ? ["help"] : []))
+        if !isRoot { failure.command = command.configuration.commandName ?? "" }
+        return failure
+      }
+    }
+    return nil
+  }
+
+  private static func failure(_ word: String, _ known: [String]) -> Failure {
+    let similar = Spelling.nearest(to: word, among: known)
+    return Failure(
+      .usage, "there is no command '\(Printable.text(word))'",
+      remedy: similar.map { "Did you mean '\($0)'?" } ?? "Commands are \(known.joined(separator: ", ")).")
+  }
+
+  /// The parser's message in photoctl's form: after the program's name, and without a suggestion that does not resemble
+  /// the typed word.
+  static func text(_ message: String, style: Style) -> String {
+    // The message contains the typed words.
+    var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { Printable.text(String($0)) }
+    let prefix = "Error: "
+    if let first = lines.first, first.hasPrefix(prefix) {
+      lines[0] = "\(style.bad("photoctl:")) \(withoutOddSuggestion(String(first.dropFirst(prefix.count))))"
+    }
+    let text = lines.joined(separator: "\n")
+    return text.hasSuffix("\n") ? text : text + "\n"
+  }
+
+  /// Ends `Unknown option '--wat'. Did you mean '--sort'?` after its first sentence.
+  private static func withoutOddSuggestion(_ message: String) -> String {
+    let parts = message.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
+    guard message.hasPrefix("Unknown option '"), parts.count == 5, parts[2] == ". Did you mean ",
+      Spelling.nearest(to: withoutDashes(parts[1]), among: [withoutDashes(parts[3])]) == nil
+    else { return message }
+    return "\(parts[0])'\(parts[1])'"
+  }
+
+  /// All options have dashes, so dashes do not make two options similar.
+  private static func withoutDashes(_ option: String) -> String { String(option.drop { $0 == "-" }) }
+
+  /// The value of `--color`, before the command line is parsed.
+  static func color(of arguments: [String]) -> ColorChoice {
+    var choice = ColorChoice.auto
+    for (index, argument) in arguments.enumerated() {
+      if argument.hasPrefix("--color=") {
+        choice = ColorChoice(rawValue: String(argument.dropFirst("--color=".count))) ?? choice
+      } else if argument == "--color", index + 1 < arguments.count {
+        choice = ColorChoice(rawValue: arguments[index + 1]) ?? choice
+      }
+    }
+    return choice
+  }
+}

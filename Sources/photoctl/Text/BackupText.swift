@@ -1,0 +1,60 @@
+import PhotoClient
+
+extension BackupFile: Listed {
+  static let columns = [
+    Column(title: "MADE"), Column(title: "ASSETS", isNumber: true), Column(title: "SIZE", isNumber: true),
+    Column(title: "KEPT"), Column(title: "PATH"),
+  ]
+
+  static let fields: [Field<BackupFile>] = [
+    Field("path", text: { $0.path }), Field("date", date: { $0.date }), Field("byteCount", integer: { $0.byteCount }),
+    Field("assetCount", integer: { $0.assetCount }), Field("isKept", boolean: { $0.isKept }),
+  ]
+
+  var cells: [String] { cells(now: WatchText.now) }
+
+  /// - Parameter now: microseconds since 1970.
+  func cells(now: Int64) -> [String] {
+    [
+      WatchText.clock(date.microseconds, now: now), assetCount.map(Text.grouped) ?? "unreadable",
+      Text.bytes(byteCount), isKept ? "always" : "for a while", path,
+    ]
+  }
+
+  var listedPath: String? { path }
+}
+
+/// Formats backups and restores for a person.
+enum BackupText {
+  /// `1,204 assets, 2.1 MB`
+  static func contents(of backup: BackupFile) -> String {
+    (backup.assetCount.map { Text.count($0, "asset", "assets") + ", " } ?? "") + Text.bytes(backup.byteCount)
+  }
+
+  static func restored(_ restored: RestoredBackup) -> String {
+    let yours = Text.count(restored.userDataCount, "of them a favorite or hidden", "of them favorites or hidden")
+    return """
+      restored \(Text.count(restored.assetCount, "asset", "assets")), \(yours), from \
+      \(Printable.text(restored.path))
+      what was there before is in \(Printable.text(restored.previous.path))
+
+      """
+  }
+}
+
+/// Formats the findings of a check of the catalog, for a person.
+enum CheckText {
+  static func text(_ check: CatalogCheck, style: Style) -> String {
+    var text = ""
+    for finding in check.findings {
+      let severity = finding.severity == "error" ? style.bad("error:") : "\(finding.severity):"
+      text += "\(severity) \(Printable.text("\(finding.what) (\(finding.place))"))\n"
+      text += "  \(Printable.text(finding.remedy))\n"
+    }
+    let counts = check.counts.sorted { $0.key < $1.key }.map { Text.count($0.value, singular($0.key), $0.key) }
+    return text + (check.findings.isEmpty ? "sound: " : "looked at ") + counts.joined(separator: ", ") + "\n"
+  }
+
+  /// The singular of a name that photod has in the plural: `commits`, but also `user data`.
+  private static func singular(_ name: String) -> String { name.hasSuffix("s") ? String(name.dropLast()) : name }
+}

@@ -1,0 +1,34 @@
+import PhotoModel
+
+/// The last known paths of the assets in a watch, so that it can name a removed asset, and the former path of a moved
+/// one.
+struct SeenPaths: Sendable {
+  private var paths: [Int64: String] = [:]
+  /// The ids in the order in which they were first seen. Some may be forgotten already.
+  private var order: [Int64] = []
+  private let capacity: Int
+
+  /// - Parameter capacity: beyond it, the oldest paths are forgotten, because a watch may run for months.
+  init(capacity: Int = 10_000) { self.capacity = capacity }
+
+  subscript(id: Int64) -> String? { paths[id] }
+
+  mutating func note(_ asset: Asset) {
+    guard let path = asset.listedPath else { return }
+    if paths.updateValue(path, forKey: asset.id) == nil { order.append(asset.id) }
+    // Ids of deleted assets are not reused, so each id is in the order once.
+    if order.count > capacity { paths[order.removeFirst()] = nil }
+  }
+
+  mutating func forget(_ ids: [Int64]) {
+    for id in ids { paths[id] = nil }
+  }
+
+  /// - Complexity: O(n) for n known paths.
+  mutating func rename(_ rename: RenamedDirectory) {
+    let prefix = rename.fromPath + "/"
+    for (id, path) in paths where path.hasPrefix(prefix) {
+      paths[id] = rename.toPath + "/" + path.dropFirst(prefix.count)
+    }
+  }
+}

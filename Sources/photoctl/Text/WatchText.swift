@@ -1,0 +1,195 @@
+import ChangeDetails
+import PhotoClient
+import PhotoContract
+import PhotoModel
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Formats the library's history for a person.
+struct HistoryText {
+  private let style: Style
+  private var seen = SeenPaths()
+
+  /// The assets of larger changes are not fetched for their paths.
+  static let maximumRemembered = 1_000
+
+  init(style: Style = .plain) { self.style = style }
+
+  /// `10:15:02  watcher  +3 ~1 -0`, followed by the details.
+  ///
+  /// - Parameter named: the known ones among the assets that were inserted or updated.
+  mutating func text(_ change: PersistentChange, named: [Asset]) -> String {
+    var heads: [String] = []
+    if !(change.insertedAssets.isEmpty && change.updatedAssets.isEmpty && change.deletedAssets.isEmpty) {
+      heads.append(
+        "+\(change.insertedAssets.count) ~\(change.updatedAssets.count) -\(change.deletedAssets.count)")
+    }
+    var lines: [String] = []
+    for rename in change.renamedDirectories {
+      seen.rename(rename)
+      lines.append("renamed \(Printable.text(rename.fromPath)) to \(Printable.text(rename.toPath))")
+    }
+    for root in change.rootAvailability {
+      lines.append("\(Printable.text(root.path)) is \(root.available ? "back" : "offline")")
+    }
+    // Updated albums are not mentioned, because every changed asset updates the albums that count it.
+    if !(change.insertedCollections.isEmpty && change.deletedCollections.isEmpty) || (heads.isEmpty && lines.isEmpty) {
+      heads.append(
+        "albums +\(change.insertedCollections.count) ~\(change.updatedCollections.count) "
+          + "-\(change.deletedCollections.count)")
+    }
+    if heads.isEmpty { heads.append(lines.removeFirst()) }
+    let assets = Dictionary(named.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let text = WatchText(style: style, assets: assets, seen: seen)
+    lines += text.inserted(change.insertedAssets) + text.changed(change.updatedAssets)
+    lines += text.removed(change.deletedAssets)
+    seen.forget(change.deletedAssets)
+    for asset in named { seen.note(asset) }
+    return WatchText.text(
+      at: WatchText.clock(change.date.microseconds), origin: change.origin, head: heads, lines)
+  }
+}
+
+/// Formats lines about changes for a person.
+struct WatchText {
+  let style: Style
+  let assets: [Int64: Asset]
+  /// The paths before the change.
+  let seen: SeenPaths
+
+  /// If more assets changed, they are only counted.
+  static let maximumNamed = 10
+
+  func inserted(_ ids: [Int64]) -> [String] {
+    lines(ids) { style.good("+ \(assets[$0]?.listedPath.map(Printable.text) ?? "asset \($0)")") }
+  }
+
+  /// Shows the former path, too, if it is another.
+  func changed(_ ids: [Int64]) -> [String] {
+    lines(ids) { id in
+      let path = assets[id]?.listedPath
+      let before = path == nil || seen[id] == path ? nil : seen[id]
+      let arrow = before.map { Printable.text($0) + " → " } ?? ""
+      return style.doubtful("~ \(arrow)\((path ?? seen[id]).map(Printable.text) ?? "asset \(id)")")
+    }
+  }
+
+  /// A removed asset is shown by its id, unless this watch has seen its path.
+  func removed(_ ids: [Int64]) -> [String] {
+    lines(ids) { style.bad("- \(seen[$0].map(Printable.text) ?? "asset \($0)")") }
+  }
+
+  private func lines(_ ids: [Int64], _ line: (Int64) -> String) -> [String] {
+    ids.count <= Self.maximumNamed ? ids.map(line) : []
+  }
+
+  static func text(at time: String, origin: String?, head: [String], _ lines: [String]) -> String {
+    let who = origin ?? "several"
+    let padding = String(repeating: " ", count: max(0, 8 - who.count))
+    var text = "\(time)  \(who)\(padding)  \(head.joined(separator: "  "))"
+    while text.hasSuffix(" ") { text.removeLast() }
+    text += "\n"
+    for line in lines { text += "          \(line)\n" }
+    return text
+  }
+
+  /// The local time of an instant; with the date if it is another day.
+  static func clock(_ microseconds: Int64, now: Int64 = WatchText.now) -> String {
+    let (date, time) = local(microseconds)
+    return date == local(now).date ? time : "\(date) \(time)"
+  }
+
+  /// The current time, in microseconds since 1970.
+  static var now: Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
+  }
+
+  private static func local(_ microseconds: Int64) -> (date: String, time: String) {
+    var seconds = time_t(microseconds / 1_000_000)
+    var parts = tm()
+    localtime_r(&seconds, &parts)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return (
+      "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))",
+      "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    )
+  }
+}
+
+/// Formats observations of a list for a person. It keeps the list's ids, in order to name removed assets.
+struct ObservationText {
+  private var replica = FetchResultReplica()
+  /// With `since` there is no list yet, and differences are shown without it.
+  private var hasList = false
+  private var seen = SeenPaths()
+  private let style: Style
+
+  init(style: Style = .plain) { self.style = style }
+
+  /// The assets of a complete list whose paths should be fetched.
+  var unseen: [Int64] { replica.ids.prefix(HistoryText.maximumRemembered).filter { seen[$0] == nil } }
+
+  /// Remembers the paths of assets, for the time when they move or are removed.
+  mutating func remember(_ assets: [Asset]) {
+    for asset in assets { seen.note(asset) }
+  }
+
+  mutating func text(_ observation: Observation, at time: String = WatchText.clock(WatchText.now)) throws -> String {
+    let before = replica.ids
+    if observation.ids != nil {
+      let step: FetchResultReplica.Step
+      do {
+        step = try replica.apply(observation)
+      } catch {
+        throw WatchedList.failure(error)
+      }
+      guard case .list(let reload) = step else { return "" }
+      hasList = true
+      let why = reload.map { " (\($0.rawValue))" } ?? ""
+      return "\(time)  the list has \(Text.count(observation.count, "asset", "assets"))\(why)\n"
+    }
+    if hasList {
+      do {
+        _ = try replica.apply(observation)
+      } catch {
+        throw WatchedList.failure(error)
+      }
+    }
+    guard let details = observation.details else {
+      return "\(time)  the list is as it was: \(Text.count(observation.count, "asset", "assets"))\n"
+    }
+    return WatchText.text(
+      at: time, origin: observation.origin, head: Self.head(details, observation),
+      lines(details, observation, before: before))
+  }
+
+  private static func head(_ details: FetchResultChangeDetails, _ observation: Observation) -> [String] {
+    let removed = details.removedBefore.reduce(0) { $0 + $1.count }
+    let changed = details.changedAfter.reduce(0) { $0 + $1.count }
+    var counts = "+\(details.insertedIDs.count) ~\(changed) -\(removed)"
+    if !details.moves.isEmpty { counts += " >\(details.moves.count)" }
+    var head = [counts, Text.count(observation.count, "asset", "assets")]
+    if !details.changedFields.isEmpty { head.append(details.changedFields.joined(separator: " ")) }
+    return head
+  }
+
+  private mutating func lines(
+    _ details: FetchResultChangeDetails, _ observation: Observation, before: [Int64]
+  ) -> [String] {
+    let inserted = observation.insertedAssets ?? []
+    let changed = observation.changedAssets ?? []
+    var assets: [Int64: Asset] = [:]
+    for asset in inserted + changed { assets[asset.id] = asset }
+    let text = WatchText(style: style, assets: assets, seen: seen)
+    var lines = text.inserted(details.insertedIDs) + text.changed(changed.map(\.id))
+    if hasList { lines += text.removed(details.removedBefore.flatMap { before[$0.start..<$0.start + $0.count] }) }
+    for asset in inserted + changed { seen.note(asset) }
+    return lines
+  }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+/// A directory that is missing from its place. It stays in `FolderWatch.missing` until photod-watch decides whether it
+/// is gone.
+struct Missing {
+  var since: Int64
+  /// The earliest time of the next attempt to decide, in monotonic nanoseconds.
+  var retryAt: Int64
+  var evidence: Evidence
+  var stamp: UInt64
+  /// The kernel has removed its watch, so it cannot turn up anywhere else.
+  var isDead = false
+  /// The kernel has reported that it was deleted.
+  var isDeleted = false
+  /// The cookie of the rename that took it away; 0 if unknown.
+  var moveCookie: UInt32 = 0
+  /// How often its parent could not be read. After the first such attempt, scans and syncs no longer wait for it.
+  var attempts = 0
+}
+
+extension FolderWatch {
+  /// - Parameter reason: why the directory is polled if `watch` is negative; nil if it only lacks a watch.
+  func setWatch(_ index: NodeIndex, _ watch: Int32, reason: PollingReason? = nil) {
+    tree[index].watch = watch
+    if watch >= 0 {
+      byWatch[watch] = index
+      polled.remove(index, identity: tree[index].identity)
+    } else {
+      let reason = reason ?? (inotify.isOpen ? .watchLimit : .noInstance)
+      polled.insert(index, identity: tree[index].identity, reason: reason)
+      if reason == .watchLimit { mustRebalance = true }
+    }
+  }
+
+  /// Handles an event about the directory at this name: opens it, watches it and has it listed.
+  func enter(_ parent: NodeIndex, _ name: [UInt8], moveCookie: UInt32 = 0) {
+    if isLeftOut(name, in: parent) { return leaveOut(name, in: parent) }
+    switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
+    case .failure(let error):
+      if mayPass(error.number) { _ = relinkUnseen(parent, name, moveCookie: moveCookie, error) }
+      doubt(parent)
+    case .success(let descriptor):
+      switch OpenDirectories.open(descriptor, name) {
+      case .success(let opened):
+        adopt(
+          opened, under: parent, name: name, evidence: .event, scan: nil, recursive: false, moveCookie: moveCookie)
+      case .failure(let error):
+        if !saysAbsent(error.number) { cannotEnter(parent, name, error, moveCookie: moveCookie) }
+      }
+    }
+  }
+
+  /// Takes the directory at `name` in `parent` into the tree and watches it. `descriptor` is open on it, and this
+  /// function takes ownership of the descriptor. A known directory is relinked in O(1), whatever it holds. For a new
+  /// one, a listing is requested.
+  func adopt(
+    _ descriptor: Int32, under parent: NodeIndex, name: [UInt8], evidence: Evidence, scan: UInt32?, recursive: Bool,
+    belated: Bool = false, moveCookie: UInt32 = 0
+  ) {
+    let look: FileLook
+    switch FileLook.of(descriptor) {
+    case .success(let seen): look = seen
+    case .failure(let error):
+      close(descriptor)
+      return cannotEnter(
+        parent, name, error, moveCookie: moveCookie, recursive: recursive, belated: belated || scan != nil)
+    }
+    let silent = silentFileSystem(descriptor, look)
+    var watch: Int32 = -1
+    if silent == nil {
+      switch tryWatch(descriptor, look.identity, mask: InotifyInstance.contentMask) {
+      case .success(let given): watch = given
+      case .failure(let error):
+        close(descriptor)
+        return cannotEnter(
+          parent, name, error, moveCookie: moveCookie, recursive: recursive, belated: belated || scan != nil)
+      }
+    }
+    if watch >= 0, let known = byWatch[watch] {
+      if tree[known].parent < 0 {
+        // The top of a root was moved into a root. It is no longer at its own root's path.
+        let root = tree[known].root
+        guard !tree.isWithin(parent, known) else { return refuseLoop(descriptor, parent, name) }
+        loseRoot(root, ENOENT)
+        return adopt(
+          descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive, belated: belated,
+          moveCookie: moveCookie)
+      }
+      return settleKnown(
+        known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
+    }
+    if let known = polled.node(look.identity), tree[known].parent >= 0 {
+      // The inode number may have been reused after a deletion. A listing shows what the directory contains now.
+      let isHere = tree[known].parent == parent && tree.name(known).elementsEqual(name)
+      if watch >= 0 { setWatch(known, watch) }
+      if watch >= 0 || !isHere { requestListing(known, evidence: .scan) }
+      return settleKnown(
+        known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
+    }
+    displaceOccupant(of: parent, name, evidence: evidence)
+    unentered[parent]?.remove(name)
+    let index = tree.insert(under: parent, name: name, identity: look.identity)
+    tree[index].lastChange = UInt32(clamping: min(look.stat.modificationTime, realTime()) / 1_000_000_000)
+    setWatch(index, watch, reason: silent)
+    say(
+      .directoryFound(
+        number: tree[index].number, parent: tree[parent].number, root: tree.root(index), name: name,
+        identity: look.identity))
+    requestListing(
+      index, evidence: scan == nil && !belated ? .event : evidence, scan: scan ?? activeScan(of: index),
+      recursive: recursive, belated: belated, descriptor: descriptor)
+  }
+
+  private func settleKnown(
+    _ known: NodeIndex, _ descriptor: Int32, under parent: NodeIndex, name: [UInt8], evidence: Evidence, scan: UInt32?,
+    recursive: Bool
+  ) {
+    let isHere =
+      tree[known].parent == parent && !tree[known].flags.contains(.displaced) && tree.name(known).elementsEqual(name)
+    var scan = scan
+    var recursive = recursive
+    if !isHere {
+      guard !tree.isWithin(parent, known) else { return refuseLoop(descriptor, parent, name) }
+      let scanBefore = activeScan(of: known)
+      displaceOccupant(of: parent, name, evidence: evidence)
+      // It was reported as unreadable under its old name. A new listing of the old parent corrects that.
+      if retries[known] != nil || tree[known].flags.contains(.incomplete) { doubt(tree[known].parent) }
+      tree.move(known, under: parent, name: name)
+      say(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
+      scan = scan ?? scanBefore
+      // Patterns that contain a path may match other names below it now.
+      if rules.needsFolder { recursive = true }
+    }
+    // A running scan may have passed its new place already.
+    if !isHere || missing[known] != nil, let running = scan ?? activeScan(of: known) {
+      scan = running
+      recursive = true
+    }
+    missing[known] = nil
+    tree[known].flags.remove(.missing)
+    walk.refusals[tree.reference(known)] = nil
+    if recursive {
+      requestListing(known, evidence: .scan, scan: scan, recursive: true, descriptor: descriptor)
+    } else {
+      close(descriptor)
+    }
+  }
+
+  /// Handles a directory that, by the tree, contains the very directory in which it was found. Either events that
+  /// correct the tree are still queued, or it is a bind mount of an ancestor. After five refusals in a row,
+  /// photod-watch assumes a bind mount and does not enter it.
+  private func refuseLoop(_ descriptor: Int32, _ parent: NodeIndex, _ name: [UInt8]) {
+    close(descriptor)
+    let reference = tree.reference(parent)
+    let count = walk.refusals[reference, default: 0] + 1
+    walk.refusals[reference] = count
+    if count <= 5 { doubt(parent) } else { cannotEnter(parent, name, SystemError(number: ELOOP)) }
+  }
+
+  func displaceOccupant(of parent: NodeIndex, _ name: [UInt8], evidence: Evidence) {
+    guard let occupant = tree.child(of: parent, named: name) else { return }
+    tree.displace(occupant)
+    markMissing(occupant, evidence: evidence)
+  }
+
+  // MARK: - Removal
+
+  func markMissing(_ index: NodeIndex, evidence: Evidence) {
+    tree[index].flags.insert(.missing)
+    let now = watchshim_now()
+    if var entry = missing[index] {
+      if evidence == .event { entry.evidence = .event }
+      entry.since = now
+      missing[index] = entry
+    } else {
+      missing[index] = Missing(since: now, retryAt: 0, evidence: evidence, stamp: currentStamp)
+    }
+  }
+
+  /// Drops a directory with everything below it, and reports it as gone.
+  func drop(_ index: NodeIndex, evidence: Evidence) {
+    let number = tree[index].number
+    let parent = tree[index].parent
+    // Something at its place could not be read. A listing of the parent corrects that report.
+    let wasUnreadable = retries[index] != nil || tree[index].flags.contains(.incomplete)
+    forget(index)
+    if wasUnreadable, parent >= 0 { doubt(parent) }
+    say(.directoryGone(number: number, evidence: evidence))
+  }
+
+  /// Drops a subtree with its watches, without reporting it.
+  func forget(_ index: NodeIndex) {
+    let subtree = tree.subtree(index)
+    for node in subtree {
+      let watch = tree[node].watch
+      if watch >= 0 {
+        byWatch[watch] = nil
+        inotify.unwatch(watch)
+      } else {
+        polled.remove(node, identity: tree[node].identity)
+      }
+      missing[node] = nil
+      retries[node] = nil
+      unentered[node] = nil
+      cancelListing(node)
+      walk.refusals[tree.reference(node)] = nil
+    }
+    tree.remove(subtree)
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import WatchRecords
+
+/// The mount table (/proc/self/mountinfo, proc_pid_mountinfo(5)). poll(2) reports POLLPRI when anything is mounted or
+/// unmounted, so a root that comes back is noticed at once. If the table cannot be opened, roots are checked only every
+/// two seconds. No inotify event reports a mount over a directory below a root, or its end. The paths that differ
+/// between two readings of the table show it.
+struct MountPoints {
+  private struct Point: Hashable {
+    /// Each mount gets a new one.
+    var identifier: Substring
+    var path: [UInt8]
+  }
+
+  let descriptor: Int32
+  /// poll(2) has reported a change that `takeChanges` has not returned yet.
+  private(set) var hasChanged = false
+  /// The mount points of shares. They are read as soon as poll(2) reports a change: nothing may step into a share
+  /// before.
+  private(set) var shares: Set<[UInt8]> = []
+  private var departedShares: Set<[UInt8]> = []
+  private var points: Set<Point> = []
+
+  init() {
+    descriptor = open(MountTable.file, O_RDONLY | O_CLOEXEC)
+    points = Self.read() ?? []
+    shares = MountTable.current().sharePoints
+  }
+
+  mutating func noteChange() {
+    hasChanged = true
+    let now = MountTable.current().sharePoints
+    departedShares.formUnion(shares.subtracting(now))
+    shares = now
+  }
+
+  /// Whether a share was mounted at this path and is no longer. Each departure is returned only once.
+  mutating func takeDepartedShare(_ path: [UInt8]) -> Bool { departedShares.remove(path) != nil }
+
+  /// The mount points that appeared, disappeared or belong to another mount since the last call.
+  mutating func takeChanges() -> Set<[UInt8]> {
+    guard hasChanged, let now = Self.read() else { return [] }
+    hasChanged = false
+    defer { points = now }
+    return Set(points.symmetricDifference(now).map(\.path))
+  }
+
+  private static func read() -> Set<Point>? {
+    guard let bytes = MountTable.currentText() else { return nil }
+    var points: Set<Point> = []
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+      let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+      guard fields.count > 4 else { continue }
+      points.insert(
+        Point(identifier: String(decoding: fields[0], as: UTF8.self)[...], path: MountTable.unescaped(fields[4])))
+    }
+    return points
+  }
+}
+
+extension MountTable {
+  static func currentText() -> [UInt8]? {
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count < 0 { return nil }
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
+    }
+  }
+
+  /// The current mount table; empty if it cannot be read.
+  static func current() -> MountTable { MountTable(currentText() ?? []) }
+}
+
+extension FolderWatch {
+  /// Looks at the changed mount points below the roots. A directory found missing there counts as missed by a scan.
+  func checkMountPoints() {
+    for path in mounts.takeChanges().sorted(by: { $0.count < $1.count }) {
+      for number in roots.keys.sorted() {
+        guard let root = roots[number], let top = root.top, path.starts(with: root.path) else { continue }
+        let rest = path.dropFirst(root.path.count)
+        guard rest.first == UInt8(ascii: "/") || root.path.last == UInt8(ascii: "/") else { continue }
+        checkMountPoint(rest.split(separator: UInt8(ascii: "/")), below: top, path)
+      }
+    }
+  }
+
+  private func checkMountPoint(_ names: [ArraySlice<UInt8>], below top: NodeIndex, _ path: [UInt8]) {
+    guard let (parent, name) = place(names, below: top), !isLeftOut(name, in: parent) else { return }
+    // A name that is not in the tree was left out, is ignored, or its event is still queued.
+    guard tree.child(of: parent, named: name) != nil else {
+      if mounts.takeDepartedShare(path) { doubt(parent) }
+      return
+    }
+    switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
+    case .failure: doubt(parent)
+    case .success(let descriptor):
+      switch OpenDirectories.open(descriptor, name) {
+      case .success(let opened):
+        adopt(opened, under: parent, name: Array(name), evidence: .scan, scan: nil, recursive: false)
+      case .failure: doubt(parent)
+      }
+    }
+  }
+
+  /// The directory that holds the last of the names; nil if the tree does not contain it.
+  func place(_ names: [ArraySlice<UInt8>], below top: NodeIndex) -> (parent: NodeIndex, name: ArraySlice<UInt8>)? {
+    guard let name = names.last else { return nil }
+    var parent = top
+    for name in names.dropLast() {
+      guard let child = tree.child(of: parent, named: name) else { return nil }
+      parent = child
+    }
+    return (parent, name)
+  }
+}

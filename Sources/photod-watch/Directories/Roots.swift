@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import WatchRecords
+
+/// A directory that photod ordered to be watched, with everything below it.
+struct Root {
+  enum State: Equatable {
+    /// Its top is in the tree.
+    case online(top: NodeIndex)
+    /// It cannot be opened. The tree contains nothing of it.
+    case offline(errorNumber: Int32)
+    /// Not tried yet.
+    case new
+  }
+
+  /// Absolute. photod has resolved symbolic links in it.
+  var path: [UInt8]
+  var state = State.new
+  var activeScan: UInt32?
+  /// Scans that begin when the active one has ended, in order.
+  var waitingScans: [ScanOrder] = []
+
+  init(path: [UInt8]) { self.path = path }
+
+  var top: NodeIndex? {
+    if case .online(let top) = state { top } else { nil }
+  }
+}
+
+extension FolderWatch {
+  func rootPath(_ number: UInt16) -> [UInt8]? { roots[number]?.path }
+
+  /// Opens and watches a root that is not online, and begins to scan it. Reports `rootOffline` if that is impossible.
+  func openRoot(_ number: UInt16, reason: ScanReason) {
+    guard let root = roots[number], root.top == nil else { return }
+    guard root.path.first == UInt8(ascii: "/"), !root.path.contains(0) else { return rootStaysOffline(number, EINVAL) }
+    if refusesShares, MountTable.current().isOnShare(root.path) { return rootStaysOffline(number, EREMOTE) }
+    let descriptor: Int32
+    switch OpenDirectories.openPath(root.path) {
+    case .failure(let error): return rootStaysOffline(number, error.number)
+    case .success(let opened): descriptor = opened
+    }
+    defer { close(descriptor) }
+    let look: FileLook
+    switch FileLook.of(descriptor) {
+    case .failure(let error): return rootStaysOffline(number, error.number)
+    case .success(let seen): look = seen
+    }
+    let identity = look.identity
+    let silent = silentFileSystem(descriptor, look)
+    // It lies within another root. photod does not order that, but a rename or a bind mount may cause it.
+    guard polled.node(identity) == nil else { return rootStaysOffline(number, EEXIST) }
+    var watch: Int32 = -1
+    if silent == nil {
+      switch tryWatch(descriptor, identity, mask: InotifyInstance.topMask) {
+      case .success(let given):
+        guard given < 0 || byWatch[given] == nil else { return rootStaysOffline(number, EEXIST) }
+        watch = given
+      case .failure(let error): return rootStaysOffline(number, error.number)
+      }
+    }
+    let top = tree.insertTop(root: number, identity: identity)
+    setWatch(top, watch, reason: silent)
+    roots[number]?.state = .online(top: top)
+    say(.directoryFound(number: tree[top].number, parent: 0, root: number, name: root.path, identity: identity))
+    startScan(ScanOrder(request: 0, reason: reason, directory: nil), of: number)
+  }
+
+  private func rootStaysOffline(_ number: UInt16, _ errorNumber: Int32) {
+    guard roots[number]?.state != .offline(errorNumber: errorNumber) else { return }
+    roots[number]?.state = .offline(errorNumber: errorNumber)
+    say(.rootOffline(root: number, errorNumber: errorNumber))
+  }
+
+  /// Takes a root offline whose directory is no longer at its path, and drops its watches. It
+  /// reports deletions below it only if the kernel had reported them before.
+  func loseRoot(_ number: UInt16, _ errorNumber: Int32) {
+    guard let top = roots[number]?.top else { return }
+    sayReportedDeletions(in: number)
+    forget(top)
+    said.forget(number)
+    endAllScans(of: number)
+    rootStaysOffline(number, errorNumber)
+  }
+
+  /// Reports the deletions in a root that the kernel had reported. They could not be verified before the root went, and
+  /// can't be verified any more.
+  private func sayReportedDeletions(in number: UInt16) {
+    func isHere(_ node: NodeReference) -> Bool { tree.isAlive(node) && tree.root(node.index) == number }
+    for place in held.takeDepartures(where: { isHere($0.directory) })
+      + looks.takeDeleted(where: { isHere($0.directory) })
+    where isWatched(place) {
+      say(.fileGone(directory: place.directory.number, name: place.name))
+    }
+    for (index, entry) in missing.sorted(by: { $0.value.stamp < $1.value.stamp })
+    where missing[index] != nil && entry.isDeleted && tree.root(index) == number {
+      drop(index, evidence: .event)
+    }
+  }
+
+  func removeRoot(_ number: UInt16) {
+    guard let root = roots[number] else { return }
+    if let top = root.top { forget(top) }
+    said.forget(number)
+    endAllScans(of: number)
+    roots[number] = nil
+    say(.rootOffline(root: number, errorNumber: 0))
+  }
+
+  /// Checks whether every root's path leads to its directory, still or again.
+  func checkRoots(_ now: Int64) {
+    for number in roots.keys.sorted() {
+      if refusesShares, mounts.hasChanged, let path = rootPath(number), MountTable.current().isOnShare(path) {
+        // A share was mounted over it.
+        loseRoot(number, EREMOTE)
+      } else if let top = roots[number]?.top, let error = failure(ofRoot: number, top) {
+        // The events that preceded the root's end are queued by now.
+        let isDrained = handleEvents()
+        currentStamp = eventCount
+        if !isDrained, now - quietAt < Self.longestWaitForQuiet {
+          mustCheck = true
+        } else if roots[number]?.top == top {
+          if error.number == ESTALE { loseRoot(number, ESTALE) } else { doubtRoot(number, top, error) }
+        }
+      }
+      openRoot(number, reason: .rootReturned)
+    }
+  }
+
+  /// - Returns: nil if the root's path leads to its directory; ESTALE if it leads to another.
+  private func failure(ofRoot number: UInt16, _ top: NodeIndex) -> SystemError? {
+    guard let path = rootPath(number) else { return nil }
+    switch OpenDirectories.openPath(path) {
+    case .failure(let error): return error
+    case .success(let descriptor):
+      defer { close(descriptor) }
+      switch FileLook.of(descriptor) {
+      case .failure(let error): return error
+      case .success(let look): return look.identity == tree[top].identity ? nil : SystemError(number: ESTALE)
+      }
+    }
+  }
+
+  /// The root can't be opened or looked at. A shortage of descriptors or memory on this machine says nothing about the
+  /// root. An error of its disk does, if it lasts.
+  private func doubtRoot(_ number: UInt16, _ top: NodeIndex, _ error: SystemError) {
+    let isOurs = error.number == EMFILE || error.number == ENFILE || error.number == ENOMEM
+    guard mayPass(error.number), isOurs || (retries[top]?.attempts ?? 0) < Retry.trustedAttempts else {
+      return loseRoot(number, error.number)
+    }
+    tryAgain(top, after: error)
+  }
+
+  var nextCheck: Int64 {
+    if mustCheck { return 0 }
+    let isAtRest =
+      polled.count == 0 && said.isEmpty && inotify.isOpen && cookies != nil && mounts.descriptor >= 0
+      && roots.values.allSatisfy { $0.top != nil }
+    return lastCheck + (isAtRest ? Self.restInterval : Self.checkInterval)
+  }
+
+  func check(_ now: Int64) {
+    lastCheck = now
+    mustCheck = false
+    currentStamp = eventCount
+    if mounts.hasChanged { fileSystems.forget() }
+    checkRoots(now)
+    checkMountPoints()
+    openInotify()
+    if share.readLimit() || (polled.watchlessCount > 0 && (hasRoomForWatch || wantsExchange)) { mustRebalance = true }
+    wantsExchange = false
+    if polled.count > 0 { polls.beginTick(now, polled, tree) }
+    sayPolling(now)
+  }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+/// A request to list a directory. A directory has at most one.
+struct ListingRequest {
+  enum State {
+    /// In `Walk.ready`.
+    case ready
+    /// Its path leads elsewhere, or something in it could not be verified. It is tried when the queue is empty, but not
+    /// before `retryAt`.
+    case doubtful(attempts: Int, retryAt: Int64)
+  }
+
+  var state: State
+  var evidence: Evidence
+  /// The scan that cannot end before this listing.
+  var scan: UInt32?
+  /// Known directories below are listed, too.
+  var isRecursive: Bool
+  /// Repeats a listing that a scan could not finish. New subfolders count as found by that scan.
+  var isBelated = false
+  var stamp: UInt64
+  /// How often it was postponed because a queued rename was not handled yet.
+  var postponements = 0
+}
+
+/// The directories to list, the last one found first.
+struct Walk {
+  /// The most descriptors that `ready` keeps open. The other directories are opened again.
+  private static let maximumOpen = 64
+
+  private(set) var requests: [NodeIndex: ListingRequest] = [:]
+  private var ready: [(node: NodeReference, descriptor: Int32)] = []
+  private var openCount = 0
+  /// Directories in which one of their own ancestors was found, with the number of refusals in a row.
+  var refusals: [NodeReference: Int] = [:]
+
+  var isIdle: Bool { ready.isEmpty }
+
+  subscript(index: NodeIndex) -> ListingRequest? {
+    get { requests[index] }
+    set { requests[index] = newValue }
+  }
+
+  /// Takes ownership of the descriptor (-1 for none).
+  mutating func push(_ node: NodeReference, descriptor: Int32) {
+    var descriptor = descriptor
+    if descriptor >= 0 {
+      if openCount < Self.maximumOpen {
+        openCount += 1
+      } else {
+        close(descriptor)
+        descriptor = -1
+      }
+    }
+    ready.append((node, descriptor))
+  }
+
+  /// The caller takes ownership of the descriptor.
+  mutating func pop() -> (node: NodeReference, descriptor: Int32)? {
+    guard let last = ready.popLast() else { return nil }
+    if last.descriptor >= 0 { openCount -= 1 }
+    return last
+  }
+}
+
+extension FolderWatch {
+  /// Requests a listing. Takes ownership of `descriptor`, which is open on the directory. A request that exists already
+  /// takes over what this one adds.
+  func requestListing(
+    _ index: NodeIndex, evidence: Evidence, scan: UInt32? = nil, recursive: Bool = false, belated: Bool = false,
+    descriptor: Int32 = -1
+  ) {
+    let reference = tree.reference(index)
+    guard var request = walk[index] else {
+      walk[index] = ListingRequest(
+        state: .ready, evidence: evidence, scan: scan, isRecursive: recursive, isBelated: belated,
+        stamp: currentStamp)
+      if let scan { scans[scan]?.remaining += 1 }
+      walk.push(reference, descriptor: descriptor)
+      return
+    }
+    if request.scan == nil, let scan {
+      request.scan = scan
+      scans[scan]?.remaining += 1
+    }
+    if evidence == .scan { request.evidence = .scan }
+    request.isRecursive = request.isRecursive || recursive
+    request.isBelated = request.isBelated || belated
+    request.stamp = min(request.stamp, currentStamp)
+    if case .doubtful = request.state, descriptor >= 0 {
+      request.state = .ready
+      walk.push(reference, descriptor: descriptor)
+    } else if descriptor >= 0 {
+      close(descriptor)
+    }
+    walk[index] = request
+  }
+
+  /// Records that something about the directory could not be verified. It is listed when the queue is empty. A request
+  /// that exists already serves for this, too, and syncs wait for it.
+  func doubt(_ index: NodeIndex) {
+    if let request = walk[index] {
+      walk[index]?.stamp = min(request.stamp, currentStamp)
+      return
+    }
+    walk[index] = ListingRequest(
+      state: .doubtful(attempts: 0, retryAt: 0), evidence: tree[index].watch < 0 ? .scan : .event, scan: nil,
+      isRecursive: false, stamp: currentStamp)
+  }
+
+  func cancelListing(_ index: NodeIndex) {
+    guard let request = walk[index] else { return }
+    walk[index] = nil
+    if let scan = request.scan { scans[scan]?.remaining -= 1 }
+  }
+
+  /// Lists directories for one slice of time.
+  func listSome() {
+    guard !walk.isIdle else { return }
+    let end = watchshim_now() + Self.slice
+    repeat {
+      guard let (node, descriptor) = walk.pop() else { break }
+      listOne(node, descriptor)
+      breathe()
+    } while watchshim_now() < end && backlog.isEmpty
+  }
+
+  private func listOne(_ node: NodeReference, _ held: Int32) {
+    var descriptor = held
+    guard tree.isAlive(node), var request = walk[node.index] else {
+      if held >= 0 { close(held) }
+      return
+    }
+    if descriptor < 0 {
+      switch OpenDirectories.open(node.index, in: tree, rootPath: rootPath) {
+      case .success(let opened): descriptor = opened
+      case .failure(let error): return putInDoubt(node.index, error)
+      }
+    }
+    currentStamp = request.stamp
+    beginRetry(node.index, &request)
+    guard let listing = readListing(node.index, descriptor, request) else {
+      // A rename is queued. It is reported first, so that a rename is never taken for a removal.
+      close(descriptor)
+      request.postponements += 1
+      request.state = .doubtful(attempts: 0, retryAt: watchshim_now() + 1_000_000)
+      walk[node.index] = request
+      return
+    }
+    // The request is removed first, so that doubts which arise meanwhile make a new one. The scan's count is lowered
+    // last, because subdirectories raise it.
+    walk[node.index] = nil
+    apply(listing, to: node.index, descriptor, request)
+    endRetry(node.index)
+    close(descriptor)
+    if let scan = request.scan { scans[scan]?.remaining -= 1 }
+    currentStamp = eventCount
+  }
+
+  /// The directory could not be opened where it should be.
+  private func putInDoubt(_ index: NodeIndex, _ error: SystemError) {
+    guard var request = walk[index] else { return }
+    if error.number == ESTALE || saysAbsent(error.number) {
+      request.state = .doubtful(attempts: 0, retryAt: 0)
+      walk[index] = request
+      return
+    }
+    giveUp(index, request, error)
+  }
+
+  /// Reports a directory as unreadable. Its known contents are kept.
+  private func giveUp(_ index: NodeIndex, _ request: ListingRequest, _ error: SystemError) {
+    tree[index].flags.insert(.incomplete)
+    polled.forgetListing(index)
+    currentStamp = request.stamp
+    retries[index]?.isUnderWay = true
+    tryAgain(
+      index, after: error, recursive: request.isRecursive, belated: request.isBelated || request.scan != nil)
+    endRetry(index)
+    currentStamp = eventCount
+    let parent = tree[index].parent
+    if parent >= 0 {
+      say(.unreadable(directory: tree[parent].number, name: Array(tree.name(index)), errorNumber: error.number))
+    } else {
+      say(.unreadable(directory: tree[index].number, name: [], errorNumber: error.number))
+    }
+    cancelListing(index)
+  }
+
+  /// Tries again to list the directories in doubt. It is called when the queue is empty, or has not been for too long.
+  /// If a directory stays unreachable, its nearest ancestor that can be opened is listed. That listing shows whether
+  /// another directory is at its place, or none.
+  func retryDoubtful(_ now: Int64) {
+    for (index, var request) in walk.requests {
+      guard case .doubtful(let attempts, let retryAt) = request.state, retryAt <= now else { continue }
+      // Below a missing directory there is no path to try. But the missing one waits for scans, so a scan's request
+      // must be tried all the same.
+      if request.scan == nil, hasMissing(at: index) { continue }
+      breathe()
+      switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
+      case .success(let descriptor):
+        request.state = .ready
+        walk[index] = request
+        walk.push(tree.reference(index), descriptor: descriptor)
+      case .failure(let error):
+        guard error.number == ESTALE || saysAbsent(error.number) else {
+          giveUp(index, request, error)
+          continue
+        }
+        guard tree[index].parent >= 0 else {
+          mustCheck = true
+          request.state = .doubtful(attempts: attempts + 1, retryAt: now + 50_000_000)
+          walk[index] = request
+          continue
+        }
+        request.state = .doubtful(attempts: attempts + 1, retryAt: now + 20_000_000 * Int64(min(attempts + 1, 50)))
+        walk[index] = request
+        if attempts >= 2, !hasMissing(at: index) { relistAncestor(of: index, request.stamp) }
+        if attempts >= 20 { giveUp(index, request, error) }
+      }
+    }
+  }
+
+  /// Whether the directory or one above it is missing. If so, its removal or its return decides.
+  func hasMissing(at index: NodeIndex) -> Bool {
+    var index = index
+    while index >= 0 {
+      if tree[index].flags.contains(.missing) { return true }
+      index = tree[index].parent
+    }
+    return false
+  }
+
+  /// Lists the nearest ancestor that can be opened. The child on the way down is another directory than the tree says.
+  /// It is marked as missing, because it may have the same name and inode number, so that the listing alone would not
+  /// show it.
+  private func relistAncestor(of index: NodeIndex, _ stamp: UInt64) {
+    var (child, ancestor) = (index, tree[index].parent)
+    while ancestor >= 0 {
+      if case .success(let descriptor) = OpenDirectories.open(ancestor, in: tree, rootPath: rootPath) {
+        currentStamp = stamp
+        markMissing(child, evidence: .scan)
+        requestListing(ancestor, evidence: tree[ancestor].watch < 0 ? .scan : .event, descriptor: descriptor)
+        currentStamp = eventCount
+        return
+      }
+      (child, ancestor) = (ancestor, tree[ancestor].parent)
+    }
+    mustCheck = true
+  }
+}

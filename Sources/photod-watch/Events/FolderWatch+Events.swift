@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CInotifyTools
+import Glibc
+import WatchRecords
+
+extension FolderWatch {
+  /// Handles one event. Events come in the kernel's order.
+  func handle(_ event: WatchEvent) {
+    eventCount += 1
+    currentStamp = eventCount
+    if event.has(IN_Q_OVERFLOW) {
+      noteOverflow()
+    } else if event.watch == cookies?.watch {
+      noteCookie(event)
+    } else if let index = byWatch[event.watch] {
+      tree[index].lastChange = clock
+      if event.name.isEmpty { handleOwn(event, of: index) } else { handleContent(event, in: index) }
+    } else if let node = retired[event.watch] {
+      handleRetired(event, of: node)
+    }
+  }
+
+  /// An event about a name in a watched directory.
+  func handleContent(_ event: WatchEvent, in index: NodeIndex) {
+    if event.has(IN_ISDIR) { handleDirectory(event, in: index) } else { handleFile(event, in: index) }
+  }
+
+  private func noteOverflow() {
+    say(.overflow)
+    overflowed = true
+    // The kernel may have dropped IN_IGNORED of these watches. The scans list their directories anyway.
+    retired = [:]
+    for id in scans.keys { scans[id]?.complete = false }
+    for position in syncs.indices where !syncs[position].isCookieSeen { syncs[position].isCookieLost = true }
+  }
+
+  /// An event about the watched directory itself.
+  private func handleOwn(_ event: WatchEvent, of index: NodeIndex) {
+    if tree[index].parent < 0 {
+      if event.has(IN_IGNORED) {
+        byWatch[event.watch] = nil
+        tree[index].watch = -1
+      }
+      if event.has(IN_IGNORED | IN_DELETE_SELF | IN_UNMOUNT) {
+        loseRoot(tree[index].root, event.has(IN_UNMOUNT) ? ENODEV : ENOENT)
+        // Look at once for the directory that is at its path now, and again every two seconds.
+        mustCheck = true
+      } else if event.has(IN_MOVE_SELF) {
+        mustCheck = true
+      } else if event.has(IN_ATTRIB) {
+        noteAttributes(ofTop: index)
+      }
+      return
+    }
+    if event.has(IN_UNMOUNT) {
+      markDead(index, evidence: .scan)
+      doubt(tree[index].parent)
+    } else if event.has(IN_IGNORED) {
+      markDead(index, evidence: .event)
+    }
+  }
+
+  /// The kernel removed the watch: the directory was deleted or unmounted, and can't turn up elsewhere.
+  private func markDead(_ index: NodeIndex, evidence: Evidence) {
+    let wasDead = missing[index]?.isDead == true
+    markMissing(index, evidence: evidence)
+    missing[index]?.isDead = true
+    if !wasDead { missing[index]?.evidence = evidence }
+    let watch = tree[index].watch
+    if watch >= 0 {
+      byWatch[watch] = nil
+      tree[index].watch = -1
+    }
+  }
+
+  private func handleDirectory(_ event: WatchEvent, in index: NodeIndex) {
+    guard !tree[index].flags.contains(.contentsIgnored), wantsDirectory(event.name, in: index) else { return }
+    let child = tree.child(of: index, named: event.name)
+    if event.has(IN_CREATE | IN_MOVED_TO) {
+      enter(index, event.name, moveCookie: event.has(IN_MOVED_TO) ? event.moveCookie : 0)
+    } else if event.has(IN_MOVED_FROM | IN_DELETE) {
+      // It may have moved to a polled directory, which has no events. Then only a scan can tell.
+      guard let child else {
+        if unentered[index]?.contains(event.name) == true {
+          note(FilePlace(directory: tree.reference(index), name: event.name), onlyCreated: false, event: event.ofFile)
+        }
+        return
+      }
+      let wasRenamed = event.has(IN_MOVED_FROM)
+      markMissing(child, evidence: wasRenamed && polled.count > 0 ? .scan : .event)
+      missing[child]?.moveCookie = wasRenamed ? event.moveCookie : 0
+      missing[child]?.isDeleted = !wasRenamed
+    } else if event.has(IN_ATTRIB) {
+      if let child { noteAttributes(of: child, in: index) } else { enter(index, event.name) }
+    }
+  }
+
+  /// A permission may have been granted or withdrawn. Most of these events only report new times, as after a copy.
+  private func noteAttributes(of child: NodeIndex, in parent: NodeIndex) {
+    if tree[child].flags.contains(.incomplete) {
+      // Earlier scans could not see below, so this listing does it for them.
+      return requestListing(child, evidence: .scan, recursive: true, belated: true)
+    }
+    switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
+    case .failure: doubt(parent)
+    case .success(let descriptor): sayIfForbidden(child, descriptor)
+    }
+  }
+
+  /// The same for the top of a root. If it can no longer be opened, a check takes the root offline.
+  private func noteAttributes(ofTop index: NodeIndex) {
+    switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
+    case .failure: mustCheck = true
+    case .success(let descriptor):
+      defer { close(descriptor) }
+      if tree[index].flags.contains(.incomplete) || OpenDirectories.refusal(descriptor) != nil { doubt(index) }
+    }
+  }
+
+  private func handleFile(_ event: WatchEvent, in index: NodeIndex) {
+    if NameRules.isMarker(event.name) {
+      if !event.has(IN_ATTRIB) { doubt(index) }
+      return
+    }
+    let isWanted = !tree[index].flags.contains(.contentsIgnored) && wantsFile(event.name, in: index)
+    if event.has(IN_MOVED_TO) {
+      arrive(event, in: index, isWanted: isWanted)
+    } else if isWanted {
+      let place = FilePlace(directory: tree.reference(index), name: event.name)
+      if event.has(IN_MOVED_FROM) {
+        depart(event, from: place)
+      } else {
+        note(place, onlyCreated: event.has(IN_CREATE), isDeleted: event.has(IN_DELETE), event: event.ofFile)
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import WatchRecords
+
+/// First halves of renames (MOVED_FROM) whose second half was not read yet. Later events at the old name are reported
+/// only after the rename. Otherwise the rename would carry off a file that came to that name later.
+struct HeldMoves {
+  struct Departure {
+    var place: FilePlace
+    var since: Int64
+    var stamp: UInt64
+    /// The file was written just before, and that was not reported yet.
+    var isWritten: Bool
+    /// The events at the old name since.
+    var touched: FileEvent?
+  }
+
+  private(set) var departures: [UInt32: Departure] = [:]
+  private var byPlace: [FilePlace: UInt32] = [:]
+  private var perDirectory: [NodeReference: Int] = [:]
+
+  var isEmpty: Bool { departures.isEmpty }
+  var oldest: Int64? { departures.values.map(\.since).min() }
+
+  func hasDeparture(from directory: NodeReference) -> Bool { perDirectory[directory] != nil }
+
+  mutating func hold(_ moveCookie: UInt32, _ departure: Departure) {
+    _ = touch(departure.place, FileEvent(time: realTime(), isWritten: false))
+    departures[moveCookie] = departure
+    byPlace[departure.place] = moveCookie
+    perDirectory[departure.place.directory, default: 0] += 1
+  }
+
+  mutating func take(_ moveCookie: UInt32) -> Departure? {
+    guard let departure = departures.removeValue(forKey: moveCookie) else { return nil }
+    if byPlace[departure.place] == moveCookie { byPlace[departure.place] = nil }
+    let directory = departure.place.directory
+    let count = perDirectory[directory, default: 1]
+    perDirectory[directory] = count == 1 ? nil : count - 1
+    return departure
+  }
+
+  /// Removes the renames from names that `isWanted` accepts, if nothing has happened at the old name since.
+  /// - Returns: the old names, in order.
+  mutating func takeDepartures(where isWanted: (FilePlace) -> Bool) -> [FilePlace] {
+    let taken = departures.filter { $0.value.touched == nil && isWanted($0.value.place) }
+      .sorted { $0.value.stamp < $1.value.stamp }
+    for (moveCookie, _) in taken { _ = take(moveCookie) }
+    return taken.map(\.value.place)
+  }
+
+  /// Records that something happened at a name. It matters only if a rename from that name is held.
+  /// - Returns: false if none is held.
+  mutating func touch(_ place: FilePlace, _ event: FileEvent) -> Bool {
+    guard !byPlace.isEmpty, let moveCookie = byPlace[place] else { return false }
+    if departures[moveCookie]?.touched?.add(event) == nil { departures[moveCookie]?.touched = event }
+    return true
+  }
+}
+
+extension FolderWatch {
+  /// Handles a rename from a wanted name. The second half will report the new place.
+  func depart(_ event: WatchEvent, from place: FilePlace) {
+    let isWritten = cancelLooks(place)
+    held.hold(
+      event.moveCookie,
+      HeldMoves.Departure(place: place, since: watchshim_now(), stamp: currentStamp, isWritten: isWritten))
+  }
+
+  /// Handles a rename to this name.
+  func arrive(_ event: WatchEvent, in index: NodeIndex, isWanted: Bool) {
+    let place = FilePlace(directory: tree.reference(index), name: event.name)
+    guard let departure = held.take(event.moveCookie) else {
+      if isWanted { note(place, onlyCreated: false, event: event.ofFile) }
+      return
+    }
+    guard isWanted else { return note(departure.place, onlyCreated: false, event: event.ofFile) }
+    guard isWatched(departure.place) else { return note(place, onlyCreated: false, event: event.ofFile) }
+    cancelLooks(place)
+    var stat: FileStat?
+    let look = look(place)
+    if case .success(let seen) = look, seen.isRegularFile { stat = seen.stat }
+    say(
+      .fileMoved(
+        from: departure.place.directory.number, fromName: departure.place.name, to: place.directory.number,
+        toName: place.name, stat: stat,
+        event: FileEvent(time: event.time, isWritten: departure.isWritten, naming: .renamed)))
+    if case .failure(let error) = look, !saysAbsent(error.number) { cannotLook(place, error) }
+    // Another rename from the new name may still be held. Then the name is looked at after it.
+    _ = held.touch(place, event.ofFile)
+    if let touched = departure.touched { note(departure.place, onlyCreated: false, event: touched) }
+  }
+
+  /// Ends the wait for second halves that do not come. Either the file left the roots, or it is in a directory that is
+  /// not watched yet, whose listing will report it.
+  func expireMoves(_ now: Int64, forcedStamp: UInt64) {
+    guard !held.isEmpty else { return }
+    for (moveCookie, departure) in held.departures.sorted(by: { $0.value.stamp < $1.value.stamp }) {
+      let grace = departure.stamp <= forcedStamp ? Self.forcedGrace : Self.moveGrace
+      guard now - departure.since >= grace else { continue }
+      _ = held.take(moveCookie)
+      currentStamp = departure.stamp
+      note(
+        departure.place, onlyCreated: false, isDeleted: departure.touched == nil, event: departure.touched ?? .none)
+    }
+    currentStamp = eventCount
+    flushLooks()
+  }
+}

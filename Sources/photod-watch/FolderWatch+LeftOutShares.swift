@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import WatchRecords
+
+// A share that is mounted below a root on a drive may stop answering. Every root on a drive would then wait for it. So
+// the photod-watch of the drives never steps into a share. It reports EREMOTE for its name, and photod keeps what it
+// knows.
+extension FolderWatch {
+  /// Whether a share is mounted at this name.
+  func isLeftOut(_ name: some Collection<UInt8>, in parent: NodeIndex) -> Bool {
+    guard refusesShares, !mounts.shares.isEmpty, let folder = path(of: parent) else { return false }
+    return mounts.shares.contains(folder + name)
+  }
+
+  /// The names in a directory at which shares are mounted.
+  func leftOutNames(in index: NodeIndex) -> Set<[UInt8]> {
+    guard refusesShares, !mounts.shares.isEmpty, let folder = path(of: index) else { return [] }
+    return Set(
+      mounts.shares.lazy.filter { $0.starts(with: folder) }.map { Array($0.dropFirst(folder.count)) }
+        .filter { !$0.contains(UInt8(ascii: "/")) })
+  }
+
+  /// Removes the directory at a share's mount point from the tree, and reports the reason.
+  func leaveOut(_ name: [UInt8], in parent: NodeIndex) {
+    if let child = tree.child(of: parent, named: name) { drop(child, evidence: .scan) }
+    unentered[parent]?.remove(name)
+    say(.unreadable(directory: tree[parent].number, name: name, errorNumber: EREMOTE))
+  }
+
+  /// Leaves out the known directories that shares were mounted over, since their paths now lead into the shares.
+  func leaveOutShares() {
+    guard refusesShares else { return }
+    for path in mounts.shares.sorted(by: { $0.count < $1.count }) {
+      for root in roots.values {
+        guard let top = root.top, path.count > root.path.count, path.starts(with: root.path) else { continue }
+        let rest = path.dropFirst(root.path.count)
+        guard rest.first == UInt8(ascii: "/") || root.path.last == UInt8(ascii: "/"),
+          let (parent, name) = place(rest.split(separator: UInt8(ascii: "/")), below: top),
+          tree.child(of: parent, named: name) != nil
+        else { continue }
+        leaveOut(Array(name), in: parent)
+      }
+    }
+  }
+
+  /// The path of a directory, with a slash at the end.
+  private func path(of index: NodeIndex) -> [UInt8]? {
+    guard var path = rootPath(tree.root(index)) else { return nil }
+    for component in tree.components(index) {
+      if path.last != UInt8(ascii: "/") { path.append(UInt8(ascii: "/")) }
+      path.append(contentsOf: component)
+    }
+    if path.last != UInt8(ascii: "/") { path.append(UInt8(ascii: "/")) }
+    return path
+  }
+}

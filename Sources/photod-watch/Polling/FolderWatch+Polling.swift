@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+// Polls directories that have no watch.
+extension FolderWatch {
+  /// Polls for one slice of time. Requested listings come first.
+  func pollSome() {
+    guard walk.isIdle, backlog.isEmpty else { return }
+    if scans.isEmpty, let number = polls.beginPass(polled, tree) {
+      passStamp = eventCount
+      for position in syncs.indices where syncs[position].pass == number { syncs[position].stamp = passStamp }
+    }
+    guard polls.hasWork else { return }
+    let end = watchshim_now() + Self.slice
+    if polls.isPassing { passSome(until: end) }
+    for number in polls.rounds.indices where polls.rounds[number].hasWork && watchshim_now() < end {
+      let (began, processor) = (watchshim_now(), processorTime())
+      var count = 0
+      while let node = polls.rounds[number].next() {
+        currentStamp = eventCount
+        poll(node, deeply: polls.rounds[number].isDeep)
+        count += 1
+        if watchshim_now() >= end || !walk.isIdle || (count % 64 == 0 && hasEvents()) { break }
+      }
+      polls.rounds[number].timeLeft -= watchshim_now() - began
+      polls.rounds[number].processorLeft -= processorTime() - processor
+    }
+    currentStamp = eventCount
+  }
+
+  private func passSome(until end: Int64) {
+    while walk.isIdle, let node = polls.nextInPass() {
+      currentStamp = passStamp
+      lookForSync(node)
+      if watchshim_now() >= end || hasEvents() { break }
+    }
+    currentStamp = eventCount
+  }
+
+  private func hasEvents() -> Bool {
+    _ = inotify.read(into: &backlog)
+    return !backlog.isEmpty
+  }
+
+  /// CLOCK_THREAD_CPUTIME_ID, in nanoseconds.
+  private func processorTime() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  /// Looks at a directory for a sync. If the directory or one above it is missing, its contents can't be found yet. It
+  /// is put in doubt, so that the sync waits until it turns up.
+  private func lookForSync(_ node: NodeReference) {
+    guard tree.isAlive(node) else { return }
+    if walk[node.index] != nil || hasMissing(at: node.index) {
+      doubt(node.index)
+    } else {
+      poll(node, deeply: true)
+    }
+  }
+
+  private func poll(_ node: NodeReference, deeply: Bool) {
+    guard tree.isAlive(node), walk[node.index] == nil, let entry = polled[node.index] else { return }
+    breathe()
+    if deeply || (entry.isYoung && realTime() - entry.listedAt > PolledDirectories.clockGrain) {
+      look(node, entry)
+    } else {
+      glance(node.index, entry)
+    }
+  }
+
+  private func glance(_ index: NodeIndex, _ entry: PolledDirectories.Entry) {
+    switch OpenDirectories.glance(index, in: tree, rootPath: rootPath) {
+    case .failure(let error): notePollFailure(index, error)
+    case .success(let look):
+      guard PolledDirectories.Times(look) != entry.times else { return }
+      notePolledChange(index)
+      requestListing(index, evidence: .scan)
+    }
+  }
+
+  private func look(_ node: NodeReference, _ entry: PolledDirectories.Entry) {
+    switch OpenDirectories.open(node.index, in: tree, rootPath: rootPath) {
+    case .failure(let error): notePollFailure(node.index, error)
+    case .success(let descriptor):
+      let request = ListingRequest(
+        state: .ready, evidence: .scan, scan: nil, isRecursive: false, stamp: currentStamp)
+      guard let listing = readListing(node.index, descriptor, request) else {
+        close(descriptor)
+        return doubt(node.index)
+      }
+      if listing.digest != entry.digest {
+        if entry.digest != nil { notePolledChange(node.index) }
+        lseek(descriptor, 0, SEEK_SET)
+        return requestListing(node.index, evidence: .scan, descriptor: descriptor)
+      }
+      polled.noteRest(node.index, listing)
+      enterAtLast(listing, node.index, descriptor)
+      close(descriptor)
+      // A file edited again within a grain of the clock has the same times. A client that read it in between must read
+      // it again.
+      guard entry.isYoung else { return }
+      for file in listing.files
+      where max(file.stat.changeTime, file.stat.modificationTime) > entry.listedAt - PolledDirectories.clockGrain {
+        say(.fileFound(directory: node.number, name: file.name, stat: file.stat))
+      }
+    }
+  }
+
+  /// Enters the directories that could not be entered before.
+  private func enterAtLast(_ listing: Listing, _ index: NodeIndex, _ descriptor: Int32) {
+    for directory in listing.directories where tree.child(of: index, named: directory.name) == nil {
+      guard case .success(let opened) = OpenDirectories.open(descriptor, directory.name) else { continue }
+      adopt(opened, under: index, name: directory.name, evidence: .scan, scan: nil, recursive: false)
+    }
+  }
+
+  private func notePolledChange(_ index: NodeIndex) {
+    tree[index].lastChange = UInt32(clamping: realTime() / 1_000_000_000)
+    polls.noteChange(tree.reference(index))
+    if polled[index]?.reason == .watchLimit { wantsExchange = true }
+  }
+
+  /// Handles a directory that is elsewhere or can't be opened. An error that was reported is not reported at every
+  /// look.
+  private func notePollFailure(_ index: NodeIndex, _ error: SystemError) {
+    if error.number == ESTALE || saysAbsent(error.number) {
+      if !hasMissing(at: index) { doubt(index) }
+    } else if !tree[index].flags.contains(.incomplete) {
+      doubt(index)
+    }
+  }
+}
+
+/// CLOCK_REALTIME, nanoseconds since 1970.
+func realTime() -> Int64 {
+  var time = timespec()
+  clock_gettime(CLOCK_REALTIME, &time)
+  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+// If a photod-watch sends nothing for 30 s, photod considers it hung and starts another.
+extension FolderWatch {
+  /// The silence after which a regular check sends `alive`. Regular checks come every two or every ten seconds.
+  static let usualSilence = silenceForTests() ?? 8_000_000_000
+  /// The silence after which a requested check sends `alive`, because it postpones the next regular one.
+  static let shortestSilence: Int64 = 1_000_000_000
+  /// If no check comes for this long, photod-watch wakes only to send `alive`.
+  static let longestSilence: Int64 = 15_000_000_000
+
+  /// From PHOTOD_WATCH_SILENCE in the environment, in milliseconds. Tests set it in order to wait less.
+  private static func silenceForTests() -> Int64? {
+    guard let text = getenv("PHOTOD_WATCH_SILENCE"), let milliseconds = Int64(String(cString: text)) else { return nil }
+    return milliseconds * 1_000_000
+  }
+
+  func sayAlive(ifSilentFor silence: Int64) {
+    let now = watchshim_now()
+    guard now - aliveAt >= silence else { return }
+    aliveAt = now
+    say(.alive)
+  }
+
+  /// Called between the steps of long work, since a turn may last minutes on a slow disk. It costs one reading of the
+  /// clock.
+  func breathe() {
+    guard watchshim_now() - aliveAt >= Self.usualSilence else { return }
+    sayAlive(ifSilentFor: 0)
+    output.cutIfDue(quiet: true)
+    do throws(SystemError) {
+      try output.write(to: socket)
+    } catch {
+      // The write at the end of the turn fails with the same error and handles it.
+    }
+  }
+}

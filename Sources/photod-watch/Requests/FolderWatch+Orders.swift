@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import WatchRecords
+
+extension FolderWatch {
+  /// Reads the orders that photod has written, and carries them out.
+  /// - Returns: false if photod has closed its end.
+  func readOrders() throws(Failure) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      if count == 0 { return false }
+      if count < 0 {
+        if errno == EINTR { continue }
+        if errno == EAGAIN { return true }
+        if errno == ECONNRESET { return false }
+        throw Failure(message: "orders can't be read: \(describe(errno))", status: 1)
+      }
+      orders.append(buffer[..<count])
+      while let received = try nextOrders() {
+        for order in received { try obey(order) }
+      }
+    }
+  }
+
+  private func nextOrders() throws(Failure) -> [WatchOrder]? {
+    do throws(WatchFormatError) {
+      guard let payload = try orders.next() else { return nil }
+      return try WatchStream.orders(in: payload)
+    } catch {
+      throw Failure(message: "orders that can't be understood: \(error)", status: 1)
+    }
+  }
+
+  private func obey(_ order: WatchOrder) throws(Failure) {
+    currentStamp = eventCount
+    switch order {
+    case .begin(let firstNumber, let watchPercent, let refuses):
+      tree.number(from: firstNumber)
+      share.percent = UInt64(watchPercent)
+      refusesShares = refuses
+    case .configure(let extensions, let ignoredDirectoryNames, let ignoredPatterns):
+      try setRules(extensions, ignoredDirectoryNames, ignoredPatterns)
+    case .addRoot(let number, let path):
+      removeRoot(number)
+      roots[number] = Root(path: path)
+      openRoot(number, reason: .start)
+    case .removeRoot(let number): removeRoot(number)
+    case .rescan(let root, let directory, let request): rescan(root, directory: directory, request: request)
+    case .sync(let number): beginSync(number)
+    }
+  }
+}

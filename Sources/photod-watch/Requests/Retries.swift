@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CWatchShim
+import Glibc
+import WatchRecords
+
+/// A directory to list again, because it or something in it could not be read for a reason that may pass.
+struct Retry {
+  /// The first wait. Each later wait is twice as long, up to `longestWait`.
+  static let firstWait: Int64 = 20_000_000
+  static let longestWait: Int64 = 60_000_000_000
+  /// The number of attempts that a sync waits for; they take 0.3 s.
+  static let awaitedAttempts = 4
+  /// A missing directory may be inside one that can't be read. It counts as gone only after this number of attempts,
+  /// which take 5 s. A root that can't be read goes offline after the same number.
+  static let trustedAttempts = 8
+
+  var attempts = 0
+  var retryAt: Int64
+  /// Known directories below are listed, too.
+  var isRecursive: Bool
+  /// A scan could not finish this listing. Names that the listing lacks count as missed by the scan.
+  var isBelated: Bool
+  var stamp: UInt64
+  /// It is being listed. If that fails again, the next wait begins.
+  var isUnderWay = false
+}
+
+/// Whether the same call may succeed a little later by itself: after a disk error, a lack of memory or descriptors, or
+/// a network failure. A denied access is not retried. IN_ATTRIB reports new permissions.
+func mayPass(_ errorNumber: Int32) -> Bool {
+  switch errorNumber {
+  case EIO, ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR, EBUSY, ENOBUFS, EREMOTEIO, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH,
+    ENETDOWN, ENETUNREACH, ENOTCONN, ECONNREFUSED, ECONNABORTED, ECONNRESET:
+    true
+  default: false
+  }
+}
+
+extension FolderWatch {
+  /// Has the directory listed again later, if the error may pass.
+  func tryAgain(_ index: NodeIndex, after error: SystemError, recursive: Bool = false, belated: Bool = false) {
+    guard mayPass(error.number) else { return }
+    let now = watchshim_now()
+    var retry =
+      retries[index]
+      ?? Retry(
+        retryAt: now + Retry.firstWait, isRecursive: false, isBelated: false, stamp: currentStamp)
+    if retry.isUnderWay {
+      retry.isUnderWay = false
+      retry.attempts += 1
+      retry.retryAt = now + min(Retry.firstWait << Int64(min(retry.attempts, 20)), Retry.longestWait)
+    }
+    retry.isRecursive = retry.isRecursive || recursive
+    retry.isBelated = retry.isBelated || belated
+    retries[index] = retry
+    if tree[index].parent < 0, retry.attempts >= Retry.trustedAttempts { mustCheck = true }
+  }
+
+  /// Begins the attempt. The request takes over what the retry was to do.
+  func beginRetry(_ index: NodeIndex, _ request: inout ListingRequest) {
+    guard var retry = retries[index] else { return }
+    request.isRecursive = request.isRecursive || retry.isRecursive
+    request.isBelated = request.isBelated || retry.isBelated
+    if retry.isBelated { request.evidence = .scan }
+    retry.isUnderWay = true
+    retries[index] = retry
+  }
+
+  /// Ends the attempt. The retry is over unless something failed again meanwhile.
+  func endRetry(_ index: NodeIndex) {
+    if retries[index]?.isUnderWay == true { retries[index] = nil }
+  }
+
+  /// Requests the listings that are due.
+  func retryUnreadable(_ now: Int64) {
+    guard !retries.isEmpty else { return }
+    for (index, retry) in retries where retry.retryAt <= now && walk[index] == nil && !hasMissing(at: index) {
+      breathe()
+      currentStamp = retry.stamp
+      requestListing(index, evidence: retry.isBelated || tree[index].watch < 0 ? .scan : .event)
+    }
+    currentStamp = eventCount
+  }
+
+  /// When the next retry is due.
+  var nextRetry: Int64 {
+    var next = Int64.max
+    for (index, retry) in retries where walk[index] == nil && !hasMissing(at: index) { next = min(next, retry.retryAt) }
+    return next
+  }
+
+  /// Whether a missing directory may be inside one that can't be read at the moment.
+  var mayHideDirectories: Bool {
+    retries.contains { $0.value.attempts < Retry.trustedAttempts && !hasMissing(at: $0.key) }
+  }
+
+  /// Relinks a directory that was renamed to this name but can't be opened or looked at there. The cookie of the rename
+  /// identifies it, and it is looked at later.
+  /// - Returns: false if the event is no such rename.
+  func relinkUnseen(_ parent: NodeIndex, _ name: [UInt8], moveCookie: UInt32, _ error: SystemError) -> Bool {
+    guard moveCookie != 0, !saysAbsent(error.number),
+      let known = missing.first(where: { $0.value.moveCookie == moveCookie })?.key,
+      missing[known]?.isDead == false, !tree.isWithin(parent, known)
+    else { return false }
+    let scan = activeScan(of: known) ?? activeScan(of: parent)
+    displaceOccupant(of: parent, name, evidence: .event)
+    tree.move(known, under: parent, name: name)
+    say(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
+    missing[known] = nil
+    tree[known].flags.remove(.missing)
+    tree[known].flags.insert(.incomplete)
+    polled.forgetListing(known)
+    walk.refusals[tree.reference(known)] = nil
+    say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
+    tryAgain(known, after: error, recursive: scan != nil || rules.needsFolder, belated: scan != nil)
+    return true
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import WatchRecords
+
+/// A scan that photod ordered, or that follows from an event.
+struct ScanOrder {
+  /// 0 if photod did not request it.
+  var request: UInt32
+  var reason: ScanReason
+  /// nil for the whole root.
+  var directory: DirectoryNumber?
+}
+
+/// A running scan. A root has at most one.
+struct Scan {
+  var root: UInt16
+  var request: UInt32
+  /// The number of listings that it still waits for.
+  var remaining = 0
+  var complete = true
+}
+
+extension FolderWatch {
+  func startScan(_ order: ScanOrder, of number: UInt16) {
+    guard let root = roots[number], let top = root.top, root.activeScan == nil else {
+      roots[number]?.waitingScans.append(order)
+      return
+    }
+    lastScan += 1
+    scans[lastScan] = Scan(root: number, request: order.request)
+    roots[number]?.activeScan = lastScan
+    say(.scanStarted(root: number, request: order.request, reason: order.reason))
+    var start: NodeIndex? = top
+    if let directory = order.directory { start = tree.subtree(top).first { tree[$0].number == directory } }
+    if let start {
+      requestListing(start, evidence: .scan, scan: lastScan, recursive: true)
+    } else {
+      scans[lastScan]?.complete = false
+    }
+  }
+
+  func rescan(_ number: UInt16, directory: DirectoryNumber?, request: UInt32) {
+    guard roots[number]?.top != nil else {
+      say(.scanStarted(root: number, request: request, reason: .rescan))
+      say(.scanEnded(root: number, request: request, complete: false))
+      return
+    }
+    startScan(ScanOrder(request: request, reason: .rescan, directory: directory), of: number)
+  }
+
+  /// The running scan of the root to which the directory belongs. A directory that turns up here must be listed by it.
+  /// Otherwise a directory could escape the scan by moving to a place that the scan has passed.
+  func activeScan(of index: NodeIndex) -> UInt32? { roots[tree.root(index)]?.activeScan }
+
+  /// Ends the scans that are done. First, every directory that a scan missed must be decided. A directory that an event
+  /// took away must be decided, too: it may come back at once, and the scan has not seen its contents.
+  func endScans() {
+    guard !scans.isEmpty else { return }
+    let waiting = Set(missing.filter { $0.value.attempts == 0 }.map { tree.root($0.key) })
+    for (id, scan) in scans.sorted(by: { $0.key < $1.key }) where scan.remaining == 0 && !waiting.contains(scan.root) {
+      end(id, scan)
+    }
+  }
+
+  private func end(_ id: UInt32, _ scan: Scan) {
+    scans[id] = nil
+    roots[scan.root]?.activeScan = nil
+    sayPolling(nil)
+    say(.scanEnded(root: scan.root, request: scan.request, complete: scan.complete))
+    guard let order = roots[scan.root]?.waitingScans.first else { return }
+    roots[scan.root]?.waitingScans.removeFirst()
+    startScan(order, of: scan.root)
+  }
+
+  /// Ends all scans of a root that is gone, so that every requester gets its end.
+  func endAllScans(of number: UInt16) {
+    guard let root = roots[number] else { return }
+    roots[number]?.waitingScans = []
+    if let id = root.activeScan, let scan = scans[id] {
+      scans[id] = nil
+      roots[number]?.activeScan = nil
+      say(.scanEnded(root: number, request: scan.request, complete: false))
+    }
+    for order in root.waitingScans where order.request != 0 {
+      say(.scanStarted(root: number, request: order.request, reason: order.reason))
+      say(.scanEnded(root: number, request: order.request, complete: false))
+    }
+  }
+
+  /// Scans all roots after an overflow.
+  func scanAfterOverflow() {
+    overflowed = false
+    for number in roots.keys.sorted() where roots[number]?.top != nil {
+      guard roots[number]?.waitingScans.contains(where: { $0.reason == .overflow }) == false else { continue }
+      startScan(ScanOrder(request: 0, reason: .overflow, directory: nil), of: number)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import Foundation
+
+@testable import ChangeDetails
+@testable import PhotoModel
+
+/// One difference to judge: two lists, what was touched, and what the full form makes of them.
+struct ChangeCase {
+  let before: [Int64]
+  let after: [Int64]
+  let touched: TouchedAssets
+  let details: FetchResultChangeDetails?
+
+  init(before: [Int64], after: [Int64], touched: TouchedAssets) {
+    self.before = before
+    self.after = after
+    self.touched = touched
+    details = .full(from: before, to: after, touched: touched)
+  }
+
+  /// The first law of change-details that does not hold, by its number; `nil` if all do.
+  func brokenLaw() throws -> String? { try brokenLaw(of: details) }
+
+  /// The same of details that were found in another way.
+  func brokenLaw(of details: FetchResultChangeDetails?) throws -> String? {
+    let survivors = Set(before).intersection(after)
+    let changed = survivors.intersection(touched.fields.keys)
+    guard let details else { return before == after && changed.isEmpty ? nil : "no details, but something changed" }
+    if before == after, changed.isEmpty { return "details, but nothing changed" }
+
+    let removed = details.removedBefore.positions
+    let inserted = details.insertedAfter.positions
+    let from = details.moves.map(\.fromBefore)
+    let to = details.moves.map(\.toAfter)
+    if before.count - removed.count + inserted.count != after.count { return "1" }
+    if details.countBefore != before.count || details.countAfter != after.count { return "counts" }
+    let changedBefore = details.changedBefore.positions
+    let changedAfter = details.changedAfter.positions
+    if !Set(removed).isDisjoint(with: from) || !Set(inserted).isDisjoint(with: to)
+      || !Set(changedBefore).isDisjoint(with: removed) || !Set(changedAfter).isDisjoint(with: inserted)
+    {
+      return "2"
+    }
+    if let broken = try brokenProcedure(details) { return broken }
+    if let broken = brokenSet(details, survivors: survivors, changed: changed) { return broken }
+    return try brokenWire(details) ?? (details == self.details ? brokenReverse(details) : nil)
+  }
+
+  /// Laws 3 and 6.
+  private func brokenProcedure(_ details: FetchResultChangeDetails) throws -> String? {
+    if try details.applied(to: before) != after { return "3 batch" }
+    var list = before
+    try details.applySequentially(to: &list)
+    if list != after { return "3 sequential" }
+    list = before
+    for edit in try details.listModelEdits() {
+      // A removal may be beyond the end of the list after, and adds nothing from it.
+      let added = edit.added == 0 ? [] : after[edit.position..<edit.position + edit.added]
+      list.replaceSubrange(edit.position..<edit.position + edit.removed, with: added)
+      if Set(list).count != list.count { return "3 list model: an id twice" }
+    }
+    if list != after { return "3 list model" }
+    if before.applying(try details.collectionDifference(from: before)) != after { return "6" }
+    return nil
+  }
+
+  /// The sets themselves, in the words of the definition; law 4 but for the length of the longest subsequence.
+  private func brokenSet(
+    _ details: FetchResultChangeDetails, survivors: Set<Int64>, changed: Set<Int64>
+  ) -> String? {
+    let removed = before.indices.filter { !survivors.contains(before[$0]) }
+    let inserted = after.indices.filter { !survivors.contains(after[$0]) }
+    if details.removedBefore.positions != removed { return "R" }
+    if details.insertedAfter.positions != inserted { return "I" }
+    if details.insertedIDs != inserted.map({ after[$0] }) { return "insertedIDs" }
+    if details.deletedBefore.positions != removed.filter({ touched.deleted.contains(before[$0]) }) { return "deleted" }
+    if details.changedBefore.positions != before.indices.filter({ changed.contains(before[$0]) }) {
+      return "changedBefore"
+    }
+    if details.changedAfter.positions != after.indices.filter({ changed.contains(after[$0]) }) { return "changedAfter" }
+    let fields = changed.reduce(into: ChangedFields()) { $0.formUnion(touched.fields[$1] ?? []) }
+    if details.changedFields != fields.names { return "changedFields" }
+    for (ranges, count) in [
+      (details.removedBefore, before.count), (details.deletedBefore, before.count),
+      (details.insertedAfter, after.count), (details.changedBefore, before.count), (details.changedAfter, after.count),
+    ] where !ranges.isWellFormed(within: count) {
+      return "ranges"
+    }
+    for move in details.moves where before[move.fromBefore] != after[move.toAfter] { return "moves" }
+    if details.moves.map(\.toAfter) != details.moves.map(\.toAfter).sorted() { return "order of moves" }
+    return nil
+  }
+
+  /// Law 5.
+  private func brokenReverse(_ details: FetchResultChangeDetails) -> String? {
+    let back = FetchResultChangeDetails.full(from: after, to: before, touched: touched)
+    if back?.removedBefore != details.insertedAfter || back?.insertedAfter != details.removedBefore
+      || back?.moves.count != details.moves.count
+    {
+      return "5"
+    }
+    return nil
+  }
+
+  /// Law 8.
+  private func brokenWire(_ details: FetchResultChangeDetails) throws -> String? {
+    let wire = try JSONEncoder().encode(details)
+    return try JSONDecoder().decode(FetchResultChangeDetails.self, from: wire) == details ? nil : "8"
+  }
+
+  /// The survivors' positions before, in the order after.
+  var survivorOrder: [Int] {
+    let positions = Dictionary(uniqueKeysWithValues: before.enumerated().map { ($1, $0) })
+    return after.compactMap { positions[$0] }
+  }
+
+  /// How many survivors are in no move, and how many of those are untouched.
+  var stayed: (count: Int, untouched: Int) {
+    let moved = Set(details?.moves.map(\.fromBefore) ?? [])
+    let stayed = survivorOrder.filter { !moved.contains($0) }
+    return (stayed.count, stayed.count { touched.fields[before[$0]] == nil })
+  }
+
+  /// By trying every subset: the longest increasing subsequence, and the most untouched that one of that length can have.
+  var bestPossible: (count: Int, untouched: Int) {
+    let order = survivorOrder
+    var best = (count: 0, untouched: 0)
+    subsets: for subset in 0..<1 << order.count {
+      var (last, count, untouched) = (-1, 0, 0)
+      for index in order.indices where subset >> index & 1 == 1 {
+        guard order[index] > last else { continue subsets }
+        last = order[index]
+        count += 1
+        if touched.fields[before[order[index]]] == nil { untouched += 1 }
+      }
+      if (count, untouched) > best { best = (count, untouched) }
+    }
+    return best
+  }
+
+  /// The same by dynamic programming in O(n²), for longer lists.
+  var bestPossibleSlowly: (count: Int, untouched: Int) {
+    let order = survivorOrder
+    var best: [(Int, Int)] = []
+    for index in order.indices {
+      var before = (0, 0)
+      for earlier in 0..<index where order[earlier] < order[index] && best[earlier] > before { before = best[earlier] }
+      best.append((before.0 + 1, before.1 + (touched.fields[self.before[order[index]]] == nil ? 1 : 0)))
+    }
+    let top = best.max { $0 < $1 } ?? (0, 0)
+    return (top.0, top.1)
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Glibc
+import PhotoTestSupport
+import Synchronization
+
+/// A client of the same user that means harm, or is broken: it does on some threads whatever a socket allows.
+final class Adversary: Sendable {
+  enum Action: String, CaseIterable, Codable, Sendable {
+    case everyMethod, malformed, hugeMessages, longLists, longArguments
+    case onewayFloods, sentAhead, slowReaders, halfOpen, manyConnections, churn
+    case expensivePredicates, expensiveObservers, floodedHashes, rescans, favorites
+  }
+
+  /// Counts of what the adversary did, and of what photod answered.
+  struct Report: Codable, Sendable {
+    var actions: [String: Int] = [:]
+    /// The longest time that each action took, in milliseconds.
+    var longest: [String: Int] = [:]
+    var methods: [String: Int] = [:]
+    /// By the names of the errors, without their interfaces.
+    var errors: [String: Int] = [:]
+    /// The methods of the contract, and how many calls have each strange value in each member.
+    var allMethods: Set<String> = []
+    var allCallCount = 0
+  }
+
+  /// PHOTOD_HOSTILE_ACTIONS=churn,rescans plays these alone.
+  static let chosen: [Action] = {
+    guard let named = ProcessInfo.processInfo.environment["PHOTOD_HOSTILE_ACTIONS"] else { return Action.allCases }
+    return named.split(separator: ",").compactMap { Action(rawValue: String($0)) }
+  }()
+
+  let socket: String
+  /// The ids of photos that are in the library.
+  let ids: [Int64]
+  let calls: ContractCalls
+  let held = HeldConnections()
+  /// The actions that no thread has begun yet.
+  private let firstRound = Mutex(Adversary.chosen[...])
+  private let salt = Atomic<Int>(0)
+  private let callNumber = Atomic<Int>(0)
+  private let written = Mutex(Report())
+
+  init(socket: String, ids: [Int64]) throws {
+    self.socket = socket
+    self.ids = ids
+    calls = try ContractCalls(socket: socket)
+    written.withLock { ($0.allMethods, $0.allCallCount) = (calls.methods, calls.count) }
+    // As many connections as the system lets it have.
+    var files = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { throw RawSocket.failure() }
+    files.rlim_cur = files.rlim_max
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { throw RawSocket.failure() }
+  }
+
+  var report: Report { written.withLock { $0 } }
+
+  /// Does every action once, and then goes on with them in random order until `time` is over.
+  func run(for time: Duration, threads: Int, seed: Int) async throws {
+    let deadline = ContinuousClock.now + time
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for thread in 0..<threads {
+        group.addTask {
+          try await onThread {
+            var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed + thread)))
+            while let action = self.firstRound.withLock({ $0.popFirst() }) { try self.attempt(action, using: &random) }
+            while ContinuousClock.now < deadline, let action = Self.chosen.randomElement(using: &random) {
+              try self.attempt(action, using: &random)
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  private func attempt(_ action: Action, using random: inout SeededGenerator) throws {
+    let start = ContinuousClock.now
+    do {
+      try perform(action, using: &random)
+    } catch let error as POSIXError where Self.refusals.contains(error.code) {
+      // photod may refuse it.
+    }
+    let time = ContinuousClock.now - start
+    written.withLock { report in
+      report.actions[action.rawValue, default: 0] += 1
+      report.longest[action.rawValue] = max(report.longest[action.rawValue] ?? 0, Int(time / .milliseconds(1)))
+    }
+  }
+
+  /// What `connect` says when photod accepts no connection at the moment.
+  private static let refusals: Set<POSIXErrorCode> = [.ECONNREFUSED, .EAGAIN, .ECONNRESET]
+
+  func nextSalt() -> Int { salt.add(1, ordering: .relaxed).newValue }
+  func nextCall() -> Int { callNumber.add(1, ordering: .relaxed).oldValue }
+
+  func connect(timeout: Duration = .milliseconds(500)) throws -> RawSocket {
+    try RawSocket(socket, timeout: timeout)
+  }
+
+  /// Sends a call, each time on a new connection, while photod refuses connections: another thread may have as many as a
+  /// process may have.
+  ///
+  /// - Returns: whether photod took the call. It answered then, or kept the call for longer than `timeout`.
+  @discardableResult
+  func ask(_ call: [UInt8], timeout: Duration) throws -> Bool {
+    for _ in 0..<50 {
+      do {
+        let connection = try connect(timeout: timeout)
+        if connection.send(call), receive(connection) != nil || !connection.isClosed { return true }
+      } catch let error as POSIXError where Self.refusals.contains(error.code) {
+        // The next try may be accepted.
+      }
+      usleep(100_000)
+    }
+    return false
+  }
+
+  /// Notes which error an answer is, if it is one.
+  @discardableResult
+  func receive(_ connection: RawSocket) -> [UInt8]? {
+    guard let reply = connection.receive() else { return nil }
+    let start = String(decoding: reply.prefix(200), as: UTF8.self)
+    if let name = start.firstMatch(of: #/^{"error":"[^"]*\.([^".]*)"/#)?.1 {
+      written.withLock { $0.errors[String(name), default: 0] += 1 }
+    }
+    return reply
+  }
+
+  func note(method: String) { written.withLock { $0.methods[method, default: 0] += 1 } }
+}
+
+/// Connections that stay open for some seconds, longer than photod waits for the reader of a page.
+final class HeldConnections: Sendable {
+  private static let time = Duration.seconds(12)
+
+  private struct Held: @unchecked Sendable {
+    // One thread uses a socket at a time: the one that holds it, and then the one that gets it back.
+    let connections: [RawSocket]
+    let since: ContinuousClock.Instant
+  }
+
+  private let held = Mutex<[Held]>([])
+
+  /// - Returns: the connections that were held for long enough.
+  @discardableResult
+  func hold(_ connections: [RawSocket]) -> [RawSocket] {
+    let new = Held(connections: connections, since: .now)
+    let now = ContinuousClock.now
+    let ended = held.withLock { held in
+      held.append(new)
+      defer { held.removeAll { $0.since + Self.time < now } }
+      return held.filter { $0.since + Self.time < now }
+    }
+    return ended.flatMap(\.connections)
+  }
+}

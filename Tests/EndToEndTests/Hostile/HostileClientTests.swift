@@ -1,0 +1,154 @@
+import Foundation
+import Glibc
+import PhotoModel
+import PhotoTestSupport
+import Synchronization
+import Testing
+
+/// A hostile client beside a normal one. It may not delay the normal one, fill the memory, end photod or blind it.
+///
+/// In `make test` the adversary does each action once. The normal client must be served meanwhile, but its times are not
+/// judged: the other tests and the adversary itself take the processors from photod.
+///
+/// PHOTOD_HOSTILE_SECONDS=600 is the whole proof, for a machine with nothing else to do. It judges the times too, against
+/// those of the same client while the adversary attacks another photod. PHOTOD_HOSTILE_PHOTOS is the number of photos,
+/// and PHOTOD_HOSTILE_SEED decides the order of the actions. PHOTOD_PRODUCTS names a folder of other programs, such as
+/// those of a release build.
+@Suite(.serialized, .timeLimit(.minutes(30))) struct HostileClientTests {
+  private static let seconds = effort("PHOTOD_HOSTILE_SECONDS", 0)
+  private static let isWhole = seconds >= 60
+  /// In a whole run there are so many that a slow reader does not get all of them at once.
+  private static let photos = effort("PHOTOD_HOSTILE_PHOTOS", isWhole ? 5_000 : 300)
+  /// By how much the slowest of a hundred may be slower than without the adversary.
+  private static let ratio = 3
+  /// Less than this delays nobody.
+  private static let floor = Duration.milliseconds(30)
+  /// The memory that clients can make photod hold at most, as the article Architecture says.
+  private static let memory = 1_600_000_000
+
+  @Test func hostileClientDelaysNoOtherAndHarmsNothing() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<Self.photos { try fixture.write("d\(index / 200)/IMG_\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize(timeout: 600)
+      let process = fixture.processID
+      let file = fixture.directory + "/adversary"
+      let normal = NormalClient(socket: fixture.socket, photos: fixture.photos)
+
+      let before = Self.isWhole ? try await Self.measureWithoutAdversary(normal) : []
+      let together = try await Self.attack(fixture, file, seconds: Self.seconds, beside: normal, round: 3)
+
+      for (name, times) in before + [("beside the adversary", together)] { Self.show(times, name) }
+      if Self.isWhole { Self.expectLittleDelay(together, before: before.map(\.times)) }
+      let memory = try Self.peakMemory(of: process)
+      print("photod took at most \(memory >> 20) MiB")
+      #expect(memory < Self.memory, "\(memory >> 20) MiB")
+      let report = try JSONDecoder().decode(Adversary.Report.self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+      try Self.expectAllWasTried(report, log: fixture.logText())
+      try #require(fixture.process?.isRunning == true && fixture.processID == process)
+      try await fixture.expectEqualToDisk("after the attack")
+      fixture.kill(SIGTERM)
+      #expect(fixture.process?.terminationReason == .exit)
+      #expect(fixture.process?.terminationStatus == 0, "the stop was cut off, or photod failed")
+    }
+  }
+
+  /// The normal client alone, and while the same adversary attacks another photod: what the load of the machine alone
+  /// does to it.
+  private static func measureWithoutAdversary(
+    _ normal: NormalClient
+  ) async throws -> [(name: String, times: NormalClient.Times)] {
+    // photod makes some things once. That must happen before anything is measured.
+    _ = try await normal.run(for: .seconds(1), round: 0)
+    let alone = try await normal.run(for: .seconds(60), round: 1)
+    var elsewhere = NormalClient.Times()
+    try await DaemonFixture.with { other in
+      for index in 0..<photos { try other.write("d\(index / 200)/IMG_\(index).jpg", index) }
+      try await other.start()
+      try await other.synchronize(timeout: 600)
+      elsewhere = try await attack(other, other.directory + "/adversary", seconds: 60, beside: normal, round: 2)
+    }
+    return [("alone", alone), ("adversary elsewhere", elsewhere)]
+  }
+
+  /// The times of the normal client while the adversary attacks `target`, which may be another photod.
+  private static func attack(
+    _ target: DaemonFixture, _ file: String, seconds: Int, beside normal: NormalClient, round: Int
+  ) async throws -> NormalClient.Times {
+    let ids = try await target.ids(FetchOptions(includeHidden: true)).ids
+    let isOver = Flag()
+    async let times = normal.run(round: round) { isOver.isSet }
+    await attack(target.socket, Array(ids.prefix(1_000)), file, seconds: seconds)
+    isOver.set()
+    return try await times
+  }
+
+  private final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
+  }
+
+  /// photod takes processes for clients, so that the adversary needs a process of its own.
+  private static func attack(_ socket: String, _ ids: [Int64], _ file: String, seconds: Int) async {
+    await #expect(processExitsWith: .success) { [socket, ids, file, seconds = seconds as Int] in
+      let adversary = try Adversary(socket: socket, ids: ids)
+      try await adversary.run(for: .seconds(seconds), threads: 6, seed: effort("PHOTOD_HOSTILE_SEED", 1))
+      try JSONEncoder().encode(adversary.report).write(to: URL(fileURLWithPath: file))
+    }
+  }
+
+  private static func milliseconds(_ time: Duration) -> String { String(format: "%.1f ms", time / .milliseconds(1)) }
+
+  private static func show(_ times: NormalClient.Times, _ name: String) {
+    for act in NormalClient.Act.allCases {
+      let count = times.samples[act]?.count ?? 0
+      print(
+        """
+        \(act), \(name): p50 \(milliseconds(times.quantile(0.5, act))), p99 \(milliseconds(times.quantile(0.99, act))), \
+        longest \(milliseconds(times.quantile(1, act))) of \(count)
+        """)
+      #expect(count > (isWhole ? 20 : 0), "\(act), \(name)")
+    }
+  }
+
+  private static func expectLittleDelay(_ together: NormalClient.Times, before: [NormalClient.Times]) {
+    for act in NormalClient.Act.allCases {
+      let before = before.map { $0.quantile(0.99, act) }.max() ?? .zero
+      let during = together.quantile(0.99, act)
+      #expect(during <= max(before * ratio, floor), "\(act): \(milliseconds(before)), then \(milliseconds(during))")
+    }
+  }
+
+  /// An adversary that photod kept from its work would prove nothing.
+  private static func expectAllWasTried(_ report: Adversary.Report, log: String) throws {
+    for counts in [report.actions, report.longest, report.methods, report.errors] {
+      print(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+    }
+    guard Adversary.chosen == Adversary.Action.allCases else { return }
+    let actions = Set(Adversary.Action.allCases.map(\.rawValue))
+    #expect(actions.subtracting(report.actions.keys) == [], "actions that were not done")
+    #expect(report.allMethods.subtracting(report.methods.keys) == [], "methods that were not called")
+    var errors: Set = [
+      "InvalidParameter", "InvalidPredicate", "InvalidText", "UnknownSortKey", "NoSuchAsset", "NoSuchCollection",
+      "ExpectedMore", "MethodNotFound", "InterfaceNotFound", "NotInLibrary", "NotABackup", "CannotWrite",
+      "ChangeTokenExpired",
+    ]
+    // In a short run there are too few photos for these.
+    if isWhole { errors.formUnion(["TimedOut", "SnapshotExpired"]) }
+    if seconds >= 600 {
+      let count = report.methods.values.reduce(0, +)
+      #expect(count >= report.allCallCount, "each strange value in each member, of which \(count) were tried")
+    }
+    #expect(errors.subtracting(report.errors.keys) == [], "errors that photod did not answer with")
+    #expect(log.contains("its messages take too much memory"), "the bound of all messages was not passed")
+    #expect(log.contains("tooManyOfProcess"), "the bound of connections was not passed")
+  }
+
+  /// The most that it ever had in memory, in bytes.
+  private static func peakMemory(of process: pid_t) throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+    return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) << 10
+  }
+}

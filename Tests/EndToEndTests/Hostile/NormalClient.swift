@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+import PhotoTestSupport
+
+/// A client as a photo application is: it connects, fetches the newest photos, asks for the status, and observes while
+/// photos come.
+///
+/// It measures each of these, on threads of its own, so that only photod and the machine can delay it.
+struct NormalClient: Sendable {
+  let socket: String
+  let photos: String
+
+  enum Act: String, CaseIterable, Sendable { case connect, fetch, status, observe }
+
+  /// How long each act took.
+  struct Times: Sendable {
+    private(set) var samples: [Act: [Duration]] = [:]
+
+    mutating func add(_ act: Act, _ time: Duration) { samples[act, default: []].append(time) }
+
+    mutating func merge(_ other: Times) { samples.merge(other.samples) { $0 + $1 } }
+
+    func quantile(_ share: Double, _ act: Act) -> Duration {
+      let sorted = samples[act, default: []].sorted()
+      return sorted.isEmpty ? .zero : sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
+    }
+  }
+
+  struct Failure: Error, CustomStringConvertible { let description: String }
+
+  func run(for time: Duration, round: Int) async throws -> Times {
+    let deadline = ContinuousClock.now + time
+    return try await run(round: round) { ContinuousClock.now >= deadline }
+  }
+
+  /// - Parameters:
+  ///   - round: makes the names of the photos that are added.
+  ///   - isOver: is called between two acts, on the threads of the client.
+  func run(round: Int, until isOver: @escaping @Sendable () -> Bool) async throws -> Times {
+    async let asked = onThread { try ask(until: isOver) }
+    async let observed = onThread { try observe(until: isOver, round: round) }
+    var times = try await asked
+    times.merge(try await observed)
+    return times
+  }
+
+  private static let fetch = message(#"{"method":"org.photod.library.Fetch","parameters":{"count":100}}"#)
+  private static let info = message(#"{"method":"org.varlink.service.GetInfo"}"#)
+  private static let status = message(#"{"method":"org.photod.library.Status"}"#)
+
+  static func message(_ text: String) -> [UInt8] { Array(text.utf8) + [0] }
+
+  private func ask(until isOver: () -> Bool) throws -> Times {
+    let connection = try RawSocket(socket, timeout: .seconds(60))
+    var times = Times()
+    while !isOver() {
+      for (act, message) in [(Act.connect, Self.info), (.fetch, Self.fetch), (.status, Self.status)] {
+        let start = ContinuousClock.now
+        let connection = act == .connect ? try RawSocket(socket, timeout: .seconds(60)) : connection
+        guard connection.send(message), let reply = connection.receive() else {
+          throw Failure(description: "\(act) was not answered within a minute")
+        }
+        times.add(act, .now - start)
+        let text = String(decoding: reply.suffix(300), as: UTF8.self)
+        if text.contains(#""error""#) { throw Failure(description: "\(act): \(text)") }
+      }
+      usleep(5_000)
+    }
+    return times
+  }
+
+  private struct Message: Decodable {
+    struct Parameters: Decodable {
+      struct Observation: Decodable {
+        let count: Int
+        let complete: Bool?
+      }
+      let observation: Observation
+    }
+    let parameters: Parameters
+  }
+
+  /// Adds one photo after the other, each when the list has the one before.
+  private func observe(until isOver: () -> Bool, round: Int) throws -> Times {
+    let connection = try RawSocket(socket, timeout: .seconds(60))
+    // Nobody hides a photo, so that the count says whether the new one is there.
+    connection.send(
+      Self.message(
+        #"{"method":"org.photod.library.Observe","more":true,"parameters":{"options":{"includeHidden":true}}}"#))
+    func count(of act: String) throws -> Int {
+      guard let reply = connection.receive() else { throw Failure(description: "\(act): nothing came within a minute") }
+      do {
+        return try JSONDecoder().decode(Message.self, from: Data(reply)).parameters.observation.count
+      } catch {
+        throw Failure(description: "\(act): \(String(decoding: reply.prefix(300), as: UTF8.self))")
+      }
+    }
+    var expected = try count(of: "the list")
+    var times = Times()
+    var number = 0
+    while !isOver() {
+      number += 1
+      let name = "/new-\(round)-\(number).jpg"
+      try DaemonFixture.photo(number).write(to: URL(fileURLWithPath: photos + "/." + "new"))
+      let start = ContinuousClock.now
+      guard rename(photos + "/.new", photos + name) == 0 else { throw RawSocket.failure() }
+      expected += 1
+      while try count(of: name) < expected {}
+      times.add(.observe, .now - start)
+      usleep(5_000)
+    }
+    return times
+  }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import Glibc
+import PhotoTestSupport
+import Testing
+
+/// A root on a FUSE file system whose program stands still: as a share whose server is gone.
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Share.isPossible, "FUSE needs root, /dev/fuse and bindfs"))
+struct ShareTests {
+  @Test func shareThatHangsDelaysOnlyItself() async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let share = try Share(fixture)
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try daemon.write("local.jpg", 2)
+      try await fixture.start(roots: [fixture.photos, share.path])
+      #expect(try await daemon.pathsInLibrary() == [daemon.path("local.jpg"), share.path + "/a.jpg"])
+      let favorite = try #require(try await daemon.assets().first { $0.resources[0].path == share.path + "/a.jpg" }).id
+      try await daemon.setFavorite([favorite])
+
+      share.stop()
+      var began = ContinuousClock.now
+      try daemon.write("new.jpg", 3)
+      try await daemon.status { $0.assetCount == 3 }
+      #expect(ContinuousClock.now - began < .seconds(3))
+      began = .now
+      _ = try await fixture.explain(share.path + "/b.jpg")
+      #expect(ContinuousClock.now - began < .seconds(10))
+      // A sync waits until the share is known not to answer, and later ones do not.
+      try await daemon.synchronize(timeout: 60)
+      let root = try #require(try await daemon.status().roots.first { $0.path == share.path })
+      #expect(root.state == .offline && root.reason?.contains("does not answer") == true, "\(root)")
+      began = .now
+      try daemon.write("newer.jpg", 4)
+      try await daemon.synchronize(timeout: 60)
+      #expect(try await daemon.pathsInLibrary().contains(daemon.path("newer.jpg")))
+      #expect(try await fixture.explain(share.path + "/b.jpg").state == "offline")
+      #expect(ContinuousClock.now - began < .seconds(5))
+
+      share.goOn()
+      try share.write("b.jpg", 5)
+      try await daemon.status { $0.assetCount == 5 && $0.state == .live }
+      try await fixture.roots(.online)
+      try await daemon.synchronize()
+      let back = try #require(try await daemon.assets().first { $0.resources[0].path == share.path + "/a.jpg" })
+      #expect(back.id == favorite && back.available)
+
+      share.stop()
+      began = .now
+      daemon.kill(SIGTERM)
+      #expect(ContinuousClock.now - began < .seconds(2))
+      #expect(daemon.process?.terminationStatus == 0)
+    }
+  }
+
+  @Test func photodStartsWhileAShareHangs() async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let share = try Share(fixture)
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try daemon.write("local.jpg", 2)
+      share.stop()
+      try await daemon.start(roots: [fixture.photos, share.path])
+      try await daemon.status { $0.assetCount == 1 }
+      try await daemon.status { $0.state == .live }
+      share.goOn()
+      try await daemon.status { $0.assetCount == 2 && $0.state == .live }
+    }
+  }
+
+  @Test func shareBelowAFolderIsLeftOutAndDelaysNobody() async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let share = try Share(fixture, at: fixture.photos + "/nas")
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try daemon.write("local.jpg", 2)
+      try await fixture.start()
+      #expect(try await daemon.pathsInLibrary() == [daemon.path("local.jpg")])
+      let warning = "\(share.path) is a share that is mounted below a folder of the library. It is left out"
+      #expect(try await daemon.status().warnings.contains { $0.hasPrefix(warning) && $0.contains("`roots`") })
+      let watcher = try daemon.watchProcessID()
+
+      share.stop()
+      let began = ContinuousClock.now
+      try daemon.write("new.jpg", 3)
+      try await daemon.synchronize()
+      _ = try await fixture.rescan(fixture.photos)
+      let explanation = try await fixture.explain(share.path + "/a.jpg")
+      #expect(explanation.state == "outside" && explanation.reason.contains("Add it as a root"))
+      #expect(try await daemon.pathsInLibrary() == [daemon.path("local.jpg"), daemon.path("new.jpg")])
+      #expect(ContinuousClock.now - began < .seconds(15))
+      #expect(try daemon.watchProcessID() == watcher)
+      share.goOn()
+    }
+  }
+
+  @Test func shareBelowAFolderThatIsNamedIsARootWhileItIsMounted() async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let share = try Share(fixture, at: fixture.photos + "/nas", isMounted: false)
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try daemon.write("local.jpg", 2)
+      let (local, remote) = (daemon.path("local.jpg"), share.path + "/a.jpg")
+      try await fixture.start(roots: [fixture.photos, share.path])
+      #expect(try await daemon.pathsInLibrary() == [local])
+      try share.mount(fixture)
+      try await daemon.status { $0.assetCount == 2 && $0.state == .live }
+      #expect(try await daemon.pathsInLibrary() == [local, remote])
+      // It is polled, as every share is, and that is all there is to say.
+      let warnings = try await daemon.status().warnings
+      #expect(!warnings.contains { $0.contains("left out") || $0.contains("another file system") }, "\(warnings)")
+      let id = try #require(try await daemon.assets().first { $0.resources[0].path == remote }).id
+      try await daemon.setFavorite([id])
+
+      share.stop()
+      var began = ContinuousClock.now
+      try daemon.write("new.jpg", 3)
+      try await daemon.status { $0.assetCount == 3 }
+      #expect(ContinuousClock.now - began < .seconds(3))
+      share.goOn()
+      try await daemon.synchronize(timeout: 60)
+
+      // Without the share its photo stays, also when photod starts so.
+      daemon.kill(SIGTERM)
+      try share.unmount(fixture)
+      try await daemon.start(roots: [fixture.photos, share.path])
+      try await fixture.roots(.offline, share.path)
+      #expect(try await daemon.assets().first { $0.id == id }.map { !$0.available } == true)
+      try share.mount(fixture)
+      began = .now
+      try await fixture.roots(.online, share.path)
+      try await daemon.status { $0.assetCount == 3 && $0.state == .live }
+      let back = try #require(try await daemon.assets().first { $0.id == id })
+      #expect(back.available && back.isFavorite && back.resources[0].path == remote)
+    }
+  }
+
+  @Test func shareThatIsMountedLaterGetsAWatcherOfItsOwn() async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let share = try Share(fixture, isMounted: false)
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try await fixture.start(roots: [fixture.photos, share.path])
+      try share.mount(fixture)
+      try await daemon.status { $0.assetCount == 1 && $0.state == .live }
+      share.stop()
+      let began = ContinuousClock.now
+      try daemon.write("new.jpg", 3)
+      try await daemon.status { $0.assetCount == 2 }
+      #expect(ContinuousClock.now - began < .seconds(3))
+    }
+  }
+}
+
+/// A folder that bindfs serves at another path; its program can be stopped.
+private final class Share {
+  static let isPossible =
+    MountNamespace.isRoot && access("/dev/fuse", R_OK | W_OK) == 0
+    && system("command -v bindfs >/dev/null 2>&1") == 0
+
+  let path: String
+  private let source: String
+  private var process: pid_t = 0
+
+  init(_ fixture: VolumeFixture, at path: String? = nil, isMounted: Bool = true) throws {
+    self.path = path ?? fixture.daemon.directory + "/share"
+    source = fixture.daemon.directory + "/served"
+    for folder in [self.path, source] {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+    if isMounted { try mount(fixture) }
+  }
+
+  func mount(_ fixture: VolumeFixture) throws {
+    let said = try fixture.namespace.run(
+      """
+      bindfs -f '\(source)' '\(path)' >/dev/null 2>&1 & echo $!
+      until grep -q ' \(path) ' /proc/self/mountinfo; do sleep 0.01; done
+      """)
+    process = try #require(pid_t(said.trimmingCharacters(in: .whitespacesAndNewlines)))
+  }
+
+  func write(_ name: String, _ variant: Int) throws {
+    try DaemonFixture.photo(variant).write(to: URL(fileURLWithPath: source + "/" + name))
+  }
+
+  func unmount(_ fixture: VolumeFixture) throws {
+    try fixture.namespace.run("umount '\(path)'")
+    process = 0
+  }
+
+  func stop() { kill(process, SIGSTOP) }
+
+  func goOn() { kill(process, SIGCONT) }
+
+  func end() {
+    guard process > 0 else { return }
+    kill(process, SIGKILL)
+    process = 0
+  }
+}

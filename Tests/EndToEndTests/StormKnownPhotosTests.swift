@@ -1,0 +1,60 @@
+import Foundation
+import PhotoClient
+import PhotoTestSupport
+import Testing
+
+/// A storm knows which of its photos are favorites, and of which this is not certain.
+@Suite struct StormKnownPhotosTests {
+  /// One folder of photos with ids.
+  private func photos() throws -> (folder: TemporaryFolder, known: KnownPhotos, ids: [String: Int64]) {
+    let folder = try TemporaryFolder("known")
+    let known = try KnownPhotos([.init(path: folder.path, reachedAt: folder.path)])
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".jpg") }
+    let ids = Dictionary(
+      uniqueKeysWithValues: names.sorted().enumerated().map { (folder.path + "/" + $1, Int64($0 + 1)) })
+    try known.learnIDs(ids)
+    return (folder, known, ids)
+  }
+
+  private func complaints(_ known: KnownPhotos, _ ids: [String: Int64], _ favorites: Set<Int64>) -> [String] {
+    known.complaints(ids: ids, favorites: favorites).map(\.what)
+  }
+
+  /// photod has done it, and its reply was not read yet.
+  @Test func aCallThatIsUnderWayMayBeDoneOrNot() throws {
+    let (folder, known, ids) = try photos()
+    var random = SeededGenerator(seed: 1)
+    let choice = known.chooseFavorite(&random)
+    #expect(complaints(known, ids, [choice.id]).isEmpty && complaints(known, ids, []).isEmpty)
+    known.note(choice, .done)
+    #expect(complaints(known, ids, [choice.id]).isEmpty)
+    #expect(complaints(known, ids, []) == ["is no favorite any more"])
+    _ = folder
+  }
+
+  @Test(arguments: [
+    PhotoLibraryError.connectionClosed, .timedOut(message: ""), .internalError(message: ""), .malformedReply(""),
+  ])
+  func aCallWithoutAnAnswerMayBeDoneOrNot(error: PhotoLibraryError) throws {
+    let (folder, known, ids) = try photos()
+    var random = SeededGenerator(seed: 1)
+    let choice = known.chooseFavorite(&random)
+    known.note(choice, .init(of: error))
+    #expect(complaints(known, ids, [choice.id]).isEmpty && complaints(known, ids, []).isEmpty)
+    _ = folder
+  }
+
+  @Test(arguments: [
+    PhotoLibraryError.unreachable(socketPath: "", reason: ""), .libraryUnavailable(message: ""),
+    .noSuchAsset(ids: []),
+  ])
+  func aCallThatWasRefusedIsNotDone(error: PhotoLibraryError) throws {
+    let (folder, known, ids) = try photos()
+    var random = SeededGenerator(seed: 1)
+    let choice = known.chooseFavorite(&random)
+    known.note(choice, .init(of: error))
+    #expect(complaints(known, ids, []).isEmpty)
+    #expect(complaints(known, ids, [choice.id]) == ["is a favorite that nobody chose"])
+    _ = folder
+  }
+}

@@ -1,0 +1,227 @@
+import ChangeDetails
+import PhotoModel
+import PhotoTestSupport
+import Testing
+
+import class Foundation.ProcessInfo
+
+@testable import PhotoCatalog
+
+/// The collections that are kept up from what commits touched are those that are counted, and the differences between two
+/// of their states obey the laws.
+@Suite struct CollectionCountsTests {
+  /// PHOTOD_LIST_SEEDS says how many libraries are gone through instead of four.
+  private static let seeds: ClosedRange<UInt64> =
+    1...(ProcessInfo.processInfo.environment["PHOTOD_LIST_SEEDS"].flatMap(UInt64.init) ?? 4)
+
+  private static let choices: [Set<AssetCollection.Kind>] = [
+    Set(AssetCollection.Kind.allCases), [.album, .smartAlbum], [.folderAlbum], [],
+  ]
+
+  /// What a client has of one choice of kinds.
+  private struct Observer {
+    let kinds: Set<AssetCollection.Kind>
+    var sequence: Int64
+    var order: OrderedIDs
+    var collections: [Int64: AssetCollection]
+
+    mutating func look(at board: inout CollectionCounts) throws -> CollectionChange? {
+      let after = board.order(of: kinds)
+      let change = board.change(from: order, at: sequence, of: kinds)
+      let before = order.ids(in: 0..<order.count)
+      (sequence, order) = (board.sequence, after)
+      guard let change else {
+        #expect(before == after.ids(in: 0..<after.count))
+        return nil
+      }
+      let details = change.details
+      let (ids, had) = (after.ids(in: 0..<after.count), Set(before))
+      // Laws 1 to 3, of insertions and removals by what they are.
+      #expect(details.countBefore - change.deleted.count + change.inserted.count == details.countAfter)
+      #expect(try details.applied(to: before) == ids)
+      var sequential = before
+      try details.applySequentially(to: &sequential)
+      #expect(sequential == ids)
+      #expect(try before.applying(details.collectionDifference(from: before)) == ids)
+      #expect(
+        details.insertedIDs == ids.filter { !had.contains($0) } && change.inserted.map(\.id) == details.insertedIDs)
+      #expect(change.deleted == before.filter { !ids.contains($0) } && details.deletedBefore == details.removedBefore)
+      let changed = details.changedAfter.flatMap { ids[$0.start..<$0.start + $0.count] }
+      #expect(change.updated.map(\.id) == changed && changed.isEmpty == details.changedFields.isEmpty)
+      #expect(Set(details.changedBefore.flatMap { before[$0.start..<$0.start + $0.count] }) == Set(changed))
+      for id in change.deleted { collections[id] = nil }
+      for collection in change.inserted + change.updated { collections[collection.id] = collection }
+      return change
+    }
+  }
+
+  @Test(arguments: seeds)
+  func collectionsKeptUpAreThoseThatAreFetched(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var commits = try RandomCommits(seed: seed)
+    let catalog = commits.catalog
+    let first = commits.library.random.albumID
+    var board = try catalog.read { try $0.collectionCounts() }
+    var observers = Self.choices.map { kinds in
+      let order = board.order(of: kinds)
+      return Observer(
+        kinds: kinds, sequence: board.sequence, order: order,
+        collections: Dictionary(uniqueKeysWithValues: order.map { ($0, board.collection($0)!) }))
+    }
+    var fields: Set<String> = []
+    var (moveCount, deletedCount) = (0, 0)
+    for _ in 0..<100 {
+      for _ in 0..<Int.random(in: 1...2, using: &random) { try commits.commit() }
+      if Int.random(in: 0..<3, using: &random) == 0 {
+        try commits.commit { try Self.changeCollections($0, &$1, besides: first, &random) }
+      }
+      let last = try catalog.read { try $0.sequence() }
+      let effects = try commits.effects(after: board.sequence, through: last)
+      let known = Int.random(in: 0..<3, using: &random) > 0 ? CollectionTouches(effects) : nil
+      let fetched = try catalog.read { reader in
+        try board.update(reader, known)
+        return try reader.collections()
+      }
+      #expect(board.sequence == last)
+      let all = board.order(of: Set(AssetCollection.Kind.allCases))
+      #expect(all.map { board.collection($0) } == fetched, "seed \(seed), commit \(last)")
+      for index in observers.indices where Int.random(in: 0..<3, using: &random) > 0 {
+        let change = try observers[index].look(at: &board)
+        fields.formUnion(change?.details.changedFields ?? [])
+        moveCount += change?.details.moves.count ?? 0
+        deletedCount += change?.deleted.count ?? 0
+        let kinds = observers[index].kinds
+        let ids = observers[index].order
+        #expect(ids.map { observers[index].collections[$0] } == fetched.filter { kinds.contains($0.kind) })
+      }
+    }
+    #expect(
+      fields == ["title", "path", "count", "keyAsset", "dates"] && moveCount > 0, "\(fields), \(moveCount) moves")
+    #expect(deletedCount > 0)
+  }
+
+  /// Covers and dates are looked up in the order of an index, and no row is sorted.
+  @Test func endsOfCollectionsAreFoundByTheirIndexes() throws {
+    let library = try RandomLibrary(seed: 1)
+    try library.fixture.catalog.read { reader in
+      for kind in [.smartAlbum, .folderAlbum] as [AssetCollection.Kind] {
+        for row in try reader.collectionRows(kind: kind) {
+          for end in CollectionEnds.keys {
+            let (sql, _) = CatalogReader.endStatement(end, of: row)
+            let explain = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + sql)
+            var steps: [String] = []
+            try explain.forEachRow { steps.append(explain.text(3)) }
+            #expect(steps.count == 1 && steps[0].contains(" USING INDEX asset_"), "\(row.title): \(steps)")
+          }
+        }
+      }
+    }
+  }
+
+  /// Which collections changed is known for long enough, and for who slept longer all is compared.
+  @Test func logThatIsFullForgetsTheOldest() {
+    var log = CollectionLog(after: 0, mostIDs: 10)
+    for sequence in 1...20 as ClosedRange<Int64> { log.append(([sequence: .count], [100 + sequence]), at: sequence) }
+    #expect(log.changes(after: 20)?.fields == [:])
+    #expect(log.changes(after: 18)?.fields == [19: .count, 20: .count])
+    #expect(log.changes(after: 18)?.deleted == [119, 120])
+    #expect(log.changes(after: 5) == nil)
+  }
+
+  @Test func whoSleptLongerThanTheLogIsToldAll() throws {
+    let fixture = try CatalogFixture()
+    let top = try fixture.addRoot("/p")
+    let gone = try fixture.addAlbum("Gone")
+    var board = try fixture.catalog.read { try $0.collectionCounts() }
+    board.log = CollectionLog(after: board.sequence, mostIDs: 4)
+    let kinds = Set(AssetCollection.Kind.allCases)
+    let (before, start) = (board.order(of: kinds), board.sequence)
+    func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
+      let effects = try fixture.catalog.write { writer in
+        var record = CommitRecord()
+        try body(writer, &record)
+        _ = try writer.append(record, origin: "watcher", date: 1)
+        return try writer.effects(of: record, origin: "watcher")
+      }
+      try fixture.catalog.read { try board.update($0, CollectionTouches(effects)) }
+    }
+    try commit { writer, record in
+      try RawStatement(writer.database, "DELETE FROM collection WHERE id = \(gone)").run()
+      record.delete(collection: gone)
+    }
+    for name in 0..<8 {
+      try commit { writer, record in
+        let made = try writer.insertDirectory(
+          parentID: top, rootID: nil, name: Array("\(name)".utf8), volumeID: 1, inode: 1, birthTime: 1)
+        record.insert(collection: made.album)
+      }
+    }
+    let found = board.change(from: before, at: start, of: kinds)
+    let change = try #require(found)
+    #expect(change.inserted.map(\.title) == (0..<8).map { "\($0)" } && change.deleted == [gone])
+    let after = board.order(of: kinds)
+    #expect(try change.details.applied(to: before.map { $0 }) == after.map { $0 })
+  }
+
+  /// Makes, names, fills and deletes folders and albums, but the one album that ``RandomCommits`` edits.
+  private static func changeCollections(
+    _ writer: CatalogWriter, _ record: inout CommitRecord, besides first: Int64, _ random: inout SeededGenerator
+  ) throws {
+    func run(_ sql: String, _ values: SQLValue...) throws {
+      let statement = try RawStatement(writer.database, sql)
+      statement.bind(values)
+      try statement.run()
+    }
+    func ids(_ sql: String) throws -> [Int64] {
+      let statement = try RawStatement(writer.database, sql)
+      var ids: [Int64] = []
+      try statement.forEachRow { ids.append(statement.int64(0)) }
+      return ids
+    }
+    let assets = try ids("SELECT id FROM asset").shuffled(using: &random).prefix(.random(in: 0...9, using: &random))
+    let name = Array(
+      "\(UInt16.random(in: 0 ... .max, using: &random))-\(UInt64.random(in: 0 ... .max, using: &random))".utf8)
+    let albums = try ids("SELECT id FROM collection WHERE kind = 1")
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0...1:
+      let made = try writer.insertDirectory(
+        parentID: .random(in: 1...6, using: &random), rootID: nil, name: name, volumeID: 1, inode: 9, birthTime: 1)
+      record.insert(collection: made.album)
+      for id in assets {
+        guard let row = try writer.file(ofAsset: id) else { continue }
+        try writer.moveFile(row, to: made.directory, name: name + Array("\(id)".utf8))
+        record.update(asset: id, .path)
+      }
+    case 2:
+      guard
+        let directory = try ids(
+          "SELECT id FROM directory WHERE id > 6 AND id NOT IN (SELECT directory_id FROM asset) "
+            + "AND id NOT IN (SELECT directory_id FROM resource)"
+        ).randomElement(using: &random), let album = try writer.deleteDirectory(directory).album
+      else { return }
+      record.delete(collection: album)
+    case 3...4:
+      try run("INSERT INTO collection (kind, title) VALUES (1, ?)", .text(name))
+      let album = try writer.database.lastInsertedRowID
+      record.insert(collection: album)
+      for (rank, id) in assets.enumerated() {
+        try run(
+          "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, ?)", .integer(album), .integer(id),
+          .real(Double(rank)))
+      }
+      if Bool.random(using: &random) { record.edit(album: album, placing: assets) }
+    case 5:
+      guard let album = albums.randomElement(using: &random) else { return }
+      try run("UPDATE collection SET title = ? WHERE id = ?", .text(name), .integer(album))
+      record.update(collection: album)
+    case 6:
+      guard let album = albums.randomElement(using: &random), let cover = assets.first else { return }
+      try run("UPDATE collection SET key_asset_id = ? WHERE id = ?", .integer(cover), .integer(album))
+      record.update(collection: album)
+    default:
+      guard let album = albums.filter({ $0 != first }).randomElement(using: &random) else { return }
+      try run("DELETE FROM collection WHERE id = ?", .integer(album))
+      record.delete(collection: album)
+    }
+  }
+}

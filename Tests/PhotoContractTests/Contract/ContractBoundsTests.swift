@@ -1,0 +1,60 @@
+import PhotoModel
+import PredicateLanguage
+import TestTools
+import Testing
+
+@testable import PhotoContract
+
+/// The bounds in the comments of the interface files are those that photod enforces.
+struct ContractBoundsTests {
+  @Test(arguments: [
+    (InterfaceDefinition.library, RequestBounds.library), (InterfaceDefinition.manage, RequestBounds.manage),
+  ])
+  func eachStringAndArrayOfARequestHasTheBoundThatTheFileStates(
+    _ text: String, _ bounds: [String: RequestBound]
+  ) throws {
+    let contract = try ContractText(text)
+    #expect(contract.bounds == bounds.mapValues { ContractText.Bound(count: $0.count, bytes: $0.bytes) })
+    let members = contract.requestMembers
+    #expect(Set(members.map(\.name)) == Set(bounds.keys))
+    for member in members {
+      let bound = bounds[member.name]
+      let isArray = if case .array = member.shape { true } else { false }
+      #expect((bound?.count != nil) == isArray, "\(member.name)")
+      #expect((bound?.bytes != nil) == member.hasText, "\(member.name)")
+    }
+  }
+
+  @Test func boundsOfTheLanguagesAreThoseOfTheirMembers() {
+    #expect(RequestBounds.library["FetchOptions.predicate"]?.bytes == Predicate.maximumBytes)
+    #expect(RequestBounds.library["FetchOptions.text"]?.bytes == 4 * TextQuery.maximumLength)
+    #expect(RequestBounds.library["PerformChanges.clientName"]?.bytes == 4 * RequestLimits.maximumClientNameLength)
+  }
+
+  @Test func theLibraryFileStatesTheOtherLimitsThatAreEnforced() {
+    let sentences = [
+      "A path has at most \(text(RequestLimits.maximumPathBytes)) bytes.",
+      "No reply is larger than \(ReplyLimits.maximumBytes >> 20) MiB",
+      "count: \(text(ReplyLimits.defaultPage)) by default, at most \(text(ReplyLimits.maximumPage))",
+      "without: the first \(text(ReplyLimits.defaultPage)).",
+      "Pages of at most \(text(ReplyLimits.changesPerPage)) changes",
+      "At most \(text(RequestLimits.maximumChangedIDs)) ids in all of them.",
+      "at most \(text(RequestLimits.maximumClientNameLength)) characters, no control characters",
+      "timeoutSeconds: \(text(RequestLimits.defaultTimeoutSeconds)) by default, "
+        + "at most \(text(RequestLimits.maximumTimeoutSeconds)).",
+      "at most \(text(TextQuery.maximumLength)) characters and \(text(TextQuery.maximumWordCount)) words",
+      "at most \(text(Predicate.maximumComparisons)) comparisons, \(text(Predicate.maximumListCount)) values "
+        + "in its lists, and \(text(Predicate.maximumDepth)) parentheses",
+    ]
+    for sentence in sentences { #expect(InterfaceDefinition.library.contains(sentence), "\(sentence)") }
+  }
+
+  @Test func theManageFileStatesTheLimitsThatAreEnforced() {
+    #expect(InterfaceDefinition.manage.contains("No reply is larger than \(ReplyLimits.maximumBytes >> 20) MiB."))
+  }
+
+  /// With a comma between thousands.
+  private func text(_ number: Int) -> String {
+    number < 1_000 ? "\(number)" : text(number / 1_000) + "," + String(String(number % 1_000 + 1_000).dropFirst())
+  }
+}

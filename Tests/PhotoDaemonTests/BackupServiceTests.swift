@@ -1,0 +1,169 @@
+import Glibc
+import Logging
+import PhotoCatalog
+import PhotoIndexer
+import PhotoModel
+import Synchronization
+import Testing
+
+@testable import PhotoDaemon
+
+/// What time brings to a catalog, with a time that the test decides.
+@Suite struct BackupServiceTests {
+  private let scratch: Scratch
+  private let catalog: Catalog
+  private let board: StatusStore
+  private let keeper: BackupService
+  private let reopened = Seen()
+
+  private final class Seen: Sendable {
+    let reasons = Mutex<[ReopenReason]>([])
+    let microseconds = Mutex<Int64>(1_763_720_100_000_000)
+    let instant = Mutex(ContinuousClock.now)
+  }
+
+  private struct Ended: Error {}
+
+  init() throws {
+    scratch = try Scratch()
+    catalog = try Catalog(path: "\(scratch.path)/catalog.sqlite")
+    board = StatusStore(LibraryStatus(state: .scanning, library: "l", token: "", version: "1"))
+    keeper = BackupService(
+      catalog: catalog, board: board, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      historyBytes: 100 * 64
+    ) { [reopened] reason in reopened.reasons.withLock { $0.append(reason) } }
+  }
+
+  private func change() throws {
+    try catalog.write { writer in
+      var record = CommitRecord()
+      record.update(collection: 1)
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+  }
+
+  private func pass(hours: Int64) {
+    setClock(byHours: hours)
+    reopened.instant.withLock { $0 += .seconds(hours * 3600) }
+  }
+
+  private func setClock(byHours hours: Int64) { reopened.microseconds.withLock { $0 += hours * 3_600_000_000 } }
+
+  /// Runs it with something to happen before each turn.
+  private func keep(_ turns: [() throws -> Void]) async {
+    var rest = turns[...]
+    let turn = {
+      guard let next = rest.popFirst() else { throw Ended() }
+      try next()
+    }
+    await keeper.keep(
+      now: { [reopened] in reopened.microseconds.withLock { $0 } },
+      instant: { [reopened] in reopened.instant.withLock { $0 } }, turn: turn)
+    #expect(rest.isEmpty)
+  }
+
+  private func expectBackups(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let names = try catalog.backups().map(\.path)
+    #expect(names.count == count, "\(names)", sourceLocation: sourceLocation)
+  }
+
+  @Test func aBackupIsMadeOnceADayOfALiveLibraryThatChanged() async throws {
+    try change()
+    await keep([
+      {},
+      { board.update { $0.state = .live } },
+      // Live since the last turn, not for all of it.
+      { try expectBackups(0) },
+      { try expectBackups(1) },
+      {
+        try change()
+        pass(hours: 1)
+      },
+      {
+        try expectBackups(1)
+        try change()
+        // By the time of the file, which is now.
+        reopened.microseconds.withLock { $0 = CatalogFiles.now() + 25 * 3_600_000_000 }
+      },
+      { try expectBackups(2) },
+      { pass(hours: 25) },
+      { try expectBackups(2) },
+    ])
+    try catalog.close()
+  }
+
+  @Test(arguments: [0, -8760, 2]) func aBackupThatFailsIsWarnedOfAndTriedAgainAnHourLater(clockSet: Int64) async throws
+  {
+    try change()
+    try scratch.file("backups", "in the way")
+    board.update { $0.state = .live }
+    await keep([
+      {}, {},
+      {
+        #expect(board.status.warnings.first?.contains("The daily backup failed") == true)
+        #expect(unlink("\(scratch.path)/backups") == 0)
+        setClock(byHours: clockSet)
+      },
+      { #expect(board.status.warnings.count == 1, "tried again at once") },
+      { pass(hours: 1) },
+      {
+        #expect(board.status.warnings.isEmpty)
+        try expectBackups(1)
+      },
+    ])
+    try catalog.close()
+  }
+
+  @Test func historyThatGrowsIsPrunedBetweenTheDays() async throws {
+    func oldest() throws -> Int64? { try catalog.read { try $0.oldestSequence() } }
+    for _ in 0..<1_000 { try change() }
+    board.update { $0.state = .live }
+    await keep([
+      {}, {},
+      {
+        // Each takes about 60 bytes.
+        let first = try #require(try oldest())
+        #expect((880...920).contains(first))
+        for _ in 0..<5 { try change() }
+      },
+      {
+        let first = try #require(try oldest())
+        #expect(first < 930, "five more are no reason to look")
+        for _ in 0..<1_000 { try change() }
+      },
+      {
+        let first = try #require(try oldest())
+        #expect(first > 1_880)
+      },
+    ])
+    #expect(try catalog.read { try $0.sequence() } == 2_005)
+    try catalog.close()
+  }
+
+  @Test func aCatalogThatIsGoneIsWrittenAnewAndOpenedAgain() async throws {
+    try change()
+    for suffix in ["", "-wal", "-shm"] { unlink("\(scratch.path)/catalog.sqlite\(suffix)") }
+    await keep([{}, { #expect(reopened.reasons.withLock { $0 } == [.rescued]) }])
+    try catalog.close()
+    let again = try Catalog(path: "\(scratch.path)/catalog.sqlite")
+    #expect(again.uuid == catalog.uuid && again.epoch == catalog.epoch)
+    #expect(try again.read { try $0.sequence() } == 1)
+    try again.close()
+  }
+
+  @Test func aRestoreAsksForTheLibraryToBeOpenedAnew() async throws {
+    try change()
+    let backup = try await keeper.backup(to: nil)
+    _ = try await keeper.restore(from: backup.path)
+    #expect(reopened.reasons.withLock { $0 } == [.restored])
+    await #expect(throws: BackupError.self) { try await keeper.restore(from: backup.path) }
+    try catalog.close()
+  }
+
+  @Test func theCatalogItselfIsNoBackup() async throws {
+    await #expect(throws: BackupError.self) { try await keeper.restore(from: "\(scratch.path)/catalog.sqlite") }
+    try change()
+    #expect(reopened.reasons.withLock { $0 }.isEmpty)
+    try catalog.close()
+  }
+}

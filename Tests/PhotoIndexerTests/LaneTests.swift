@@ -1,0 +1,145 @@
+import PhotoModel
+import PhotoWatch
+import Synchronization
+import Testing
+import WatchRecords
+
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// What several photod-watch say, in turns.
+@Suite struct LaneTests {
+  @Test func listingsOfTwoLanesDoNotMix() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.addSecondRoot()
+    let (a, b) = (fixture.disk.write("/p/a.jpg"), fixture.disk.write("/p/b.jpg"))
+    let c = fixture.disk.write("/q/c.jpg", device: 2)
+    try fixture.scan([("a.jpg", a), ("b.jpg", b)])
+    try fixture.apply(
+      .scanStarted(root: 2, request: 0, reason: .start), .listingStarted(number: 60, evidence: .scan),
+      .fileFound(directory: 60, name: Array("c.jpg".utf8), stat: c), .listingEnded(number: 60, complete: true),
+      .scanEnded(root: 2, request: 0, complete: true))
+    let ids = try fixture.paths()
+
+    // Each batch of a lane ends in the middle of its listing; b.jpg and c.jpg are gone.
+    fixture.reconciler.turn(to: 0)
+    try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .rescan), .listingStarted(number: 1, evidence: .scan))
+    fixture.reconciler.turn(to: 3)
+    try fixture.apply(
+      .scanStarted(root: 2, request: 0, reason: .rescan), .listingStarted(number: 60, evidence: .scan))
+    fixture.reconciler.turn(to: 0)
+    try fixture.apply(Fixture.file("a.jpg", a), .listingEnded(number: 1, complete: true))
+    fixture.reconciler.turn(to: 3)
+    fixture.disk.remove("/p/b.jpg")
+    fixture.disk.remove("/q/c.jpg")
+    try fixture.apply(.listingEnded(number: 60, complete: true), .scanEnded(root: 2, request: 0, complete: true))
+    #expect(try fixture.paths() == ids, "a scan is under way still")
+    fixture.reconciler.turn(to: 0)
+    let record = try fixture.apply(.scanEnded(root: 1, request: 0, complete: true))
+    #expect(Set(record.deletedAssets) == [ids["/p/b.jpg"]!, ids["/q/c.jpg"]!])
+    #expect(try fixture.paths() == ["/p/a.jpg": ids["/p/a.jpg"]!])
+  }
+
+  @Test func freshWatcherVoidsTheNumbersOfItsOwnRootsOnly() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.addSecondRoot()
+    try fixture.apply(Fixture.top)
+    fixture.reconciler.turn(to: 1)
+    try fixture.apply(.scanStarted(root: 2, request: 0, reason: .start))
+    fixture.reconciler.beginSession(of: [2])
+    #expect(fixture.reconciler.tree.directory(number: 1) != nil)
+    #expect(fixture.reconciler.tree.directory(number: 60) == nil)
+    #expect(fixture.reconciler.scans.isEmpty)
+  }
+
+  /// A share that goes offline does not keep the scans of other roots from being decided.
+  @Test func scanIsDecidedWhenTheLaneThatScannedBesideItGoesSilent() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.addSecondRoot()
+    let a = fixture.disk.write("/p/a.jpg")
+    try fixture.scan([("a.jpg", a)])
+    fixture.disk.remove("/p/a.jpg")
+    fixture.reconciler.turn(to: 1)
+    try fixture.apply(.scanStarted(root: 2, request: 0, reason: .start))
+    fixture.reconciler.turn(to: 0)
+    try fixture.scan([])
+    #expect(try fixture.paths().count == 1)
+    fixture.reconciler.turn(to: 1)
+    try fixture.apply(.rootOffline(root: 2, errorNumber: 110))
+    #expect(try fixture.paths().isEmpty)
+  }
+
+  @Test func syncWaitsForEveryLaneThatWasAsked() async throws {
+    let barrier = SyncBarrier()
+    let (numbers, continuation) = AsyncStream.makeStream(of: UInt64.self)
+    let isDone = Atomic(false)
+    let waiting = Task {
+      try await barrier.wait { number in
+        continuation.yield(number)
+        return [0, 4]
+      }
+      isDone.store(true, ordering: .releasing)
+    }
+    var first: UInt64?
+    for await number in numbers {
+      first = number
+      break
+    }
+    let number = try #require(first)
+    // It is asked about at the last answer only.
+    #expect(barrier.answer(number, by: 4) { true } == nil)
+    #expect(barrier.answer(number, by: 4) { true } == nil)
+    let next = try #require(barrier.answer(number, by: 0) { true })
+    barrier.note([0, 4], asked: next)
+    #expect(barrier.answer(number, by: 0) { false } == nil)
+    #expect(barrier.answer(next, by: 0) { false } == nil)
+    let isEarly = isDone.load(ordering: .acquiring)
+    #expect(!isEarly)
+    #expect(barrier.answer(next, by: 4) { false } == nil)
+    try await waiting.value
+  }
+}
+
+/// A share that does not answer says nothing of what is on it.
+@Suite struct UnknownFileTests {
+  /// Files of which nothing is known while `isSilent`.
+  private final class SilentShare: PhotoFiles {
+    let disk = MemoryDisk()
+    let isSilent = Atomic(false)
+
+    var silent: Bool { isSilent.load(ordering: .acquiring) }
+
+    func look(_ path: [UInt8]) -> FileLookup { silent ? .unknown : disk.look(path) }
+    func stat(_ path: [UInt8]) -> FileStat? { silent ? nil : disk.stat(path) }
+    func exists(_ path: [UInt8]) -> Bool { silent || disk.exists(path) }
+    func volumeIdentity(device: UInt64, path: [UInt8]) -> String { disk.volumeIdentity(device: device, path: path) }
+    func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+      silent
+        ? .unreadable("its share does not answer") : disk.read(path, expecting: expected, isSampled: isSampled)
+    }
+    func marks(
+      _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
+    ) -> ContentMarks? {
+      silent ? nil : disk.marks(path, expecting: expected, isWhole: isWhole, while: shouldGoOn)
+    }
+    var readCount: Int { disk.readCount }
+  }
+
+  @Test func newFileTakesNoPhotoFromAPlaceThatDoesNotAnswer() throws {
+    let share = SilentShare()
+    let fixture = try ReconcilerFixture(files: share)
+    let a = share.disk.write("/p/a.jpg")
+    try fixture.scan([("a.jpg", a)])
+    let ids = try fixture.paths()
+    // It looks like a rename: the same inode in another place. The old place can't be looked at.
+    let b = share.disk.link("/p/a.jpg", "/p/b.jpg")
+    share.isSilent.store(true, ordering: .releasing)
+    try fixture.apply(Fixture.file("b.jpg", b))
+    #expect(try fixture.paths()["/p/a.jpg"] == ids["/p/a.jpg"])
+    share.isSilent.store(false, ordering: .releasing)
+    try fixture.apply(Fixture.file("a.jpg", a), Fixture.file("b.jpg", b))
+    #expect(try fixture.paths()["/p/a.jpg"] == ids["/p/a.jpg"] && fixture.paths().count == 2)
+  }
+}

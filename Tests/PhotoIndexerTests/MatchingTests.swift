@@ -1,0 +1,233 @@
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// Several files and several remembered photos are matched all at once, in whatever order a scan lists them.
+@Suite struct MatchingTests {
+  private static let folders: [DirectoryNumber: (name: String, inode: UInt64)] = [2: ("x", 20), 3: ("y", 30)]
+
+  /// A scan of the whole root, whose records may come in several batches.
+  ///
+  /// - Parameter order: the folders and files in the order in which the scan lists them.
+  private func scan(
+    _ fixture: ReconcilerFixture, reason: ScanReason = .start, order: [(folder: String, files: [String])],
+    batchSize: Int = 1000
+  ) throws -> [CommitRecord] {
+    var records: [WatchRecord] = [.scanStarted(root: 1, request: 0, reason: reason), Fixture.top]
+    for (number, folder) in Self.folders.sorted(by: { $0.key < $1.key }) {
+      records.append(Fixture.found(number, folder.name, inode: folder.inode))
+    }
+    for (folder, files) in order {
+      let number = Self.folders.first { $0.value.name == folder }?.key ?? 1
+      records.append(.listingStarted(number: number, evidence: .scan))
+      for file in files {
+        let path = folder.isEmpty ? "/p/" + file : "/p/\(folder)/" + file
+        records.append(Fixture.file(file, in: number, try #require(fixture.disk.stat(Fixture.bytes(path)))))
+      }
+      records.append(.listingEnded(number: number, complete: true))
+    }
+    records.append(.scanEnded(root: 1, request: 0, complete: true))
+    return try stride(from: 0, to: records.count, by: batchSize).map {
+      try fixture.apply(all: Array(records[$0..<min($0 + batchSize, records.count)]))
+    }
+  }
+
+  /// What clients were told of an asset, over all commits.
+  private func told(_ commits: [CommitRecord], of id: Int64) -> (fields: ChangedFields, isGone: Bool) {
+    let fields = commits.reduce(ChangedFields()) { $0.union($1.updatedAssets[id] ?? []) }
+    return (fields, commits.contains { $0.deletedAssets.contains(id) })
+  }
+
+  /// `mv a.jpg b.jpg; cp other.jpg a.jpg` while photod is down.
+  @Test(arguments: [["a.jpg", "b.jpg"], ["b.jpg", "a.jpg"]], [1, 1000])
+  func newFileInThePlaceOfARenamedOneIsANewPhoto(order: [String], batchSize: Int) throws {
+    let fixture = try ReconcilerFixture()
+    _ = try scan(fixture, order: [("", [])])
+    try fixture.apply(Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    let album = try fixture.give(id)
+    fixture.disk.pass(1_000)
+    fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    fixture.disk.write("/p/a.jpg", camera: "X200")
+    try fixture.restart()
+    let commits = try scan(fixture, order: [("", order)], batchSize: batchSize)
+    let paths = try fixture.paths()
+    #expect(paths["/p/b.jpg"] == id && paths["/p/a.jpg"] != nil && paths["/p/a.jpg"] != id)
+    #expect(try fixture.asset("/p/a.jpg").camera?.model == "X200" && !fixture.asset("/p/a.jpg").isFavorite)
+    #expect(try fixture.members(of: album) == [id])
+    #expect(told(commits, of: id).fields == .path && !told(commits, of: id).isGone)
+  }
+
+  @Test(arguments: [["x", "y"], ["y", "x"]], [1, 3, 1000])
+  func photoThatWentToAnotherFolderIsItself(order: [String], batchSize: Int) throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.write("/p/x/a.jpg")
+    _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"]), ("y", [])])
+    let id = try #require(try fixture.paths()["/p/x/a.jpg"])
+    try fixture.give(id)
+    fixture.disk.pass(1_000)
+    fixture.disk.move("/p/x/a.jpg", "/p/y/c.jpg")
+    fixture.disk.write("/p/x/a.jpg")
+    try fixture.restart()
+    let files = ["x": ["a.jpg"], "y": ["c.jpg"]]
+    let commits = try scan(fixture, order: [("", [])] + order.map { ($0, files[$0]!) }, batchSize: batchSize)
+    #expect(try fixture.paths()["/p/y/c.jpg"] == id && fixture.paths().count == 2)
+    #expect(told(commits, of: id).fields == .path && !told(commits, of: id).isGone)
+  }
+
+  /// Three photos take each other's places in two folders, and none of them leaves for a moment.
+  @Test(arguments: [["x", "y"], ["y", "x"]], [1, 4, 1000])
+  func photosThatExchangedTheirPlacesKeepTheirIdentifiers(order: [String], batchSize: Int) throws {
+    let fixture = try ReconcilerFixture()
+    let places = ["/p/x/a.jpg", "/p/x/b.jpg", "/p/y/a.jpg"]
+    for place in places { fixture.disk.write(place) }
+    let files = ["x": ["a.jpg", "b.jpg"], "y": ["a.jpg"]]
+    let listed = [("", [])] + order.map { ($0, files[$0]!) }
+    _ = try scan(fixture, order: listed)
+    let before = try fixture.paths()
+    for id in before.values { try fixture.give(id) }
+    fixture.disk.pass(1_000)
+    for place in places { fixture.disk.move(place, place + ".old") }
+    for (index, place) in places.enumerated() { fixture.disk.move(place + ".old", places[(index + 1) % 3]) }
+    try fixture.restart()
+    let commits = try scan(fixture, order: listed, batchSize: batchSize)
+    for (index, place) in places.enumerated() {
+      let id = try #require(before[place])
+      #expect(try fixture.paths()[places[(index + 1) % 3]] == id)
+      #expect(told(commits, of: id).fields == .path && !told(commits, of: id).isGone)
+      #expect(try fixture.asset(places[(index + 1) % 3]).isFavorite)
+    }
+  }
+
+  @Test func savedPhotoKeepsItsIdentifierIfItsOldFileIsNowhere() throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.write("/p/x/a.jpg")
+    _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])
+    let id = try #require(try fixture.paths()["/p/x/a.jpg"])
+    fixture.disk.pass(1_000)
+    fixture.disk.write("/p/x/.new", camera: "X200")
+    fixture.disk.move("/p/x/.new", "/p/x/a.jpg")
+    try fixture.restart()
+    let commits = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])
+    #expect(try fixture.paths() == ["/p/x/a.jpg": id] && fixture.asset("/p/x/a.jpg").camera?.model == "X200")
+    #expect(told(commits, of: id).fields.contains(.content) && !told(commits, of: id).isGone)
+  }
+
+  /// While nothing is lost an event decides at once: a rename of the photo would have been told before it.
+  @Test(arguments: [ScanReason.rescan, .overflow]) func saveDuringAScanIsTakenInAtOnce(reason: ScanReason) throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.write("/p/x/a.jpg")
+    _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])
+    let id = try #require(try fixture.paths()["/p/x/a.jpg"])
+    fixture.disk.pass(1_000)
+    if reason == .overflow { try fixture.apply(.overflow) }
+    try fixture.apply(.scanStarted(root: 1, request: 0, reason: reason))
+    fixture.disk.write("/p/x/.new", camera: "X200")
+    let saved = fixture.disk.move("/p/x/.new", "/p/x/a.jpg")
+    let record = try fixture.apply(Fixture.file("a.jpg", in: 2, saved))
+    #expect((record.updatedAssets[id] != nil) == (reason == .rescan))
+    try fixture.apply(
+      .listingStarted(number: 2, evidence: .scan), Fixture.file("a.jpg", in: 2, saved),
+      .listingEnded(number: 2, complete: true), .scanEnded(root: 1, request: 0, complete: true))
+    #expect(try fixture.paths() == ["/p/x/a.jpg": id] && fixture.asset("/p/x/a.jpg").camera?.model == "X200")
+  }
+
+  /// The queue overflows, and before the scan begins there is word of the new file alone.
+  @Test func eventsBehindAnOverflowDecideNothing() throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.write("/p/x/a.jpg")
+    _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])
+    let id = try #require(try fixture.paths()["/p/x/a.jpg"])
+    fixture.disk.pass(1_000)
+    fixture.disk.move("/p/x/a.jpg", "/p/x/b.jpg")
+    let new = fixture.disk.write("/p/x/a.jpg")
+    try fixture.apply(.overflow, Fixture.file("a.jpg", in: 2, new))
+    #expect(try fixture.paths() == ["/p/x/a.jpg": id])
+    try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .overflow), .listingStarted(number: 2, evidence: .scan),
+      Fixture.file("a.jpg", in: 2, new),
+      Fixture.file("b.jpg", in: 2, try #require(fixture.disk.stat(Fixture.bytes("/p/x/b.jpg")))),
+      .listingEnded(number: 2, complete: true), .scanEnded(root: 1, request: 0, complete: true))
+    #expect(try fixture.paths()["/p/x/b.jpg"] == id && fixture.paths().count == 2)
+  }
+
+  @Test func heldFileThatLeavesBeforeTheScanEndsLeavesThePhotoToTheScan() throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.write("/p/x/a.jpg")
+    _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"]), ("y", [])])
+    let id = try #require(try fixture.paths()["/p/x/a.jpg"])
+    fixture.disk.pass(1_000)
+    fixture.disk.move("/p/x/a.jpg", "/p/y/c.jpg")
+    let new = fixture.disk.write("/p/x/a.jpg")
+    try fixture.restart()
+    try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, Fixture.found(2, "x", inode: 20),
+      Fixture.found(3, "y", inode: 30), .listingStarted(number: 2, evidence: .scan),
+      Fixture.file("a.jpg", in: 2, new), .listingEnded(number: 2, complete: true))
+    fixture.disk.remove("/p/x/a.jpg")
+    #expect(try fixture.apply(Fixture.gone("a.jpg", in: 2)).isEmpty)
+    let record = try fixture.apply(
+      .listingStarted(number: 3, evidence: .scan),
+      Fixture.file("c.jpg", in: 3, try #require(fixture.disk.stat(Fixture.bytes("/p/y/c.jpg")))),
+      .listingEnded(number: 3, complete: true), .scanEnded(root: 1, request: 0, complete: true))
+    #expect(try fixture.paths() == ["/p/y/c.jpg": id] && record.updatedAssets == [id: .path])
+  }
+
+  // MARK: Equal copies
+
+  /// The catalog is lost, and the folder comes back with other inodes. The favorite was the second of two equal copies.
+  @Test(arguments: [["x", "y"], ["y", "x"]], [1, 1000])
+  func favoriteOfALostCatalogIsTheCopyInItsPlace(order: [String], batchSize: Int) throws {
+    for isMoved in [false, true] {
+      let fixture = try ReconcilerFixture()
+      let former = Tombstone(
+        assetID: 4711, deletedDate: nil, path: Fixture.bytes(isMoved ? "/old/y/a.jpg" : "/p/y/a.jpg"), byteCount: 100,
+        modificationTime: 5,
+        marks: ContentMarks(fingerprint: 77, hash: ContentDigest(high: 77, low: 2)), addedDate: 5, isFavorite: true)
+      try fixture.catalog.write { try $0.insertTombstone(former) }
+      try fixture.restart()
+      for path in ["/p/x/a.jpg", "/p/y/a.jpg"] { fixture.disk.write(path, content: 77) }
+      fixture.disk.setTimes(5, of: ["/p/x/a.jpg", "/p/y/a.jpg"])
+      _ = try scan(fixture, order: [("", [])] + order.map { ($0, ["a.jpg"]) }, batchSize: batchSize)
+      let paths = try fixture.paths()
+      #expect(paths["/p/y/a.jpg"] == 4711 && paths["/p/x/a.jpg"] != 4711 && paths.count == 2)
+    }
+  }
+
+  @Test(arguments: [["x", "y"], ["y", "x"]]) func copyInTheSameFolderComesBeforeOneElsewhere(order: [String]) throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.write("/p/y/a.jpg", content: 77)
+    _ = try scan(fixture, order: [("", []), ("x", []), ("y", ["a.jpg"])])
+    let id = try #require(try fixture.paths()["/p/y/a.jpg"])
+    fixture.disk.pass(7_200)
+    fixture.disk.remove("/p/y/a.jpg")
+    try fixture.apply(Fixture.gone("a.jpg", in: 3))
+    for path in ["/p/x/a.jpg", "/p/y/a.jpg"] { fixture.disk.write(path, content: 77) }
+    fixture.disk.move("/p/y/a.jpg", "/p/y/b.jpg")
+    try fixture.restart()
+    let files = ["x": ["a.jpg"], "y": ["b.jpg"]]
+    _ = try scan(fixture, order: [("", [])] + order.map { ($0, files[$0]!) })
+    #expect(try fixture.paths()["/p/y/b.jpg"] == id)
+  }
+
+  /// While photod runs: the files of a backup come one after the other.
+  @Test func copyIsNotThePhotoInWhosePlaceAnotherStandsAlready() throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.write("/p/y/a.jpg", content: 77)
+    _ = try scan(fixture, order: [("", []), ("x", []), ("y", ["a.jpg"])])
+    let id = try #require(try fixture.paths()["/p/y/a.jpg"])
+    fixture.disk.pass(7_200)
+    fixture.disk.copy("/p/y/a.jpg", "/backup/a.jpg")
+    fixture.disk.remove("/p/y/a.jpg")
+    try fixture.apply(Fixture.gone("a.jpg", in: 3))
+    let copies = ["/p/x/a.jpg", "/p/y/a.jpg"].map { fixture.disk.copy("/backup/a.jpg", $0) }
+    try fixture.apply(Fixture.file("a.jpg", in: 2, copies[0]))
+    try fixture.apply(Fixture.file("a.jpg", in: 3, copies[1]))
+    #expect(try fixture.paths()["/p/y/a.jpg"] == id && fixture.paths().count == 2)
+  }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import Logging
+import PhotoModel
+import PhotoTestSupport
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// Samples and hashes are made when the library is idle.
+@Suite struct ProofPassTests {
+  /// A library over files in memory, with root 1 at /p as directory 1.
+  private final class IdleLibrary {
+    private let environment: TestCatalog
+    var folder: String { environment.folder }
+    var catalog: Catalog { environment.catalog }
+    let disk = MemoryDisk()
+    let clock = SimulatedClock()
+    let library: Library
+
+    init(volume: String = "uuid:1", supplies: [String: [String: String]] = [:]) async throws {
+      environment = try TestCatalog("proofs")
+      for (name, attributes) in supplies {
+        let supply = environment.folder + "/power/" + name
+        try FileManager.default.createDirectory(atPath: supply, withIntermediateDirectories: true)
+        for (attribute, value) in attributes {
+          try (value + "\n").write(toFile: supply + "/" + attribute, atomically: false, encoding: .utf8)
+        }
+      }
+      disk.setVolume(volume, of: 1)
+      library = try Library(
+        catalog: environment.catalog, watcher: SimulatedWatcher(disk: SimulatedDisk(clock: clock)), files: disk,
+        clock: clock,
+        power: PowerSupply(folder: environment.folder + "/power"),
+        configuration: .init(roots: [Fixture.bytes("/p")], version: "0"),
+        logger: Logger(label: "proofs") { _ in SwiftLogNoOpLogHandler() })
+      try await library.adoptRoots()
+    }
+
+    func take(_ records: [WatchRecord]) async {
+      await library.take(ReadAhead.Input(input: .batch(records), contents: [:]))
+    }
+
+    func scan(_ files: [(String, FileStat)]) async { await take(Fixture.scan(files)) }
+
+    /// A second passes, and what is to be done in it is done.
+    func idle() async {
+      clock.pass(2_000_000_000)
+      await library.makeProofsNow()
+    }
+
+    func setSupply(_ name: String, _ attribute: String, _ value: String) throws {
+      try value.write(toFile: folder + "/power/\(name)/\(attribute)", atomically: false, encoding: .utf8)
+    }
+
+    var hashing: LibraryStatus.Hashing { library.board.status.hashing ?? .init() }
+
+    func marks(_ path: String) throws -> ContentMarks {
+      let (folder, name) = ("/p", String(path.dropFirst(3)))
+      #expect(path.hasPrefix(folder))
+      return try catalog.read { reader in
+        let directory = try #require(try reader.directoryID(path: Fixture.bytes(folder)))
+        return try #require(try reader.file(directory, Fixture.bytes(name))).marks
+      }
+    }
+
+    func favor(_ path: String) async throws {
+      let ids = try catalog.read { reader in
+        try reader.assets(try reader.ids(try reader.plan(FetchOptions()))).assets
+          .filter { $0.resources[0].path == path }.map(\.id)
+      }
+      _ = try await library.perform(
+        [ChangeRequest(editAsset: .init(ids: ids, isFavorite: true, isHidden: nil))], clientName: nil)
+    }
+  }
+
+  private static let large: Int64 = 5_000_000
+
+  @Test func scanMakesNoSampleAndTheIdleLibraryDoes() async throws {
+    let idle = try await IdleLibrary()
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
+    #expect(try idle.marks("/p/a.jpg").sample == nil)
+    await idle.library.makeProofsNow()
+    #expect(try idle.marks("/p/a.jpg").sample == nil, "something happened less than a second ago")
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").sample != nil && idle.marks("/p/a.jpg").hash == nil)
+    #expect(idle.hashing == .init(sampledBytes: 98_304))
+    await idle.idle()
+    #expect(idle.disk.proofBytes.sampled == 98_304)
+  }
+
+  @Test func photoWithUserDataIsHashedAndAgainAfterAChange() async throws {
+    let idle = try await IdleLibrary()
+    await idle.scan([
+      ("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large)),
+      ("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large)),
+    ])
+    await idle.idle()
+    try await idle.favor("/p/a.jpg")
+    await idle.idle()
+    let first = try #require(try idle.marks("/p/a.jpg").hash)
+    #expect(try idle.marks("/p/b.jpg").hash == nil)
+    await idle.take([Fixture.file("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
+    #expect(try idle.marks("/p/a.jpg").hash == nil)
+    await idle.idle()
+    #expect(try #require(try idle.marks("/p/a.jpg").hash) != first)
+    #expect(idle.disk.proofBytes.hashed == 2 * Self.large && idle.hashing.hashedBytes == 2 * Self.large)
+  }
+
+  @Test func filesThatShareSizeAndFingerprintAreHashed() async throws {
+    let idle = try await IdleLibrary()
+    var files: [(String, FileStat)] = []
+    for name in ["a.tif", "b.tif", "c.tif"] {
+      let bytes = name == "c.tif" ? Self.large + 1 : Self.large
+      files.append((name, idle.disk.write("/p/" + name, bytes: bytes, beginning: UInt64(bytes))))
+    }
+    await idle.scan(files)
+    await idle.idle()
+    #expect(try idle.marks("/p/a.tif").hash != idle.marks("/p/b.tif").hash)
+    #expect(try idle.marks("/p/a.tif").hash != nil && idle.marks("/p/c.tif").hash == nil)
+    // One that comes later asks for that of the first, too.
+    await idle.take([
+      Fixture.file("d.tif", idle.disk.write("/p/d.tif", bytes: Self.large + 1, beginning: UInt64(Self.large + 1)))
+    ])
+    await idle.idle()
+    #expect(try idle.marks("/p/c.tif").hash != nil && idle.marks("/p/d.tif").hash != nil)
+  }
+
+  /// The kernel told the rename, and that explains the change time.
+  @Test func hashStaysGoodAfterARename() async throws {
+    let idle = try await IdleLibrary()
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
+    try await idle.favor("/p/a.jpg")
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").hash != nil)
+    await idle.take([Fixture.moved("a.jpg", to: "b.jpg", idle.disk.move("/p/a.jpg", "/p/b.jpg"))])
+    #expect(try idle.marks("/p/b.jpg").hash != nil)
+    await idle.idle()
+    #expect(idle.disk.proofBytes.hashed == Self.large)
+  }
+
+  /// cp without -p: neither the modification time nor the name says who it is.
+  @Test func copyOfADeletedFavoriteIsKnownByItsHashOnceThatIsMade() async throws {
+    let idle = try await IdleLibrary()
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large, content: 77))])
+    try await idle.favor("/p/a.jpg")
+    await idle.idle()
+    idle.disk.remove("/p/a.jpg")
+    await idle.take([Fixture.gone("a.jpg")])
+    idle.disk.pass(20)
+    await idle.take([Fixture.file("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large, content: 77))])
+    await idle.take([Fixture.file("c.jpg", idle.disk.write("/p/c.jpg", bytes: Self.large, content: 78, beginning: 77))])
+    func favorites() throws -> [String] {
+      try idle.catalog.read { reader in
+        let ids = try reader.ids(reader.plan(FetchOptions(collection: "smart:favorites")))
+        return try reader.assets(ids).assets.map { $0.resources[0].path }
+      }
+    }
+    #expect(try favorites() == [])
+    await idle.idle()
+    #expect(try favorites() == ["/p/b.jpg"])
+  }
+
+  @Test func nothingIsReadOnBattery() async throws {
+    let idle = try await IdleLibrary(supplies: [
+      "AC": ["type": "Mains", "online": "0"], "BAT0": ["type": "Battery", "status": "Discharging"],
+    ])
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
+    try await idle.favor("/p/a.jpg")
+    await idle.idle()
+    #expect(idle.disk.proofBytes == (0, 0))
+    #expect(idle.hashing == .init(unsampledCount: 1, unhashedCount: 1, paused: "the machine runs on its battery"))
+    try idle.setSupply("AC", "online", "1")
+    await idle.idle()
+    #expect(idle.disk.proofBytes.hashed == Self.large && idle.hashing.paused == nil)
+    #expect(idle.hashing.unsampledCount == 0 && idle.hashing.unhashedCount == 0)
+  }
+
+  @Test(
+    arguments: [
+      ([:], false),
+      (["AC": ["type": "Mains", "online": "1"], "B": ["type": "Battery", "status": "Charging"]], false),
+      (["AC": ["type": "Mains", "online": "0"], "B": ["type": "Battery", "status": "Full"]], false),
+      (["B": ["type": "Battery", "status": "Discharging"]], false),
+      (["AC": ["type": "Mains", "online": "0"], "B": ["type": "Battery", "status": "Discharging"]], true),
+      (["U": ["type": "USB", "online": "0"], "B": ["type": "Battery", "status": "Discharging"]], true),
+      (
+        [
+          "AC": ["type": "Mains", "online": "0"], "U": ["type": "USB", "online": "1"],
+          "B": ["type": "Battery", "status": "Discharging"],
+        ], false
+      ),
+      (
+        [
+          "AC": ["type": "Mains", "online": "0"],
+          "mouse": ["type": "Battery", "status": "Discharging", "scope": "Device"],
+        ], false
+      ),
+    ] as [([String: [String: String]], Bool)])
+  func batteryIsToldByTheKernelsFiles(supplies: [String: [String: String]], isOnBattery: Bool) async throws {
+    let idle = try await IdleLibrary(supplies: supplies)
+    #expect(PowerSupply(folder: idle.folder + "/power").isOnBattery == isOnBattery)
+  }
+
+  /// Also one whose file system has no lasting name.
+  @Test(arguments: ["nfs:server:/photos", "fuse.sshfs:host:", "device:52@boot"])
+  func networkIsReadOnRequestOnly(volume: String) async throws {
+    let idle = try await IdleLibrary(volume: volume)
+    idle.disk.moveToShare()
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
+    try await idle.favor("/p/a.jpg")
+    await idle.idle()
+    #expect(idle.disk.proofBytes == (0, 0) && idle.hashing == .init())
+    let top = try #require(try idle.catalog.read { try $0.directoryID(path: Fixture.bytes("/p")) })
+    try await idle.library.requestProofs(below: [top])
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").hash != nil)
+    // The request is done: what comes later is on request again.
+    await idle.scan([
+      ("a.jpg", try #require(idle.disk.stat(Fixture.bytes("/p/a.jpg")))),
+      ("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large)),
+    ])
+    await idle.idle()
+    #expect(try idle.marks("/p/b.jpg").sample == nil)
+  }
+
+  @Test func fileThatCannotBeReadIsNotTriedUntilItChanges() async throws {
+    let idle = try await IdleLibrary()
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
+    idle.disk.trouble = "Input/output error"
+    await idle.idle()
+    #expect(idle.hashing.unsampledCount == 0)
+    idle.disk.trouble = nil
+    try await idle.favor("/p/a.jpg")
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").hash != nil)
+  }
+
+  /// Of 100,000 files one in a hundred has user data, and three in a thousand are copies.
+  @Test func hashingReadsAtMostTwoOfAHundredBytes() async throws {
+    let idle = try await IdleLibrary()
+    var random = SeededGenerator(simulation: 11)
+    // The shares of copies and of favorites decide the result, and not the size of the library.
+    let count = 10_000
+    var (total, files): (Int64, [(String, FileStat)]) = (0, [])
+    for number in 0..<count {
+      let isCopy = number % 1000 < 3
+      let bytes = isCopy ? 4_000_000 : Int64(500_000 + random.below(9_000_000))
+      total += bytes
+      let name = "\(number).jpg"
+      files.append((name, idle.disk.write("/p/" + name, bytes: bytes, content: isCopy ? 1 : nil)))
+    }
+    await idle.scan(files)
+    try idle.catalog.write { writer in
+      for id in stride(from: Int64(50), through: Int64(count), by: 100) { _ = try writer.setFavorite(id, true) }
+    }
+    for _ in 0..<80 {
+      guard await idle.library.proofs.isDue else { break }
+      await idle.idle()
+    }
+    let (sampled, hashed) = idle.disk.proofBytes
+    print(
+      "of \(total) bytes \(hashed) were read to hash (\(Double(hashed) / Double(total) * 100) %), "
+        + "\(sampled) to sample (\(Double(sampled) / Double(total) * 100) %)")
+    #expect(idle.hashing.unhashedCount == 0 && idle.hashing.unsampledCount == 0)
+    #expect(hashed * 100 <= 2 * total && hashed > 0)
+    #expect(idle.hashing.hashedBytes == hashed)
+  }
+}

@@ -1,0 +1,90 @@
+import PhotoModel
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// The states of a root, and what each change of them keeps.
+@Suite struct RootsTests {
+  private static let (noon, evening) = (PhotoDate(microseconds: 12), PhotoDate(microseconds: 18))
+  private static let suspect = Suspect(since: .init(uptime: 1, date: noon), missing: 150)
+
+  @Test func rootThatGoesOfflineIsNoLongerSuspectWhenItIsBack() {
+    var roots = Roots()
+    roots.add(7, number: 1)
+    roots.setSuspect(7, Self.suspect)
+    #expect(roots.hasSuspects && roots[7]?.isAvailable == true)
+    roots.setOffline(7, .cannotBeOpened(2), at: Self.noon)
+    #expect(!roots.hasSuspects && roots[7]?.isAvailable == false)
+    roots.setOnline(7)
+    #expect(roots[7]?.suspect == nil && roots[7]?.offlineReason == nil && roots[7]?.isAvailable == true)
+  }
+
+  @Test func anotherReasonKeepsTheDate() throws {
+    var roots = Roots()
+    roots.add(7)
+    roots.setOffline(7, .cannotBeOpened(2), at: Self.noon)
+    roots.setOffline(7, .otherFileSystem, at: Self.evening)
+    #expect(roots[7]?.isForeign == true)
+    guard case .offline(let since, .otherFileSystem) = try #require(roots[7]).state else {
+      Issue.record("not offline")
+      return
+    }
+    #expect(since == Self.noon)
+  }
+
+  @Test func suspicionOutlivesTheNewsThatItsRootIsOnline() {
+    var roots = Roots()
+    roots.add(7)
+    roots.setSuspect(7, Self.suspect)
+    roots.setOnline(7)
+    #expect(roots[7]?.suspect?.missing == 150)
+    let ended = roots.endSuspicion(of: 7)
+    #expect(ended && !roots.hasSuspects)
+    let endedAgain = roots.endSuspicion(of: 7)
+    #expect(!endedAgain)
+  }
+
+  @Test func rootThatIsConfiguredAgainIsOfflineUntilItIsLookedAt() throws {
+    var roots = Roots()
+    roots.add(7, number: 1)
+    roots[7]?.isBlind = true
+    roots[7]?.needsScan = true
+    roots.setUnconfigured(7, at: Self.noon)
+    #expect(roots[number: 1] == nil && roots[7]?.isBlind == false && roots[7]?.needsScan == false)
+    // photod-watch may still report it under its old number.
+    roots.setOffline(7, .cannotBeOpened(2), at: Self.evening)
+    #expect(roots[7]?.isUnconfigured == true)
+    roots.setConfigured(7)
+    guard case .offline(Self.noon, .notLookedAt) = try #require(roots[7]).state else {
+      Issue.record("not offline")
+      return
+    }
+  }
+
+  @Test func nothingIsLeftOfARootThatIsRemoved() {
+    var roots = Roots()
+    roots.add(7, number: 1)
+    roots.setSuspect(7, Self.suspect)
+    roots[7] = nil
+    #expect(roots.all.isEmpty && roots[number: 1] == nil && roots.numbers.isEmpty && !roots.hasSuspects)
+  }
+
+  /// Events of both roots were lost, and one of them leaves the configuration before its scan begins.
+  @Test func rootThatIsConfiguredNoLongerDelaysNoDecision() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    try fixture.addSecondRoot()
+    fixture.disk.pass(3_600)
+    try fixture.apply(.overflow)
+    let second = try #require(fixture.reconciler.roots.id(ofNumber: 2))
+    fixture.reconciler.roots.setUnconfigured(second, at: Self.noon)
+    fixture.disk.remove("/p/a.jpg")
+    let saved = fixture.disk.write("/p/a.jpg", bytes: 200)
+    let record = try fixture.scan([("a.jpg", saved)])
+    #expect(record.updatedAssets.count == 1 && record.insertedAssets.isEmpty)
+  }
+}

@@ -1,0 +1,300 @@
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// How programs change a photo: in place, or by a new file that they rename over it.
+@Suite struct SaveTests {
+  /// /p/a.jpg: a settled favorite. 100 seconds pass.
+  private func favorite(keepsBirth: Bool = true, bytes: Int64 = 100) throws -> (ReconcilerFixture, id: Int64) {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(
+      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", bytes: bytes, keepsBirth: keepsBirth)))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    try fixture.give(id)
+    fixture.disk.pass(100)
+    return (fixture, id)
+  }
+
+  private func found(_ name: String, _ stat: FileStat, at time: Int64 = 0, isWritten: Bool = false) -> WatchRecord {
+    .fileFound(
+      directory: 1, name: Fixture.bytes(name), stat: stat, event: FileEvent(time: time, isWritten: isWritten))
+  }
+
+  private func moved(
+    _ from: String, to: String, _ stat: FileStat?, at time: Int64 = 0, isWritten: Bool = false
+  ) -> WatchRecord {
+    .fileMoved(
+      from: 1, fromName: Fixture.bytes(from), to: 1, toName: Fixture.bytes(to), stat: stat,
+      event: FileEvent(time: time, isWritten: isWritten))
+  }
+
+  // MARK: In place
+
+  /// Of a large file only a part is read, so that no hash of the whole tells.
+  private let largeFile: Int64 = 10_000_000
+
+  @Test func writeThatChangesNothingIsNoChange() throws {
+    let (fixture, _) = try favorite()
+    let stat = fixture.disk.edit("/p/a.jpg", editsContent: false)
+    #expect(try fixture.apply(found("a.jpg", stat, isWritten: true)).isEmpty)
+  }
+
+  @Test func editThatKeepsSizeAndModificationTimeIsAChange() throws {
+    let (fixture, id) = try favorite(bytes: largeFile)
+    // All that was read of it says the same as before: the edit is farther behind.
+    let stat = fixture.disk.edit("/p/a.jpg", editsContent: false)
+    #expect(try fixture.apply(found("a.jpg", stat, isWritten: true)).updatedAssets == [id: .content])
+    #expect(try fixture.apply(found("a.jpg", stat, isWritten: true)).isEmpty)
+  }
+
+  @Test func newPermissionsAreNoChange() throws {
+    let (fixture, _) = try favorite()
+    let stat = fixture.disk.edit("/p/a.jpg", editsContent: false)
+    #expect(try fixture.apply(found("a.jpg", stat)).isEmpty)
+    #expect(try fixture.scan([("a.jpg", fixture.disk.edit("/p/a.jpg", editsContent: false))]).isEmpty)
+  }
+
+  @Test func editWhilePhotodWasDownIsFoundByItsContent() throws {
+    let (fixture, id) = try favorite()
+    let stat = fixture.disk.edit("/p/a.jpg")
+    try fixture.restart()
+    #expect(try fixture.scan([("a.jpg", stat)]).updatedAssets == [id: .content])
+  }
+
+  @Test func editOfAFileThatWasRenamedAsWellIsAChange() throws {
+    let (fixture, id) = try favorite()
+    fixture.disk.edit("/p/a.jpg")
+    let told = fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    #expect(
+      try fixture.apply(moved("a.jpg", to: "b.jpg", told, isWritten: true)).updatedAssets == [id: [.path, .content]])
+    fixture.disk.pass(100)
+    fixture.disk.edit("/p/b.jpg")
+    let untold = fixture.disk.move("/p/b.jpg", "/p/c.jpg")
+    try fixture.restart()
+    #expect(try fixture.scan([("c.jpg", untold)]).updatedAssets == [id: [.path, .content]])
+  }
+
+  @Test func editRightAfterARenameIsAChange() throws {
+    let (fixture, id) = try favorite(bytes: largeFile)
+    fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    // The rename is looked at when the edit is done, and the edit is told after it.
+    let stat = fixture.disk.edit("/p/b.jpg", editsContent: false)
+    #expect(try fixture.apply(moved("a.jpg", to: "b.jpg", stat)).updatedAssets == [id: .path])
+    #expect(try fixture.apply(found("b.jpg", stat, isWritten: true)).updatedAssets == [id: .content])
+  }
+
+  // MARK: By a new file
+
+  @Test(arguments: [1, 20, 7_200] as [Int64]) func saveIsOneHoweverLateItIsHandled(seconds: Int64) throws {
+    let (fixture, id) = try favorite()
+    let new = fixture.disk.write("/p/new.jpg", camera: "X200")
+    try fixture.apply(found("new.jpg", new, at: fixture.disk.time))
+    let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    let time = fixture.disk.time
+    fixture.disk.pass(seconds)
+    let record = try fixture.apply(moved("new.jpg", to: "a.jpg", stat, at: time))
+    #expect(try fixture.paths() == ["/p/a.jpg": id] && fixture.asset("/p/a.jpg").camera?.model == "X200")
+    #expect(record.updatedAssets[id]?.contains(.content) == true)
+  }
+
+  @Test func saveIsOneThoughTheFileWasTouchedLaterOrHasLeft() throws {
+    for hasLeft in [false, true] {
+      let (fixture, id) = try favorite()
+      try fixture.apply(found("new.jpg", fixture.disk.write("/p/new.jpg"), at: fixture.disk.time))
+      var stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+      let time = fixture.disk.time
+      fixture.disk.pass(20)
+      stat = fixture.disk.edit("/p/a.jpg", editsContent: false)
+      try fixture.apply(moved("new.jpg", to: "a.jpg", hasLeft ? nil : stat, at: time))
+      #expect(try fixture.paths() == ["/p/a.jpg": id])
+    }
+  }
+
+  @Test func fileThatWasBornLongAgoIsAPhotoOfItsOwnThoughItWasJustFound() throws {
+    let (fixture, id) = try favorite()
+    fixture.disk.write("/p/old.jpg")
+    fixture.disk.pass(100)
+    try fixture.apply(found("old.jpg", try #require(fixture.disk.stat(Fixture.bytes("/p/old.jpg")))))
+    let old = try #require(try fixture.paths()["/p/old.jpg"])
+    let stat = fixture.disk.move("/p/old.jpg", "/p/a.jpg")
+    let record = try fixture.apply(moved("old.jpg", to: "a.jpg", stat, at: fixture.disk.time))
+    #expect(try fixture.paths() == ["/p/a.jpg": old] && record.deletedAssets == [id])
+  }
+
+  /// Its file is young, because it was saved. The photo is old.
+  @Test func savedPhotoThatIsRenamedOverAnotherIsAPhotoOfItsOwn() throws {
+    let (fixture, id) = try favorite()
+    try fixture.apply(Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg")))
+    let b = try #require(try fixture.paths()["/p/b.jpg"])
+    fixture.disk.pass(100)
+    fixture.disk.write("/p/.new")
+    try fixture.apply(Fixture.file("b.jpg", fixture.disk.move("/p/.new", "/p/b.jpg")))
+    let stat = fixture.disk.move("/p/b.jpg", "/p/a.jpg")
+    let record = try fixture.apply(moved("b.jpg", to: "a.jpg", stat, at: fixture.disk.time))
+    #expect(try fixture.paths() == ["/p/a.jpg": b] && record.deletedAssets == [id])
+  }
+
+  @Test func newFileThatAPersonLikesIsAPhotoOfItsOwn() throws {
+    let (fixture, id) = try favorite()
+    try fixture.apply(found("new.jpg", fixture.disk.write("/p/new.jpg"), at: fixture.disk.time))
+    let new = try #require(try fixture.paths()["/p/new.jpg"])
+    try fixture.give(new)
+    let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    let record = try fixture.apply(moved("new.jpg", to: "a.jpg", stat, at: fixture.disk.time))
+    #expect(try fixture.paths() == ["/p/a.jpg": new] && record.deletedAssets == [id])
+  }
+
+  /// The times at which photod-watch read the two events stand for birth and rename.
+  @Test(arguments: [true, false]) func withoutBirthTimesTheEventsAreCompared(isSave: Bool) throws {
+    let (fixture, id) = try favorite(keepsBirth: false)
+    let new = fixture.disk.write("/p/new.jpg", keepsBirth: false)
+    let seen = fixture.disk.time
+    fixture.disk.pass(5)
+    try fixture.apply(found("new.jpg", new, at: seen))
+    let newID = try #require(try fixture.paths()["/p/new.jpg"])
+    let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    fixture.disk.pass(5)
+    try fixture.apply(moved("new.jpg", to: "a.jpg", stat, at: seen + (isSave ? 360_000_000 : 2_100_000_000)))
+    #expect(try fixture.paths() == ["/p/a.jpg": isSave ? id : newID])
+  }
+
+  // MARK: By a new file with the bytes of a deleted photo
+
+  private static let deletedContent: UInt64 = 4711
+
+  /// As ``favorite(keepsBirth:bytes:)``, with /p/x/x.jpg: another favorite in an album, which is deleted.
+  private func favoriteAndDeletedPhoto(
+    keepsBirth: Bool = true, isTold: Bool = true
+  ) throws -> (ReconcilerFixture, id: Int64, deleted: Int64) {
+    let (fixture, id) = try favorite(keepsBirth: keepsBirth)
+    let stat = fixture.disk.write("/p/x/x.jpg", content: Self.deletedContent, keepsBirth: keepsBirth)
+    try fixture.apply(Fixture.found(2, "x", inode: 20), Fixture.file("x.jpg", in: 2, stat))
+    let deleted = try #require(try fixture.paths()["/p/x/x.jpg"])
+    try fixture.give(deleted)
+    fixture.disk.pass(100)
+    fixture.disk.remove("/p/x/x.jpg")
+    if isTold {
+      try fixture.apply(Fixture.gone("x.jpg", in: 2))
+      fixture.disk.pass(100)
+    }
+    return (fixture, id, deleted)
+  }
+
+  private func writeDeletedContent(_ fixture: ReconcilerFixture, keepsBirth: Bool = true) -> FileStat {
+    fixture.disk.write("/p/new.jpg", camera: "X200", content: Self.deletedContent, keepsBirth: keepsBirth)
+  }
+
+  /// The saved photo has its id, its user data and new content. The deleted photo is deleted. If its bytes come back, it
+  /// has its id and its user data again.
+  private func expectSaved(_ fixture: ReconcilerFixture, _ id: Int64, deleted: Int64) throws {
+    #expect(try fixture.paths() == ["/p/a.jpg": id])
+    let asset = try fixture.asset("/p/a.jpg")
+    #expect(asset.isFavorite && asset.camera?.model == "X200")
+    let back = fixture.disk.write("/p/y.jpg", content: Self.deletedContent)
+    fixture.disk.pass(100)
+    try fixture.apply(found("y.jpg", back, at: fixture.disk.time))
+    #expect(try fixture.paths() == ["/p/a.jpg": id, "/p/y.jpg": deleted] && fixture.asset("/p/y.jpg").isFavorite)
+  }
+
+  @Test(arguments: [true, false])
+  func saveThroughAFileWithTheBytesOfADeletedPhotoKeepsThePhoto(keepsBirth: Bool) throws {
+    let (fixture, id, deleted) = try favoriteAndDeletedPhoto(keepsBirth: keepsBirth)
+    let tombstone = try #require(try fixture.catalog.read { try $0.tombstone(of: deleted) })
+    let new = writeDeletedContent(fixture, keepsBirth: keepsBirth)
+    #expect(try fixture.apply(found("new.jpg", new, at: fixture.disk.time)).insertedAssets == [deleted])
+    let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    let time = fixture.disk.time
+    fixture.disk.pass(20)
+    let record = try fixture.apply(moved("new.jpg", to: "a.jpg", stat, at: time))
+    #expect(record.deletedAssets == [deleted] && record.insertedAssets.isEmpty)
+    #expect(record.updatedAssets[id]?.contains(.content) == true && record.updatedAssets.count == 1)
+    #expect(try fixture.catalog.read { try $0.tombstone(of: deleted) } == tombstone)
+    try expectSaved(fixture, id, deleted: deleted)
+  }
+
+  @Test func saveInOneBatchSaysNothingOfTheDeletedPhoto() throws {
+    let (fixture, id, deleted) = try favoriteAndDeletedPhoto()
+    let new = writeDeletedContent(fixture)
+    let time = fixture.disk.time
+    let record = try fixture.catalog.write { writer in
+      let reconciler = fixture.reconciler
+      var batch = Batch(writer: writer, time: time, uptime: time)
+      try reconciler.fileFound(Place(directoryID: 1, name: Fixture.bytes("new.jpg")), new, reading: nil, in: &batch)
+      let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+      try reconciler.fileMoved(
+        from: Place(directoryID: 1, name: Fixture.bytes("new.jpg")),
+        to: Place(directoryID: 1, name: Fixture.bytes("a.jpg")), stat, reading: nil, in: &batch)
+      return batch.record
+    }
+    #expect(record.insertedAssets.isEmpty && record.deletedAssets.isEmpty && Array(record.updatedAssets.keys) == [id])
+    try expectSaved(fixture, id, deleted: deleted)
+  }
+
+  /// One batch reports the removal and the new file. photod takes that file for a copy that `mv` made.
+  @Test(arguments: [true, false])
+  func saveThroughAFileThatWentOnForADeletedPhotoKeepsThePhoto(keepsBirth: Bool) throws {
+    let (fixture, id, deleted) = try favoriteAndDeletedPhoto(keepsBirth: keepsBirth, isTold: false)
+    let new = writeDeletedContent(fixture, keepsBirth: keepsBirth)
+    try fixture.apply(Fixture.gone("x.jpg", in: 2), found("new.jpg", new, at: fixture.disk.time))
+    #expect(try fixture.paths()["/p/new.jpg"] == deleted)
+    let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    let record = try fixture.apply(moved("new.jpg", to: "a.jpg", stat, at: fixture.disk.time))
+    #expect(record.deletedAssets == [deleted] && record.updatedAssets[id]?.contains(.content) == true)
+    let tombstone = try #require(try fixture.catalog.read { try $0.tombstone(of: deleted) })
+    #expect(tombstone.path == Fixture.bytes("/p/x/x.jpg") && tombstone.inode != stat.identity.inode)
+    try expectSaved(fixture, id, deleted: deleted)
+  }
+
+  /// The first half of the file is not yet the photo's content.
+  @Test func saveThroughAFileThatBecameADeletedPhotoLaterKeepsThePhoto() throws {
+    let (fixture, id, deleted) = try favoriteAndDeletedPhoto()
+    let half = fixture.disk.write("/p/new.jpg", bytes: 10, failure: "it ends too soon")
+    try fixture.apply(found("new.jpg", half, at: fixture.disk.time))
+    let whole = writeDeletedContent(fixture)
+    #expect(try fixture.apply(found("new.jpg", whole, at: fixture.disk.time)).insertedAssets == [deleted])
+    let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    try fixture.apply(moved("new.jpg", to: "a.jpg", stat, at: fixture.disk.time))
+    try expectSaved(fixture, id, deleted: deleted)
+  }
+
+  @Test func saveThatAScanFindsKeepsThePhotoToo() throws {
+    let (fixture, id, deleted) = try favoriteAndDeletedPhoto()
+    try fixture.apply(found("new.jpg", writeDeletedContent(fixture), at: fixture.disk.time))
+    let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    fixture.disk.pass(20)
+    try fixture.scan([("a.jpg", stat)])
+    try expectSaved(fixture, id, deleted: deleted)
+  }
+
+  @Test(arguments: [true, false]) func photoThatIsBackForAWhileIsAPhotoOfItsOwn(isSameFile: Bool) throws {
+    let (fixture, _, deleted) = try favoriteAndDeletedPhoto()
+    try fixture.apply(found("new.jpg", writeDeletedContent(fixture), at: fixture.disk.time))
+    fixture.disk.pass(3)
+    if isSameFile {
+      // It is out of the library and back a moment before the rename.
+      fixture.disk.move("/p/new.jpg", "/elsewhere/new.jpg")
+      try fixture.apply(Fixture.gone("new.jpg"))
+      try fixture.apply(
+        found("new.jpg", fixture.disk.move("/elsewhere/new.jpg", "/p/new.jpg"), at: fixture.disk.time))
+    }
+    let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    try fixture.apply(moved("new.jpg", to: "a.jpg", stat, at: fixture.disk.time))
+    #expect(try fixture.paths() == ["/p/a.jpg": deleted])
+  }
+
+  @Test func fileWithTheBytesOfADeletedPhotoThatIsExchangedStaysThatPhoto() throws {
+    let (fixture, id, deleted) = try favoriteAndDeletedPhoto()
+    try fixture.apply(found("new.jpg", writeDeletedContent(fixture), at: fixture.disk.time))
+    fixture.disk.exchange("/p/new.jpg", "/p/a.jpg")
+    let saved = try #require(fixture.disk.stat(Fixture.bytes("/p/a.jpg")))
+    let old = try #require(fixture.disk.stat(Fixture.bytes("/p/new.jpg")))
+    try fixture.apply(
+      moved("new.jpg", to: "a.jpg", saved, at: fixture.disk.time),
+      moved("a.jpg", to: "new.jpg", old, at: fixture.disk.time))
+    #expect(try fixture.paths() == ["/p/a.jpg": deleted, "/p/new.jpg": id])
+  }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+/// Photos with a second name (a hard link) that are changed before the library has looked at that name.
+@Suite struct SimulationLinkTests {
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatGetsASecondNameAndIsSavedKeepsItsId(main: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .makeDirectory("/pics/y"), .makeDirectory("/pics/z"), .write("/pics/y/b.jpg"), .settle,
+        .link("/pics/y/b.jpg", to: "/pics/z/d.jpg"), .watch(events: 1000, listings: 1000),
+        .save("/pics/y/b.jpg", beside: "new.jpg"), .settle,
+      ])
+  }
+
+  @Test func photoThatGetsASecondNameAndReplacesItAndMovesWithItsFolderIsThere() async throws {
+    try await expectPasses(
+      main: .old,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/d.jpg"), .settle, .link("/pics/d.jpg", to: "/pics/a.jpg"),
+        .rename("/pics/d.jpg", to: "/pics/x/a.jpg"), .watch(events: 5, listings: 1),
+        .rename("/pics/x", to: "/pics/z"), .settle,
+      ])
+  }
+
+  @Test func photoThatIsReadAgainIsNotItsSecondNameThatWasRemoved() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/usb/x"), .write("/usb/a.jpg"), .settle, .link("/usb/a.jpg", to: "/usb/x/c.jpg"),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .remove("/usb/x/c.jpg"), .kill, .settle,
+        .pass(milliseconds: 6000), .due, .settle,
+      ])
+    // A page of a scanner is read anew when its sample is made.
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/usb/x"), .scan("/usb/a.jpg"), .settle, .link("/usb/a.jpg", to: "/usb/x/c.jpg"),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .remove("/usb/x/c.jpg"), .kill, .settle,
+        .pass(milliseconds: 6000), .due, .settle,
+      ])
+  }
+}

@@ -1,0 +1,167 @@
+import Testing
+
+/// Photos that are saved, or put back, while the library has not looked at an earlier change yet.
+@Suite struct SimulationSaveTests {
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsRenamedOverANewOneAndSavedKeepsItsId(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: .old, usb: usb,
+      [
+        .makeDirectory("/usb/x"), .write("/usb/x/a.jpg"), .settle, .write("/usb/x/\u{f7ff}.jpg"), .sync,
+        .rename("/usb/x/a.jpg", to: "/usb/x/\u{f7ff}.jpg"), .save("/usb/x/\u{f7ff}.jpg", beside: ".new"), .settle,
+      ])
+  }
+
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsRenamedOverANewOneAndOnKeepsItsIdFromTheNextOne(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      usb: usb,
+      [
+        .write("/usb/a.jpg"), .settle, .write("/usb/b.jpg"), .rename("/usb/a.jpg", to: "/usb/b.jpg"),
+        .rename("/usb/b.jpg", to: "/usb/c.jpg"), .write("/usb/b.jpg"), .settle,
+      ])
+  }
+
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func folderThatIsPutBackWhileTheClockIsBehindHasItsPhotos(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      usb: usb,
+      [
+        .makeDirectory("/usb/x"), .write("/usb/b.jpg"), .write("/usb/x/c.jpg"), .settle,
+        .favorite("/usb/x/c.jpg", true),
+        .backUp("/usb/x"), .remove("/usb/x"), .restore("/usb/x"), .setClock(days: -3), .settle,
+      ])
+  }
+
+  @Test func copyOfAPhotoThatWasMovedToTheBareMountPointMayGoOnForIt() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/d.jpg"), .write("/pics/d.jpg"), .settle,
+        .copy("/pics/d.jpg", to: "/pics/x/b.jpg"), .settle, .unmount("/usb"), .save("/pics/d.jpg", beside: ".new"),
+        .rename("/pics/d.jpg", to: "/usb/a.jpg"), .settle,
+      ])
+  }
+
+  @Test func photoIsNotTakenForTheFileThatItsRetryFindsInItsPlace() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/x/a.jpg"), .write("/pics/c.jpg"), .settle,
+      .rename("/pics/c.jpg", to: "/pics/x/a.jpg"), .save("/pics/x/a.jpg", beside: ".new"), .pass(milliseconds: 2100),
+      .due, .settle,
+    ])
+  }
+
+  /// The watcher reports the rename, and not the edit before it.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsEditedUnseenAndThenRenamedHasItsNewContent(main: SimulatedDisk.Kind) async throws {
+    let edit: SimulatedStep = .edit("/pics/b.jpg")
+    for unseen: [SimulatedStep] in [
+      [edit, .overflow], [.stop, edit, .start], [.watcherDies(losing: 0), edit, .watcherStarts],
+    ] {
+      try await expectPasses(
+        main: main,
+        [.makeDirectory("/pics/y"), .write("/pics/b.jpg"), .settle, .pass(milliseconds: 5000)] + unseen + [
+          .rename("/pics/b.jpg", to: "/pics/y/c.jpg"), .settle,
+        ])
+    }
+  }
+
+  @Test func photoThatReplacedAnotherUnseenAndIsRenamedKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/usb/z"), .write("/usb/z/c.jpg"), .write("/usb/a.jpg"), .settle,
+      .rename("/usb/z/c.jpg", to: "/usb/a.jpg"), .kill, .start, .watch(events: 3, listings: 2),
+      .rename("/usb/a.jpg", to: "/usb/e.jpg"), .settle,
+    ])
+  }
+
+  @Test func folderThatCouldNotBeReadBeforeItLeftIsGone() async throws {
+    try await expectPasses(
+      main: .old, usb: .fat,
+      [
+        .makeDirectory("/usb/z"), .write("/usb/z/\u{f7ff}.jpg"), .start, .watchLimit(1),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .kill, .start,
+        .watch(events: 2, listings: 1), .remove("/usb/z"), .settle,
+      ])
+  }
+
+  @Test func photoThatIsRenamedUnseenOnACardIsNotItsCopyOnTheDisk() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/z"), .makeDirectory("/usb/x"), .write("/pics/z/d.jpg"), .write("/usb/x/d.jpg"), .settle,
+        .reboot, .copy("/usb/x/d.jpg", to: "/pics/e.jpg"), .rename("/usb/x/d.jpg", to: "/usb/x/\u{f7ff}.jpg"),
+        .unmount("/usb"), .settle, .mount(1, at: "/usb"), .settle,
+      ])
+  }
+
+  /// The program writes a visible file, with the bytes of a photo that was removed.
+  @Test(arguments: SimulatedDisk.Kind.allCases, [0, 1, 2])
+  func favoriteThatIsSavedWithTheBytesOfARemovedPhotoKeepsItsId(main: SimulatedDisk.Kind, taken: Int) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/x/a.jpg"), .write("/pics/b.jpg"), .settle,
+        .favorite("/pics/x/a.jpg", true), .favorite("/pics/b.jpg", true), .remove("/pics/b.jpg"),
+      ] + (taken == 0 ? [] : [.settle]) + [
+        .writeAgain("/pics/x/new.jpg", bytesOf: "/pics/b.jpg"), .watch(events: 1000, listings: 1000),
+        .pass(milliseconds: 360), .watch(events: 1000, listings: 1000), .take(taken, records: 1000),
+        .replace("/pics/x/a.jpg", by: "/pics/x/new.jpg"), .settle,
+      ])
+  }
+
+  /// One batch reports the removal on another file system and the new file.
+  @Test func favoriteThatIsSavedWithTheBytesOfAPhotoThatIsRemovedElsewhereKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/x/e.jpg"), .write("/usb/b.jpg"), .settle, .pass(milliseconds: 5000),
+      .favorite("/pics/x/e.jpg", true), .remove("/usb/b.jpg"), .writeAgain("/pics/x/new.jpg", bytesOf: "/usb/b.jpg"),
+      .watch(events: 1000, listings: 1000), .take(1, records: 8),
+      .replace("/pics/x/e.jpg", by: "/pics/x/new.jpg"), .settle,
+    ])
+  }
+
+  /// The folder that is put back has the place of the old one before the library could write that the old one is gone.
+  @Test(arguments: [[SimulatedStep.failWrites(4)], []])
+  func folderThatIsPutBackBeforeAFailureAndAJumpOfTheClockHasItsPhotos(failure: [SimulatedStep]) async throws {
+    let all: [SimulatedStep] = [.watch(events: 1000, listings: 1000), .take(1000, records: 1000)]
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/y/e.jpg"), .write("/pics/x/a.jpg"), .settle,
+        .backUp("/pics/x"), .remove("/pics/x"), .restore("/pics/x"), .rename("/pics/y/e.jpg", to: "/inbox/a.jpg"),
+      ] + all + failure + [.pass(milliseconds: 210)] + (failure.isEmpty ? [.kill] : all) + [
+        .setClock(days: 400), .settle,
+      ])
+  }
+
+  @Test func favoriteThatIsSavedBeforeTheClockIsSetBackKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/c.jpg"), .write("/pics/x/a.jpg"), .settle,
+      .favorite("/pics/c.jpg", true), .remove("/pics/x/a.jpg"),
+      .writeAgain("/pics/new.jpg", bytesOf: "/pics/x/a.jpg"), .watch(events: 1000, listings: 1000),
+      .replace("/pics/c.jpg", by: "/pics/new.jpg"), .setClock(days: -3), .settle,
+    ])
+  }
+
+  /// The kernel's queue runs over between two saves through one name.
+  @Test func photoThatIsSavedThroughTheNameOfALostFileKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/b.jpg"), .write("/pics/y/c.jpg"), .write("/pics/e.jpg"), .settle,
+      .remove("/pics/y/c.jpg"), .writeAgain("/pics/new.jpg", bytesOf: "/pics/y/c.jpg"),
+      .watch(events: 1000, listings: 1000), .replace("/pics/b.jpg", by: "/pics/new.jpg"), .overflow,
+      .pass(milliseconds: 6000), .save("/pics/e.jpg", beside: "new.jpg"), .settle,
+    ])
+  }
+
+  /// The library forgets in between that the saved file was taken for the removed photo.
+  @Test func secondNameOfASavedFileMayBeTheRemovedPhotoAfterAFailure() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/e.jpg"), .write("/pics/d.jpg"), .settle, .remove("/pics/e.jpg"),
+        .writeAgain("/pics/new.jpg", bytesOf: "/pics/e.jpg"), .watch(events: 1000, listings: 1000),
+        .take(1, records: 5), .replace("/pics/d.jpg", by: "/pics/new.jpg"), .failWrites(1), .write("/pics/d.jpg"),
+        .link("/pics/d.jpg", to: "/pics/x/e.jpg"), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+        .settle,
+      ])
+  }
+}

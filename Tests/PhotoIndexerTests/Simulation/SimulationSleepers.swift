@@ -1,0 +1,62 @@
+import ChangeDetails
+import PhotoModel
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+@testable import PhotoLive
+
+/// A client that was away. It keeps a list and a token, and resumes with both, also after a restart of photod.
+struct SleepingClient {
+  let options: FetchOptions
+  var ids: [Int64]
+  var sequence: Int64
+  /// What the assets were then.
+  var assets: [Int64: Asset]
+}
+
+// What a client that resumes is told is what happened, and what the history tells.
+extension Simulation {
+  private static let sleepingOptions = [
+    FetchOptions(includeHidden: true), FetchOptions(collection: "smart:favorites", includeHidden: true),
+    FetchOptions(predicate: "path CONTAINS '/x/'"),
+  ]
+
+  /// The clients resume, and go away again.
+  func wakeClients() throws {
+    guard let library, let catalog, library.live.feed.sequence == sequence else { return }
+    if sleepers.isEmpty {
+      sleepers = Self.sleepingOptions.map { SleepingClient(options: $0, ids: [], sequence: -1, assets: [:]) }
+    }
+    for index in sleepers.indices {
+      let client = sleepers[index]
+      let list = try library.live.lists.current(try catalog.read { try $0.plan(client.options) })
+      if client.sequence >= 0, list.sequence > client.sequence { try resume(client, list, library, catalog) }
+      sleepers[index].ids = list.ids
+      sleepers[index].sequence = list.sequence
+      sleepers[index].assets = assets
+    }
+  }
+
+  private func resume(
+    _ client: SleepingClient, _ list: FetchedList, _ library: Library, _ catalog: Catalog
+  ) throws {
+    let effects = try library.live.commits.effects(after: client.sequence, through: list.sequence)
+    let details = FetchResultChangeDetails.full(from: client.ids, to: list.ids, touched: effects.touched)
+    let told = Set(
+      details?.changedAfter.flatMap { list.ids[$0.start..<$0.start + $0.count] } ?? [])
+    let changes = try catalog.read { try $0.persistentChanges(after: client.sequence, limit: 100_000) }
+    let updated = Set(changes.flatMap { $0.updatedAssets + $0.insertedAssets })
+    let movesFolders = changes.contains { !$0.renamedDirectories.isEmpty || !$0.rootAvailability.isEmpty }
+    for id in Set(client.ids).intersection(list.ids).sorted() {
+      if assets[id] != client.assets[id], !told.contains(id) {
+        throw SimulationFailure("asset \(id) differs, and a client that resumes is told nothing")
+      }
+      if updated.contains(id), !told.contains(id) {
+        throw SimulationFailure("the history tells an update of asset \(id), a client that resumes is told nothing")
+      }
+      if told.contains(id), !updated.contains(id), !movesFolders {
+        throw SimulationFailure("a client that resumes is told of asset \(id), the history tells nothing")
+      }
+    }
+  }
+}

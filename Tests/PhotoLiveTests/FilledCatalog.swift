@@ -1,0 +1,96 @@
+import Foundation
+import PhotoModel
+import PhotoTestSupport
+import Synchronization
+import Testing
+
+@testable import PhotoCatalog
+@testable import PhotoLive
+
+/// A catalog of photos without dates, and what a library would say of the commits that a test makes.
+final class FilledCatalog: Sendable {
+  let feed = ChangeFeed(sequence: 0)
+  let recent: RecentCommits
+  let directoryID: Int64
+  private let names = Mutex(0)
+  var catalog: Catalog { environment.catalog }
+  private let environment: TestCatalog
+
+  /// Of one root, `/p`, that the photos are in.
+  init(count: Int) throws {
+    environment = try TestCatalog("lists")
+    recent = RecentCommits(catalog: environment.catalog)
+    directoryID = try environment.catalog.addRoot("/p")
+    try insert(count)
+  }
+
+  func lists(_ limits: LiveLists.Limits = LiveLists.Limits()) -> LiveLists {
+    LiveLists(catalog: catalog, feed: feed, recent: recent, limits: limits)
+  }
+
+  func plan(_ options: FetchOptions) throws -> FetchPlan { try catalog.read { try $0.plan(options) } }
+
+  /// As the library commits: known and announced once it is done.
+  @discardableResult
+  func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws -> Int64 {
+    let (sequence, effects) = try catalog.write { writer in
+      var record = CommitRecord()
+      try body(writer, &record)
+      let sequence = try writer.append(record, origin: "client:test", date: 1)
+      return (sequence, try recent.wants(record) ? writer.effects(of: record, origin: "client:test") : nil)
+    }
+    recent.append(effects, sequence: sequence)
+    feed.publish(sequence)
+    return sequence
+  }
+
+  func insert(_ count: Int = 1, _ mediaType: MediaType = .image) throws {
+    try commit { writer, record in
+      for _ in 0..<count {
+        names.withLock { $0 += 1 }
+        let row = FileRow(
+          assetID: 0, directoryID: directoryID, name: Array("\(names.withLock { $0 })".utf8), byteCount: 1,
+          modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
+        let content = AssetContent(mediaType: mediaType, mediaSubtypes: [], contentType: "image/jpeg")
+        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: 1))
+      }
+    }
+  }
+
+  /// - Parameter date: microseconds since 1970.
+  func date(_ id: Int64, _ date: Int64) throws {
+    try commit { writer, record in
+      guard let row = try writer.file(ofAsset: id) else { return }
+      let content = AssetContent(
+        mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", creationDate: PhotoDate(microseconds: date))
+      try writer.updateContent(content, file: row)
+      record.update(asset: id, [.content, .metadata])
+    }
+  }
+
+  /// - Returns: its id.
+  func addAlbum(_ title: String, of ids: [Int64]) throws -> Int64 {
+    try catalog.write { writer in
+      let insert = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
+      insert.bind(1, title)
+      let album = try insert.firstRow { insert.int64(0) } ?? 0
+      let member = try RawStatement(writer.database, "INSERT INTO album_asset VALUES (?, ?, ?)")
+      for (rank, id) in ids.enumerated() {
+        member.bind(1, album)
+        member.bind(2, id)
+        member.bind(3, Double(rank))
+        try member.run()
+      }
+      return album
+    }
+  }
+
+  @discardableResult
+  func favor(_ id: Int64) throws -> Int64 {
+    try commit { writer, record in
+      let isNew = try writer.setFavorite(id, true)
+      #expect(isNew)
+      record.update(asset: id, .favorite)
+    }
+  }
+}

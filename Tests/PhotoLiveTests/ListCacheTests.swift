@@ -1,0 +1,31 @@
+import Testing
+
+@testable import PhotoCatalog
+@testable import PhotoLive
+
+/// What is kept of a fetch is summed as it changes.
+@Suite struct ListCacheTests {
+  @Test func sumOfWhatIsKeptIsThatOfItsVersions() {
+    var random = SystemRandomNumberGenerator()
+    var fetch = ListCache.Fetch(usedAt: .now)
+    for sequence in Int64(1)...2_000 {
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0: fetch.observerCount = Int.random(in: 0...1, using: &random)
+      case 1:
+        if let index = fetch.versions.indices.randomElement(using: &random) { fetch.remove(at: index) }
+      case 2:
+        if let index = fetch.versions.indices.randomElement(using: &random) {
+          fetch.edit(index) { $0.extend(to: sequence, limit: 8) }
+        }
+      case 3:
+        if let index = fetch.versions.indices.randomElement(using: &random) {
+          fetch.edit(index) { $0.noteDifference(Int.random(in: 0...900, using: &random)) }
+        }
+      default:
+        let list = OrderedList(ids: Array(1...Int64.random(in: 1...50, using: &random)))
+        fetch.append(ListVersion(list, at: sequence, .now))
+      }
+      #expect(fetch.keptBytes == fetch.versions.prefix(fetch.keptCount).reduce(0) { $0 + $1.cost })
+    }
+  }
+}

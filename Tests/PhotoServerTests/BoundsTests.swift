@@ -1,0 +1,174 @@
+import Foundation
+import Glibc
+import PhotoContract
+import PhotoModel
+import PhotoTestSupport
+import Testing
+import Varlink
+
+@testable import PhotoIndexer
+@testable import PhotoServer
+
+/// The bounds of the parameters of calls.
+@Suite(.timeLimit(.minutes(10))) struct BoundsTests {
+  private struct Reply: Decodable {
+    struct Parameters: Decodable {
+      let parameter: String?
+      let ids: [Int64]?
+      let state: String?
+    }
+    let error: String?
+    let parameters: Parameters?
+  }
+
+  private func reply(_ socket: RawSocket, _ method: String, _ parameters: String) async throws -> Reply {
+    try socket.send(#"{"method":"org.photod.library.\#(method)","parameters":\#(parameters)}"#)
+    let data = try await socket.receive()
+    #expect(data.count <= 1 << 20)
+    return try JSONDecoder().decode(Reply.self, from: data)
+  }
+
+  private static let invalid = "org.varlink.service.InvalidParameter"
+
+  /// Each string and each array of each request of both interface files.
+  @Test func aMemberBeyondItsBoundIsNamed() async throws {
+    let fixture = try ServerFixture()
+    try await fixture.serving { path, failures in
+      let socket = try RawSocket(path: path)
+      for (interface, text) in [
+        ("org.photod.library", InterfaceDefinition.library), ("org.photod.manage", InterfaceDefinition.manage),
+      ] {
+        let contract = try ContractText(text)
+        for member in contract.requestMembers {
+          let bound = try #require(contract.bounds[member.name], "\(member.name)")
+          for (value, place) in Self.valuesBeyond(bound, ofText: member.hasText) {
+            // A call that asks for one reply is answered with one error too.
+            try socket.send(
+              #"{"method":"\#(interface).\#(member.method)","more":true,"parameters":\#(member.request(with: value))}"#)
+            let reply = try JSONDecoder().decode(Reply.self, from: try await socket.receive())
+            #expect(reply.error == Self.invalid, "\(member.name)")
+            #expect(reply.parameters?.parameter == member.path + place, "\(member.name)")
+          }
+        }
+      }
+      #expect(failures() == [])
+    }
+  }
+
+  /// - Returns: JSON texts, each with the place of the fault within the member.
+  private static func valuesBeyond(_ bound: ContractText.Bound, ofText isText: Bool) -> [(String, place: String)] {
+    let text = bound.bytes.map { #""\#(String(repeating: "a", count: $0 + 1))""# }
+    guard let count = bound.count else { return text.map { [($0, "")] } ?? [] }
+    let element = isText ? #""a""# : "1"
+    let long = "[" + String(repeating: element + ",", count: count) + element + "]"
+    return [(long, "")] + (text.map { [("[\(element),\($0)]", "[1]")] } ?? [])
+  }
+
+  @Test func anUnknownMemberIsNamed() async throws {
+    let fixture = try ServerFixture()
+    try await fixture.serving { path, failures in
+      let socket = try RawSocket(path: path)
+      let calls = [
+        ("Fetch", #"{"options":{"colection":"smart:favorites"}}"#, "options.colection"),
+        ("Fetch", #"{"ofset":1}"#, "ofset"),
+        (
+          "Fetch", #"{"options":{"sortDescriptors":[{"key":"id","ascending":true},{"key":"id","asc":true}]}}"#,
+          "options.sortDescriptors[1].asc"
+        ),
+        (
+          "PerformChanges", #"{"requests":[{"editAsset":{"ids":[1],"isFavourite":true}}]}"#,
+          "requests[0].editAsset.isFavourite"
+        ),
+        ("GetAssets", #"{"ids":[],"\u0078":[{"a":"\"}"}]}"#, "x"),
+        ("Status", #"{"all":true}"#, "all"),
+        ("Fetch", #"{"\#(String(repeating: "n", count: 2 << 20))":1}"#, String(repeating: "n", count: 100)),
+      ]
+      for (method, parameters, name) in calls {
+        let reply = try await reply(socket, method, parameters)
+        #expect(reply.error == Self.invalid && reply.parameters?.parameter == name, "\(method) \(name)")
+      }
+      for parameters in ["{}", #"{"options":null}"#, #"{ "options" : {"predicate": "id > 0 AND title != '}{,'"} }"#] {
+        #expect(try await reply(socket, "Fetch", parameters).error == nil)
+      }
+      #expect(failures() == [])
+    }
+  }
+
+  /// A reply may contain words that a client does not know. A request with an unknown word asks for something
+  /// unsupported.
+  @Test func anUnknownWordIsNamed() async throws {
+    let fixture = try ServerFixture()
+    try await fixture.serving { path, failures in
+      let socket = try RawSocket(path: path)
+      for word in ["person", "unknown", ""] {
+        for method in ["FetchCollections", "ObserveCollections"] {
+          let reply = try await reply(socket, method, #"{"kinds":["album","\#(word)"]}"#)
+          #expect(reply.error == Self.invalid && reply.parameters?.parameter == "kinds[1]", "\(method) \(word)")
+        }
+      }
+      #expect(try await reply(socket, "FetchCollections", #"{"kinds":["album","folderAlbum"]}"#).error == nil)
+      let other = try await reply(socket, "Fetch", #"{"options":{"mediaTypes":["image","hologram"]}}"#)
+      #expect(other.error == Self.invalid && other.parameters?.parameter == "options.mediaTypes[1]")
+      #expect(failures() == [])
+    }
+  }
+
+  @Test func aCallChangesAtMostAThousandAssets() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert()
+    try await fixture.serving { path, failures in
+      let socket = try RawSocket(path: path)
+      func edit(_ ids: Range<Int>) -> String {
+        #"{"editAsset":{"ids":[\#(ids.map(String.init).joined(separator: ","))],"isFavorite":true}}"#
+      }
+      let many = try await reply(socket, "PerformChanges", #"{"requests":[\#(edit(1..<1_002))]}"#)
+      #expect(many.error == Self.invalid && many.parameters?.parameter == "requests[0].editAsset.ids")
+      let twice = try await reply(socket, "PerformChanges", #"{"requests":[\#(edit(1..<600)),\#(edit(1..<600))]}"#)
+      #expect(twice.error == Self.invalid && twice.parameters?.parameter == "requests[1].editAsset.ids")
+      let requests = Array(repeating: "{}", count: 1_001).joined(separator: ",")
+      #expect(try await reply(socket, "PerformChanges", #"{"requests":[\#(requests)]}"#).error == Self.invalid)
+      let missing = try await reply(socket, "PerformChanges", #"{"requests":[\#(edit(1..<1_001))]}"#)
+      #expect(missing.error == "org.photod.library.NoSuchAsset" && missing.parameters?.ids?.count == 999)
+      #expect(failures() == [])
+    }
+  }
+
+  @Test func errorsThatRepeatTheRequestFitInAReply() async throws {
+    let fixture = try ServerFixture()
+    let long = String(repeating: "a", count: 3 << 20)
+    try await fixture.serving { path, failures in
+      let socket = try RawSocket(path: path)
+      for (method, parameters) in [
+        ("Fetch", #"{"options":{"collection":"\#(long)"}}"#), ("Explain", #"{"path":"/\#(long)"}"#),
+        ("Rescan", #"{"path":"/\#(long)"}"#), ("Fetch", #"{"options":{"predicate":"\#(long)"}}"#),
+        ("Fetch", #"{"options":{"sortDescriptors":[{"key":"\#(long)","ascending":true}]}}"#), (long, "{}"),
+      ] {
+        #expect(try await reply(socket, method, parameters).error != nil, "\(method.prefix(20))")
+      }
+      #expect(failures() == [])
+    }
+  }
+
+  /// A check of each part of a path took the library's queue 13 seconds for 80,000 bytes.
+  @Test func aLongPathIsExplainedAtOnce() async throws {
+    let top = NSTemporaryDirectory() + "photod-explain-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: top, withIntermediateDirectories: true)
+    defer { do { try FileManager.default.removeItem(atPath: top) } catch { Issue.record(error) } }
+    let fixture = try ServerFixture(root: top)
+    for name in ["d", ".d", "d.jpg"] {
+      let path = Array((top + String(repeating: "/" + name, count: 65_535 / (name.utf8.count + 1))).utf8)
+      let start = WorkBudget.threadTime()
+      let time = try await fixture.library.explanationTime(Array(path.prefix(65_535)))
+      #expect(time < 2_000_000_000, "\(name): \(time) ns of the library's queue; \(WorkBudget.threadTime() - start)")
+    }
+  }
+}
+
+extension Library {
+  /// The processor time of the library's queue for one explanation, in nanoseconds.
+  fileprivate func explanationTime(_ path: [UInt8]) throws -> Int64 {
+    let start = WorkBudget.threadTime()
+    _ = try explain(path: path)
+    return WorkBudget.threadTime() - start
+  }
+}
