@@ -73,4 +73,18 @@ struct TestingPageTests {
       }
     }
   }
+
+  @Test func testsThatJudgeTimeExist() throws {
+    let script = try String(contentsOf: Articles.package.appending(path: "Scripts/test"), encoding: .utf8)
+    let sources = try Self.sources()
+    let patterns = script.matches(of: #/'\^(\w+)\\\.(\w*)/?(\w*) [|] /#)
+    #expect(patterns.count == script.matches(of: #/\n  '/#).count)
+    for pattern in patterns {
+      let isThere = sources.contains { name, text in
+        name.hasPrefix(pattern.1 + "/") && (pattern.2.isEmpty || text.contains("struct \(pattern.2) "))
+          && (pattern.3.isEmpty || text.contains("func \(pattern.3)("))
+      }
+      #expect(isThere, "\(pattern.0)")
+    }
+  }
 }

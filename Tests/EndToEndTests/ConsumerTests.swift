@@ -40,7 +40,7 @@ import Varlink
       struct State: Decodable { let ids: [Int64] }
       try await disturb(fixture, consumer) {
         var (fresh, stored): ([Int64], [Int64]?) = ([], nil)
-        try await eventually("the list \(fresh), not \(stored ?? [])", within: .seconds(30)) {
+        try await eventually("the list \(fresh), not \(stored ?? [])") {
           // The consumer ends soon if its photoctl has ended.
           try consumer.startIfNeeded()
           stored = try FileManager.default.contents(atPath: state).map {
@@ -73,7 +73,7 @@ import Varlink
       var (lines, count) = (0, 0)
       try await disturb(fixture, consumer) {
         var (final, stored): (String, String?) = ("", nil)
-        try await eventually("the last commit \(final), not \(stored ?? "none")", within: .seconds(30)) {
+        try await eventually("the last commit \(final), not \(stored ?? "none")") {
           try consumer.startIfNeeded()
           stored = FileManager.default.contents(atPath: state).map { String(decoding: $0, as: UTF8.self) }
           final = try await fixture.status().token

@@ -272,7 +272,7 @@ import Varlink
       // The line goes through a socket and a file, which report nothing.
       func expect(_ line: String) async throws {
         var text = ""
-        try await eventually("'\(line)' in \(text)", within: .seconds(20)) {
+        try await eventually("'\(line)' in \(text)") {
           text = try String(contentsOfFile: file, encoding: .utf8)
           return text.contains("          \(line)\n")
         }

@@ -283,10 +283,10 @@ final class ReplicaFollower: Sendable {
     }
   }
 
-  /// The list, once it is this one, or after some seconds whatever it is.
+  /// The list, once it is this one. After a minute, whatever it is.
   func list(equalTo expected: [Int64]) async throws -> [Int64] {
     do {
-      try await eventually("the list of the observer", within: .seconds(10)) {
+      try await eventually("the list of the observer") {
         if let error = failure.withLock({ $0 }) { throw error }
         return replica.withLock { $0.ids } == expected
       }

@@ -71,7 +71,6 @@ import Testing
   @Test func randomDamageIsAnsweredInTimeAndTheSameTwice() throws {
     let scratch = try ScratchFile()
     var random = SeededGenerator(seed: 2024)
-    let clock = ContinuousClock()
     var worst = Duration.zero
     for _ in 0..<4000 {
       let (name, content) = Self.samples[Int.random(in: 0..<Self.samples.count, using: &random)]
@@ -80,9 +79,8 @@ import Testing
         changed[Int.random(in: 0..<changed.count, using: &random)] =
           [0, 1, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &random)][Int.random(in: 0..<6, using: &random)]
       }
-      let start = clock.now
-      let facts = try scratch.facts(changed, name: name)
-      worst = max(worst, clock.now - start)
+      let (facts, time) = try measuringProcessorTime { try scratch.facts(changed, name: name) }
+      worst = max(worst, time)
       check(facts)
       #expect(try scratch.facts(changed, name: name) == facts)
     }
@@ -107,9 +105,9 @@ import Testing
   @Test func aDirectoryOf65535EntriesIsBounded() throws {
     let entry: [UInt8] = [0x0F, 0x01, 2, 0, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0]
     let directory = [UInt8](repeating: 0xFF, count: 2) + [[UInt8]](repeating: entry, count: 65_535).flatMap { $0 }
-    let start = ContinuousClock().now
-    _ = try facts(of: [0x49, 0x49, 42, 0, 8, 0, 0, 0] + directory, name: "a.tif")
-    #expect(ContinuousClock().now - start < .seconds(2))
+    let file = [0x49, 0x49, 42, 0, 8, 0, 0, 0] + directory
+    let time = try measuringProcessorTime { try facts(of: file, name: "a.tif") }.time
+    #expect(time < .seconds(2))
   }
 
   @Test(.enabled(if: Fixtures.photos != nil, "PHOTOD_TEST_PHOTOS names no folder with photos"))

@@ -59,7 +59,7 @@ package final class DaemonFixture {
   /// Starts photod and returns when it answers.
   package func start(grace: Int = 0, roots: [String]? = nil, arguments: [String] = []) async throws {
     try spawn(grace: grace, roots: roots, arguments: arguments)
-    try await eventually("photod answers", within: .seconds(20), isNotYet: mayAnswerLater) {
+    try await eventually("photod answers", isNotYet: mayAnswerLater) {
       _ = try await status()
       return true
     }

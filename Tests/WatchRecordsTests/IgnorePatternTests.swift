@@ -74,13 +74,14 @@ import WatchRecords
   @Test func noPatternIsSlow() throws {
     let name = String(repeating: "a", count: 255)
     let path = (0..<2000).map { _ in "a" }.joined(separator: "/")
-    let start = ContinuousClock.now
-    for _ in 0..<20 {
-      #expect(try !ignores(String(repeating: "*a", count: 2000) + "*b", name))
-      #expect(try !ignores(String(repeating: "*" + String(repeating: "a", count: 100), count: 2) + "b*", name))
-      #expect(try !ignores("**/" + String(repeating: "a/**/", count: 300) + "b/*a", path))
-    }
-    #expect(ContinuousClock.now - start < .seconds(10))
+    let time = try measuringProcessorTime { () throws in
+      for _ in 0..<20 {
+        #expect(try !ignores(String(repeating: "*a", count: 2000) + "*b", name))
+        #expect(try !ignores(String(repeating: "*" + String(repeating: "a", count: 100), count: 2) + "b*", name))
+        #expect(try !ignores("**/" + String(repeating: "a/**/", count: 300) + "b/*a", path))
+      }
+    }.time
+    #expect(time < .seconds(10))
   }
 
   @Test(arguments: 0..<40) func aGlobAgreesWithAPlainImplementation(seed: UInt64) throws {
