@@ -1,6 +1,7 @@
 import PhotoModel
 
-/// What reads itself from its Codable form, or leaves that to the general decoder; a test proves that both read the same.
+/// A value that reads itself from its Codable form, or leaves that to the general decoder. A test proves that both read
+/// the same.
 package protocol JSONReadable {
   init(from reader: inout JSONReader) throws(JSONReader.Unexpected)
 }
@@ -8,12 +9,12 @@ package protocol JSONReadable {
 extension JSONReader {
   package mutating func value<Value: JSONReadable>() throws(Unexpected) -> Value { try Value(from: &self) }
 
-  /// nil for `null`.
+  /// Reads a value; nil for `null`.
   package mutating func optional<Value: JSONReadable>() throws(Unexpected) -> Value? {
     takeNull() ? nil : try Value(from: &self)
   }
 
-  /// What must be there.
+  /// Returns the value of a required member, or throws if the member is missing.
   package static func required<Value>(_ value: Value?) throws(Unexpected) -> Value {
     guard let value else { throw Unexpected() }
     return value

@@ -1,19 +1,20 @@
-/// Reads JSON (RFC 8259) of an expected form, value by value, without a tree of it in between.
+/// Reads JSON (RFC 8259) of an expected form, value by value, and builds no tree of it.
 ///
-/// It is strict and short: what it does not expect (a member of another type, a number with an exponent, a name with an
-/// escape in it) throws ``Unexpected``, and the caller has the general decoder read the same bytes, which knows better or says
-/// what is wrong with them. So this need not say, and never has to guess. It never reads beyond the bytes, whatever they are.
+/// It is strict and short. Anything that it does not expect throws ``Unexpected``, such as a member of another type, an
+/// integer with an exponent, or a name with an escape in it. Then the caller has the general decoder read the same
+/// bytes, which accepts them or explains the mistake. So this reader needs no error messages, and never has to guess.
+/// It never reads beyond the bytes, whatever they are.
 package struct JSONReader {
-  /// The bytes are for the general decoder.
+  /// The general decoder must read the bytes.
   package struct Unexpected: Error {}
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
 
-  /// - Parameter bytes: UTF-8; valid as long as this is used.
+  /// - Parameter bytes: UTF-8, valid as long as the reader is used.
   package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  /// Reads one value that is all there is.
+  /// Reads one value, after which there may be only space.
   package static func read<Value: JSONReadable>(_ type: Value.Type, from bytes: UnsafeBufferPointer<UInt8>)
     throws(Unexpected) -> Value
   {
@@ -26,7 +27,7 @@ package struct JSONReader {
 
   // MARK: Objects and arrays
 
-  /// The name of a member, to be compared with.
+  /// The name of a member, to compare with literals.
   package struct Name {
     fileprivate let bytes: UnsafeBufferPointer<UInt8>
 
@@ -37,7 +38,7 @@ package struct JSONReader {
     }
   }
 
-  /// - Parameter member: reads the value of each, or skips it.
+  /// - Parameter member: reads or skips the value of each member.
   package mutating func object(_ member: (inout JSONReader, Name) throws(Unexpected) -> Void) throws(Unexpected) {
     try expect(UInt8(ascii: "{"))
     if take(UInt8(ascii: "}")) { return }
@@ -56,11 +57,11 @@ package struct JSONReader {
     try expect(UInt8(ascii: "]"))
   }
 
-  /// Passes over a value of any kind.
+  /// Skips a value of any kind.
   package mutating func skip() throws(Unexpected) { try skip(depth: 0) }
 
   private mutating func skip(depth: Int) throws(Unexpected) {
-    // As deep as a message may be.
+    // This is the depth that a message may have. It bounds the recursion.
     guard depth < 128 else { throw Unexpected() }
     skipSpace()
     switch peek {
@@ -97,7 +98,7 @@ package struct JSONReader {
     let start = position
     var value: Int64 = 0
     while let digit = digit {
-      // Downwards: the smallest has no positive counterpart.
+      // The value is built as a negative number, because the smallest integer has no positive counterpart.
       let (tenfold, isTooMuch) = value.multipliedReportingOverflow(by: 10)
       let (next, isBeyond) = tenfold.subtractingReportingOverflow(Int64(digit))
       guard !isTooMuch, !isBeyond else { throw Unexpected() }
@@ -112,7 +113,7 @@ package struct JSONReader {
     skipSpace()
     let start = position
     while !isAtEndOfValue { position += 1 }
-    // Swift reads more than JSON allows, "nan" for one, but nothing of what JSON allows differently.
+    // Swift reads texts that are not JSON, such as "nan". It reads every number of JSON correctly.
     let text = UnsafeBufferPointer(rebasing: bytes[start..<position])
     guard let first = text.first, first == UInt8(ascii: "-") || Self.isDigit(first),
       text.allSatisfy({ Self.isDigit($0) || ".eE+-".utf8.contains($0) }),
@@ -121,8 +122,8 @@ package struct JSONReader {
     return value
   }
 
-  /// Of at most 15 digits and no exponent: a quotient of two numbers that are exact, so rounded once, as the number it stands
-  /// for is. (W. D. Clinger, How to read floating point numbers accurately, 1990)
+  /// Reads a number with at most 15 digits and no exponent. Both parts of the quotient are exact, so that it is rounded
+  /// once, and is the nearest number. (W. D. Clinger, How to read floating point numbers accurately, 1990)
   private static func decimal(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     guard text.count <= 17 else { return nil }
     var (digits, value, scale) = (0, 0.0, 1.0)
@@ -156,7 +157,7 @@ package struct JSONReader {
     throw Unexpected()
   }
 
-  /// From the first escape on, which is next.
+  /// Reads a string from its first escape on, which is next.
   private mutating func escapedString(from start: Int) throws(Unexpected) -> String {
     var text = Array(bytes[start..<position])
     while position < bytes.count {
@@ -171,7 +172,7 @@ package struct JSONReader {
     throw Unexpected()
   }
 
-  /// What follows a backslash.
+  /// Reads an escape after its backslash.
   private mutating func escape() throws(Unexpected) -> Unicode.Scalar {
     let byte = peek
     position += 1
@@ -183,7 +184,7 @@ package struct JSONReader {
     case UInt8(ascii: "r"): return "\r"
     case UInt8(ascii: "t"): return "\t"
     case UInt8(ascii: "u"):
-      // Both halves of a pair are rare: they are for the general decoder.
+      // A surrogate is rare, so the general decoder reads it.
       guard let scalar = Unicode.Scalar(try hexNumber()) else { throw Unexpected() }
       return scalar
     default: throw Unexpected()
@@ -219,7 +220,7 @@ package struct JSONReader {
 
   // MARK: Bytes
 
-  /// 0, which no value has, at the end.
+  /// The next byte, or 0 at the end. No value contains a byte 0.
   private var peek: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
   private var digit: UInt8? { Self.isDigit(peek) ? peek - UInt8(ascii: "0") : nil }

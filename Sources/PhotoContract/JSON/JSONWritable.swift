@@ -1,6 +1,6 @@
 import PhotoModel
 
-/// What writes itself, as its Codable form would be written with its keys sorted; a test proves it of each.
+/// A value that writes itself as its Codable form is written with sorted keys. A test proves it for each type.
 package protocol JSONWritable {
   func write(to writer: inout JSONWriter)
 }

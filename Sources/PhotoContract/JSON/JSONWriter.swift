@@ -1,12 +1,13 @@
 import PhotoModel
 
-/// Writes JSON (RFC 8259) as it is told, into bytes: values of a million rows, without a tree of them in between.
+/// Writes JSON (RFC 8259) into bytes. It builds no tree of the values, so that it can write a million rows.
 ///
-/// Members come in the order in which they are written; types write theirs sorted by name, so that what is written is what
-/// Foundation's encoder writes with `sortedKeys` and `withoutEscapingSlashes`. Nothing checks that it is one value.
+/// Members are in the order in which they are written. Each type writes its members sorted by name. So the bytes are
+/// those of Foundation's encoder with `sortedKeys` and `withoutEscapingSlashes`. The writer does not check that the
+/// result is one value.
 package struct JSONWriter {
   package private(set) var bytes: [UInt8] = []
-  /// The next member or element is not the first.
+  /// The next member or element needs a comma before it.
   private var needsComma = false
 
   package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
@@ -25,9 +26,9 @@ package struct JSONWriter {
     end(UInt8(ascii: "]"))
   }
 
-  /// A member's name, before its value.
+  /// Writes a member's name. Its value must follow.
   ///
-  /// - Parameter name: without anything to escape.
+  /// - Parameter name: a name that needs no escapes.
   package mutating func name(_ name: StaticString) {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -53,7 +54,7 @@ package struct JSONWriter {
     needsComma = true
   }
 
-  /// A member; what is absent is left out.
+  /// Writes a member, or nothing if the value is nil.
   package mutating func member<Value: JSONWritable>(_ name: StaticString, _ value: Value?) {
     guard let value else { return }
     self.name(name)
@@ -72,7 +73,7 @@ package struct JSONWriter {
     append(flag ? "true" : "false")
   }
 
-  /// The shortest text that is read back as the same number; `null` for those that JSON has no number for.
+  /// Writes the shortest text that is read back as the same number; `null` for a number that JSON does not have.
   package mutating func value(_ number: Double) {
     separate()
     guard number.isFinite else { return append("null") }
@@ -109,9 +110,9 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  // MARK: Taking back
+  // MARK: Going back
 
-  /// Where the next element of an array comes.
+  /// A position in an array, before its next element.
   package struct Mark {
     fileprivate let byteCount: Int
     fileprivate let needsComma: Bool
@@ -119,7 +120,7 @@ package struct JSONWriter {
 
   package var mark: Mark { Mark(byteCount: bytes.count, needsComma: needsComma) }
 
-  /// Forgets what was written since.
+  /// Removes the bytes that were written since the mark.
   package mutating func goBack(to mark: Mark) {
     bytes.removeLast(bytes.count - mark.byteCount)
     needsComma = mark.needsComma

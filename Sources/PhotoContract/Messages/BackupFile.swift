@@ -3,12 +3,12 @@ import PhotoModel
 /// A copy of the daemon's catalog.
 public struct BackupFile: Codable, Hashable, Sendable {
   public var path: String
-  /// When it was made.
+  /// When the copy was made.
   public var date: PhotoDate
   public var byteCount: Int64
-  /// `nil` where the file can't be read.
+  /// `nil` if the file can't be read.
   public var assetCount: Int?
-  /// Made by hand: it is never dropped to make room for daily ones.
+  /// The copy was made by hand. It is never dropped to make room for daily ones.
   public var isKept: Bool
 
   public init(path: String, date: PhotoDate, byteCount: Int64, assetCount: Int?, isKept: Bool) {
@@ -20,13 +20,13 @@ public struct BackupFile: Codable, Hashable, Sendable {
   }
 }
 
-/// What a restore did.
+/// The result of a restore.
 public struct RestoredBackup: Codable, Hashable, Sendable {
   public var path: String
   public var assetCount: Int
-  /// Assets with something that a person typed.
+  /// How many of the assets are favorites or hidden.
   public var userDataCount: Int
-  /// The state before.
+  /// The backup of the state before the restore.
   public var previous: BackupFile
 
   public init(path: String, assetCount: Int, userDataCount: Int, previous: BackupFile) {
@@ -37,21 +37,21 @@ public struct RestoredBackup: Codable, Hashable, Sendable {
   }
 }
 
-/// What a look at the catalog found.
+/// The result of a check of the catalog.
 public struct CatalogCheck: Codable, Hashable, Sendable {
   public struct Finding: Codable, Hashable, Sendable {
     /// The words of ``severity``.
     package enum Severity: String, CaseIterable, Codable, Sendable {
-      /// Nothing is lost, and no answer is wrong.
+      /// No data is lost, and no reply is wrong.
       case warning
-      /// The catalog breaks a rule: what the library says may be wrong.
+      /// The catalog breaks a rule, so replies may be wrong.
       case error
     }
 
-    /// `warning`: nothing is lost, and no answer is wrong. `error`: what the library says may be wrong.
+    /// `warning`: no data is lost, and no reply is wrong. `error`: replies may be wrong.
     public var severity: String
     public var what: String
-    /// The first of them.
+    /// The first place with this finding.
     public var place: String
     public var remedy: String
 
@@ -65,7 +65,7 @@ public struct CatalogCheck: Codable, Hashable, Sendable {
 
   /// Errors first.
   public var findings: [Finding]
-  /// What was looked at, by its name.
+  /// The number of checked items of each kind.
   public var counts: [String: Int]
 
   public init(findings: [Finding], counts: [String: Int]) {
@@ -73,6 +73,6 @@ public struct CatalogCheck: Codable, Hashable, Sendable {
     self.counts = counts
   }
 
-  /// No errors; there may be warnings.
+  /// There are no errors. There may be warnings.
   public var isOK: Bool { findings.allSatisfy { $0.severity != "error" } }
 }

@@ -6,9 +6,9 @@ import PhotoModel
 public struct CollectionObservation: Codable, Hashable, Sendable {
   public var token: String
   public var previousToken: String?
-  /// Of the whole list, as is ``digest``, also beside a page of it.
+  /// The number of collections in the whole list, even if the reply has a page of it.
   public var count: Int
-  /// Of the collections' ids; what they show has no part in it.
+  /// The digest of the ids in the whole list. The other members of the collections have no part in it.
   public var digest: String
   public var offset: Int?
   public var collections: [AssetCollection]?
@@ -19,7 +19,7 @@ public struct CollectionObservation: Codable, Hashable, Sendable {
   public var inserted: [AssetCollection]?
   /// Parallel to `details.changedAfter`.
   public var updated: [AssetCollection]?
-  /// In the order of the list before.
+  /// The ids of the removed collections, in the order of the list before.
   public var deleted: [Int64]?
 
   public init(

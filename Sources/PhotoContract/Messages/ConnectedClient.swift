@@ -4,19 +4,19 @@ import PhotoModel
 public struct ConnectedClient: Codable, Hashable, Sendable {
   /// A call with several replies that is being answered.
   public struct Stream: Codable, Hashable, Sendable {
-    /// With its interface.
+    /// The method, with its interface.
     public var method: String
-    /// What the list is, in short; `nil` for the default list, and where there is none.
+    /// A summary of the list; `nil` for the default list, and for a method without a list.
     public var options: String?
-    /// The last that was sent.
+    /// The last token that was sent.
     public var token: String?
-    /// There is something newer than what it was sent.
+    /// There is something newer than the last reply.
     public var behind: Bool
-    /// How many commits, or events; `nil` from a daemon that does not count them.
+    /// How many commits, or events, are newer; `nil` from a daemon that does not count them.
     public var behindBy: Int?
-    /// Written by the daemon, and not taken by the client.
+    /// The bytes that the daemon wrote and that the kernel has not taken yet.
     public var bytesUnsent: Int
-    /// About what the kernel has, and the client has not taken; `nil` from a daemon that does not ask.
+    /// About how many bytes the kernel holds that the client has not read; `nil` from a daemon that does not ask.
     public var bytesInSocket: Int?
 
     public init(
@@ -33,26 +33,26 @@ public struct ConnectedClient: Codable, Hashable, Sendable {
     }
   }
 
-  /// Rising; never used again while the daemon runs.
+  /// The number of the connection. Numbers rise, and are never used again while the daemon runs.
   public var number: Int
-  /// The process that connected; it may have passed the socket on, and ended.
+  /// The process that connected. It may have passed the socket on, and ended.
   public var pid: Int
   public var uid: Int
-  /// The process's name, `nil` where it can't be read.
+  /// The process's name; `nil` if it can't be read.
   public var program: String?
-  /// The first word of its command line, `nil` where it can't be read.
+  /// The first word of its command line; `nil` if it can't be read.
   public var command: String?
-  /// As it gave it with its changes.
+  /// The name that the client gave with its changes.
   public var clientName: String?
   public var since: PhotoDate
-  /// Calls that were answered.
+  /// The number of calls that were answered.
   public var callCount: Int
   public var bytesReceived: Int
   public var bytesSent: Int
   /// The call with one reply that is being answered.
   public var method: String?
   public var streams: [Stream]
-  /// The connection over which this was asked.
+  /// This is the connection of the call that asked.
   public var isSelf: Bool
 
   public init(

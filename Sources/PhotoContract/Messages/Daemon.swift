@@ -16,7 +16,8 @@ package struct ExplainRequest: Codable, Sendable {
 
 /// Why a path is, or is not, in the library.
 public struct PathExplanation: Codable, Hashable, Sendable {
-  /// indexed, unreadable, pending, offline, ignored, empty, notMedia, missing, outside; more may come.
+  /// One of indexed, unreadable, pending, offline, ignored, empty, notMedia, missing, outside. Later daemons may have
+  /// more.
   public let state: String
   /// Sentences for a person.
   public let reason: String
@@ -46,7 +47,8 @@ public struct RescanResult: Codable, Hashable, Sendable {
   public let inserted: Int
   public let updated: Int
   public let removed: Int
-  /// Of a dry run: this many of ``removed`` would stay for now, because so many are missing at once; nil: none.
+  /// How many of ``removed`` would stay for now, because so many are missing at once. It is `nil` if there are none,
+  /// and if this was no dry run.
   public let heldBack: Int?
 
   public init(inserted: Int, updated: Int, removed: Int, heldBack: Int? = nil) {

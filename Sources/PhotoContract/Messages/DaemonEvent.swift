@@ -1,8 +1,8 @@
 import PhotoModel
 
-/// One thing that the daemon saw on disk, or made of it.
+/// One event that the daemon saw on disk, or one action of its library.
 ///
-/// Its words are text: a tool shows those of a later daemon as they are.
+/// ``source`` and ``kind`` are text, so that a tool can show the words of a later daemon.
 public struct DaemonEvent: Codable, Hashable, Sendable {
   /// The words of ``source``.
   package enum Source: String, CaseIterable, Sendable { case watch, library }
@@ -14,16 +14,16 @@ public struct DaemonEvent: Codable, Hashable, Sendable {
     case inserted, updated, renamed, removed, ignored, deferred, damaged, scanEnded, suspect, committed, startedOver
   }
 
-  /// From 1, since the daemon started.
+  /// The number of the event, counted from 1 since the daemon started.
   public var number: Int
   public var time: PhotoDate
-  /// `watch` for what was seen on disk, `library` for what was made of it.
+  /// `watch` for an event on disk, `library` for an action of the library.
   public var source: String
-  /// One of the words that org.photod.manage lists; more may come.
+  /// One of the words that org.photod.manage lists. Later daemons may have more.
   public var kind: String
-  /// Of a move, where it is now.
+  /// The path of the file or folder; for a move, the path after it.
   public var path: String?
-  /// Of a move, where it was.
+  /// The path before a move.
   public var fromPath: String?
   public var assetID: Int64?
   /// One line for a person.
@@ -47,8 +47,8 @@ public struct DaemonEvent: Codable, Hashable, Sendable {
 /// Events, oldest first.
 public struct EventPage: Codable, Hashable, Sendable {
   public var events: [DaemonEvent]
-  /// How many came between the page before (at first: since the daemon started) and the first of these, and are kept no
-  /// longer.
+  /// How many events are no longer kept, of those between the page before (for the first page: the start of the daemon)
+  /// and the first of these events.
   public var missed: Int
 
   public init(events: [DaemonEvent], missed: Int) {

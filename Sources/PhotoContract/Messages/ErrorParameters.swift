@@ -1,6 +1,6 @@
 // The parameters of the errors of org.photod.library and org.photod.manage. Errors with the same parameters share a type.
 
-/// The errors that have nothing but a sentence for a person.
+/// The parameters of the errors that have only a message for a person.
 package struct MessageError: Codable, Sendable {
   package var message: String
 
@@ -10,7 +10,7 @@ package struct MessageError: Codable, Sendable {
 /// InvalidPredicate and InvalidText.
 package struct PositionError: Codable, Sendable {
   package var message: String
-  /// Counted in Unicode scalars of the text, from 0.
+  /// The position in the text, in Unicode scalars from 0.
   package var position: Int
 
   package init(message: String, position: Int) {

@@ -14,7 +14,7 @@ package struct HistoryRequest: Codable, Sendable {
 
 /// Committed changes, oldest first.
 public struct HistoryPage: Codable, Hashable, Sendable {
-  /// May be empty: then there was nothing yet.
+  /// The changes; empty if there is no change yet.
   public let changes: [PersistentChange]
   /// The token to continue from.
   public let token: String

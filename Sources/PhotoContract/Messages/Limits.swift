@@ -3,9 +3,9 @@
 package enum RequestLimits {
   /// The longest path that photod-watch reports.
   package static let maximumPathBytes = 65_535
-  /// The ids in all requests of one PerformChanges. They are one turn of the library's queue, of some ten milliseconds.
+  /// The ids in all requests of one PerformChanges. They take one turn of the library's queue, some ten milliseconds.
   package static let maximumChangedIDs = 1_000
-  /// In Unicode scalars. The name is stored with every change and sent to all observers.
+  /// The most Unicode scalars of a client's name. The name is stored with every change and sent to all observers.
   package static let maximumClientNameLength = 64
   package static let defaultTimeoutSeconds = 30
   package static let maximumTimeoutSeconds = 86_400
@@ -17,7 +17,7 @@ package enum ReplyLimits {
   package static let defaultPage = 500
   package static let maximumPage = 5_000
   package static let idsPerPage = 40_000
-  /// At most, with the comma.
+  /// The most bytes that an id takes in a list, with the comma.
   package static let bytesPerID = 21
   package static let changesPerPage = 1_000
 }

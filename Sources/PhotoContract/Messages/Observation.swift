@@ -16,7 +16,7 @@ public struct Observation: Codable, Hashable, Sendable {
   public var previousToken: String?
   public var count: Int
   public var digest: String
-  /// watcher, rescan, mount, or client:<name>; absent when several are in one difference.
+  /// watcher, rescan, mount, migration, or client:<name>; `nil` if one difference has several origins.
   public var origin: String?
   public var offset: Int?
   public var ids: [Int64]?

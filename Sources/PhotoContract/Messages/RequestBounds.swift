@@ -30,7 +30,7 @@ package enum RequestBounds {
     "FetchCollections.kinds": .count(16, ofBytes: word),
     "Observe.since": .bytes(token),
     "Observe.sinceDigest": .bytes(word),
-    // So many ids hardly fit in a call of 16 MiB.
+    // Hardly more ids fit in a call of 16 MiB.
     "Observe.sinceIDs": .count(2_000_000),
     "ObserveCollections.kinds": .count(16, ofBytes: word),
     "FetchPersistentChanges.since": .bytes(token),
@@ -65,7 +65,7 @@ package enum RequestBounds {
   /// The same for a path that one system call takes whole: PATH_MAX is 4,096.
   private static let openablePathText = 16_384
   private static let title = 1_000
-  /// As long as the keywords that photod takes from files.
+  /// The bound of the keywords that photod takes from files.
   private static let keyword = 1_000
   private static let token = 256
   /// A name of the contract, a date or a digest.

@@ -1,6 +1,6 @@
 import PhotoModel
 
-/// A file or a folder of the library that can't be read; what the library has of it stays.
+/// A file or a folder of the library that can't be read. The library keeps its data about it.
 public struct UnreadableFile: Codable, Hashable, Sendable {
   /// The words of ``kind``.
   package enum Kind: String, CaseIterable, Sendable {
@@ -8,19 +8,19 @@ public struct UnreadableFile: Codable, Hashable, Sendable {
     case damaged
     /// The disk fails in its content.
     case failing
-    /// It can't be opened, or looked at.
+    /// It can't be opened or examined.
     case unreadable
   }
 
   public var path: String
-  /// `damaged`: its content can't be parsed. `failing`: the disk fails in it. `unreadable`: it can't be opened, or looked
-  /// at. More may come.
+  /// `damaged`: its content can't be parsed. `failing`: the disk fails in its content. `unreadable`: it can't be opened
+  /// or examined. Later daemons may have more.
   public var kind: String
-  /// What the system, or the reader of its format, said.
+  /// The message of the system, or of the reader of the file's format.
   public var reason: String
-  /// When it was found to be so, where that is known.
+  /// When the failure was found; `nil` if that is not known.
   public var since: PhotoDate?
-  /// What helps.
+  /// How to correct it.
   public var remedy: String
   /// `nil` for a folder, and for a file that is not in the library.
   public var assetID: Int64?
