@@ -1,10 +1,10 @@
 import PhotoIndexer
 
-// What is ignored.
+// The patterns of the files and folders that photod ignores.
 extension Configuration {
-  /// The options' patterns, else the file's.
+  /// Returns the patterns of the options, or those of the file if the options have none.
   ///
-  /// - Throws: `configuration`, naming the first that is none.
+  /// - Throws: `configuration`, for too many patterns, or for the first text that is not a pattern.
   static func patterns(
     _ options: Options, _ file: ConfigurationFile, _ path: String?, _ environment: ProcessEnvironment
   ) throws(StartError) -> [String] {
@@ -19,7 +19,7 @@ extension Configuration {
     var patterns: [String] = []
     for text in written {
       var pattern = text
-      // As with folders: no shell expands it in a file.
+      // No shell expands `~` in a file, so photod does.
       if text == "~" || text.hasPrefix("~/") {
         guard let home = environment.home else {
           throw StartError(.configuration, "\(place): \(text) needs a home directory", remedy: "Set HOME.")
@@ -36,7 +36,7 @@ extension Configuration {
     return patterns
   }
 
-  /// As a pattern for just this text.
+  /// Returns a pattern that matches exactly this text.
   private static func escaped(_ text: String) -> String {
     var pattern = ""
     for character in text {

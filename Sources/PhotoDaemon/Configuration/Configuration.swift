@@ -1,47 +1,51 @@
 import Glibc
 import Logging
 
-/// What the command line says. It comes before the configuration file, which comes before the defaults.
+/// The options of the command line. They override the configuration file, which overrides the defaults.
 package struct Options: Sendable {
   package var roots: [String] = []
-  /// Patterns of what is not wanted; any here replace those of the file.
+  /// Patterns of files and folders to ignore. If there are any, those of the file are not used.
   package var ignore: [String] = []
   package var catalog: String?
   package var socket: String?
   package var configuration: String?
-  /// 0...``ConfigurationFile/maximumGraceSeconds``
+  /// Between 0 and ``ConfigurationFile/maximumGraceSeconds``.
   package var removalGraceSeconds: Double?
   package var logLevel: Logger.Level?
 
   package init() {}
 }
 
-/// What photod does, with everything decided: every path absolute, every default filled in.
+/// The configuration that photod runs with. Each path is absolute, and each default is filled in.
 package struct Configuration: Hashable, Sendable {
-  /// The folders to keep, as ``FilePath`` texts: symbolic links are resolved and no two are the same. One lies inside
-  /// another only if that passes it over, as a hidden folder. One that does not exist is kept: its volume may be offline.
+  /// The folders to watch, as ``FilePath`` texts. Symbolic links are resolved, and no two roots are the same. A root
+  /// lies inside another only if the outer root skips it, such as a hidden folder. A root that does not exist is kept,
+  /// because its volume may be offline.
   package var roots: [String]
-  /// Roots that were named and lie in a folder that another one indexes. They count while a share is mounted there.
+  /// Configured roots that lie in a folder which another root indexes. They are used only while a share is mounted
+  /// there.
   package var innerRoots: [String] = []
-  /// Patterns of what is not wanted in them (``WatchRules``), each a good one; the home directory is filled in.
+  /// Patterns of files and folders to ignore in the roots (``WatchRules``). All are valid, and the home directory is
+  /// filled in.
   package var ignore: [String] = []
-  /// How long what a scan alone misses is held back; 0 turns the brake off.
+  /// How long photos stay if a scan misses so many that a drive may be unmounted. If it is 0, they are removed at once.
   package var removalGrace: Duration = .seconds(600)
   package var logLevel: Logger.Level = .info
   package var catalog: String
   package var socket: String
-  /// The folder of the high-water marks of libraries, apart from the catalog's; nil without a home directory.
+  /// The folder of the libraries' high-water marks; nil without a home directory. It is apart from the catalog's
+  /// folder, so that old copies of that folder can be recognised.
   package var stateFolder: String?
-  /// The file that was read, or would have been.
+  /// The path of the configuration file, even if there is no such file.
   package var file: String?
-  /// Said once in the log: roots that were folded, or are not there now.
+  /// Messages to log once, about roots that repeat, lie inside another root, or do not exist now.
   package var remarks: [String] = []
-  /// For the library's status: what stays wrong until the configuration is mended and read again.
+  /// Warnings for the library's status. They stay until the configuration is corrected and read again.
   package var warnings: [String] = []
 
-  /// Reads the file that the options or XDG name and decides everything.
+  /// Reads the file that the options or XDG name, and combines it with the options and the defaults.
   ///
-  /// - Throws: `configuration` with what is wrong. A file that isn't there is an error only if an option names it.
+  /// - Throws: `configuration` with the first mistake. A missing file is an error only if an option names it.
   package static func load(options: Options, environment: ProcessEnvironment) throws(StartError) -> Configuration {
     var named: String?
     if let option = options.configuration {
@@ -55,7 +59,7 @@ package struct Configuration: Hashable, Sendable {
     return try decide(options: options, file: file, path: path, environment: environment)
   }
 
-  /// Where to answer when the file can't be used: what the options say, else the default.
+  /// Returns the socket's path if the file can't be used: that of the options, or the default.
   package static func socket(options: Options, environment: ProcessEnvironment) throws(StartError) -> String {
     guard let socket = options.socket else { return "\(environment.runtimeDirectory)/photod/photod.sock" }
     return try resolve(socket, of: "--socket", environment, relativeTo: environment.currentDirectory)
@@ -64,7 +68,8 @@ package struct Configuration: Hashable, Sendable {
   private static func decide(
     options: Options, file: ConfigurationFile, path: String?, environment: ProcessEnvironment
   ) throws(StartError) -> Configuration {
-    /// The option's value, relative to the working directory; else the file's, which has none; else the default.
+    /// Returns the option's value, relative to the working directory. Without an option, returns the file's value,
+    /// which must be absolute, or the default.
     func location(
       _ option: String?, _ key: String, _ value: String?, else fallback: String?
     ) throws(StartError) -> String {
@@ -127,7 +132,7 @@ package struct Configuration: Hashable, Sendable {
 
   // MARK: - Files and paths
 
-  /// - Returns: Nil if it isn't there and need not be.
+  /// - Returns: Nil if the file does not exist and need not.
   private static func read(_ path: String, mustExist: Bool) throws(StartError) -> String? {
     func failure(_ what: String) -> StartError {
       StartError(.configuration, "\(path): \(what)", remedy: "Make it a readable file of UTF-8 text, or move it away.")
@@ -155,11 +160,13 @@ package struct Configuration: Hashable, Sendable {
     return text
   }
 
-  /// An absolute path without `.` and `..`. `~/` is the home directory: no shell expands it in a file, nor in `--root=~/x`.
+  /// Returns an absolute path without `.` and `..`. It expands `~/`, because no shell does so in a file or in
+  /// `--root=~/x`.
   ///
   /// - Parameters:
-  ///   - base: What a relative path is relative to. Nil: it is an error, since a file has no working directory.
-  ///   - orURI: Whether a `file://` URI is as good, for bytes that are not UTF-8.
+  ///   - base: The directory to which the path may be relative. If it is nil, a relative path is an error, because a
+  ///     file has no working directory.
+  ///   - orURI: Whether a `file://` URI is allowed too, for bytes that are not UTF-8.
   private static func resolve(
     _ path: String, of name: String, _ environment: ProcessEnvironment, relativeTo base: String?, orURI: Bool = false
   ) throws(StartError) -> String {

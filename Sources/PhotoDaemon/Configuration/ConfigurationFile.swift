@@ -1,23 +1,23 @@
 import Logging
 import TOMLKit
 
-/// What `config.toml` says, before defaults and options.
+/// The content of `config.toml`, without defaults and options.
 ///
-/// It is read strictly: an unknown key or a wrong type is an error that names it and what would be right, so that a
-/// misspelt key never silently means the default.
+/// An unknown key or a wrong type is an error that names the key and a correct form. Otherwise a misspelt key would
+/// silently mean the default.
 package struct ConfigurationFile: Hashable, Sendable {
   package var roots: [String]?
-  /// Patterns of what is not wanted; they are judged where all is decided (``Configuration``).
+  /// Patterns of files and folders to ignore. ``Configuration`` checks them.
   package var ignore: [String]?
-  /// 0...``maximumGraceSeconds``
+  /// Between 0 and ``maximumGraceSeconds``.
   package var removalGraceSeconds: Double?
   package var logLevel: Logger.Level?
   package var catalog: String?
   package var socket: String?
 
-  /// A month: more than that would be a brake that nobody remembers.
+  /// A month. People would not remember a longer delay.
   package static let maximumGraceSeconds = 2_592_000.0
-  /// A configuration of a few lines; anything larger is some other file.
+  /// A configuration has a few lines, so a larger file is some other file.
   package static let maximumBytes = 1 << 20
 
   package static let knownKeys = ["catalog", "ignore", "log-level", "removal-grace-seconds", "roots", "socket"]
@@ -26,8 +26,8 @@ package struct ConfigurationFile: Hashable, Sendable {
 
   /// - Parameters:
   ///   - text: TOML 1.0.
-  ///   - path: Where it was read from, for messages.
-  /// - Throws: The first thing that is wrong, with its line where that is known.
+  ///   - path: The path of the file, for messages.
+  /// - Throws: The first mistake, with its line if that is known.
   package init(parsing text: String, path: String) throws(StartError) {
     guard !text.utf8.contains(0) else {
       throw StartError(
@@ -134,7 +134,7 @@ package struct ConfigurationFile: Hashable, Sendable {
   }
 }
 
-/// The text, to say where a key stands: the parser keeps no positions of what it accepted.
+/// The text of the file, to find the lines of keys. The parser keeps no positions of values that it accepts.
 private struct Source {
   let path: String
   private let lines: [Substring]
@@ -144,7 +144,7 @@ private struct Source {
     lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
   }
 
-  /// `path:line`, or the path alone where no line begins with the key.
+  /// Returns `path:line`, or the path alone if no line begins with the key.
   func place(of key: String) -> String { line(of: key).map { "\(path):\($0)" } ?? path }
 
   func comesFirst(_ first: String, _ second: String) -> Bool {
@@ -157,7 +157,7 @@ private struct Source {
       remedy: "Write it as: \(example)")
   }
 
-  /// Counted from 1: the first line that is `key =`, `"key" =`, `key.x =`, `[key]` or `[[key]]`.
+  /// Returns the number, from 1, of the first line that is `key =`, `"key" =`, `key.x =`, `[key]` or `[[key]]`.
   private func line(of key: String) -> Int? {
     let index = lines.firstIndex { line in
       let text = line.drop { $0.isWhitespace || $0 == "[" || $0 == "\"" || $0 == "'" }

@@ -4,7 +4,7 @@ import WatchRecords
 
 /// Follows links up to the share that a path leads to, and does not touch the share.
 enum PlaceOnShare {
-  /// As in the kernel.
+  /// The kernel has the same limit.
   private static let maximumLinks = 40
 
   /// - Parameter path: absolute, without `.` and `..`.
@@ -20,7 +20,7 @@ enum PlaceOnShare {
       }
       if name.elementsEqual(".".utf8) { continue }
       let next = place + [UInt8(ascii: "/")] + name
-      // Before it is looked at.
+      // This comes before the link is read, which could wait for the share.
       if mounts.isOnShare(next) { return rest.reduce(next) { $0 + [UInt8(ascii: "/")] + $1 } }
       if let target = link(next) {
         links += 1

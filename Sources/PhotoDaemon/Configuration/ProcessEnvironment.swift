@@ -1,12 +1,12 @@
 import Glibc
 
-/// What the process was given: environment, ids, working directory; and the folders that the XDG Base Directory
+/// The environment, the ids and the working directory of the process, and the folders that the XDG Base Directory
 /// Specification 0.8 derives from them.
 package struct ProcessEnvironment: Sendable {
   package var variables: [String: String]
   package var processID: pid_t
   package var userID: uid_t
-  /// What relative paths on the command line are relative to.
+  /// The directory to which paths on the command line may be relative.
   package var currentDirectory: String
 
   package init(variables: [String: String], processID: pid_t, userID: uid_t, currentDirectory: String) {
@@ -16,8 +16,9 @@ package struct ProcessEnvironment: Sendable {
     self.currentDirectory = currentDirectory
   }
 
-  /// Reads the environment and takes out of it what is meant for this process alone, so that no child of it finds
-  /// `LISTEN_FDS` or `NOTIFY_SOCKET`. Call it before any thread is started: `unsetenv` is not safe beside `getenv`.
+  /// Reads the environment, and removes the variables that are meant for this process alone, so that no child of it
+  /// finds `LISTEN_FDS` or `NOTIFY_SOCKET`. Call it before any thread is started, because `unsetenv` is not safe beside
+  /// `getenv`.
   package static func take() -> ProcessEnvironment {
     var variables: [String: String] = [:]
     var entry = environ
@@ -35,7 +36,7 @@ package struct ProcessEnvironment: Sendable {
       variables: variables, processID: getpid(), userID: geteuid(), currentDirectory: directory)
   }
 
-  /// `$HOME`, else what the user database says.
+  /// `$HOME`, or the home directory in the user database.
   package var home: String? {
     if let home = absolutePath("HOME") { return home }
     var entry = passwd()
@@ -52,13 +53,13 @@ package struct ProcessEnvironment: Sendable {
   package var stateHome: String? { absolutePath("XDG_STATE_HOME") ?? home.map { "\($0)/.local/state" } }
   package var runtimeDirectory: String { absolutePath("XDG_RUNTIME_DIR") ?? "/run/user/\(userID)" }
 
-  /// Started by a service manager: it waits for READY=1, or holds the socket. Such a process answers and says what is
-  /// wrong with it rather than to exit and be started again for ever.
+  /// The process was started by a service manager, which waits for READY=1 or holds the socket. Such a process reports
+  /// a problem to its clients and does not exit, because it would be started again for ever.
   package var isActivated: Bool {
     variables["NOTIFY_SOCKET"] != nil || variables["LISTEN_PID"] == "\(processID)"
   }
 
-  /// The specification: a relative path is invalid and ignored.
+  /// By the specification, a relative path is invalid and ignored.
   private func absolutePath(_ name: String) -> String? {
     guard let value = variables[name], value.hasPrefix("/") else { return nil }
     return value.count > 1 && value.hasSuffix("/") ? String(value.dropLast()) : value

@@ -2,18 +2,18 @@ import Glibc
 import PhotoIndexer
 import PhotoModel
 
-/// The roots as the library needs them: links are resolved once, no root repeats, and none lies in a folder that another
-/// root indexes. A root in a folder that its outer root passes over stays: the person named it.
+/// The roots as the library needs them. Links are resolved once, no root repeats, and no root lies in a folder that
+/// another root indexes. A root in a folder that its outer root skips stays, because the person named it.
 struct RootList {
   /// ``FilePath`` texts, in the order given.
   private(set) var roots: [String] = []
-  /// Those that lie in a folder that another root indexes.
+  /// The roots that lie in a folder which another root indexes.
   private(set) var inner: [String] = []
-  /// What was done to them, for the log.
+  /// Messages for the log, about roots that repeat, lie inside another root, or do not exist now.
   private(set) var remarks: [String] = []
 
-  /// - Parameter ignore: the configured patterns: what they match, an outer root passes over.
-  /// - Throws: `configuration` for a root that is there and is no folder.
+  /// - Parameter ignore: the configured patterns. An outer root skips the folders that match them.
+  /// - Throws: `configuration` for a root that exists and is not a folder.
   /// - Complexity: O(n²) in the number of roots.
   init(_ texts: [String], ignore: [String] = []) throws(StartError) {
     let ignore = ignore.map { Array($0.utf8) }
@@ -41,8 +41,8 @@ struct RootList {
     }
   }
 
-  /// The path without links; of a folder that is not there, its own bytes. What is on a share is not looked at: it could
-  /// keep photod waiting for the share.
+  /// Returns the path without links. For a folder that does not exist, these are its own bytes. Nothing on a share is
+  /// examined, because photod could wait for the share.
   private mutating func resolved(_ text: String) throws(StartError) -> [UInt8] {
     let bytes = FilePath.bytes(text)
     if let place = PlaceOnShare.reached(by: bytes) { return place }
@@ -60,7 +60,7 @@ struct RootList {
     return Array(UnsafeBufferPointer(start: real, count: strlen(real))).map { UInt8(bitPattern: $0) }
   }
 
-  /// Whether the second lies strictly inside the first.
+  /// Whether the second path lies strictly inside the first.
   private static func contains(_ outer: [UInt8], _ inner: [UInt8]) -> Bool {
     if outer == [UInt8(ascii: "/")] { return inner.count > 1 }
     return inner.count > outer.count && inner.starts(with: outer) && inner[outer.count] == UInt8(ascii: "/")

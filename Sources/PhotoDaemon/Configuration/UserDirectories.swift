@@ -1,10 +1,11 @@
-/// The user's pictures folder, as `xdg-user-dirs` keeps it.
+/// The user's pictures folder, as `xdg-user-dirs` records it.
 ///
 /// The format (user-dirs.dirs(5)): lines of `XDG_name_DIR="$HOME/yyy"` or `XDG_name_DIR="/yyy"`, shell-escaped within
 /// the quotes; no other variable is expanded; `#` begins a comment. A folder that is `$HOME` itself means that the user
 /// has none.
 package enum UserDirectories {
-  /// The folder that this `user-dirs.dirs` names as `XDG_PICTURES_DIR`. Nil where it names none, or the home itself.
+  /// Returns the folder that this `user-dirs.dirs` names as `XDG_PICTURES_DIR`. Nil if it names none, or the home
+  /// directory itself.
   package static func pictures(in text: String, home: String) -> String? {
     var found: String?
     for line in text.split(whereSeparator: \.isNewline) {
@@ -20,7 +21,7 @@ package enum UserDirectories {
     return found
   }
 
-  /// Up to the closing quote, with backslashes taken out. Nil if there is none.
+  /// Returns the text up to the closing quote, without its backslashes. Nil if there is no closing quote.
   private static func quoted(_ text: Substring) -> String? {
     var value = ""
     var escaped = false

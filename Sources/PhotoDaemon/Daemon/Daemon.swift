@@ -9,16 +9,16 @@ import UnixSignals
 
 /// The process from its start to its exit status.
 package enum Daemon {
-  /// Of the whole package.
+  /// The version of the whole package.
   package static let version = Release.version
 
-  /// How long an orderly stop may take. The catalog is safe at any moment, so what is left then is cut off.
+  /// How long an orderly stop may take. After that the process ends itself. The catalog is safe at any moment.
   package static let stopTime = Duration.milliseconds(1800)
 
   /// Runs until SIGTERM or SIGINT; SIGHUP reads the configuration again.
   ///
   /// - Parameters:
-  ///   - report: Gets the three lines of an error.
+  ///   - report: Receives the three lines of an error.
   ///   - cutOff: Ends the process when a stop takes longer than ``stopTime``.
   /// - Returns: The exit status.
   package static func run(
@@ -29,11 +29,11 @@ package enum Daemon {
   ) async -> EndStatus {
     signal(SIGPIPE, SIG_IGN)
     FreedMemory.giveBackLargeBlocks()
-    // What a catalog holds is nobody else's business, nor is its socket.
+    // The catalog and the socket are private to the user.
     umask(0o077)
     let signals = await UnixSignalsSequence(trapping: .sighup)
     let (hangups, hangup) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    // At the process edge: it lives as long as the process, and a signal is all that it carries.
+    // This unstructured task lives as long as the process, and carries signals only.
     let relay = Task { for await _ in signals { hangup.yield() } }
     defer { relay.cancel() }
     return await run(
@@ -41,7 +41,8 @@ package enum Daemon {
       logger: logger, report: report, cutOff: cutOff)
   }
 
-  /// The same with its signals from anywhere: a test's `started` gets the group whose graceful shutdown ends it.
+  /// The same with signals from the caller. In a test, `started` receives the group, and its graceful shutdown ends the
+  /// run.
   static func run(
     options: Options, environment: ProcessEnvironment, parts: DaemonParts, hangups: AsyncStream<Void>,
     stopSignals: [UnixSignal], logger: Logger, report: @Sendable (String) -> Void,
@@ -56,7 +57,7 @@ package enum Daemon {
         first, lock: lock, options: options, environment: environment, parts: parts, listener: socket.descriptor,
         isListenerGiven: socket.isGiven, program: program, hangups: hangups, logger: logger)
       let deadline = Deadline {
-        // On a thread of its own: a log that nobody reads may be what the stop waits for.
+        // The message is logged on another thread, because the stop may hang at a log that is not read.
         let isSaid = DispatchSemaphore(value: 0)
         DispatchQueue(label: "cut-off").async {
           logger.error("stop cut off", metadata: ["after": "\(stopTime)"])
@@ -65,14 +66,14 @@ package enum Daemon {
         _ = isSaid.wait(timeout: .now() + .milliseconds(100))
         cutOff()
       }
-      // The group tells of every step at debug, and once more of the errors that are told here.
+      // The group would log every step at debug, and would repeat the errors that are logged here.
       var quiet = logger
       quiet.logLevel = .critical
       let group = ServiceGroup(
         configuration: ServiceGroupConfiguration(
           services: [
             .init(service: life, successTerminationBehavior: .gracefullyShutdownGroup, serviceName: "library"),
-            // The last is shut down first: its clock runs while the library stops.
+            // The last service is shut down first, so that its time runs while the library stops.
             .init(service: deadline, successTerminationBehavior: .ignore, serviceName: "deadline"),
           ], gracefulShutdownSignals: stopSignals, logger: quiet))
       started(group)
@@ -82,7 +83,7 @@ package enum Daemon {
       return .success
     } catch {
       let error = StartError(error)
-      // For a person, or for the journal: once.
+      // The error is reported once: to the journal, or to the terminal.
       if environment.isActivated {
         logger.error("failed", metadata: ["problem": "\(error.problem)", "remedy": "\(error.remedy)"])
       } else {
@@ -92,7 +93,8 @@ package enum Daemon {
     }
   }
 
-  /// The configuration and the lock of its catalog, or for an activated daemon why there is none.
+  /// Loads the configuration and locks its catalog. For an activated daemon, an error of the configuration is returned,
+  /// and not thrown.
   private static func prepare(
     _ options: Options, _ environment: ProcessEnvironment, _ logger: Logger
   ) throws -> (Result<Configuration, StartError>, InstanceLock?) {
@@ -104,7 +106,8 @@ package enum Daemon {
       do {
         return (.success(configuration), try InstanceLock(besideCatalog: configuration.catalog))
       } catch  where environment.isActivated && error.status == .alreadyRunning {
-        // It stands by, and takes over when the other ends: exiting, it would be started every few seconds.
+        // The daemon waits, and takes over when the other one ends. If it exited, it would be started again every few
+        // seconds.
         return (.success(configuration), nil)
       }
     } catch {
@@ -117,7 +120,7 @@ package enum Daemon {
   // MARK: - The socket
 
   private enum ListeningSocket {
-    /// From the service manager, which keeps it when we end.
+    /// The service manager passed the socket, and keeps it when photod ends.
     case given(Int32)
     case made(SocketFile)
 
@@ -165,20 +168,20 @@ package enum Daemon {
   }
 }
 
-/// Cuts the process off when its orderly stop takes too long.
+/// Ends the process if its orderly stop takes too long.
 private final class Deadline: Service {
-  /// The stop was in time.
+  /// The stop ended in time.
   let isMet = Atomic(false)
   private let cutOff: @Sendable () -> Void
 
   init(cutOff: @escaping @Sendable () -> Void) { self.cutOff = cutOff }
 
   func run() async throws {
-    // Cancelled: the library failed, nobody waits for a stop.
+    // If this is cancelled, the library has failed, and there is no stop to limit.
     do { try await gracefulShutdown() } catch { return }
     let time = Daemon.stopTime.components
     let milliseconds = Int(time.seconds * 1000 + time.attoseconds / 1_000_000_000_000_000)
-    // A queue of its own: a stop that hangs may hold every thread of the concurrency pool.
+    // This needs a queue of its own, because a stop that hangs may hold every thread of the concurrency pool.
     DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [self] in
       if !isMet.load(ordering: .acquiring) { cutOff() }
     }

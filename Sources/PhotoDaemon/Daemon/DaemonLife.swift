@@ -3,18 +3,19 @@ import Logging
 import PhotoServer
 import ServiceLifecycle
 
-/// Opens, serves, reloads and stops; the service that the process consists of.
+/// The service of which the process consists. It opens, serves, reloads and stops the library.
 ///
-/// The socket belongs to the process, each library gets a duplicate: so a daemon that answered `degraded` becomes a
-/// library at the same socket once its configuration is mended, and no client finds it closed in between.
+/// The socket belongs to the process, and each library gets a duplicate. So a daemon that was `degraded` opens a
+/// library at the same socket when its configuration is corrected, and clients never find the socket closed.
 actor DaemonLife: Service {
   private enum State {
-    /// Nothing to serve with yet; what is asked of it meanwhile is done after.
+    /// There is no library yet. A reload that is asked for meanwhile is done after the opening.
     case opening(reloadAsked: Bool)
     case serving(any RunningLibrary, Configuration)
-    /// It answers, and says why it can't work; what it waits for may be mended without a word to it.
+    /// photod answers with the reason why it can't work. If `waits` is true, the problem may end without a reload, and
+    /// photod tries again.
     case degraded(any RunningLibrary, waits: Bool)
-    /// To the end.
+    /// photod stops. No other state follows.
     case stopping
   }
 
@@ -26,20 +27,20 @@ actor DaemonLife: Service {
       }
     }
   }
-  /// What the next library is opened with: the configuration, or why there is none.
+  /// The configuration for the next library, or the error of loading it.
   private var next: Result<Configuration, StartError>
-  /// Held from the first library on; a degraded one needs none.
+  /// The lock of the catalog, held from the first library on. A degraded daemon needs none.
   private var lock: InstanceLock?
-  /// Why the library that was served was closed; nil before the first.
+  /// Why the last library was closed; nil before that.
   private var reopenReason: ReopenReason?
-  /// It was opened while a degraded one still answered.
+  /// The library that was opened while a degraded one still answered.
   private var opened: (any RunningLibrary, Configuration)?
 
   private let options: Options
   private let environment: ProcessEnvironment
   private let parts: DaemonParts
   private let listener: Int32
-  /// The service manager has the socket too, and starts a photod for who connects when there is none.
+  /// The service manager has the socket too. When a client connects and there is no photod, the manager starts one.
   private let isListenerGiven: Bool
   private let program: ProgramFile?
   private var departure = Departure()
@@ -49,18 +50,18 @@ actor DaemonLife: Service {
   private var owed: OwedMessages {
     didSet { if !owed.areNone { refusal.yield() } }
   }
-  /// An element after the manager refused a message.
+  /// Yields an element after the manager refused a message.
   private let refusals: AsyncStream<Void>
   private let refusal: AsyncStream<Void>.Continuation
   private let hangups: AsyncStream<Void>
   private let logger: Logger
 
   /// - Parameters:
-  ///   - lock: Of the configuration's catalog, where there is a configuration.
-  ///   - listener: Listens already; stays the caller's.
-  ///   - isListenerGiven: It is a service manager's.
-  ///   - program: What runs; nil where that is not known.
-  ///   - hangups: An element a SIGHUP.
+  ///   - lock: The lock of the configuration's catalog, if there is a configuration.
+  ///   - listener: A listening socket, which stays the caller's.
+  ///   - isListenerGiven: The socket is a service manager's.
+  ///   - program: The program that runs; nil if it is not known.
+  ///   - hangups: Yields an element for each SIGHUP.
   init(
     _ first: Result<Configuration, StartError>, lock: InstanceLock?, options: Options, environment: ProcessEnvironment,
     parts: DaemonParts, listener: Int32, isListenerGiven: Bool, program: ProgramFile?, hangups: AsyncStream<Void>,
@@ -82,7 +83,7 @@ actor DaemonLife: Service {
     ping = WatchdogPing(notifier)
   }
 
-  /// Until graceful shutdown, or until the library can't go on.
+  /// Runs until graceful shutdown, or until the library can't go on.
   func run() async throws {
     enum Part { case service, companion }
     ping?.start()
@@ -105,7 +106,7 @@ actor DaemonLife: Service {
         return .companion
       }
       group.addTask {
-        // Cancelled once the service has ended without being asked to.
+        // This is cancelled if the service has ended by itself.
         do { try await gracefulShutdown() } catch { return .companion }
         await self.stop()
         return .companion
@@ -128,7 +129,7 @@ actor DaemonLife: Service {
         throw StartError(
           .system, "the socket can't be duplicated: \(systemMessage(errno))", remedy: "Raise the limit of open files.")
       }
-      // The socket listens since before the library was opened: who connects now waits in its queue.
+      // The socket was listening before the library was opened, so clients that connect now wait in its queue.
       owed.ready(status: isDegraded ? "degraded" : "opening")
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -150,8 +151,8 @@ actor DaemonLife: Service {
     if !isStopping { owed.tell(status) }
   }
 
-  /// - Returns: Nil if it was to stop meanwhile.
-  /// - Throws: What went wrong, where nobody but this terminal would hear it.
+  /// - Returns: Nil if photod was asked to stop meanwhile.
+  /// - Throws: The error, if photod was started by hand and has had no library. Only the terminal can show it then.
   private func open() async throws -> (any RunningLibrary)? {
     let library: any RunningLibrary
     var configuration: Configuration?
@@ -160,7 +161,8 @@ actor DaemonLife: Service {
       (library, configuration) = try await openLibrary()
     } catch {
       if isStopping || error is CancellationError { return nil }
-      // Who ran until now goes on and says so, also by hand: a disk that is full will have room again.
+      // A photod that had a library goes on and reports the error, even if it was started by hand. A disk that is full
+      // will have room again.
       let goesOn = environment.isActivated || reopenReason != nil
       let reason = StartError(error, isTriedAgain: goesOn)
       guard goesOn else { throw reason }
@@ -188,11 +190,11 @@ actor DaemonLife: Service {
     return (try await parts.reopenLibrary(configuration, reopenReason, logger), configuration)
   }
 
-  /// A catalog of an older photod is brought up to date first, which may take a minute. Meanwhile a stand-in answers, and says
-  /// how far it is; a stop ends it, and the next start goes on.
+  /// Opens the first library. The catalog of an older photod is upgraded first, which may take a minute. Meanwhile a
+  /// stand-in answers with the progress. A stop ends the upgrade, and the next start continues it.
   private func openFirst(_ configuration: Configuration) async throws -> any RunningLibrary {
     let progress = OpeningProgress(version: Daemon.version)
-    // A degraded daemon answers already.
+    // A degraded daemon answers already, and needs no stand-in.
     let isSilent = if case .opening = state { true } else { false }
     return try await withTaskCancellationHandler {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -205,7 +207,8 @@ actor DaemonLife: Service {
     }
   }
 
-  /// Serves a stand-in from the first progress on. An opening without an upgrade reports none, and needs none.
+  /// Serves a stand-in from the first progress on. An opening without an upgrade reports no progress, and needs no
+  /// stand-in.
   private func answer(during progress: OpeningProgress) async {
     guard var version = await progress.feed.next(after: 0) else { return }
     let descriptor = fcntl(listener, F_DUPFD_CLOEXEC, 3)
@@ -214,7 +217,7 @@ actor DaemonLife: Service {
       return
     }
     logger.notice("upgrading the catalog")
-    // The manager's limit for a start is not that of an upgrade.
+    // The manager's time limit for a start would be too short for an upgrade.
     owed.ready(status: "opening")
     let standIn = parts.openStandIn(progress, logger)
     await withTaskGroup(of: Void.self) { [logger] group in
@@ -234,7 +237,7 @@ actor DaemonLife: Service {
     }
   }
 
-  /// Closes the library that is served and opens it anew at the same socket.
+  /// Closes the library, and has it opened again at the same socket.
   private func reopen(_ reason: ReopenReason) async {
     guard case .serving(let library, let configuration) = state else { return }
     logger.notice("opening anew", metadata: ["reason": "\(reason)"])
@@ -243,12 +246,12 @@ actor DaemonLife: Service {
     owed.reloading()
     state = .opening(reloadAsked: false)
     library.announceReopening()
-    // Who asked for it gets the answer first.
+    // A client that asked for this, by a restore, gets its reply first.
     await library.drain()
     await library.stop()
   }
 
-  /// Tries again while a degraded daemon answers, and takes over with a library that is open already.
+  /// Tries to open the library while a degraded one answers, and replaces that one when the library is open.
   private func retry() async {
     while case .degraded(let degraded, waits: true) = state {
       do { try await Task.sleep(for: parts.retryInterval) } catch { return }
@@ -270,9 +273,9 @@ actor DaemonLife: Service {
     }
   }
 
-  // MARK: - What comes from outside
+  // MARK: - Reload, stop and update
 
-  /// Reads the configuration again. A wrong one changes nothing but a warning in the status.
+  /// Reads the configuration again. A wrong one only adds a warning to the status.
   private func reload() async {
     switch state {
     case .stopping: return
@@ -339,11 +342,11 @@ actor DaemonLife: Service {
     }
   }
 
-  /// Sends what a busy manager refused once a second until it takes it.
+  /// Sends the messages that a busy manager refused, once a second, until it takes them.
   private func sendRefusedMessages() async {
     for await _ in refusals {
       while !owed.areNone {
-        // Cancelled: the end of the daemon.
+        // The sleep is cancelled when the daemon ends.
         do { try await Task.sleep(for: .seconds(1)) } catch { return }
         owed.sendAgain()
       }
@@ -359,12 +362,12 @@ actor DaemonLife: Service {
       case .opening, .stopping: break
       case .serving(let library, _), .degraded(let library, _): await makeRoom(library, now: clock.now)
       }
-      // Cancelled: the end of the daemon.
+      // The sleep is cancelled when the daemon ends.
       do { try await clock.sleep(for: interval) } catch { return }
     }
   }
 
-  /// Ends a daemon whose program was replaced, when nobody needs it: the next connection starts the new one.
+  /// Ends the daemon if its program was replaced and no client needs it. The next connection starts the new program.
   private func makeRoom(_ library: any RunningLibrary, now: SuspendingClock.Instant) async {
     guard !isStopping, let program else { return }
     let decision = departure.decide(

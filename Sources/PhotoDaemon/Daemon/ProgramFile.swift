@@ -1,19 +1,19 @@
 import Glibc
 
-/// The file that this process runs, and whether an update has put another in its place.
+/// The file that this process runs. It finds out whether an update has put another file in its place.
 ///
-/// The file that runs keeps its inode as long as it does, so another inode under the same name is another file, and no
-/// version has to be read from it.
+/// A file keeps its inode while it runs, so another inode under the same name is another file. No version has to be
+/// read from it.
 package struct ProgramFile: Sendable {
   package let path: String
   private let device: dev_t
   private let inode: ino_t
 
   /// - Parameters:
-  ///   - link: What leads to the file that runs; a path of its own is for tests.
-  ///   - name: What the process was started as. Where it is an absolute path that leads to what runs, it is what is looked
-  ///     at: an update may leave the file alone, and have the link that stands there lead to another.
-  /// - Returns: Nil where /proc does not say what runs.
+  ///   - link: The link to the file that runs. Tests pass a path of their own.
+  ///   - name: The name by which the process was started. If it is an absolute path that leads to the file that runs,
+  ///     this path is examined later. An update may keep the file, and change a symbolic link at this path.
+  /// - Returns: Nil if /proc does not name the file.
   package init?(link: String = "/proc/self/exe", name: String? = CommandLine.arguments.first) {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = buffer.withUnsafeMutableBytes { bytes in
@@ -29,12 +29,13 @@ package struct ProgramFile: Sendable {
       return
     }
     let text = String(decoding: buffer[..<count], as: UTF8.self)
-    // proc(5): so it says that the name is gone, or another's.
+    // proc(5): the kernel appends this if the name is gone, or belongs to another file.
     let mark = " (deleted)"
     path = text.hasSuffix(mark) ? String(text.dropLast(mark.count)) : text
   }
 
-  /// Another program stands there. One that was only removed has no successor, and is not replaced. Costs a stat(2).
+  /// Another program is at the path. A program that was only removed has no successor, and does not count as replaced.
+  /// This costs a stat(2).
   package var isReplaced: Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }
@@ -42,20 +43,20 @@ package struct ProgramFile: Sendable {
   }
 }
 
-/// When a daemon whose program was replaced leaves, so that the next connection starts the new one: as soon as nobody
-/// would notice, but not never.
+/// Decides when a daemon whose program was replaced ends, so that the next connection starts the new program. It ends
+/// when it is idle, and at the latest after ``patience``.
 package struct Departure: Sendable {
   package enum Decision: Hashable, Sendable {
     case stay
-    /// To be told, once.
+    /// The program was replaced. This is logged once.
     case replaced
     case leave
   }
 
-  /// How long nobody must have asked anything, so that a script of many commands keeps its daemon.
+  /// How long there must have been no call, so that a script of many commands keeps its daemon.
   package static let quietTime = Duration.seconds(5)
-  /// How long streams may hold it up: a window that shows photos is open all day. They end with an error then that their
-  /// client resumes from, at the new daemon.
+  /// How long streams may delay the end. A window that shows photos is open all day. After this time, streams end with
+  /// an error from which their clients resume at the new daemon.
   package static let patience = Duration.seconds(3600)
 
   private var noticedAt: SuspendingClock.Instant?
@@ -71,7 +72,7 @@ package struct Departure: Sendable {
     guard let noticedAt else {
       guard isReplaced else { return .stay }
       self.noticedAt = now
-      // Not at once: an update that replaces several programs is perhaps only half done.
+      // The daemon does not end at once, because an update of several programs may be half done.
       return .replaced
     }
     guard isReplaced, canLeave, idleTime >= Self.quietTime || noticedAt.duration(to: now) >= Self.patience else {

@@ -1,13 +1,13 @@
 import Glibc
 
-/// How photod ends, as `sysexits.h` numbers it.
+/// The exit status of photod, numbered as in `sysexits.h`.
 package enum EndStatus: Int32, Sendable {
   case success = 0
   /// EX_USAGE: the command line is wrong.
   case usage = 64
-  /// EX_SOFTWARE: a bug, or a stop that took longer than it may.
+  /// EX_SOFTWARE: a bug, or a stop that took too long.
   case software = 70
-  /// EX_OSERR: the system refused something that it usually gives.
+  /// EX_OSERR: the system refused something that it usually grants.
   case system = 71
   /// EX_CANTCREAT: a directory, the lock or the socket can't be made.
   case cannotCreate = 73
@@ -19,12 +19,12 @@ package enum EndStatus: Int32, Sendable {
   case configuration = 78
 }
 
-/// Why photod can't start, or can't go on: what is wrong, what to do about it, and the status it ends with.
+/// Why photod can't start or can't go on: the problem, its remedy and the exit status.
 package struct StartError: Error, Hashable, Sendable, CustomStringConvertible {
   package var status: EndStatus
-  /// What is wrong, with what: `/home/a/.config/photod/config.toml:3: unknown key "root"`.
+  /// The problem and its place, such as `/home/a/.config/photod/config.toml:3: unknown key "root"`.
   package var problem: String
-  /// What to do about it, as a sentence.
+  /// The remedy, as a sentence.
   package var remedy: String
 
   package init(_ status: EndStatus, _ problem: String, remedy: String) {
@@ -33,9 +33,9 @@ package struct StartError: Error, Hashable, Sendable, CustomStringConvertible {
     self.remedy = remedy
   }
 
-  /// For an error of any part: its own words.
+  /// Makes a start error from any other error, with its description as the problem.
   ///
-  /// - Parameter isTriedAgain: whoever runs does it by itself.
+  /// - Parameter isTriedAgain: photod tries again by itself.
   package init(_ error: any Error, isTriedAgain: Bool = false) {
     if let error = error as? StartError {
       self = error
@@ -51,11 +51,11 @@ package struct StartError: Error, Hashable, Sendable, CustomStringConvertible {
   /// One line, for a status or a log.
   package var description: String { "\(problem). \(remedy)" }
 
-  /// Three lines for a terminal: what is wrong, the remedy, where to read more.
+  /// Three lines for a terminal: the problem, the remedy, and where to read more.
   package var threeLines: String {
     "photod: \(problem)\n  \(remedy)\n  See 'photod --help' for options, files and exit codes.\n"
   }
 }
 
-/// What the system says to this `errno`.
+/// The system's message for this `errno`.
 func systemMessage(_ code: Int32) -> String { String(cString: strerror(code)) }

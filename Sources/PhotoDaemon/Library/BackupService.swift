@@ -5,13 +5,15 @@ import PhotoIndexer
 import PhotoModel
 import Synchronization
 
-/// Backups, restores and checks of one open catalog, on a queue of its own: they take long, and the library goes on.
+/// Backups, restores and checks of one open catalog. They take long, so they run on a queue of their own while the
+/// library works.
 final class BackupService: LibraryBackups {
-  /// How often it looks whether there is something to do.
+  /// How often it checks for work to do.
   static let interval = Duration.seconds(60)
   private static let day: Int64 = 86_400_000_000
-  /// History is kept for so many days, and so many of its last commits however old they are: a client that was away finds
-  /// its way back. But it takes no more than so many bytes; a commit of one photo takes some 60, of a million some millions.
+  /// The history keeps the commits of so many days, and so many of the last commits however old they are, so that
+  /// clients can resume. But it takes no more than so many bytes. A commit of one photo takes some 60 bytes, and one of
+  /// a million photos some millions.
   private static let historyDays: Int64 = 30
   private static let historyCommits: Int64 = 10_000
   static let historyBytes: Int64 = 64 << 20
@@ -19,16 +21,16 @@ final class BackupService: LibraryBackups {
   private let catalog: Catalog
   private let board: StatusStore
   private let logger: Logger
-  /// Asks the daemon to open the library anew.
+  /// Asks the daemon to open the library again.
   private let reopen: @Sendable (ReopenReason) -> Void
   private let queue = DispatchQueue(label: "photod.keeping")
   private let historyBytes: Int64
 
-  /// What is wrong with the catalog's files.
+  /// The problems of the catalog's files.
   private struct Problems {
     var mark: String?
     var notices: [String] = []
-    /// Why the removed catalog could not be written anew.
+    /// Why the removed catalog could not be written again.
     var rescue: String?
     var backup: String?
 
@@ -41,7 +43,8 @@ final class BackupService: LibraryBackups {
 
   private let problems = Mutex(Problems())
 
-  /// - Parameter historyBytes: what the history may take; an eighth more before it is looked at again.
+  /// - Parameter historyBytes: how many bytes the history may take. It is pruned each day, and when it has grown by an
+  ///   eighth of that.
   init(
     catalog: Catalog, board: StatusStore, logger: Logger, historyBytes: Int64 = BackupService.historyBytes,
     reopen: @escaping @Sendable (ReopenReason) -> Void
@@ -91,9 +94,9 @@ final class BackupService: LibraryBackups {
     return report
   }
 
-  // MARK: - What time brings
+  // MARK: - Regular work
 
-  /// Puts up what a person must be told of the catalog, and takes down what they know.
+  /// Adds the notices about the catalog to the status, and removes those that were acknowledged.
   func showNotices() async {
     note { $0.mark = catalog.markProblem }
     do {
@@ -104,7 +107,7 @@ final class BackupService: LibraryBackups {
     }
   }
 
-  /// The status follows in the same order as the problems.
+  /// Changes the problems and reports them under one lock, so that the status gets them in the same order.
   private func note(_ change: (inout Problems) -> Void) {
     problems.withLock { problems in
       change(&problems)
@@ -112,12 +115,13 @@ final class BackupService: LibraryBackups {
     }
   }
 
-  /// Until cancelled: once the library was live for a turn, the backup of the day and what history need not keep.
+  /// Makes the daily backup and prunes the history, until it is cancelled. It does so only at turns when the library is
+  /// live, and was live at the turn before.
   ///
   /// - Parameters:
-  ///   - now: microseconds since 1970, for what is dated; somebody may set it.
-  ///   - instant: for what is to be done again after a time.
-  ///   - turn: returns when it is time to look.
+  ///   - now: the wall clock, in microseconds since 1970, for the dates of backups and the age of commits.
+  ///   - instant: the monotonic clock, for the times of the next attempt and the next pruning.
+  ///   - turn: returns when the next turn is due.
   func keep(
     now: @escaping @Sendable () -> Int64 = { CatalogFiles.now() },
     instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -147,7 +151,7 @@ final class BackupService: LibraryBackups {
         }
         retryAt = nil
       } catch {
-        // Warned of; an hour later there may be room.
+        // There may be room again in an hour.
         retryAt = instant() + .seconds(3600)
       }
     }
@@ -169,7 +173,7 @@ final class BackupService: LibraryBackups {
     }
   }
 
-  /// SQLite said that the catalog is damaged, or the file was taken away.
+  /// Handles a catalog that SQLite reports as damaged, or whose file was removed or replaced.
   func catalogFailed(_ why: String) async {
     if catalog.isReplaced {
       await standIn()
@@ -204,7 +208,7 @@ final class BackupService: LibraryBackups {
     }
   }
 
-  /// - Throws: for a path that is not UTF-8, which SQLite can't open.
+  /// - Throws: `cannotWrite` for a path that is not UTF-8, which SQLite can't open.
   private static func filePath(_ text: String) throws -> String {
     guard let path = String(validating: FilePath.bytes(text), as: UTF8.self) else {
       throw BackupError.cannotWrite(path: text, message: "\(text) is not UTF-8. Name another file.")

@@ -3,7 +3,8 @@ import PhotoIndexer
 import PhotoServer
 import Varlink
 
-/// Answers `Status` with the reasons, or how far the opening is, and everything else with `LibraryUnavailable`.
+/// Answers `Status` with the reasons, or with the progress of the opening, and all other calls with
+/// `LibraryUnavailable`.
 final class DegradedLibrary: RunningLibrary {
   let statusLines: AsyncStream<String>
   private let lines: AsyncStream<String>.Continuation

@@ -27,7 +27,7 @@ extension DaemonParts {
   }()
 }
 
-/// Runs what blocks outside of the pool of tasks, which may have one thread only: the stand-in needs that.
+/// Runs blocking work outside of the tasks' pool, which may have only one thread. The stand-in needs that thread.
 private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     DispatchQueue(label: "photod.opening").async { continuation.resume(with: Result { try body() }) }
@@ -35,9 +35,9 @@ private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () th
 }
 
 extension ServingLibrary {
-  /// Opens the library. If the first reads find that the catalog is damaged, it is verified and made anew.
+  /// Opens the library. If the first reads find that the catalog is damaged, it is verified and rebuilt.
   ///
-  /// - Parameter reason: why it was closed before, where this daemon had it open already.
+  /// - Parameter reason: why the library was closed before; nil if this daemon has not had it open.
   static func open(
     _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger,
     onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void = { _ in }
@@ -73,7 +73,7 @@ extension ServingLibrary {
     _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger,
     _ onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void
   ) throws -> ServingLibrary {
-    // If the folder can't be made, the catalog says so.
+    // If the folder can't be made, the catalog reports that.
     if let folder = configuration.stateFolder { _ = Result { try PrivateDirectory.make(folder) } }
     let catalog = try Catalog(
       path: configuration.catalog, isSuspect: reason == .damaged, stateFolder: configuration.stateFolder,

@@ -1,36 +1,38 @@
 import Logging
 import PhotoServer
 
-/// What the daemon runs: a library behind a socket, or what answers in its place when it can't be opened.
+/// A library behind a socket, or the stand-in that answers if the library can't be opened.
 package protocol RunningLibrary: Sendable {
-  /// What `systemctl status` shows, whenever it changes; ends with ``stop()``.
+  /// The lines for `systemctl status`, one for each change. The stream ends with ``stop()``.
   var statusLines: AsyncStream<String> { get }
 
-  /// It is to be closed and opened anew, for each of these.
+  /// Yields a reason each time the library must be closed and opened again.
   var reopenReasons: AsyncStream<ReopenReason> { get }
 
-  /// Serves at this listening socket until ``stop()``; then, or when it throws, the descriptor is closed.
+  /// Serves at this listening socket until ``stop()``. When it returns or throws, the descriptor is closed.
   func serve(on descriptor: Int32) async throws
 
   /// Takes roots, removal grace and warnings from a configuration that was read again.
   func reload(_ configuration: Configuration) async throws
 
-  /// Calls back from a turn of the queue that does the work. A queue that hangs never does, and the watchdog ends photod.
+  /// Calls `proven` from a turn of the queue that does the work. If that queue hangs, there is no call, and the
+  /// watchdog ends photod.
   ///
-  /// Must not block, and must not need a thread of the tasks' pool.
+  /// It must not block, and must not need a thread of the tasks' pool.
   func whenAlive(_ proven: @escaping @Sendable () -> Void)
 
-  /// How long nobody has asked anything; zero while a call, or a stream, is being answered.
+  /// How long there has been no call; zero while a call or a stream is being answered.
   var idleTime: Duration { get }
 
-  /// Who is told that this one ends hears that another takes its place, and not that photod stops.
+  /// After this, the error that ends calls says that the library is opened again, and not that photod stops.
   func announceReopening()
 
-  /// Takes no more connections, so that who connects now waits for who serves the socket next, and returns when those
-  /// there are have been answered, or after a bounded time.
+  /// Accepts no more connections, so that new clients wait for the next library at the socket. Returns when the present
+  /// calls have been answered, or after a bounded time.
   func drain() async
 
-  /// Ends streams and connections, closes the catalog, lets ``serve(on:)`` return. May be called before it, and twice.
+  /// Ends streams and connections, and closes the catalog. ``serve(on:)`` then returns. It may be called before
+  /// ``serve(on:)``, and twice.
   func stop() async
 }
 
@@ -39,29 +41,29 @@ extension RunningLibrary {
   package func announceReopening() {}
 }
 
-/// Why a library is opened anew while the daemon runs.
+/// Why a library is opened again while the daemon runs.
 package enum ReopenReason: Hashable, Sendable {
-  /// SQLite says that the catalog is damaged: it is verified, and made anew if it is.
+  /// SQLite reports that the catalog is damaged. It is verified, and rebuilt if that is true.
   case damaged
-  /// A person decided for a backup.
+  /// A person restored a backup.
   case restored
-  /// Somebody removed the catalog's file; what was in it is in a new one.
+  /// The catalog's file was removed or replaced. Its content was written to a new file.
   case rescued
 }
 
-/// How to make what runs.
+/// The functions that open the libraries and their stand-ins.
 package struct DaemonParts: Sendable {
-  /// How long a degraded daemon waits before it looks whether what is wrong was mended: a lock that another holds, a disk
-  /// that is full.
+  /// How long a degraded daemon waits before it tries again to open the library. A lock of another process or a full
+  /// disk may be gone by then.
   package var retryInterval = Duration.seconds(2)
-  /// Opens the catalog and starts the first scan, without waiting for its end. A catalog of an older photod is brought up to
-  /// date, and the progress says how far it is.
+  /// Opens the catalog and starts the first scan, without waiting for its end. The catalog of an older photod is
+  /// upgraded, with its progress reported.
   package var openLibrary: @Sendable (Configuration, OpeningProgress, Logger) async throws -> any RunningLibrary
-  /// Makes the stand-in that answers meanwhile.
+  /// Makes the stand-in that answers during an upgrade.
   package var openStandIn: @Sendable (OpeningProgress, Logger) -> any RunningLibrary
-  /// The same after the library was closed for a reason.
+  /// Opens the library again after it was closed for this reason.
   package var reopenLibrary: @Sendable (Configuration, ReopenReason, Logger) async throws -> any RunningLibrary
-  /// What answers `degraded` with these reasons: neither catalog nor roots.
+  /// Makes the stand-in that answers `degraded` with these reasons. It has no catalog and no roots.
   package var openDegraded: @Sendable (_ reasons: [String], Logger) async throws -> any RunningLibrary
 
   package init(

@@ -39,7 +39,7 @@ final class ServingLibrary: RunningLibrary {
     do {
       for message in try catalog.notices() { logger.error("catalog", metadata: ["notice": "\(message)"]) }
     } catch  where Catalog.isDamage(error) {
-      // The catalog has said so itself, and is opened anew.
+      // The catalog has reported the damage itself, and is opened again.
     }
     await backups.showNotices()
     try watcher.start()
@@ -48,7 +48,7 @@ final class ServingLibrary: RunningLibrary {
       group.addTask { await self.backups.keep() }
       group.addTask { for await why in self.catalog.damage { await self.backups.catalogFailed(why) } }
       group.addTask {
-        // A library that can't go on takes the service with it.
+        // If the library can't go on, the service ends too.
         defer { self.endStreams() }
         await self.library.run()
       }
@@ -59,7 +59,7 @@ final class ServingLibrary: RunningLibrary {
     do {
       try catalog.close()
     } catch  where Catalog.isDamage(error) || Catalog.isFull(error) || catalog.isFrozen {
-      // Another takes its place; that it was not closed in order is known to the next opening.
+      // The next opening detects that the catalog was not closed in order.
       logger.notice("catalog not closed", metadata: ["error": "\(error)"])
     }
   }
@@ -79,7 +79,8 @@ final class ServingLibrary: RunningLibrary {
 
   func stop() async {
     endStreams()
-    // At once: what ends photod may end photod-watch too, and that is no fault then.
+    // The watcher stops without delay. The signal that ends photod may end photod-watch too, and that is no failure
+    // then.
     await watcher.stop()
   }
 

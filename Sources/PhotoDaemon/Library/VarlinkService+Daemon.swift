@@ -13,19 +13,20 @@ extension VarlinkService {
       onEvent: { [counted = RepeatedMessages.counted(logger)] in serviceEvent($0, counted) })
   }
 
-  /// Takes no more connections and lets those there are finish: until there has been no call for a moment, in which one
-  /// that was on its way would have come.
+  /// Accepts no more connections, and lets the present ones finish. Returns when there was no call for 100 ms, in which
+  /// a call on its way would have arrived, or after a second.
   func drain() async {
     stopAccepting()
     let end = ContinuousClock.now + .seconds(1)
-    // Once in any case: a connection that is being taken, or a call that is in the kernel, is counted only after.
+    // It waits once in any case, because a connection that is being accepted, or a call in the kernel, is not counted
+    // yet.
     repeat {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
     } while connectionCount > 0 && load.idleTime < .milliseconds(100) && ContinuousClock.now < end
   }
 }
 
-/// - Parameter logger: One that counts: clients decide how often this is called.
+/// - Parameter logger: A logger that counts repeated messages, because clients decide how often this is called.
 private func serviceEvent(_ event: VarlinkService.Event, _ logger: Logger) {
   switch event {
   case .refused(let refusal, let uid, let pid):

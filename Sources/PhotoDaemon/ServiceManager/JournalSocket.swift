@@ -1,25 +1,27 @@
 import Glibc
 
-/// The journal's own socket: an entry is one datagram of fields (systemd.io, "Native Journal Protocol"), so that each can be
-/// asked for by itself: `journalctl --user PHOTOD_MESSAGE=root-offline`.
+/// The journal's native socket (systemd.io, "Native Journal Protocol"). An entry is one datagram of fields, so that
+/// each field can select entries: `journalctl --user PHOTOD_MESSAGE=root-offline`.
 package struct JournalSocket: Sendable {
   package static let path = "/run/systemd/journal/socket"
 
   private let path: String
   private let descriptor: Int32
 
-  /// - Returns: Nil where no journal is to be had; a socket in the place of ``path`` is for tests.
+  /// - Returns: Nil if there is no journal. Tests pass a socket of their own as ``path``.
   package init?(path: String = Self.path) {
     guard access(path, W_OK) == 0 else { return nil }
-    // Not connected: a journal that is started again is met again. It lives as long as the process.
+    // The socket is not connected, so that it reaches a journal that was started again. It lives as long as the
+    // process.
     descriptor = UnixSocketAddress.makeSocket(SOCK_DGRAM)
     guard descriptor >= 0 else { return nil }
     self.path = path
   }
 
-  /// Waits, as every writer of the journal does, while its queue is full.
+  /// Waits while the journal's queue is full, as every writer of the journal does.
   ///
-  /// - Returns: False if the journal did not take it: it is not there now, or the entry is larger than a datagram may be.
+  /// - Returns: False if the journal did not take the entry, because there is no journal now, or the entry is larger
+  ///   than a datagram may be.
   package func send(_ fields: [(name: String, value: String)]) -> Bool {
     guard let address = UnixSocketAddress(path) else { return false }
     let bytes = Self.entry(fields)
@@ -30,8 +32,8 @@ package struct JournalSocket: Sendable {
     }
   }
 
-  /// `NAME=value` and a newline; for a value with a newline `NAME`, a newline, its length as 64 bits (little-endian), the
-  /// value, a newline.
+  /// Encodes a field as `NAME=value` and a newline. For a value with a newline, it is `NAME`, a newline, the length of
+  /// the value as 64 bits (little-endian), the value, and a newline.
   private static func entry(_ fields: [(name: String, value: String)]) -> [UInt8] {
     var bytes: [UInt8] = []
     for (name, value) in fields {
@@ -49,7 +51,7 @@ package struct JournalSocket: Sendable {
     return bytes
   }
 
-  /// What a field of the journal may be called: capitals, digits and underlines, at most 64 bytes.
+  /// Returns a valid name of a journal field: capitals, digits and underlines, at most 64 bytes.
   static func fieldName(_ key: String) -> String {
     let name = "PHOTOD_" + key.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
     return String(name.prefix(64))

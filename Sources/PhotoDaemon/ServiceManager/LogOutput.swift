@@ -2,13 +2,13 @@ import Glibc
 import Logging
 import Synchronization
 
-/// The log: a line an event, its data behind it as `key=value`.
+/// The log. Each event is a line, with its data behind the message as `key=value`.
 ///
-/// Where standard error is the journal's (systemd.exec(5): `JOURNAL_STREAM` names its device and inode), an event is an
-/// entry of fields, beside the journal's own: `PHOTOD_MESSAGE`, which is the message in the form of ``key(_:)`` and so
-/// what an operator asks for, and one `PHOTOD_…` for each of its data. An entry that its socket does not take is a line
-/// on standard error that begins with the priority as `<N>` (sd-daemon(3)). Elsewhere a line begins with the time and
-/// the level.
+/// If standard error is the journal's (systemd.exec(5): `JOURNAL_STREAM` names its device and inode), an event is an
+/// entry of fields, beside the journal's own. `PHOTOD_MESSAGE` is the message in the form of ``key(_:)``, by which an
+/// operator selects entries, and each of its data is a `PHOTOD_…` field. If the journal's socket does not take an
+/// entry, it becomes a line on standard error that begins with the priority as `<N>` (sd-daemon(3)). If standard error
+/// is not the journal's, a line begins with the time and the level.
 package struct LogOutput: LogHandler {
   package enum Form: Sendable { case journal, terminal }
 
@@ -33,7 +33,7 @@ package struct LogOutput: LogHandler {
     self.write = write
   }
 
-  /// Once a process, before the first logger is made.
+  /// Sets up the logging of the process, once, before the first logger is made.
   package static func bootstrap(_ environment: ProcessEnvironment) {
     level = .info
     let form = form(environment)
@@ -73,20 +73,20 @@ package struct LogOutput: LogHandler {
       for (key, value) in values { fields.append((JournalSocket.fieldName(key), value)) }
       if journal.send(fields) { return }
     }
-    // The journal puts time and name before it.
+    // The journal adds the time and the name to the line.
     let start = form == .journal ? "<\(priority)>" : "\(Self.localTime()) \(event.level) \(label): "
     write(Array((start + text + "\n").utf8))
   }
 
-  /// A message as a word: `root offline` is `root-offline`. Messages are constant, what changes is in their data, so this
-  /// is what stays the same over releases, and what the documentation is ordered by.
+  /// Returns a message as one word: `root offline` is `root-offline`. Messages are constant, and all that varies is in
+  /// their data. So the word is the same in all releases, and the documentation is ordered by it.
   package static func key(_ message: String) -> String {
     message.lowercased().split { !($0.isLetter || $0.isNumber) }.joined(separator: "-")
   }
 
   // MARK: - Form
 
-  /// Whether standard error is the journal's: the pair is `device:inode` in decimal.
+  /// Whether standard error is the journal's. `JOURNAL_STREAM` is `device:inode` in decimal.
   static func form(_ environment: ProcessEnvironment) -> Form {
     var status = stat()
     guard let stream = environment.variables["JOURNAL_STREAM"], fstat(STDERR_FILENO, &status) == 0 else {
@@ -95,7 +95,7 @@ package struct LogOutput: LogHandler {
     return stream == "\(status.st_dev):\(status.st_ino)" ? .journal : .terminal
   }
 
-  /// syslog(3)
+  /// The priority of syslog(3).
   private static func priority(_ level: Logger.Level) -> Int {
     switch level {
     case .trace, .debug: 7
@@ -107,14 +107,15 @@ package struct LogOutput: LogHandler {
     }
   }
 
-  /// In quotes where a reader could not tell its end.
+  /// Returns the value, in quotes if a reader could not see where it ends.
   private static func quoted(_ value: String) -> String {
     let line = oneLine(value)
     guard line.isEmpty || line.contains(where: { $0 == " " || $0 == "\"" || $0 == "=" }) else { return line }
     return "\"" + line.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\"") + "\""
   }
 
-  /// A name of a file may hold a newline or an escape sequence: neither reaches the terminal or starts a line.
+  /// Escapes control characters. A file name may hold a newline or an escape sequence, which must not start a line or
+  /// reach the terminal.
   private static func oneLine(_ text: String) -> String {
     var line = ""
     for scalar in text.unicodeScalars {
@@ -138,7 +139,8 @@ package struct LogOutput: LogHandler {
     return time + "." + String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
   }
 
-  /// The whole line at once, so that lines of several threads don't mix. A reader that is gone is nobody's loss.
+  /// Writes the whole line at once, so that lines of several threads don't mix. If the reader is gone, the line is
+  /// dropped.
   @Sendable package static func toStandardError(_ bytes: [UInt8]) {
     var sent = 0
     while sent < bytes.count {

@@ -2,11 +2,12 @@ import Logging
 
 /// The messages that the service manager must receive in the end.
 ///
-/// The manager's queue may be full. What it refused stays owed, and is sent again until the manager takes it: without
-/// `READY=1` the manager takes the start for one that failed, and without a status `systemctl status` shows the one before.
+/// The manager's queue may be full. A message that it refused is kept, and sent again until the manager takes it.
+/// Without `READY=1`, the manager takes the start for a failed one. Without a status, `systemctl status` shows an older
+/// one.
 struct OwedMessages {
   private enum Readiness {
-    /// There is nothing to say: photod opens or reloads.
+    /// There is nothing to send, because photod opens or reloads the library.
     case unsent
     case refused(status: String?)
     case sent
@@ -28,7 +29,7 @@ struct OwedMessages {
     return status == nil
   }
 
-  /// `READY=1` follows.
+  /// Sends `RELOADING=1`. A `READY=1` must follow.
   mutating func reloading() {
     readiness = .unsent
     notifier.reloading()
@@ -36,7 +37,7 @@ struct OwedMessages {
 
   /// - Parameters:
   ///   - status: nil leaves the status as it is.
-  ///   - waits: for a second, if the manager's queue is full.
+  ///   - waits: whether to wait, for up to a second, if the manager's queue is full.
   mutating func ready(status: String? = nil, waits: Bool = true) {
     let refusal = notifier.ready(status: status, waits: waits)
     readiness = refusal == nil ? .sent : .refused(status: status)
@@ -54,7 +55,7 @@ struct OwedMessages {
     if let status { tell(status) }
   }
 
-  /// photod stops: nothing that was said before matters.
+  /// Drops all messages, because they do not matter when photod stops.
   mutating func forget() { (readiness, status) = (.unsent, nil) }
 
   private func note(_ refusal: String?, of message: String) {

@@ -1,18 +1,18 @@
 import Logging
 import Synchronization
 
-/// A log for what a program that connects can cause over and over: each message once a minute at most, with the number of
-/// those in between as `more`, so that a client in a loop does not fill the journal.
+/// A log for messages that a client can cause over and over. It logs each message once a minute at most, with the
+/// number of those in between as `more`, so that a client in a loop does not fill the journal.
 struct RepeatedMessages: LogHandler {
   static let pause = Duration.seconds(60)
 
   private struct Last {
     var time: ContinuousClock.Instant
-    /// Not logged since.
+    /// The number of messages since then that were not logged.
     var more = 0
   }
 
-  /// By message, of all copies of the logger.
+  /// The last time of each message, shared by all copies of the logger.
   private final class Memory: Sendable {
     let last = Mutex<[String: Last]>([:])
   }
@@ -21,9 +21,9 @@ struct RepeatedMessages: LogHandler {
   private let memory = Memory()
   private let now: @Sendable () -> ContinuousClock.Instant
 
-  /// A logger that writes where `logger` does.
+  /// Returns a logger that counts repeated messages, and writes the others to `logger`.
   ///
-  /// - Parameter now: A test's clock.
+  /// - Parameter now: The clock, which tests replace.
   static func counted(
     _ logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) -> Logger {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Tells the service manager how we are (sd_notify(3)): a datagram of `NAME=value` lines to the socket that
-/// `NOTIFY_SOCKET` names. Without that variable every call does nothing.
+/// Sends the state of photod to the service manager (sd_notify(3)), as a datagram of `NAME=value` lines to the socket
+/// that `NOTIFY_SOCKET` names. Without that variable every call does nothing.
 package struct ServiceNotifier: Sendable {
-  /// How often the manager wants to hear that we live; half of it is when to say so (sd_watchdog_enabled(3)).
+  /// The time within which the manager expects a ping. Pings are due at half of it (sd_watchdog_enabled(3)).
   package let watchdogInterval: Duration?
   private let path: String?
 
@@ -19,22 +19,22 @@ package struct ServiceNotifier: Sendable {
     }
   }
 
-  /// Start-up, or a reload, is done.
+  /// Reports that the start, or a reload, has ended.
   ///
   /// - Parameters:
   ///   - status: nil leaves the status as it is.
-  ///   - waits: for a second, if the manager's queue is full.
+  ///   - waits: whether to wait, for up to a second, if the manager's queue is full.
   @discardableResult
   package func ready(status: String? = nil, waits: Bool = true) -> String? {
     send("READY=1" + (status.map { "\nSTATUS=\(Self.oneLine($0))" } ?? ""), waits: waits)
   }
 
-  /// For `systemctl status`. It never waits for a manager that is too busy to take it.
+  /// Sets the status for `systemctl status`. It never waits for a manager that is too busy to take it.
   @discardableResult
   package func status(_ text: String) -> String? { send("STATUS=\(Self.oneLine(text))", waits: false) }
 
-  /// The configuration is being read again; ``ready(status:)`` ends that. The time is what `Type=notify-reload` of later
-  /// managers asks for.
+  /// Reports that the configuration is being read again; ``ready(status:)`` ends that. Later managers need the time for
+  /// `Type=notify-reload`.
   @discardableResult
   package func reloading() -> String? {
     var now = timespec()
@@ -45,16 +45,16 @@ package struct ServiceNotifier: Sendable {
   @discardableResult
   package func stopping(status: String) -> String? { send("STOPPING=1\nSTATUS=\(Self.oneLine(status))") }
 
-  /// We live. Only a turn through what does the work may say so. It never waits for a manager that is too busy: what
-  /// proves that we live must not be what holds us up.
+  /// Sends the watchdog ping. Only a turn of the queue that does the work may cause it. It never waits for a manager
+  /// that is too busy, because the proof of life must not block photod.
   @discardableResult
   package func alive() -> String? { send("WATCHDOG=1", waits: false) }
 
-  /// - Parameter waits: for a second, where the manager's queue is full.
-  /// - Returns: Why it could not be sent; the manager's own time limits then speak for us.
+  /// - Parameter waits: whether to wait, for up to a second, if the manager's queue is full.
+  /// - Returns: Why the message could not be sent. The manager's own time limits apply then.
   private func send(_ message: String, waits: Bool = true) -> String? {
     guard let path else { return nil }
-    // vsock addresses are for virtual machines, which no user manager is on the other side of.
+    // vsock addresses are for virtual machines, and no user manager is on the other side of them.
     guard path.hasPrefix("/") || path.hasPrefix("@"), let address = UnixSocketAddress(path) else {
       return "NOTIFY_SOCKET \(path) is no address of a Unix socket"
     }

@@ -1,14 +1,15 @@
 import Dispatch
 import Synchronization
 
-/// Tells the service manager that photod lives, half the watchdog's interval apart, as sd_watchdog_enabled(3) advises.
+/// Sends the watchdog ping to the service manager, at half of the watchdog's interval, as sd_watchdog_enabled(3)
+/// advises.
 ///
-/// It has a thread of its own and uses no task: the ping must depend on the library's queue and on nothing else. Calls
-/// of clients may take every thread of the tasks' pool.
+/// It has a thread of its own and uses no task, because calls of clients may take every thread of the tasks' pool. The
+/// ping must depend on the library's queue and on nothing else.
 final class WatchdogPing: Sendable {
   /// The proof that photod lives.
   enum Proof: Sendable {
-    /// photod starts or stops: the manager's limits for that apply, and each ping is sent at once.
+    /// photod starts or stops. The manager's own limits apply, so pings are sent without asking a library.
     case none
     case library(any RunningLibrary)
   }
@@ -16,9 +17,9 @@ final class WatchdogPing: Sendable {
   private let proof = Mutex(Proof.none)
   private let queue = DispatchQueue(label: "photod.watchdog")
   private let notifier: ServiceNotifier
-  /// The monotonic clock stands still while the machine sleeps, as the manager's does.
+  /// The time between pings. The queue's monotonic clock stops while the machine sleeps, as the manager's does.
   private let interval: DispatchTimeInterval
-  /// The next turn is later than a second from now.
+  /// The time between pings is longer than a second.
   private let isLong: Bool
   private let isEnded = Atomic(false)
 
@@ -35,7 +36,7 @@ final class WatchdogPing: Sendable {
 
   func end() { isEnded.store(true, ordering: .relaxed) }
 
-  /// Once this returns, the library of before is not asked any more.
+  /// After this returns, the previous library is not asked any more.
   func use(_ proof: Proof) { self.proof.withLock { $0 = proof } }
 
   private func turn() {
@@ -54,8 +55,8 @@ final class WatchdogPing: Sendable {
     }
   }
 
-  /// If a busy manager does not take a ping, the library is asked again a second later: with the next turn, the whole
-  /// interval would be over.
+  /// Sends a ping. If a busy manager does not take it, the library is asked again a second later. At the next turn, the
+  /// whole watchdog interval would be over.
   private func send() {
     guard !isEnded.load(ordering: .relaxed), notifier.alive() != nil, isLong else { return }
     queue.asyncAfter(deadline: .now() + .seconds(1)) { if !self.isEnded.load(ordering: .relaxed) { self.ask() } }

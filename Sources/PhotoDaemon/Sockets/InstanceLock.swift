@@ -1,19 +1,18 @@
 import Glibc
 
-/// One photod for one catalog: a lock on the file beside it, which holds the owner's process id for the one who finds it
-/// locked.
+/// Allows only one photod for a catalog, by a lock on the file beside it. The file holds the owner's process id, which
+/// another photod names in its error.
 ///
-/// The lock is flock(2)'s, so it ends with the process, however that ends. The file stays: to remove it would let two
-/// processes lock two files of one name. A person may remove it all the same (`rm catalog.sqlite*`), so the catalog's
-/// place is also claimed by a name that is no file: that of a socket in the abstract namespace (unix(7)), which ends with
-/// the process, too.
+/// The lock is flock(2)'s, so it ends with the process, however that ends. The file stays, because two processes could
+/// lock two files of one name if it were removed. But a person may remove it (`rm catalog.sqlite*`). So photod also
+/// claims the catalog's place by a socket in the abstract namespace (unix(7)), which ends with the process too.
 package final class InstanceLock: Sendable {
   package let path: String
   private let descriptor: Int32
-  /// Listens at the name; -1 where there are no such names, and the file alone has to do.
+  /// The socket that claims the catalog's place; -1 if there is none, and the lock has to suffice.
   private let claim: Int32
 
-  /// - Throws: `alreadyRunning` with who holds it; `cannotCreate` or `system`.
+  /// - Throws: `alreadyRunning`, which names the process that holds the lock; `cannotCreate` or `system`.
   package init(besideCatalog catalog: String) throws(StartError) {
     let directory = PrivateDirectory.parent(of: catalog)
     try PrivateDirectory.make(directory)
@@ -44,7 +43,8 @@ package final class InstanceLock: Sendable {
     }
   }
 
-  /// Also of one whose init throws once it has a descriptor. A second close would be that of somebody else's file.
+  /// This also runs if `init` throws after it has a descriptor, so `init` must not close one. A second close could
+  /// close an unrelated file.
   deinit {
     for descriptor in [descriptor, claim] where descriptor >= 0 {
       let isClosed = close(descriptor) == 0
@@ -52,14 +52,15 @@ package final class InstanceLock: Sendable {
     }
   }
 
-  /// Listens at the name of the catalog's place: its directory's device and inode, and its own name.
+  /// Listens at an abstract name that stands for the catalog's place. It consists of the device and inode of the
+  /// catalog's directory, and of a hash of the catalog's name.
   ///
-  /// - Returns: -1 where the system gives none, or where another user sits there: anybody may take such a name.
-  /// - Throws: `alreadyRunning` where a process of this user listens.
+  /// - Returns: -1 if the system gives no such socket, or if another user listens there: any user may take such a name.
+  /// - Throws: `alreadyRunning` if a process of this user listens.
   private static func claimPlace(ofCatalog catalog: String, lock: String) throws(StartError) -> Int32 {
     var status = stat()
     guard stat(PrivateDirectory.parent(of: resolved(catalog)), &status) == 0 else { return -1 }
-    // FNV-1a: a name may be longer than a socket's.
+    // The hash is FNV-1a. A file name may be too long for the name of a socket.
     let hash = (resolved(catalog).split(separator: "/").last ?? "").utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
     }
@@ -67,7 +68,7 @@ package final class InstanceLock: Sendable {
     guard let address = UnixSocketAddress(name) else { return -1 }
     let socket = UnixSocketAddress.makeSocket(SOCK_STREAM)
     guard socket >= 0 else { return -1 }
-    // A process that its owner is just starting holds a copy until it executes.
+    // A child that the last owner has just started holds a copy of the socket until it executes its program.
     for attempt in 0..<20 {
       if attempt > 0 { usleep(10_000) }
       if address.withPointer({ bind(socket, $0, $1) }) == 0 {
@@ -79,7 +80,8 @@ package final class InstanceLock: Sendable {
     let isTaken = errno == EADDRINUSE
     defer { close(socket) }
     guard isTaken, let process = listener(at: address) else { return -1 }
-    // Whom the file names, while it is there: the queue of who asks at the name is short, and nobody takes from it.
+    // The lock file names the owner, if it exists. The socket may not, because its short queue can be full of
+    // connections that are never accepted.
     let file = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     defer { if file >= 0 { close(file) } }
     let who = file >= 0 ? owner(file) : process > 0 ? describe(process) : "another process"
@@ -88,7 +90,7 @@ package final class InstanceLock: Sendable {
       remedy: "Ask that one ('photoctl status'), stop it first, or give another --catalog and --socket.")
   }
 
-  /// The process of this user that listens there; nil for another's.
+  /// Returns the process of this user that listens there; 0 if its queue is full; nil if there is none.
   private static func listener(at address: UnixSocketAddress) -> pid_t? {
     let socket = UnixSocketAddress.makeSocket(SOCK_STREAM, flags: SOCK_NONBLOCK)
     guard socket >= 0 else { return nil }
@@ -96,13 +98,13 @@ package final class InstanceLock: Sendable {
     // struct ucred: process, user, group (socket(7)); Swift does not import it.
     var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
     var size = socklen_t(MemoryLayout.size(ofValue: peer))
-    // A queue that is full of others who asked says EAGAIN: somebody is there.
+    // EAGAIN means that the queue is full of earlier connections, so a process listens.
     guard address.withPointer({ connect(socket, $0, $1) }) == 0 else { return errno == EAGAIN ? 0 : nil }
     guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer.user == geteuid() else { return nil }
     return peer.process
   }
 
-  /// The catalog's own path, so that two names of it are one lock.
+  /// Returns the catalog's path without links, so that all its names lead to one lock.
   private static func resolved(_ catalog: String) -> String {
     if let real = realpath(catalog, nil) {
       defer { free(real) }
@@ -113,7 +115,7 @@ package final class InstanceLock: Sendable {
     return "\(String(cString: real))/\(catalog.split(separator: "/").last ?? "catalog")"
   }
 
-  /// `process 812 (photod --root /x)`, as far as it can be told.
+  /// Returns the owner in the lock file, such as `process 812 (photod --root /x)`, as far as it is known.
   private static func owner(_ descriptor: Int32) -> String {
     var bytes = [UInt8](repeating: 0, count: 32)
     let count = pread(descriptor, &bytes, bytes.count, 0)
@@ -122,7 +124,7 @@ package final class InstanceLock: Sendable {
     return describe(process)
   }
 
-  /// `process 812 (photod --root /x)`; without the command line where it can't be read.
+  /// Returns a text such as `process 812 (photod --root /x)`. The command line is missing if it can't be read.
   static func describe(_ process: pid_t) -> String {
     let file = open("/proc/\(process)/cmdline", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "process \(process)" }

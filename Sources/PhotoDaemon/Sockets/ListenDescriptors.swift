@@ -1,26 +1,26 @@
 import Glibc
 
-/// The sockets that a service manager opened for us (sd_listen_fds(3)): descriptors from 3 on, counted by `LISTEN_FDS`,
-/// meant for the process in `LISTEN_PID`, named by `LISTEN_FDNAMES`.
+/// The sockets that a service manager opened for photod (sd_listen_fds(3)). They are the descriptors from 3 on.
+/// `LISTEN_FDS` is their number, `LISTEN_PID` the process for which they are meant, and `LISTEN_FDNAMES` their names.
 package struct ListenDescriptors: Hashable, Sendable {
   package struct Descriptor: Hashable, Sendable {
     package var number: Int32
-    /// The name of the unit, or of its `FileDescriptorName=`; `unknown` where the manager gave none.
+    /// The name of the unit, or of its `FileDescriptorName=`; `unknown` if the manager gave none.
     package var name: String
   }
 
   package let descriptors: [Descriptor]
 
-  /// SD_LISTEN_FDS_START
+  /// The `SD_LISTEN_FDS_START` of sd_listen_fds(3).
   package static let firstDescriptor: Int32 = 3
-  /// More than any unit of ours passes; a bound against a nonsensical count.
+  /// A bound against a nonsensical count. No unit of photod passes so many.
   private static let maximumCount: Int32 = 64
 
-  /// Takes over what the environment promises: each is checked to be a listening stream socket of AF_UNIX, and set to
-  /// close on exec.
+  /// Takes over the descriptors that the environment names. Each must be a listening stream socket of AF_UNIX, and is
+  /// set to close on exec.
   ///
-  /// - Parameter first: Where they begin, for a test that can't have descriptor 3.
-  /// - Returns: None where the variables are absent or meant for another process.
+  /// - Parameter first: The first descriptor. A test may be unable to use descriptor 3.
+  /// - Returns: No descriptors if the variables are absent, or are meant for another process.
   /// - Throws: `configuration` for a descriptor that is something else.
   package init(
     taking environment: ProcessEnvironment, from first: Int32 = ListenDescriptors.firstDescriptor

@@ -2,8 +2,8 @@ import Glibc
 
 /// Directories that only their user may enter.
 enum PrivateDirectory {
-  /// Makes the directory and the missing ones above it, each 0700. One that is there is left as it is, unless it is
-  /// our own `photod` directory and others may enter it: that one is closed.
+  /// Makes the directory and the missing ones above it, each with mode 0700. An existing directory is left as it is,
+  /// unless it is photod's own `photod` directory and others may enter it. Then it gets mode 0700 too.
   ///
   /// - Throws: `cannotCreate`, with the directory that could not be made.
   static func make(_ path: String) throws(StartError) {
@@ -24,7 +24,7 @@ enum PrivateDirectory {
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure(path, errno) }
   }
 
-  /// The directory that holds this path: `/` for one without another slash.
+  /// Returns the directory that holds this path: `/` for a path without another slash.
   static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])

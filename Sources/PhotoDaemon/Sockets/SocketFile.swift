@@ -1,22 +1,23 @@
 import Glibc
 
-/// A listening socket with a name in the file system, which goes with it.
+/// A listening socket with a name in the file system. The name is removed with it.
 ///
-/// The name is 0600, in a directory of 0700 where that had to be made. A name left behind by a dead process is taken
-/// over; one that somebody answers at is not. Two that start at once wait for each other on a lock of the directory.
+/// The name has mode 0600. If its directory is missing, it is made with mode 0700. A name that a dead process left
+/// behind is taken over, but not a name at which a process answers. Two processes that start at once wait for each
+/// other at a lock of the directory.
 package struct SocketFile: Sendable {
   package let path: String
   /// Bound and listening; closed by ``close()``.
   package let descriptor: Int32
-  /// The name as we made it, to know at the end whether it is still ours.
+  /// The file that was made, by which ``close()`` finds out whether the name still leads to it.
   private let device: dev_t
   private let inode: ino_t
 
-  /// What the kernel queues for a daemon that is busy: as much as it allows by default.
+  /// How many connections the kernel queues for a busy daemon: as many as it allows by default.
   private static let backlog: Int32 = 4096
 
-  /// - Throws: `alreadyRunning` if somebody answers there, with who; `usage` for a path too long for a socket;
-  ///   `cannotCreate`.
+  /// - Throws: `alreadyRunning` if a process answers there, which the error names; `usage` for a path too long for a
+  ///   socket; `cannotCreate`.
   package init(binding path: String) throws(StartError) {
     guard let address = UnixSocketAddress(path), path.hasPrefix("/") else {
       throw StartError(
@@ -34,7 +35,7 @@ package struct SocketFile: Sendable {
     let descriptor = UnixSocketAddress.makeSocket(SOCK_STREAM)
     guard descriptor >= 0 else { throw Self.failure(path, "made", errno) }
     var status = stat()
-    // Until it listens, nobody can connect: the mode is right before the first one can.
+    // No client can connect before the socket listens, so the mode is right for the first one.
     guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
       listen(descriptor, Self.backlog) == 0, lstat(path, &status) == 0
     else {
@@ -50,12 +51,12 @@ package struct SocketFile: Sendable {
 
   /// Stops listening, and removes the name if it is still the one that was made.
   ///
-  /// - Returns: What the system said if the name could not be removed.
+  /// - Returns: The system's message if the name could not be removed.
   @discardableResult
   package func close() -> String? {
     Glibc.close(descriptor)
     let directory = open(PrivateDirectory.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // A directory that is gone took the name with it.
+    // If the directory is gone, so is the name.
     guard directory >= 0 else { return errno == ENOENT ? nil : systemMessage(errno) }
     defer { Glibc.close(directory) }
     guard flock(directory, LOCK_EX) == 0 else { return systemMessage(errno) }
@@ -82,7 +83,7 @@ package struct SocketFile: Sendable {
     case ECONNREFUSED:
       if unlink(path) != 0, errno != ENOENT { throw failure(path, "replaced", errno) }
     case 0, EAGAIN:
-      // EAGAIN: it listens, and its queue is full.
+      // EAGAIN: a process listens, and its queue is full.
       throw StartError(
         .alreadyRunning, "\(answer == 0 ? listener(of: probe) : "another process") already answers at \(path)",
         remedy: "Ask that one ('photoctl status'), stop it first, or give another --socket and --catalog.")
@@ -91,7 +92,8 @@ package struct SocketFile: Sendable {
     }
   }
 
-  /// Who called listen(2), by SO_PEERCRED: `struct ucred`, which is process, user and group, is not imported.
+  /// Returns the process that called listen(2), by SO_PEERCRED. `struct ucred`, which is process, user and group, is
+  /// not imported.
   private static func listener(of connection: Int32) -> String {
     var credentials: [Int32] = [0, 0, 0]
     var size = socklen_t(credentials.count * MemoryLayout<Int32>.size)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A `sockaddr_un` with its length: a path, or with a leading `@` a name in the abstract namespace (unix(7)).
+/// A `sockaddr_un` with its length. It is a path, or, with a leading `@`, a name in the abstract namespace (unix(7)).
 struct UnixSocketAddress {
-  /// `sun_path` has 108 bytes, the last is the NUL.
+  /// `sun_path` has 108 bytes, and the last is the NUL.
   static let maximumPathBytes = 107
 
   private var address = sockaddr_un()

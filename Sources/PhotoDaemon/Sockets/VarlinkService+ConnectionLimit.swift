@@ -2,10 +2,10 @@ import Glibc
 import Varlink
 
 extension VarlinkService.Limits {
-  /// With fewer connections where this process may not have files for as many: libdispatch ends a process that can open
-  /// none.
+  /// Returns the default limits, with fewer connections if this process may not have files for all of them. libdispatch
+  /// ends a process that can open no file.
   ///
-  /// - Parameter fileLimit: how many it may have open; what `RLIMIT_NOFILE` says now, if it isn't given.
+  /// - Parameter fileLimit: how many files the process may have open; nil for the present `RLIMIT_NOFILE`.
   static func leavingFiles(of fileLimit: Int? = nil) -> Self {
     var limits = Self()
     var now = rlimit()
@@ -16,8 +16,9 @@ extension VarlinkService.Limits {
     return limits
   }
 
-  /// Of the catalog's readers, its journal and backups, and photod-watch.
+  /// The files of the catalog's readers, its journal and backups, and photod-watch.
   private static let own = 128
-  /// The socket, and the catalog and its log while a snapshot is read for it, which few do at once.
+  /// The files of a connection. One is its socket. The other stands for the catalog and its log, which are open while a
+  /// snapshot is read for the connection, but few connections do that at once.
   private static let perConnection = 2
 }
