@@ -12,19 +12,21 @@ public struct ListModelEdit: Hashable, Sendable {
 }
 
 extension FetchResultChangeDetails {
-  /// Details that contradict themselves, or the list that they are applied to. The remedy is to fetch or observe anew.
+  /// The details contradict themselves, or they do not fit the list that they are applied to. The remedy is to fetch or
+  /// observe again.
   public struct Mismatch: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What does not fit.
+    /// Says which part does not fit.
     public let message: String
 
     public var description: String { "the change details do not fit: \(message)" }
   }
 
-  /// The list after, as a batch update makes it: removed and moved ids leave, the slots of inserted and moved ones are
-  /// filled, and the rest keeps its order.
+  /// Returns the list after, computed like a batch update: removed and moved ids leave, inserted and moved ids fill
+  /// their slots, and the rest keeps its order.
   ///
   /// - Parameter before: the list that the details start from.
-  /// - Throws: ``Mismatch``; nothing is trusted, so details from a socket can't crash their reader.
+  /// - Throws: ``Mismatch``. Every number is checked, so details from a socket cannot crash the program that reads
+  ///   them.
   /// - Complexity: O(n)
   public func applied(to before: [Int64]) throws(Mismatch) -> [Int64] {
     let steps = try steps(for: before.count)
@@ -33,7 +35,7 @@ extension FetchResultChangeDetails {
     var stay = before.indices.startIndex
     var leaving = steps.leaving[...]
     var arrivals = Arrivals(self)
-    /// Copies those that stay, up to a length of the list after.
+    /// Copies ids that stay, until the list after has this length.
     func keep(until length: Int) {
       while after.count < length {
         if let gap = leaving.first, gap.start == stay {
@@ -56,10 +58,11 @@ extension FetchResultChangeDetails {
     return after
   }
 
-  /// Turns the list into the one after, one removal or insertion at a time, as for a terminal or a document tree:
-  /// out from right to left, then in from left to right. What is in ``changedAfter`` is to be refreshed afterwards.
+  /// Turns the list into the one after, one removal or insertion at a time, as for a terminal or a document tree. Ids
+  /// leave from right to left, then arrive from left to right. The caller refreshes the positions in ``changedAfter``
+  /// afterwards.
   ///
-  /// - Throws: ``Mismatch``; then the list is as it was.
+  /// - Throws: ``Mismatch``. Then the list is unchanged.
   /// - Complexity: O(n · k) for k runs of removed, inserted and moved ids; ``applied(to:)`` is O(n).
   public func applySequentially(to list: inout [Int64]) throws(Mismatch) {
     let steps = try steps(for: list.count)
@@ -74,10 +77,11 @@ extension FetchResultChangeDetails {
     }
   }
 
-  /// The `items-changed` signals that take a `GListModel` from the list before to the one after: each is valid when it is
-  /// emitted in this order, and no item is there twice at any moment. A change alone is a `notify` on the item, and not here.
+  /// The `items-changed` signals that take a `GListModel` from the list before to the one after. Each is valid when it
+  /// is emitted in this order, and the list never contains an item twice. A change of an asset that keeps its place is
+  /// a `notify` on the item, so it has no edit here.
   ///
-  /// What an edit adds at a position is what the list after has at that position.
+  /// An edit adds the ids that the list after has at its positions.
   /// - Throws: ``Mismatch`` if the details contradict themselves.
   public func listModelEdits() throws(Mismatch) -> [ListModelEdit] {
     let steps = try steps(for: countBefore)
@@ -85,7 +89,7 @@ extension FetchResultChangeDetails {
       + steps.filled.map { ListModelEdit(position: $0.start, removed: 0, added: $0.count) }
   }
 
-  /// As Swift's `CollectionDifference`, the moves as associated removals and insertions:
+  /// Converts the details to Swift's `CollectionDifference`, with moves as associated removals and insertions:
   /// `before.applying(try details.collectionDifference(from: before))` is the list after.
   ///
   /// - Throws: ``Mismatch``
@@ -110,13 +114,13 @@ extension FetchResultChangeDetails {
     return difference
   }
 
-  /// What leaves the list before, and what is filled in the one after: R and from(M), I and to(M).
+  /// The runs that leave the list before (R and from(M)), and the slots to fill in the list after (I and to(M)).
   private struct Steps {
     let leaving: [IndexRange]
     let filled: [IndexRange]
   }
 
-  /// Checks everything that applying relies on. Numbers may be anything.
+  /// Checks everything that applying relies on, because the numbers may come from anywhere.
   private func steps(for count: Int) throws(Mismatch) -> Steps {
     guard countBefore == count else {
       throw Mismatch(message: "they start from a list of \(countBefore), this one has \(count)")
@@ -158,7 +162,7 @@ extension FetchResultChangeDetails {
     return true
   }
 
-  /// Hands out what fills the slots of the list after, in ascending order.
+  /// Returns the ids that fill the slots of the list after, in ascending order.
   private struct Arrivals {
     private var moves: ArraySlice<Move>
     private var insertedIDs: ArraySlice<Int64>

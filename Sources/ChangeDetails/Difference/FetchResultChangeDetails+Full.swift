@@ -1,7 +1,8 @@
 import PhotoModel
 
-/// The sets of the definition, as a difference finds them. Both forms of a difference fill it, the full one here and one
-/// that works from an ordered list kept in blocks (each with its ``ListDigest``) and the ids that one commit touched.
+/// The sets of the definition, as a difference finds them. Both forms of a difference fill it. The full form is in this
+/// file. The incremental form works from an ordered list kept in blocks (each with its ``ListDigest``) and the ids that
+/// commits touched.
 package struct ChangePositions {
   package var removedBefore = IndexRangeBuilder()
   package var deletedBefore = IndexRangeBuilder()
@@ -9,14 +10,14 @@ package struct ChangePositions {
   package var insertedIDs: [Int64] = []
   package var changedBefore = IndexRangeBuilder()
   package var changedAfter = IndexRangeBuilder()
-  /// Over all that changed.
+  /// The fields that changed, of all changed assets together.
   package var changedFields: ChangedFields = []
   /// Ascending by `toAfter`.
   package var moves: [Move] = []
 
   package init() {}
 
-  /// `nil` when nothing changed: then there is no event.
+  /// Returns `nil` when nothing changed: then there is no event.
   package func details(countBefore: Int, countAfter: Int) -> FetchResultChangeDetails? {
     if removedBefore.ranges.isEmpty, insertedAfter.ranges.isEmpty, changedBefore.ranges.isEmpty, moves.isEmpty {
       return nil
@@ -30,20 +31,21 @@ package struct ChangePositions {
 }
 
 extension FetchResultChangeDetails {
-  /// The difference between two lists of one fetch, with as few moves as there can be.
+  /// The difference between two lists of one fetch, with as few moves as possible.
   ///
-  /// It is a function of its arguments alone: what was delivered in between makes no difference.
+  /// The result depends on the arguments alone. Differences that a client received in between do not affect it.
   /// - Parameters:
   ///   - before: B, without an id twice.
   ///   - after: A, likewise.
-  ///   - touched: C: what any commit after B's token up to and with A's touched, even if a later one undid it.
+  ///   - touched: C: the assets that any commit after B's token, up to and including A's, touched. An asset counts even
+  ///     if a later commit undid its change.
   /// - Returns: `nil` when nothing changed.
-  /// - Complexity: O(n log n); O(n) where nothing moves.
+  /// - Complexity: O(n log n), or O(n) if nothing moves.
   package static func full(
     from before: [Int64], to after: [Int64], touched: TouchedAssets
   ) -> FetchResultChangeDetails? {
     var difference = FullDifference(before: before, after: after, touched: touched)
-    // Without budget nobody uses the result.
+    // After the budget is spent, the result is discarded.
     difference.findRemovedAndInserted()
     guard WorkBudget.mayGoOn else { return nil }
     difference.findMoves()
@@ -53,19 +55,19 @@ extension FetchResultChangeDetails {
   }
 }
 
-/// One computation of the full form, from the equal ends inwards.
+/// Computes the full form once, from the equal ends inwards.
 private struct FullDifference {
   private let before: [Int64]
   private let after: [Int64]
   private let touched: TouchedAssets
-  /// How many ids at the start, and at the end, are equal: survivors that don't move, nor does anything past them.
+  /// How many ids at the start, and at the end, are equal. They survive and do not move, and no id moves past them.
   private let head: Int
   private let tail: Int
-  /// The survivors between head and tail, in the order after: where they are in each list.
+  /// The survivors between head and tail, in the order of the list after, with their positions in both lists.
   private var survivors: [(before: Int32, after: Int32)] = []
-  /// By position before, less `head`, whether it survives.
+  /// Whether an id survives, by its position before less `head`.
   private var survives: [Bool] = []
-  /// By position before: whether a commit touched it. Empty if none did.
+  /// Whether a commit touched an id, by its position before. Empty if none was touched.
   private var isTouched: [Bool] = []
   private(set) var positions = ChangePositions()
 
@@ -103,7 +105,7 @@ private struct FullDifference {
     }
   }
 
-  /// Needs the survivors; marks what is touched on its way, since the untouched are those that should stay.
+  /// Needs the survivors. It also marks the touched ids, because the untouched ones should stay.
   mutating func findMoves() {
     markTouched()
     var isInOrder = true
@@ -128,8 +130,8 @@ private struct FullDifference {
     }
   }
 
-  /// A table of the few that were touched is asked about every id, not the other way round: it stays in the cache, and the
-  /// equal ends need no table at all.
+  /// Looks up every id of the list in a table of the few touched ids, not the reverse. That small table stays in the
+  /// processor's cache, and the equal ends need no table at all.
   private mutating func markTouched() {
     guard !touched.fields.isEmpty || !touched.groups.isEmpty else { return }
     let table = PositionTable(of: Array(touched.fields.keys))

@@ -1,19 +1,19 @@
 extension FetchResultChangeDetails {
-  /// The difference between two states of one fetch, from what commits touched in between. It is what the full form finds,
-  /// but that a touched asset may move where the full form moves fewer others.
+  /// The difference between two states of one fetch, from the assets that commits touched in between. The result is
+  /// that of the full form, with one exception: a touched asset may move although the full form moves fewer others.
   ///
   /// - Parameters:
-  ///   - before: the list that B is the first `limit` of.
-  ///   - after: the same of A. Both may hold more than that, as a reserve, each as much as it likes.
+  ///   - before: a list whose first `limit` ids are B.
+  ///   - after: a list whose first `limit` ids are A. Both may hold more ids as a reserve, and not equally many.
   ///   - limit: `nil` if the whole lists are published.
   ///   - touched: C, as for the full form. Ids that are in neither list do no harm.
-  ///   - placed: what else may have come, gone or moved, though nothing of the asset changed: in an album whose content or
-  ///     order was edited, say. May repeat ids of `touched`.
-  /// - Precondition: the ids that are neither in `touched` nor in `placed` stand in the same order in both lists, and one
-  ///   that only the longer reserve holds stands behind all that both hold.
+  ///   - placed: further assets that may have come, gone or moved without a change of their own, for example in an
+  ///     album whose content or order was edited. They may repeat ids of `touched`.
+  /// - Precondition: the ids that are neither in `touched` nor in `placed` have the same order in both lists. An id
+  ///   that only the longer reserve holds follows all ids that both lists hold.
   /// - Returns: `nil` when nothing changed.
-  /// - Complexity: O(k log n) for k touched ids; where they are a large part of the list, or come in groups, that of the
-  ///   full form.
+  /// - Complexity: O(k log n) for k touched ids. If they are a large part of the list, or come in groups, it is that of
+  ///   the full form.
   package static func incremental(
     from before: OrderedIDs, to after: OrderedIDs, limit: Int? = nil, touched: TouchedAssets, placed: [Int64] = []
   ) -> FetchResultChangeDetails? {
@@ -27,19 +27,19 @@ extension FetchResultChangeDetails {
       difference.place(Set(placed).lazy.filter { touched.fields[$0] == nil && !touched.deleted.contains($0) })
       difference.countUntouched()
       if limit != nil || difference.keepsTheUntouched { return difference.details() }
-      // Somebody forgot to say what was touched. R, I and the moves are true all the same.
+      // A caller left a touched asset out. The full form finds the right R, I and moves nevertheless.
     }
     return full(from: before.ids(in: 0..<countBefore), to: after.ids(in: 0..<countAfter), touched: touched)
   }
 }
 
-/// One computation of the incremental form.
+/// Computes the incremental form once.
 ///
-/// The untouched keep their order. So with the touched counted off, both published lists are the same untouched ids, and
-/// where a limit cuts, one has some more of them at its end. The gap of an id is how many of the untouched stand before it:
-/// a touched survivor may stay, relative to them, if its gap is the same in both.
+/// The untouched ids keep their order. Without the touched ids, both published lists are therefore the same ids, except
+/// that a limit may leave one of them with more at its end. The gap of an id is the number of untouched ids before it.
+/// A touched survivor may stay, relative to the untouched ids, if its gap is the same in both lists.
 struct IncrementalDifference {
-  /// From one touched id in so many of the list on, the full form is faster.
+  /// If more than one id in this many of the list is touched, the full form is faster.
   static let fullFrom = 8
 
   /// A touched id that is in either published list.
@@ -54,7 +54,7 @@ struct IncrementalDifference {
     var survives: Bool { before != nil && after != nil }
   }
 
-  /// One of the touched as one of the lists has it.
+  /// The place of a touched id in one of the lists.
   private struct Place {
     let position: Int
     let index: Int
@@ -67,7 +67,7 @@ struct IncrementalDifference {
   private let touched: TouchedAssets
 
   private var all: [Touched] = []
-  /// Ascending by position, what is in the list before, and after.
+  /// The places in the list before, and after, ascending by position.
   private var placesBefore: [Place] = []
   private var placesAfter: [Place] = []
 
@@ -79,15 +79,15 @@ struct IncrementalDifference {
     self.touched = touched
   }
 
-  /// How many of the untouched are in each list, and in both.
+  /// How many untouched ids are in each list, and in both.
   private var untouchedBefore: Int { countBefore - placesBefore.count }
   private var untouchedAfter: Int { countAfter - placesAfter.count }
   private var untouched: Int { min(untouchedBefore, untouchedAfter) }
 
-  /// Without a limit, none of the untouched can come or go.
+  /// Without a limit, no untouched id can come or go.
   var keepsTheUntouched: Bool { untouchedBefore == untouchedAfter }
 
-  /// Takes in touched ids, each once.
+  /// Adds touched ids. Each id may be added once only.
   mutating func place(_ ids: some Sequence<Int64>) {
     for id in ids {
       let inBefore = before.position(of: id).flatMap { $0 < countBefore ? $0 : nil }
@@ -130,7 +130,8 @@ struct IncrementalDifference {
     return positions.details(countBefore: countBefore, countAfter: countAfter)
   }
 
-  /// What is in one list only: touched ids that don't survive, and of the untouched those beyond what both lists hold.
+  /// The positions that are in one list only: touched ids that do not survive, and the untouched ids beyond those that
+  /// both lists hold.
   private func lone(in places: [Place], of count: Int) -> IndexRangeBuilder {
     var lone = IndexRangeBuilder()
     var gap = untouched
@@ -147,7 +148,7 @@ struct IncrementalDifference {
     return lone
   }
 
-  /// Of the touched survivors, those that are in another gap; of those in one gap, all but a longest run in order.
+  /// The moves of touched survivors that are in another gap. Within one gap, all but a longest run in order move too.
   private func moves() -> [Move] {
     let untouched = untouched
     func mayStay(_ asset: Touched) -> Bool {
@@ -160,7 +161,7 @@ struct IncrementalDifference {
       rank += 1
     }
     let staying = placesAfter.filter { rankOf[$0.index] >= 0 }
-    // Gaps are in the same order in both lists, so that one subsequence over all is the longest of each.
+    // Gaps have the same order in both lists, so one subsequence over all gaps is the longest of each gap.
     let kept = LongestKeptOrder.kept(
       ranks: staying.map { rankOf[$0.index] }, prefers: staying.map { !all[$0.index].isChanged })
     var next = 0

@@ -9,7 +9,7 @@ public struct IndexRange: Codable, Hashable, Sendable {
   }
 }
 
-/// One asset that changed its place relative to those that stayed in order.
+/// One asset that changed its place relative to the assets that kept their order.
 public struct Move: Codable, Hashable, Sendable {
   public var fromBefore: Int
   public var toAfter: Int
@@ -20,20 +20,21 @@ public struct Move: Codable, Hashable, Sendable {
   }
 }
 
-/// What turns one list of assets into a later one. A name says which list its positions are in.
+/// The changes that turn one list of assets into a later one. The name of a property says which list its positions
+/// belong to.
 public struct FetchResultChangeDetails: Codable, Hashable, Sendable {
   public var countBefore: Int
   public var countAfter: Int
   public var removedBefore: [IndexRange]
-  /// Those of the removed that left the library, not only this list.
+  /// The positions in `removedBefore` whose assets left the library, not only this list.
   public var deletedBefore: [IndexRange]
   public var insertedAfter: [IndexRange]
-  /// Parallel to `insertedAfter`.
+  /// The ids at the positions of `insertedAfter`, in the same order.
   public var insertedIDs: [Int64]
   /// The same assets as `changedAfter`, in the order of the list before.
   public var changedBefore: [IndexRange]
   public var changedAfter: [IndexRange]
-  /// Over all the changed assets, named as ``/PhotoModel/ChangedFields`` does.
+  /// The changed fields of all changed assets together, named as in ``/PhotoModel/ChangedFields``.
   public var changedFields: [String]
   /// Ascending by `toAfter`.
   public var moves: [Move]

@@ -1,13 +1,13 @@
-/// Collects ascending positions into the ranges of the wire: ascending, never touching.
+/// Collects ascending positions into ranges as they are on the wire: ascending and never touching.
 package struct IndexRangeBuilder {
   package private(set) var ranges: [IndexRange] = []
 
   package init() {}
 
-  /// Takes a position above all before it.
+  /// Adds a position above all that were added before.
   package mutating func append(_ position: Int) { append(IndexRange(start: position, count: 1)) }
 
-  /// Takes a range that starts at or after the end of all before it.
+  /// Adds a range that starts at or after the end of all that were added before.
   package mutating func append(_ range: IndexRange) {
     if let last = ranges.indices.last, ranges[last].start + ranges[last].count == range.start {
       ranges[last].count += range.count
@@ -30,7 +30,8 @@ extension [IndexRange] {
   /// Every position, ascending.
   package var positions: [Int] { flatMap { $0.start..<$0.start + $0.count } }
 
-  /// Ascending, not empty, never touching, and within a list of `count` elements; safe for numbers that came from anywhere.
+  /// Whether the ranges are ascending, not empty, never touching, and within a list of `count` elements. It is safe for
+  /// any numbers.
   package func isWellFormed(within count: Int) -> Bool {
     var end = -1
     for range in self {
@@ -41,7 +42,7 @@ extension [IndexRange] {
     return true
   }
 
-  /// Both together; `nil` if they share a position. Both must be well formed.
+  /// The union of both, or `nil` if they share a position. Both must be well formed.
   /// - Complexity: O(n) in the number of ranges.
   package func disjointUnion(with other: [IndexRange]) -> [IndexRange]? {
     var builder = IndexRangeBuilder()

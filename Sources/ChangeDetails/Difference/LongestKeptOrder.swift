@@ -1,18 +1,19 @@
 import PhotoModel
 
-/// Which survivors of a list keep their relative order while the others move: K of the definition.
+/// Chooses the survivors of a list that keep their relative order while the others move: K of the definition.
 ///
 /// Given a permutation, it finds a longest increasing subsequence and, among the longest, one with the most preferred
 /// elements. The choice depends on the arguments alone.
 enum LongestKeptOrder {
   /// - Parameters:
-  ///   - ranks: a permutation of 0..<n: for each survivor in the order after, its place among them before.
-  ///   - prefers: by index in `ranks`: those that should rather stay (the untouched), so that the edited photo is what moves.
-  /// - Returns: by index in `ranks`: whether it stays.
-  /// - Complexity: O(n log n), O(n) where nothing moves.
+  ///   - ranks: a permutation of 0..<n. For each survivor in the order after, its rank among the survivors before.
+  ///   - prefers: by index in `ranks`, whether the element should rather stay. The untouched are preferred, so that the
+  ///     edited photo is the one that moves.
+  /// - Returns: by index in `ranks`, whether the element stays.
+  /// - Complexity: O(n log n), or O(n) if nothing moves.
   ///
-  /// Every longest subsequence holds the elements of the fixed ends, where `ranks[i] == i`: they are below, or above, all
-  /// others in both orders. So the ends are set aside, and what is chosen between them is chosen as if they were there.
+  /// Every longest subsequence holds the elements of the fixed ends, where `ranks[i] == i`: they are below, or above,
+  /// all others in both orders. So the ends are set aside, and the choice between them is the same as with them.
   static func kept(ranks: [Int32], prefers: [Bool]) -> [Bool] {
     var kept = [Bool](repeating: true, count: ranks.count)
     var low = 0
@@ -25,7 +26,7 @@ enum LongestKeptOrder {
     return kept
   }
 
-  /// The indexes of the chosen subsequence, last first.
+  /// The indexes of the chosen subsequence in reverse order.
   static func chain(ranks: ArraySlice<Int32>, prefers: ArraySlice<Bool>) -> [Int] {
     let levels = Levels(ranks)
     var choice = Choice(ranks: ranks, prefers: prefers)
@@ -37,12 +38,13 @@ enum LongestKeptOrder {
     return choice.chain(endingIn: levels[levels.count - 1])
   }
 
-  /// The elements by level, the length of the longest increasing subsequence that ends in them (patience sorting).
+  /// The elements by level. The level of an element is the length of the longest increasing subsequence that ends in it
+  /// (patience sorting).
   ///
   /// The j-th element of a longest subsequence is always of level j. Within a level, elements in ascending index
   /// have descending ranks.
   private struct Levels {
-    /// Indexes, level after level, ascending in each.
+    /// The indexes of all levels, one level after the other, ascending in each.
     private var order: [Int]
     private var starts: [Int]
 
@@ -52,7 +54,7 @@ enum LongestKeptOrder {
       levelOf.reserveCapacity(ranks.count)
       var steps = BudgetedSteps()
       for rank in ranks {
-        // Without budget nobody uses the result. The levels are right for the part that was read.
+        // After the budget is spent, the result is discarded. The levels are right for the part that was read.
         guard steps.mayTake(16) else { break }
         var low = 0
         var high = smallestEnd.count
@@ -80,15 +82,16 @@ enum LongestKeptOrder {
     subscript(level: Int) -> ArraySlice<Int> { order[starts[level]..<starts[level + 1]] }
   }
 
-  /// For each element the subsequence that ends in it, is as long as its level, and has the most preferred elements.
+  /// For each element, the best subsequence that ends in it: one as long as the element's level, with the most
+  /// preferred elements.
   private struct Choice {
     private let ranks: ArraySlice<Int32>
     private let prefers: ArraySlice<Bool>
-    /// Preferred elements in the best subsequence that ends here, by index less `startIndex`.
+    /// The number of preferred elements in the best subsequence that ends here, by index less `startIndex`.
     private var best: [Int32]
-    /// The element before in that subsequence, −1 at the first level.
+    /// The previous element in that subsequence, −1 at the first level.
     private var previous: [Int32]
-    /// Candidates of the level before, best descending: the maximum of a sliding window is its first.
+    /// Candidates of the previous level, best descending. The maximum of a sliding window is its first element.
     private var window: [Int] = []
 
     init(ranks: ArraySlice<Int32>, prefers: ArraySlice<Bool>) {
@@ -98,8 +101,8 @@ enum LongestKeptOrder {
       previous = [Int32](repeating: -1, count: ranks.count)
     }
 
-    /// The elements that can stand before `index` are those of the level before that have a smaller index and a
-    /// smaller rank. Both ends of that run only go forward while `index` does, so a level costs O(its size).
+    /// An element of the previous level can precede `index` if its index and its rank are smaller. Both ends of that
+    /// run only advance while `index` does, so a level costs O(its size).
     mutating func extend(_ level: ArraySlice<Int>, after before: ArraySlice<Int>) {
       let base = ranks.startIndex
       var entering = before.startIndex
@@ -125,7 +128,7 @@ enum LongestKeptOrder {
     func chain(endingIn lastLevel: ArraySlice<Int>) -> [Int] {
       let base = ranks.startIndex
       guard var index = lastLevel.first else { return [] }
-      // Of equals the last, as in `extend`: an end that is set aside must not change the choice.
+      // Among equals, the last one is taken, as in `extend`. An end that is set aside must not change the choice.
       for candidate in lastLevel where best[candidate - base] >= best[index - base] { index = candidate }
       var chain = [index]
       while previous[index - base] >= 0 {

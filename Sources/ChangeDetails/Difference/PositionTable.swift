@@ -2,13 +2,13 @@
 ///
 /// It exists because a `Dictionary` of 100,000 ids costs more than all the rest of a difference. It has two forms:
 /// 1. If the ids lie close together, as those of a whole library do, each id has a slot of its own.
-/// 2. Else it is a hash table with open addressing and linear probing.
+/// 2. Otherwise, it is a hash table with open addressing and linear probing.
 ///
 /// A client chooses the ids of `sinceIDs`. The hash therefore has a secret of this process: without it, ids that share one
 /// slot are easy to find, and a list of them would take quadratic time.
 struct PositionTable {
   private let ids: [Int64]
-  /// Positions in `ids`, −1 where free.
+  /// Positions in `ids`, or −1 for a free slot.
   private var slots: [Int32]
   private let form: Form
 
@@ -22,7 +22,7 @@ struct PositionTable {
 
   typealias Secret = (mask: UInt64, factor: UInt64)
 
-  /// - Parameter secret: that of this process; a test gives others.
+  /// - Parameter secret: the secret of this process. Tests pass others.
   /// - Precondition: no id is there twice.
   /// - Complexity: O(n); 8 to 16 bytes an id beside the ids themselves, or less if the ids lie close together.
   init(of ids: [Int64], secret: Secret = Self.processSecret) {
@@ -58,8 +58,8 @@ struct PositionTable {
     }
   }
 
-  /// The smallest id, and how many numbers there are from it to the largest; nil if there is no id, or are too many numbers
-  /// to count.
+  /// The smallest id, and how many numbers there are from it to the largest. The result is nil if there is no id, or if
+  /// the numbers are too many to count.
   private static func span(of ids: [Int64]) -> (first: Int64, count: Int)? {
     guard var first = ids.first, var last = ids.first else { return nil }
     for id in ids {
@@ -91,7 +91,7 @@ struct PositionTable {
     }
   }
 
-  /// How many slots are looked at to find every id once: at half load about 1.5 for each.
+  /// How many slots a search for every id visits, in all. At half load it is about 1.5 for each id.
   var probeCount: Int {
     guard case .hashed(let shift, let secret) = form else { return ids.count }
     let mask = slots.count - 1

@@ -1,11 +1,13 @@
 import PhotoModel
 
-/// The assets that commits touched: C of the definition, with what kind of fields, and those that left the library.
+/// The assets that commits touched (C of the definition) with the kinds of their fields, and the assets that left the
+/// library.
 package struct TouchedAssets: Hashable, Sendable {
-  /// Also those that a later commit touched back, or deleted.
+  /// Includes assets that a later commit changed back or deleted.
   package var fields: [Int64: ChangedFields]
   package var deleted: Set<Int64>
-  /// Those that something touched together, as a drive that is unplugged: too many to be named one by one.
+  /// Assets that one event touched together, for example the unplugging of a drive. They are too many to be listed one
+  /// by one.
   package private(set) var groups: [Group] = []
 
   package struct Group: Hashable, Sendable {
@@ -20,19 +22,19 @@ package struct TouchedAssets: Hashable, Sendable {
 
   package var isEmpty: Bool { fields.isEmpty && deleted.isEmpty && groups.isEmpty }
 
-  /// What was touched of an asset; `nil`: it was not touched.
+  /// The touched fields of an asset, or `nil` if it was not touched.
   package func fields(of id: Int64) -> ChangedFields? {
     var all = fields[id]
     for group in groups where group.ids.contains(id) { all = (all ?? []).union(group.fields) }
     return all
   }
 
-  /// Takes in assets that were touched together.
+  /// Adds assets that were touched together.
   package mutating func insert(_ ids: IDSet, _ fields: ChangedFields) {
     if !ids.isEmpty { groups.append(Group(ids: ids, fields: fields)) }
   }
 
-  /// Takes in what a later commit touched.
+  /// Adds the assets that a later commit touched.
   package mutating func merge(_ later: TouchedAssets) {
     fields.merge(later.fields) { $0.union($1) }
     deleted.formUnion(later.deleted)
@@ -40,12 +42,12 @@ package struct TouchedAssets: Hashable, Sendable {
   }
 }
 
-/// A set of ids as one bit each, from the smallest to the largest that it has: ids are the daemon's own and dense, so that
-/// a million of them take 125 kB.
+/// A set of ids, as one bit for each number from its smallest to its largest id. photod assigns the ids densely, so a
+/// million of them take 125 kB.
 package struct IDSet: Hashable, Sendable {
-  /// Those before and after have no bits.
+  /// Ids before the first word and after the last are not in the set.
   private var words: [UInt64] = []
-  /// The number of the first word: 64 ids each.
+  /// The number of the first word. A word holds 64 ids.
   private var first: Int64 = 0
 
   package init() {}
@@ -62,13 +64,13 @@ package struct IDSet: Hashable, Sendable {
   }
 
   /// - Precondition: ids are not negative.
-  /// - Complexity: amortized O(1) where they ascend, as those of a directory do by and large.
+  /// - Complexity: amortized O(1) if ids ascend, as those of a directory mostly do.
   package mutating func insert(_ id: Int64) {
     precondition(id >= 0, "id \(id) is negative")
     let word = id >> 6
     if words.isEmpty { first = word }
     if word < first {
-      // Twice as many as needed: ids that descend don't move everything each time.
+      // Reserves twice the space that is needed, so that descending ids do not move everything each time.
       let new = max(0, min(word, first - Int64(words.count)))
       words.insert(contentsOf: repeatElement(0, count: Int(first - new)), at: 0)
       first = new

@@ -1,12 +1,12 @@
 /// A number by which two programs prove that they hold the same list of ids in the same order.
 ///
-/// h = 0, then for each id: h = (h · 1099511628211 + id) mod (2⁶¹ − 1). Two parts join,
-/// h(X Y) = h(X) · m^|Y| + h(Y), so that a long list keeps one digest a block and a change costs a block, not the list.
-/// It guards against mistakes, not against an adversary.
+/// h = 0, then for each id: h = (h · 1099511628211 + id) mod (2⁶¹ − 1). Two parts join: h(X Y) = h(X) · m^|Y| + h(Y). A
+/// long list therefore keeps one digest for each block, and a change costs a block, not the list. The digest guards
+/// against mistakes, not against an adversary.
 public struct ListDigest: Hashable, Sendable {
   /// 2⁶¹ − 1, a Mersenne prime: a remainder is two shifts and an addition.
   static let modulus: UInt64 = (1 << 61) - 1
-  /// The prime of FNV-1a, as the contract has it.
+  /// The prime of FNV-1a. The contract specifies it.
   static let multiplier: UInt64 = 1_099_511_628_211
 
   /// h, below 2⁶¹ − 1.
@@ -14,7 +14,7 @@ public struct ListDigest: Hashable, Sendable {
   /// How many ids it covers.
   public private(set) var count: Int
 
-  /// Of the empty list.
+  /// Creates the digest of the empty list.
   public init() {
     value = 0
     count = 0
@@ -33,7 +33,7 @@ public struct ListDigest: Hashable, Sendable {
     count += 1
   }
 
-  /// Of the list that is `self` followed by `other`.
+  /// The digest of the list that is `self` followed by `other`.
   /// - Complexity: O(log n) in the count of `other`.
   public func joined(with other: ListDigest) -> ListDigest {
     var joined = self
@@ -42,7 +42,7 @@ public struct ListDigest: Hashable, Sendable {
     return joined
   }
 
-  /// Of a list that is kept in blocks, from what they make together.
+  /// Creates the digest of a list that is kept in blocks, from their joined digest.
   init(value: UInt64, count: Int) {
     self.value = value
     self.count = count
@@ -62,7 +62,7 @@ public struct ListDigest: Hashable, Sendable {
 
   static func product(_ a: UInt64, _ b: UInt64) -> UInt64 {
     let full = a.multipliedFullWidth(by: b)
-    // 2⁶¹ is 1 here: the bits above the 61st are added to those below.
+    // 2⁶¹ is congruent to 1: the bits above the 61st are added to the lower ones.
     let folded = (full.low & modulus) + (full.low >> 61 | full.high << 3)
     return folded >= modulus ? folded - modulus : folded
   }
@@ -79,7 +79,7 @@ public struct ListDigest: Hashable, Sendable {
 }
 
 extension ListDigest: CustomStringConvertible {
-  /// As on the wire: 16 lower-case hexadecimal digits. `[1, 2, 3]` gives `00036800000ae692`.
+  /// The digest as on the wire: 16 lower-case hexadecimal digits. `[1, 2, 3]` gives `00036800000ae692`.
   public var description: String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits

@@ -1,8 +1,8 @@
 extension OrderedIDs {
-  /// - Parameter position: where it shall stand: from 0 to `count`. See ``position(forKey:id:ascending:)``.
-  /// - Precondition: the id isn't in the list, nor negative, and the key is not below that of the entry before, nor above
-  ///   that of the one after.
-  /// - Complexity: O(log n); a full leaf is split, and then the ids of one half are told so.
+  /// - Parameter position: the position of the new entry, from 0 to `count`. See ``position(forKey:id:ascending:)``.
+  /// - Precondition: the id is not in the list and not negative. The key is not below that of the entry before, nor
+  ///   above that of the entry after.
+  /// - Complexity: O(log n). A full leaf is split, and then the map of ids is updated for one half.
   package mutating func insert(_ id: Int64, key: UInt64, at position: Int) {
     precondition(position >= 0 && position <= count, "a position of \(position) in a list of \(count)")
     precondition(!contains(id), "id \(id) is in the list already")
@@ -12,8 +12,8 @@ extension OrderedIDs {
     root = Subtree(node)
   }
 
-  /// - Returns: where it stood, `nil` if it wasn't in the list.
-  /// - Complexity: O(log n); a leaf that gets small is filled up from its neighbour, or joined with it.
+  /// - Returns: the former position, or `nil` if the id was not in the list.
+  /// - Complexity: O(log n). A leaf that becomes small is filled up from its neighbour, or joined with it.
   @discardableResult
   package mutating func remove(_ id: Int64) -> Int? {
     guard let position = position(of: id) else { return nil }
@@ -27,7 +27,8 @@ extension OrderedIDs {
     return position
   }
 
-  /// Mends a child that has got too small with a neighbour: joins them if little is in both, or else evens them out.
+  /// Repairs a child that has become too small with the help of a neighbour. It joins both if they hold little, or else
+  /// evens them out.
   static func mend(_ children: inout [Subtree], _ small: Int, _ shape: Shape, _ numbering: inout Numbering) {
     let isLeaf = children[small].node.isLeaf
     guard children.count > 1, children[small].node.size < shape.least(isLeaf: isLeaf) else { return }
@@ -35,7 +36,7 @@ extension OrderedIDs {
     let right = left + 1
     let sum = children[left].node.size + children[right].node.size
     children[left].makeUnique(shape)
-    // Not up to the brim: the next insertion would split it again.
+    // A joined node is not filled to its capacity, because the next insertion would split it again.
     if sum <= shape.capacity(isLeaf: isLeaf) * 3 / 4 {
       children[left].append(contentsOf: children[right].node, shape, &numbering)
       numbering.release(children[right].number)
@@ -62,7 +63,7 @@ extension OrderedIDs.Subtree {
   typealias Shape = OrderedIDs.Shape
   typealias Numbering = OrderedIDs.Numbering
 
-  /// - Returns: what is to stand after this subtree, if it had to be split.
+  /// - Returns: the subtree that follows this one, if it had to be split.
   mutating func insert(
     _ id: Int64, key: UInt64, at position: Int, _ shape: Shape, _ numbering: inout Numbering
   ) -> OrderedIDs.Subtree? {
@@ -102,7 +103,8 @@ extension OrderedIDs.Subtree {
     refresh()
   }
 
-  /// In halves, but for what grows at an end, as a list by date does: there the side that won't grow gets more.
+  /// Splits the node into halves. If the insertion was at an end, as in a list by date, the side that will not grow
+  /// gets more.
   private mutating func split(insertedAt index: Int, _ shape: Shape, _ numbering: inout Numbering) -> OrderedIDs.Subtree
   {
     let size = node.size
@@ -115,7 +117,8 @@ extension OrderedIDs.Subtree {
     return subtree
   }
 
-  /// Cuts off the end of a node that is this tree's alone. It stays without a number: what it holds goes elsewhere.
+  /// Cuts off the end of a node that belongs to this tree alone. The result has no number, because its content goes
+  /// into other nodes.
   fileprivate mutating func takeEnd(from cut: Int) -> Node {
     if node.isLeaf {
       let end = Node(number: 0, ids: Array(node.ids[cut...]), keys: Array(node.keys[cut...]))
@@ -128,7 +131,7 @@ extension OrderedIDs.Subtree {
     return end
   }
 
-  /// Takes over what another node holds, and says so in the maps.
+  /// Appends the content of another node, and updates the maps.
   fileprivate mutating func append(contentsOf other: Node, _ shape: Shape, _ numbering: inout Numbering) {
     node.reserve(isLeaf: other.isLeaf, shape)
     node.ids.append(contentsOf: other.ids)
@@ -147,7 +150,7 @@ extension OrderedIDs.Subtree {
     for child in other.children { numbering.parentOf[Int64(child.number)] = number }
   }
 
-  /// Keeps only what was cut off before; the maps know it here already.
+  /// Keeps only the part that was cut off before. The maps already say that it is in this node.
   fileprivate mutating func replaceContent(with rest: Node, _ shape: Shape) {
     node = Node(number: number, ids: rest.ids, keys: rest.keys, children: rest.children)
     node.reserve(isLeaf: rest.isLeaf, shape)

@@ -1,5 +1,6 @@
 extension OrderedIDs {
-  /// How many entries a leaf and how many children an inner node may have. Tests take small ones, to see every split.
+  /// How many entries a leaf and how many children an inner node may have. Tests use small numbers, so that every kind
+  /// of split happens.
   struct Shape: Hashable, Sendable {
     var leaf: Int
     var inner: Int
@@ -7,15 +8,15 @@ extension OrderedIDs {
     static let usual = Shape(leaf: 256, inner: 64)
 
     func capacity(isLeaf: Bool) -> Int { isLeaf ? leaf : inner }
-    /// What has less is mended with its neighbour; only the root may have less.
+    /// A node with less is repaired with its neighbour. Only the root may have less.
     func least(isLeaf: Bool) -> Int { Swift.max(1, capacity(isLeaf: isLeaf) / 4) }
   }
 
-  /// A leaf, or an inner node. What one tree alone refers to is changed in place.
+  /// A leaf, or an inner node. A node is changed in place if only one tree refers to it.
   final class Node {
-    /// The same in every copy, so that what other nodes do doesn't change the maps that lead here.
+    /// The same in every copy, so that copying a node does not change the entries of other nodes in the maps.
     let number: UInt32
-    /// Empty in an inner node, as `keys` is.
+    /// Empty in an inner node, as is `keys`.
     var ids: [Int64]
     var keys: [UInt64]
     /// Empty in a leaf.
@@ -29,10 +30,11 @@ extension OrderedIDs {
     }
 
     var isLeaf: Bool { children.isEmpty }
-    /// Of entries or of children.
+    /// The number of entries of a leaf, or of children of an inner node.
     var size: Int { isLeaf ? ids.count : children.count }
 
-    /// With room for another entry: an array that is copied because it is shared has none, and would double to get it.
+    /// Copies the node with room for another entry. An array that is copied because it is shared has no room, and its
+    /// next growth would double it.
     func copy(_ shape: Shape) -> Node {
       let copy = Node(number: number)
       copy.reserve(isLeaf: isLeaf, shape)
@@ -42,7 +44,7 @@ extension OrderedIDs {
       return copy
     }
 
-    /// One more than may stay, for the moment before a split.
+    /// Reserves one more than may stay, for the moment before a split.
     func reserve(isLeaf: Bool, _ shape: Shape) {
       if isLeaf {
         ids.reserveCapacity(shape.leaf + 1)
@@ -63,7 +65,7 @@ extension OrderedIDs {
       return (index, offset)
     }
 
-    /// The child where an entry may be inserted at a position: of two at whose border it is, the first.
+    /// The child into which an entry can be inserted at a position. At the border of two children, it is the first.
     func child(taking position: Int) -> (index: Int, offset: Int) {
       var offset = position
       var index = 0
@@ -75,13 +77,13 @@ extension OrderedIDs {
     }
   }
 
-  /// A node with what its parent must know of all that is below it.
+  /// A node, with the facts about everything below it that its parent needs.
   struct Subtree: Sendable {
     var node: Node
     private var entries: Int32
     let number: UInt32
     private(set) var part: DigestPart
-    /// Of its first entry; 0 while there is none.
+    /// The key of its first entry, 0 while there is none.
     private(set) var firstKey: UInt64
     private(set) var firstID: Int64
 
@@ -97,7 +99,7 @@ extension OrderedIDs {
 
     var count: Int { Int(entries) }
 
-    /// To be called after every change of the node.
+    /// Must be called after every change of the node.
     mutating func refresh() {
       if node.isLeaf {
         entries = Int32(node.ids.count)
@@ -118,19 +120,19 @@ extension OrderedIDs {
       }
     }
 
-    /// A node that is only this tree's.
+    /// Ensures that only this tree refers to the node.
     mutating func makeUnique(_ shape: Shape) {
       if !isKnownUniquelyReferenced(&node) { node = node.copy(shape) }
     }
   }
 
-  /// What leads from an id to its leaf, and from a node to the one above.
+  /// The maps that lead from an id to its leaf, and from a node to its parent.
   struct Numbering: Sendable {
-    /// By id; 0 for ids that are not in the list.
+    /// The number of the leaf by id; 0 for ids that are not in the list.
     var leafOf = PagedNumbers()
-    /// By number; 0 for the root.
+    /// The number of the parent by the node's number; 0 for the root.
     var parentOf = PagedNumbers()
-    /// Of nodes that are no more, so that the numbers stay as small as the tree is.
+    /// The numbers of removed nodes. They are used again, so that the numbers stay as small as the tree.
     private var free: [UInt32] = []
     private var last: UInt32 = 0
 

@@ -2,7 +2,7 @@ extension OrderedIDs: RandomAccessCollection {
   package var startIndex: Int { 0 }
   package var endIndex: Int { count }
 
-  /// - Complexity: O(log n). A run of positions is read faster with an iterator or ``ids(in:)``.
+  /// - Complexity: O(log n). For a run of positions, an iterator or ``ids(in:)`` is faster.
   package subscript(position: Int) -> Int64 {
     let (leaf, offset) = leaf(holding: position)
     return leaf.ids[offset]
@@ -46,7 +46,7 @@ extension OrderedIDs: RandomAccessCollection {
     private let list: OrderedIDs
     private var leaf: [Int64] = []
     private var offset = 0
-    /// Of what follows the leaf.
+    /// The position after the current leaf.
     private var position: Int
 
     fileprivate init(_ list: OrderedIDs) {
@@ -72,20 +72,20 @@ extension OrderedIDs: RandomAccessCollection {
 // MARK: - By key
 
 extension OrderedIDs {
-  /// The positions of all entries with a key; where there is none, the empty range at the place of one.
+  /// The positions of all entries with a key. If there are none, the empty range where such an entry belongs.
   /// - Complexity: O(log n)
   package func positions(forKey key: UInt64) -> Range<Int> {
     partition(Cut(key: key, side: .start))..<partition(Cut(key: key, side: .end))
   }
 
-  /// Where an entry stands, or would, in a list whose entries of one key are in the order of their ids.
-  /// - Parameter ascending: whether the smaller of two ids stands first.
+  /// The position where an entry is, or would be inserted, in a list that orders the entries of one key by id.
+  /// - Parameter ascending: whether the smaller of two ids comes first.
   /// - Complexity: O(log n)
   package func position(forKey key: UInt64, id: Int64, ascending: Bool) -> Int {
     partition(Cut(key: key, side: ascending ? .ascending(id) : .descending(id)))
   }
 
-  /// A place between two entries: all that stand before it are at the start of the list.
+  /// A place between two entries. All entries before it are at the start of the list.
   private struct Cut {
     enum Side {
       case start, end
@@ -107,12 +107,12 @@ extension OrderedIDs {
     }
   }
 
-  /// How many entries stand before a cut.
+  /// How many entries precede a cut.
   private func partition(_ cut: Cut) -> Int {
     var node = root.node
     var start = 0
     while !node.isLeaf {
-      // The last child whose first entry stands before the cut: the cut is in it, or at its end.
+      // Finds the last child whose first entry precedes the cut. The cut is in it, or at its end.
       var (low, high) = (1, node.children.count)
       while low < high {
         let middle = (low + high) / 2
@@ -137,12 +137,12 @@ extension OrderedIDs {
 // MARK: - Digest and memory
 
 extension OrderedIDs {
-  /// Of the whole list.
+  /// The digest of the whole list.
   /// - Complexity: O(1)
   package var digest: ListDigest { root.part.digest(count: count) }
 
-  /// Of the first entries, as a fetch with a limit publishes them.
-  /// - Parameter length: from 0; beyond the count it is the whole list.
+  /// The digest of the first entries, as a fetch with a limit publishes them.
+  /// - Parameter length: at least 0. If it exceeds the count, the digest is that of the whole list.
   /// - Complexity: O(log n)
   package func digest(ofFirst length: Int) -> ListDigest {
     guard length < count else { return digest }
@@ -160,11 +160,11 @@ extension OrderedIDs {
     return part.digest(count: length)
   }
 
-  /// About how much memory the list needs, in bytes, with all that it shares with others.
+  /// About how much memory the list needs, in bytes, including the parts that it shares with other lists.
   /// - Complexity: O(n), 5 nodes a thousand entries.
   package var byteCount: Int { byteCount(besides: []) }
 
-  /// The same without what it shares with any of these.
+  /// The same, without the parts that it shares with any of these lists.
   package func byteCount(besides others: [OrderedIDs]) -> Int {
     var shared: Set<ObjectIdentifier> = []
     for other in others { other.visit { shared.insert($0.0).inserted } }
@@ -184,7 +184,7 @@ extension OrderedIDs {
   }
 
   private static func visit(_ node: Node, _ body: ((ObjectIdentifier, Int)) -> Bool) {
-    // Beside the elements: the object, and the headers of its arrays.
+    // The size of the object and of its arrays' headers, beside the elements.
     let bytes =
       48 + (node.isLeaf ? 80 : 40) + (node.ids.capacity + node.keys.capacity) * 8
       + node.children.capacity * MemoryLayout<Subtree>.stride

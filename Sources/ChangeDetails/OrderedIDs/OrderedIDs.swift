@@ -1,15 +1,15 @@
 /// The list of one fetch, kept in order while photos come, go and change: a counted B+ tree with cheap copies.
 ///
-/// Each entry is an id, once in a list, and a key: an approximation of what the fetch sorts by that keeps its order
-/// (key(x) < key(y) only if x stands before y; whoever inserts settles ties by the position it gives). From a position to
-/// the id, from an id to its position, and the ``ListDigest`` of any prefix are O(log n).
+/// Each entry is an id, which is in a list once only, and a key. The key approximates the fetch's sort order: key(x) <
+/// key(y) only if x precedes y. The caller that inserts an entry settles ties by the position that it passes. A lookup
+/// from a position to the id, from an id to its position, and of the ``ListDigest`` of any prefix is O(log n).
 ///
-/// A copy is O(1), and a change of one costs a path from the root, some 10 kB at most, not the list. So a list that was
-/// sent to a client is kept as it was, at the price of what changed since.
+/// A copy is O(1). A change to a copy costs a path from the root, at most some 10 kB, not the list. A list that was
+/// sent to a client can therefore be kept, and it costs only the changes since.
 ///
-/// The ids are in leaves of up to 256, with the counts and digests of all below in the nodes above. Nodes have numbers that
-/// survive copying; two ``PagedNumbers`` beside the tree lead from an id to the number of its leaf and from a node to its
-/// parent, which is a path from the root in whichever snapshot they belong to.
+/// The ids are in leaves of up to 256. The nodes above hold the counts and digests of everything below. Nodes have
+/// numbers that survive copying. Two ``PagedNumbers`` beside the tree lead from an id to the number of its leaf, and
+/// from a node to its parent. They give a path from the root in the snapshot to which they belong.
 package struct OrderedIDs: Sendable {
   let shape: Shape
   var root: Subtree
@@ -28,11 +28,11 @@ package struct OrderedIDs: Sendable {
   /// - Parameters:
   ///   - ids: in the order of the list.
   ///   - keys: of the same entries, never descending.
-  /// - Precondition: no id is there twice, and none is negative.
-  /// - Complexity: O(n); about 21 bytes an entry.
+  /// - Precondition: no id is in the list twice, and none is negative.
+  /// - Complexity: O(n); about 21 bytes for each entry.
   package init(ids: [Int64], keys: [UInt64]) { self.init(ids: ids, keys: keys, shape: .usual) }
 
-  /// A list whose places nothing but the caller knows, as those of an album in its own order. All keys are 0.
+  /// A list in an order that only the caller knows, such as the user's own order of an album. All keys are 0.
   package init(ids: [Int64]) { self.init(ids: ids, keys: [UInt64](repeating: 0, count: ids.count), shape: .usual) }
 
   init(ids: [Int64], keys: [UInt64], shape: Shape) {
@@ -49,7 +49,7 @@ package struct OrderedIDs: Sendable {
   /// - Complexity: O(log n), with the steps of a radix tree.
   package func contains(_ id: Int64) -> Bool { numbering.leafOf[id] != 0 }
 
-  /// Where an id stands, `nil` if it isn't in the list.
+  /// The position of an id, or `nil` if it is not in the list.
   /// - Complexity: O(log n)
   package func position(of id: Int64) -> Int? {
     let leaf = numbering.leafOf[id]
@@ -59,7 +59,7 @@ package struct OrderedIDs: Sendable {
     return start + index
   }
 
-  /// The node of a number, and the position of its first entry.
+  /// The node with a number, and the position of its first entry.
   private func node(_ number: UInt32) -> (node: Node, start: Int) {
     if number == root.number { return (root.node, 0) }
     let (parent, start) = node(numbering.parentOf[Int64(number)])
@@ -73,7 +73,7 @@ package struct OrderedIDs: Sendable {
     }
   }
 
-  /// Whether both are the same tree, and so the same list. Lists that are equal need not be.
+  /// Whether both are the same tree, and so the same list. Equal lists may be different trees.
   /// - Complexity: O(1)
   package func isIdentical(to other: OrderedIDs) -> Bool { root.node === other.root.node }
 
@@ -82,7 +82,7 @@ package struct OrderedIDs: Sendable {
   private static func leaves(
     _ ids: [Int64], _ keys: [UInt64], _ shape: Shape, _ numbering: inout Numbering
   ) -> [Subtree] {
-    // About 85 %: the next insertions need no split.
+    // Leaves are filled to about 85 %, so that the next insertions need no split.
     let usual = (shape.leaf * 7 + 7) / 8
     var leaves: [Subtree] = []
     leaves.reserveCapacity(ids.count / usual + 1)
@@ -98,7 +98,8 @@ package struct OrderedIDs: Sendable {
 
   private static func leafOf(_ leaves: [Subtree], count: Int) -> PagedNumbers {
     let largest = leaves.reduce(0) { Swift.max($0, $1.node.ids.max() ?? 0) }
-    // As a rule ids are dense; then one array that takes them in any order is made first, and its pages from it.
+    // Ids are usually dense. Then one array, which takes ids in any order, is filled first, and the pages are made from
+    // it.
     let isDense = largest < Int64(count) * 4 + 1_000
     var dense = [UInt32](repeating: 0, count: isDense ? Int(largest) + 1 : 0)
     var sparse = PagedNumbers()

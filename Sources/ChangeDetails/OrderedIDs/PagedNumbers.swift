@@ -1,11 +1,12 @@
-/// A sparse array of numbers with cheap copies: a radix tree whose pages are there only where a number is not 0.
+/// A sparse array of numbers with cheap copies. It is a radix tree that has a page only if the page contains a number
+/// other than 0.
 ///
-/// A copy shares every page; a change copies the few pages on its way that are shared (1 kB and some 0.5 kB each), and none
-/// that are not. Dense indexes, as the rowids of a table are, cost about 4.4 bytes each.
+/// A copy shares every page. A change copies only the shared pages on its path (one of 1 kB, the others some 0.5 kB
+/// each). Dense indexes, such as the rowids of a table, cost about 4.4 bytes each.
 package struct PagedNumbers: Sendable {
-  /// A page of numbers, or of pages. What its tree alone refers to is changed in place.
+  /// A page of numbers, or of pages. A page is changed in place if only one tree refers to it.
   final class Page {
-    /// How many of its numbers are not 0, or of its pages are there.
+    /// How many of its numbers are not 0, or how many of its pages exist.
     var used: Int
     /// Empty in a page of pages.
     var numbers: [UInt32]
@@ -33,7 +34,7 @@ package struct PagedNumbers: Sendable {
   }
 
   static let numberBits = 8
-  /// Fewer than the numbers of a page: to copy a page of pages is to retain each.
+  /// Fewer than the numbers of a page, because copying a page of pages retains each of them.
   static let pageBits = 6
 
   private(set) var root = Page(height: 0)
@@ -42,14 +43,14 @@ package struct PagedNumbers: Sendable {
 
   package init() {}
 
-  /// With the number of each index from 0 on.
+  /// Creates an array that holds the numbers of the indexes from 0 on.
   init(_ numbers: [UInt32]) {
     let size = 1 << Self.numberBits
     for start in stride(from: 0, to: numbers.count, by: size) {
       let run = numbers[start..<min(start + size, numbers.count)]
       let used = run.count { $0 != 0 }
       guard used > 0 else { continue }
-      // Makes the page and those above it.
+      // Creates the page and those above it.
       self[Int64(start)] = 1
       guard let page = page(holding: Int64(start)) else { continue }
       page.numbers.replaceSubrange(0..<run.count, with: run)
@@ -57,8 +58,9 @@ package struct PagedNumbers: Sendable {
     }
   }
 
-  /// How many numbers are not 0 is not kept: whoever needs it has it. Reading anywhere is safe: what was never set is 0.
-  /// - Precondition: what is set to another number than 0 has an index that isn't negative.
+  /// The array does not count the numbers that are not 0: a caller that needs the count has it. Every index can be
+  /// read. An index that was never set reads as 0.
+  /// - Precondition: an index that is set to a number other than 0 is not negative.
   /// - Complexity: O(log n), in steps of 64.
   package subscript(index: Int64) -> UInt32 {
     get {
@@ -68,7 +70,7 @@ package struct PagedNumbers: Sendable {
     set { replace(index, with: newValue) }
   }
 
-  /// - Returns: the number that was there.
+  /// - Returns: the previous number.
   @discardableResult
   package mutating func replace(_ index: Int64, with number: UInt32) -> UInt32 {
     if number == 0 {
@@ -80,7 +82,7 @@ package struct PagedNumbers: Sendable {
     return Self.replace(index, with: number, in: &root, height: height)
   }
 
-  /// The page of numbers of an index that fits, if it is there.
+  /// The page with the number of an index that fits, if it exists.
   private func page(holding index: Int64) -> Page? {
     var page = root
     var shift = Self.numberBits + Self.pageBits * (height - 1)
@@ -133,11 +135,11 @@ package struct PagedNumbers: Sendable {
 extension PagedNumbers.Page: @unchecked Sendable {}
 
 extension PagedNumbers {
-  /// Calls `body` with every page and its size in bytes, until it says that those below are of no interest.
+  /// Calls `body` with every page and its size in bytes. If `body` returns false, the pages below are skipped.
   func visitPages(_ body: (ObjectIdentifier, Int) -> Bool) { Self.visit(root, body) }
 
   private static func visit(_ page: Page, _ body: (ObjectIdentifier, Int) -> Bool) {
-    // Beside the elements: the object, and the header of its array.
+    // The size of the object and of its array's header, beside the elements.
     let bytes = 80 + page.numbers.capacity * 4 + page.pages.capacity * 8
     guard body(ObjectIdentifier(page), bytes) else { return }
     for case let below? in page.pages { visit(below, body) }
