@@ -1,8 +1,9 @@
 import Synchronization
 
-/// Says that there is something newer: a number that only rises, and those who wait for it to rise.
+/// Announces commits: a sequence that only rises, and the tasks that wait for it to rise.
 ///
-/// Nothing is queued for anybody. Who was busy meanwhile sees the newest number, and takes one step to it.
+/// The feed queues nothing for a waiting task. A task that was busy during several commits gets the newest sequence,
+/// and takes one step to it.
 package final class ChangeFeed: Sendable {
   private struct State {
     var sequence: Int64
@@ -17,10 +18,10 @@ package final class ChangeFeed: Sendable {
 
   package var sequence: Int64 { state.withLock { $0.sequence } }
 
-  /// Nothing comes any more.
+  /// Whether the feed has ended, so that no further sequence follows.
   package var isFinished: Bool { state.withLock { $0.isFinished } }
 
-  /// Called after COMMIT, never before.
+  /// Must be called after COMMIT, never before.
   package func publish(_ sequence: Int64) {
     let woken = state.withLock { state in
       state.sequence = max(state.sequence, sequence)
@@ -31,7 +32,7 @@ package final class ChangeFeed: Sendable {
     for (continuation, sequence) in woken { continuation.resume(returning: sequence) }
   }
 
-  /// Everybody who waits, now or later, is told that nothing comes any more.
+  /// Ends the feed. Every task that waits, now or later, gets nil.
   package func finish() {
     let woken = state.withLock { state in
       state.isFinished = true
@@ -41,7 +42,8 @@ package final class ChangeFeed: Sendable {
     for continuation in woken { continuation.resume(returning: nil) }
   }
 
-  /// The newest sequence, once it is above `sequence`; nil when the feed has ended or the task is cancelled.
+  /// Waits until the newest sequence is above `sequence`, and returns it. Returns nil when the feed has ended or the
+  /// task is cancelled.
   package func next(after sequence: Int64) async -> Int64? {
     let key = state.withLock { state in
       state.nextWaiter += 1

@@ -9,7 +9,7 @@ package final class LiveLibrary: Sendable {
   package let catalog: Catalog
   /// The sequence of the newest published commit.
   package let feed: ChangeFeed
-  /// The effects of the newest commits. Those before this start are in the history alone.
+  /// The effects of the newest commits. The effects of earlier commits are only in the history.
   package let commits: RecentCommits
   package let lists: LiveLists
   package let collections: LiveCollections
@@ -32,7 +32,7 @@ package final class LiveLibrary: Sendable {
 
   /// Announces a commit. The commits of one catalog are published in their order.
   ///
-  /// - Parameter effects: nil if ``RecentCommits/wants(_:)`` said no.
+  /// - Parameter effects: nil if ``RecentCommits/wants(_:)`` returned false.
   package func publish(_ effects: CommitEffects?, sequence: Int64) {
     commits.append(effects, sequence: sequence)
     feed.publish(sequence)

@@ -1,23 +1,24 @@
 import PhotoCatalog
 import Synchronization
 
-/// What the newest commits touched, by their sequence: in memory where they were small, from history else.
+/// The effects of the newest commits by their sequence. Memory holds the effects of small commits. The others are read
+/// from the history.
 ///
-/// A thousand lists ask for the same commits at the same time: what is read of history is read once.
+/// A thousand lists ask for the same commits at the same time, so each part of the history is read once only.
 package final class RecentCommits: Sendable {
   struct Limits {
-    /// Of one commit; larger ones are in history alone.
+    /// The most assets of one commit. The effects of a larger commit are only in the history.
     var assetsPerCommit = 1_024
-    /// Of all, some 100 bytes each.
+    /// The most assets of all commits together, at some 100 bytes each.
     var assets = 1 << 16
     var commits = 4_096
   }
 
   private struct State {
-    /// Of consecutive commits. Those before `start` are forgotten.
+    /// The effects of consecutive commits. Earlier ones than `start` were removed.
     var commits: [CommitEffects?] = []
     var start = 0
-    /// Of the commit at `start`.
+    /// The sequence of the commit at `start`.
     var firstSequence: Int64 = 0
     var assetCount = 0
 
@@ -35,7 +36,7 @@ package final class RecentCommits: Sendable {
     }
   }
 
-  /// The last ranges of commits that were asked for, with what they did together, newest last.
+  /// The ranges of commits that were asked for last, with their combined effects, newest last.
   private struct Answers {
     private var kept: [(range: Range<Int64>, effects: CommitEffects)] = []
 
@@ -54,10 +55,10 @@ package final class RecentCommits: Sendable {
   let limits: Limits
   private let state = Mutex(State())
   private let readHistory: @Sendable (_ after: Int64, _ through: Int64) throws -> CommitEffects
-  /// Of several commits in memory.
+  /// The combined effects of several commits in memory.
   private let merged = Mutex(Answers())
-  /// Of what history says, which is less: lists are not judged by it. Held while it is read: who asks for the same gets it
-  /// from here.
+  /// Effects rebuilt from the history. They carry less detail, so lists are never updated from them. The lock is held
+  /// while they are read, so that concurrent callers share one read.
   private let read = Mutex(Answers())
   private let reads = Mutex(0)
 
@@ -72,14 +73,15 @@ package final class RecentCommits: Sendable {
     readHistory = read
   }
 
-  /// Whether what a commit does is few enough to be kept.
+  /// Whether a commit touches few enough assets to be kept.
   package func wants(_ record: CommitRecord) -> Bool {
     record.insertedAssets.count + record.updatedAssets.count + record.deletedAssets.count <= limits.assetsPerCommit
   }
 
-  /// To be called with each commit, before it is announced. Where one is left out, those before it are in history alone.
+  /// Must be called with each commit, before it is announced. If a commit is left out, the effects of all earlier
+  /// commits are only in the history.
   ///
-  /// - Parameter effects: nil where they are too many.
+  /// - Parameter effects: nil if they are too many.
   package func append(_ effects: CommitEffects?, sequence: Int64) {
     state.withLock { state in
       if state.endSequence != sequence {
@@ -95,7 +97,7 @@ package final class RecentCommits: Sendable {
     }
   }
 
-  /// What these commits did, if it is in memory.
+  /// The combined effects of these commits, if all are in memory.
   func known(after sequence: Int64, through last: Int64) -> CommitEffects? {
     let commits = state.withLock { state -> ArraySlice<CommitEffects?>? in
       guard sequence < last, sequence + 1 >= state.firstSequence, last < state.endSequence else { return nil }
@@ -111,7 +113,8 @@ package final class RecentCommits: Sendable {
     }
   }
 
-  /// What these commits did, with all assets below the directories that they moved. Blocks while history is read.
+  /// The combined effects of these commits, with all assets below the directories that they moved. Blocks while the
+  /// history is read.
   package func effects(after sequence: Int64, through last: Int64) throws -> CommitEffects {
     if let known = known(after: sequence, through: last), known.namesAllAssets { return known }
     return try read.withLock {

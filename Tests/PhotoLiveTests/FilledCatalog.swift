@@ -7,7 +7,7 @@ import Testing
 @testable import PhotoCatalog
 @testable import PhotoLive
 
-/// A catalog of photos without dates, and what a library would say of the commits that a test makes.
+/// A catalog of photos without dates. It publishes the commits that a test makes as a library would.
 final class FilledCatalog: Sendable {
   let feed = ChangeFeed(sequence: 0)
   let recent: RecentCommits
@@ -16,7 +16,7 @@ final class FilledCatalog: Sendable {
   var catalog: Catalog { environment.catalog }
   private let environment: TestCatalog
 
-  /// Of one root, `/p`, that the photos are in.
+  /// Creates a catalog with the one root `/p`, which contains the photos.
   init(count: Int) throws {
     environment = try TestCatalog("lists")
     recent = RecentCommits(catalog: environment.catalog)
@@ -30,7 +30,7 @@ final class FilledCatalog: Sendable {
 
   func plan(_ options: FetchOptions) throws -> FetchPlan { try catalog.read { try $0.plan(options) } }
 
-  /// As the library commits: known and announced once it is done.
+  /// Commits as the library does: the effects are recorded and announced after the commit.
   @discardableResult
   func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws -> Int64 {
     let (sequence, effects) = try catalog.write { writer in
@@ -68,7 +68,7 @@ final class FilledCatalog: Sendable {
     }
   }
 
-  /// - Returns: its id.
+  /// - Returns: the id of the album.
   func addAlbum(_ title: String, of ids: [Int64]) throws -> Int64 {
     try catalog.write { writer in
       let insert = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")

@@ -3,7 +3,7 @@ import Testing
 @testable import PhotoCatalog
 @testable import PhotoLive
 
-/// What is kept of a fetch is summed as it changes.
+/// The cost of a fetch's versions is updated with each change. It must always equal their sum.
 @Suite struct ListCacheTests {
   @Test func sumOfWhatIsKeptIsThatOfItsVersions() {
     var random = SystemRandomNumberGenerator()

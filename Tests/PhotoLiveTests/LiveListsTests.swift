@@ -8,7 +8,7 @@ import Testing
 @testable import PhotoCatalog
 @testable import PhotoLive
 
-/// Which lists are kept, for how long, and for whom.
+/// Tests which lists are kept, how long, and for which fetches.
 @Suite struct LiveListsTests {
   @Test func tokenStillFindsItsListAfterCommitsThatLeaveItAlone() throws {
     let library = try ScriptedLibrary()
@@ -43,7 +43,7 @@ import Testing
     library.pass(.seconds(299))
     library.commit([1, 2, 3])
     _ = try lists.current(plan)
-    // It was asked for when it was superseded, and counts from there.
+    // The list was last asked for when it was superseded, so its time counts from there.
     #expect(lists.recent(plan, sequence: second)?.ids == [1, 2])
     library.pass(.seconds(300))
     library.commit([])
@@ -51,7 +51,7 @@ import Testing
     #expect(lists.recent(plan, sequence: first) == nil)
   }
 
-  /// A commit that nobody looked at may have had another list, though those before and after it agree.
+  /// A list that was not read at a commit may have been different then, even if the lists before and after are equal.
   @Test func commitThatWasNotLookedAtIsNotVouchedFor() throws {
     let library = try ScriptedLibrary()
     let lists = library.lists()
@@ -85,12 +85,12 @@ import Testing
     library.commit([1, 2], announced: false)
     #expect(try lists.current(plan).ids == [1])
     #expect(try lists.current(plan, atLeast: first + 1).ids == [1, 2])
-    // Nor does one that will never be there do harm.
+    // A sequence that will never exist does no harm either.
     #expect(try lists.current(plan, atLeast: first + 100).sequence == first + 1)
     #expect(lists.recent(plan, sequence: first)?.ids == [1])
   }
 
-  /// Lists that have nothing in common cost their whole size each.
+  /// Lists without common parts cost their whole size each.
   @Test func bytesOfAllFetchesTogetherAreBounded() throws {
     let library = try ScriptedLibrary()
     var limits = LiveLists.Limits()
@@ -107,13 +107,13 @@ import Testing
       }
     }
     let kept = sequences.map { lists.recent($0.0, sequence: $0.1) }
-    // What is left is what was superseded last: 350,000 to 400,000 bytes of 26,000 a list.
+    // The lists that were superseded last remain: 350,000 to 400,000 bytes at 26,000 a list.
     #expect((13...15).contains(kept.count { $0 != nil }))
     #expect(kept.suffix(12).allSatisfy { $0 != nil })
     #expect(Self.byteCount(kept.compactMap { $0 }) <= 400_000)
   }
 
-  /// A list and what one change made of it cost little more than one of them.
+  /// A list and its successor after one change cost little more than one list.
   @Test func versionsThatShareMostAreKeptByTheHundred() throws {
     let library = try FilledCatalog(count: 20_000)
     let plan = try library.catalog.read {
@@ -136,13 +136,13 @@ import Testing
     #expect(Set(keptByMany.map(\.digest)).count == 200)
     #expect((20...100).contains(keptByFew.count), "\(keptByFew.count) were kept")
     #expect(keptByFew.map(\.sequence) == sequences.suffix(keptByFew.count), "the newest are")
-    // Without what is shared they would be 100 MB. Nor is the estimate more than they really cost by much.
+    // Without sharing, they would take 100 MB. The estimate must not be far above the real cost either.
     let bytes = Self.byteCount(keptByMany) - last.0.list.entries.byteCount
     #expect(bytes <= many.keptBytes && many.keptBytes < bytes * 3, "\(bytes), taken for \(many.keptBytes)")
     #expect(Self.byteCount(keptByFew) - last.1.list.entries.byteCount <= 1 << 20)
   }
 
-  /// What these take together, each part that several share counted once.
+  /// The memory that the lists take together. A part that several of them share counts once.
   private static func byteCount(_ lists: [FetchedList]) -> Int {
     lists.indices.reduce(0) { $0 + lists[$1].list.entries.byteCount(besides: lists[..<$1].map(\.list.entries)) }
   }
@@ -165,7 +165,8 @@ import Testing
     #expect(lists.recent(plan, sequence: first + 1) == nil)
   }
 
-  /// A list that looks the same has other keys: by the old ones, what comes next would stand at a wrong place.
+  /// A list with the same ids can have other keys. With the old keys, the next photo would be inserted at a wrong
+  /// position.
   @Test func photoThatKeepsItsPlaceWithAnotherDateIsSearchedByTheNewOne() throws {
     let library = try FilledCatalog(count: 3)
     for (id, date) in [(1, 10), (2, 20), (3, 30)] as [(Int64, Int64)] { try library.date(id, date) }
@@ -179,9 +180,9 @@ import Testing
     #expect(try lists.current(plan).ids == [3, 2, 4, 1])
   }
 
-  // MARK: What a commit concerns
+  // MARK: The lists that a commit concerns
 
-  /// Each commit, and of these fetches those that are looked at for it.
+  /// Makes one commit of each kind, and checks which of these fetches ask the catalog because of it.
   @Test func listsThatACommitCannotConcernAreNotLookedAt() throws {
     let library = try FilledCatalog(count: 40)
     try library.insert(10, .video)
@@ -260,11 +261,11 @@ import Testing
       }
     }
     try expectLooks([], "another album") { try library.commit { _, record in record.edit(album: 1_000, placing: [9]) } }
-    // More than is kept of one commit: nothing is known of it.
+    // The effects of so large a commit are not kept, so every list must ask the catalog.
     try expectLooks(Set(plans.keys), "two thousand at once") { try library.insert(2_000) }
   }
 
-  /// Its observers hold it anyway.
+  /// The observers of a list hold it anyway.
   @Test func currentListOfAnObservedFetchIsNeitherForgottenNorCounted() throws {
     let library = try ScriptedLibrary()
     var limits = LiveLists.Limits()
@@ -321,7 +322,7 @@ import Testing
       done.signal()
     }
     begun.wait()
-    // Each of these makes room for itself.
+    // Each of these fetches makes room for itself.
     for limit in 2...10 { #expect(try lists.current(try library.plan(limit: limit)).ids == [1]) }
     #expect(lists.recent(slow, sequence: 1) == nil)
     mayEnd.signal()
@@ -356,7 +357,8 @@ import Testing
     #expect(knownCount > 0)
   }
 
-  /// A hundred observers of a list that is too expensive would spend as many budgets to find out the same.
+  /// Without this, a hundred observers of a list that is too expensive would spend a hundred budgets on the same
+  /// outcome.
   @Test func oneAttemptAnswersForAllObserversOfAListThatIsTooExpensive() throws {
     let library = try ScriptedLibrary()
     let attempts = Atomic(0)
@@ -375,7 +377,7 @@ import Testing
     let plan = try library.plan()
     library.commit([1])
     for _ in 0..<100 { #expect(ask(plan) == 1) }
-    // Another fetch, another commit, and a later time have an attempt each.
+    // Another fetch, another commit, and a later time each get one attempt.
     #expect(ask(try library.plan(limit: 5)) == 2)
     library.commit([1, 2])
     #expect(ask(plan) == 3 && ask(plan) == 3)
@@ -385,7 +387,7 @@ import Testing
   }
 }
 
-/// A library of one list, the same for every fetch, that changes when a test says so.
+/// A library with one list, the same for every fetch. Only a test changes it.
 private final class ScriptedLibrary: Sendable {
   private struct State {
     var sequence: Int64 = 0
@@ -397,7 +399,7 @@ private final class ScriptedLibrary: Sendable {
 
   let feed = ChangeFeed(sequence: 0)
   private let state = Mutex(State())
-  /// Only for its plans.
+  /// Used only to make plans.
   private let planner: TestCatalog
 
   init() throws { planner = try TestCatalog("plans") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PhotoLive
 
-/// What is known of the newest commits without reading history.
+/// The effects of the newest commits must be known without reading the history.
 @Suite struct RecentCommitsTests {
   private final class History: Sendable {
     let reads = Mutex<[ClosedRange<Int64>]>([])
@@ -22,7 +22,7 @@ import Testing
 
   init() throws { test = try TestCatalog("commits") }
 
-  /// Commits that update the assets of their number, and those before it.
+  /// Effects of a commit that updates `count` assets, the first of which has the commit's sequence as its id.
   private func effects(_ sequence: Int64, count: Int64 = 1, renames: Bool = false) throws -> CommitEffects {
     var record = CommitRecord()
     for id in 0..<count { record.update(asset: sequence + id, .favorite) }
@@ -36,7 +36,7 @@ import Testing
     let merged = try #require(recent.known(after: 5, through: 8))
     #expect(Set(merged.touched.fields.keys) == [6, 7, 8] && merged.origins == ["client:6", "client:7", "client:8"])
     #expect(recent.known(after: 8, through: 9)?.assetCount == 1)
-    // Not yet, no longer, never.
+    // The ranges contain a commit that is too new, or no longer kept, or no commit at all.
     #expect(recent.known(after: 8, through: 10) == nil && recent.known(after: 3, through: 5) == nil)
     #expect(recent.known(after: 9, through: 9) == nil)
   }
@@ -52,7 +52,7 @@ import Testing
     #expect(history.reads.withLock { $0 } == [5...7] && recent.readCount == 1)
   }
 
-  /// In memory nothing names what is below it.
+  /// The effects in memory do not list the assets below a renamed directory.
   @Test func renamedDirectoryIsReadFromHistory() throws {
     let history = History()
     let recent = history.recent()
@@ -63,7 +63,7 @@ import Testing
     _ = try recent.effects(after: 6, through: 8)
     _ = try recent.effects(after: 7, through: 8)
     #expect(history.reads.withLock { $0 } == [7...8])
-    // Lists are still judged by what is in memory, which says more.
+    // Lists are still judged by the effects in memory, which carry more detail.
     #expect(recent.known(after: 6, through: 8)?.hasRenames == true)
   }
 

@@ -1,23 +1,24 @@
 import PhotoCatalog
 
-/// What ``LiveLists`` keeps: of each fetch the newest list and some that it superseded.
+/// The lists that ``LiveLists`` keeps: for each fetch the newest list, and some lists that it superseded.
 struct ListCache {
   typealias Instant = ContinuousClock.Instant
 
   struct Fetch {
     let gate = ListGate()
-    /// Oldest first; the last is the newest list that is known.
+    /// Oldest first. The last is the newest known list.
     private(set) var versions: [ListVersion] = []
-    /// Of all versions, summed as they change: there are hundreds, and each commit changes one of each fetch.
+    /// The cost of all versions. It is updated with each change, because there are hundreds of versions and each commit
+    /// changes one for each fetch.
     private var cost = 0
     var observerCount = 0
     var usedAt: Instant
 
     init(usedAt: Instant) { self.usedAt = usedAt }
 
-    /// How many of the versions may be forgotten.
+    /// How many of the versions may be evicted.
     var keptCount: Int { observerCount > 0 ? max(versions.count - 1, 0) : versions.count }
-    /// What would be won if they were.
+    /// How many bytes their eviction would free.
     var keptBytes: Int { observerCount > 0 ? cost - (versions.last?.cost ?? 0) : cost }
 
     mutating func append(_ version: ListVersion) {
@@ -31,7 +32,7 @@ struct ListCache {
       cost += versions[index].cost
     }
 
-    /// What only the one that goes has shared with its neighbours, the one before it has alone from now on.
+    /// The previous version becomes the only owner of the parts that it shared with the removed one.
     mutating func remove(at index: Int) {
       let removed = versions.remove(at: index)
       cost -= removed.cost
@@ -42,12 +43,13 @@ struct ListCache {
   }
 
   private let limits: LiveLists.Limits
-  /// By the plan's key.
+  /// The fetches by their plan's key.
   private var fetches: [String: Fetch] = [:]
   private var observedCount = 0
-  /// What ``LiveLists/Limits/keptBytes`` bounds.
+  /// The memory that ``LiveLists/Limits/keptBytes`` bounds.
   private(set) var keptBytes = 0
-  /// When it is looked at what is too old: not with each of a thousand lists that a commit changes.
+  /// When to look for lists that are too old. A commit may change a thousand lists, so this does not happen with each
+  /// of them.
   private var nextSweep: Instant
 
   init(_ limits: LiveLists.Limits, _ time: Instant) {
@@ -82,14 +84,14 @@ struct ListCache {
     change(key, time) { $0.observerCount += difference }
   }
 
-  /// Keeps a list; `previous` is the sequence of the newest known one if the ids of both are the same.
+  /// Keeps a list. If its ids are those of the newest known list, `previous` is the sequence of that list.
   mutating func put(_ list: FetchedList, after previous: Int64?, _ key: String, _ time: Instant) {
     change(key, time) { [limits] fetch in
       let newest = fetch.versions.last?.spans.last?.upperBound
       if let newest, newest == previous {
         let last = fetch.versions.count - 1
         fetch.edit(last) { $0.extend(to: list.sequence, limit: limits.spansPerVersion) }
-        // The keys may be others: what they say is true of the newest commit only.
+        // The keys may differ, because they are right for the newest commit only.
         guard !fetch.versions[last].list.entries.isIdentical(to: list.list.entries) else { return }
         fetch.edit(last) { $0.list = list.list }
         if last > 0 { fetch.edit(last - 1) { $0.noteDifference(list.list.ownByteCount) } }
@@ -110,7 +112,7 @@ struct ListCache {
 
   private mutating func change(_ key: String, _ time: Instant, _ body: (inout Fetch) -> Void) {
     var fetch = fetches[key] ?? Fetch(usedAt: time)
-    // Else what it has would be copied.
+    // Without this, the versions would be shared, and the change would copy them.
     fetches[key] = nil
     let (bytes, wasObserved) = (fetch.keptBytes, fetch.observerCount > 0)
     body(&fetch)
@@ -122,7 +124,7 @@ struct ListCache {
 
   // MARK: Bounds
 
-  /// Forgets what is too old, then what is too much, least recently used first.
+  /// Evicts lists that are too old, and then the least recently used lists that are above the bounds.
   private mutating func trim(_ time: Instant) {
     if time >= nextSweep {
       nextSweep = time + limits.keptTime / 64
@@ -154,11 +156,11 @@ struct ListCache {
 
   private mutating func forget(_ key: String) { keptBytes -= fetches.removeValue(forKey: key)?.keptBytes ?? 0 }
 
-  /// To an eighth below the bound, so that not every list that is put sorts all of them.
+  /// Evicts down to an eighth below the bound, so that not every new list requires sorting all of them.
   private mutating func trimBytes() {
     let kept = fetches.flatMap { key, fetch in
       fetch.versions.indices.prefix(fetch.keptCount).map { index in
-        // A fetch that is asked for uses its newest list.
+        // A fetch that a caller asks for uses its newest list.
         let isNewest = index == fetch.versions.count - 1
         let version = fetch.versions[index]
         return (key: key, first: version.firstSequence, usedAt: isNewest ? fetch.usedAt : version.usedAt)
@@ -175,16 +177,16 @@ struct ListCache {
   }
 }
 
-/// One list, for as long as it was the same.
+/// One list, for the commits at which it did not change.
 struct ListVersion {
   var list: OrderedList
-  /// Of which commit it was first; no two versions of a fetch have the same.
+  /// The commit at which it was first read. No two versions of a fetch have the same.
   let firstSequence: Int64
-  /// The commits at which it was looked at. What was between two spans nobody knows: it may have been another list.
+  /// The commits at which it was read. Between two spans, the fetch may have had another list.
   var spans: [ClosedRange<Int64>]
-  /// When it was superseded or, later, asked for.
+  /// When it was superseded or, later, last asked for.
   var usedAt: ContinuousClock.Instant
-  /// About what it takes in memory that the next version doesn't have, or the newest one at all.
+  /// About how much memory it takes beside the next version. For the newest version, its whole size.
   var byteCount: Int
 
   init(_ list: OrderedList, at sequence: Int64, _ time: ContinuousClock.Instant) {
@@ -197,7 +199,7 @@ struct ListVersion {
 
   var cost: Int { 128 + byteCount + spans.count * MemoryLayout<ClosedRange<Int64>>.size }
 
-  /// The next version has, or lacks, so many bytes more of it than was known.
+  /// Adds bytes in which the next version differs from it, beyond those noted before.
   mutating func noteDifference(_ bytes: Int) {
     byteCount = min(byteCount + min(bytes, list.byteCount), list.byteCount)
   }

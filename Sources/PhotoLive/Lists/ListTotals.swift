@@ -1,9 +1,9 @@
 import PhotoCatalog
 import Synchronization
 
-/// The lengths of lists that were counted lately: until the next commit nobody counts the same list again.
+/// The lengths of lists that were counted lately, so that the same list is not counted again before the next commit.
 package final class ListTotals: Sendable {
-  /// By the plan's key.
+  /// The totals by the plan's key.
   private let totals = Mutex<[String: (sequence: Int64, total: Int)]>([:])
   private static let mostLists = 256
 

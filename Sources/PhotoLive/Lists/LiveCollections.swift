@@ -3,25 +3,26 @@ import PhotoCatalog
 import PhotoModel
 import Synchronization
 
-/// The collections that clients observe: one board for all of them, brought up to date once a commit, whoever asks first.
+/// The collections that clients observe. All clients share their counts, which the first client that asks updates once
+/// for each commit.
 ///
-/// It is there while somebody observes; the first who begins to waits until it is read.
+/// The counts are in memory while a client observes them. The first observer waits until they are read.
 package final class LiveCollections: Sendable {
-  /// The list of some kinds of collections at one commit, as a client was sent it.
+  /// The list of some kinds of collections at one commit, as it was sent to a client.
   package struct Version: Sendable {
     package let kinds: Set<AssetCollection.Kind>
     package let sequence: Int64
     package let order: OrderedIDs
   }
 
-  /// How often something was done for all.
+  /// How often work was done for all clients together.
   package struct Counts: Hashable, Sendable {
-    /// The board was read as a whole.
+    /// Complete reads of the counts.
     package var reads = 0
     package var updates = 0
-    /// Small statements of the updates.
+    /// Small statements that the updates ran.
     package var statements = 0
-    /// Differences that were computed, and those that somebody else had asked for before.
+    /// Differences that were computed, and differences that another client had asked for before.
     package var made = 0
     package var shared = 0
   }
@@ -34,7 +35,7 @@ package final class LiveCollections: Sendable {
   private struct State {
     var board: CollectionCounts?
     var observerCount = 0
-    /// To the board's commit.
+    /// The changes up to the commit of the counts.
     var changes: [Step: CollectionChange?] = [:]
     var counts = Counts()
   }
@@ -42,7 +43,7 @@ package final class LiveCollections: Sendable {
   private let catalog: Catalog
   private let feed: ChangeFeed
   private let recent: RecentCommits
-  /// Held while the board is read or brought up to date: all who wait for it want just that.
+  /// Held while the counts are read or updated. All callers that wait for it need that result.
   private let state = Mutex(State())
 
   init(catalog: Catalog, feed: ChangeFeed, recent: RecentCommits) {
@@ -51,7 +52,7 @@ package final class LiveCollections: Sendable {
     self.recent = recent
   }
 
-  /// The board stays until as many calls of ``endObserving()``.
+  /// The counts stay in memory until ``endObserving()`` is called as often as this method.
   package func beginObserving() { state.withLock { $0.observerCount += 1 } }
 
   package func endObserving() {
@@ -63,7 +64,7 @@ package final class LiveCollections: Sendable {
     }
   }
 
-  /// The collections as they are now, in their order. Blocks while they are read.
+  /// The collections as they are now, in their order. Blocks while the counts are read.
   package func list(_ kinds: Set<AssetCollection.Kind>) throws -> (Version, [AssetCollection]) {
     try current { board, _ in
       let version = Version(kinds: kinds, sequence: board.sequence, order: board.order(of: kinds))
@@ -71,7 +72,7 @@ package final class LiveCollections: Sendable {
     }
   }
 
-  /// The collections as they are now, and what differs from what they were; nil: nothing does.
+  /// The collections as they are now, and how they differ from `version`. The change is nil if they do not differ.
   package func change(since version: Version) throws -> (Version, CollectionChange?) {
     try current { board, state in
       let now = Version(kinds: version.kinds, sequence: board.sequence, order: board.order(of: version.kinds))
@@ -92,7 +93,8 @@ package final class LiveCollections: Sendable {
 
   private func current<Value: Sendable>(_ body: (inout CollectionCounts, inout State) -> Value) throws -> Value {
     try state.withLock { state in
-      // Taken out, so that it is changed in place; where that fails it is read anew the next time.
+      // The counts are taken out of the state, so that they are changed in place. If that fails, the next call reads
+      // them again.
       let known = state.board
       state.board = nil
       var board = try known ?? read(&state)
@@ -121,7 +123,7 @@ package final class LiveCollections: Sendable {
       } else if try reader.historyReaches(board.sequence) {
         try board.update(reader)
       } else {
-        // Nobody could take anything for so long that history was pruned.
+        // No update was possible for so long that the history since then was pruned.
         state.counts.reads += 1
         board = try reader.collectionCounts()
       }

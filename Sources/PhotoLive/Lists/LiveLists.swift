@@ -13,22 +13,23 @@ package struct FetchedList: Sendable {
   package var digest: String { list.digest }
 }
 
-/// The lists that clients observe: each distinct fetch is brought up to date once a commit, whoever asks, and its recent
-/// states are kept for some minutes so that a client that reconnects gets the difference by its token alone. They share
-/// what they have in common.
+/// The lists that clients observe. Each distinct fetch is updated once for each commit, whichever client asks. Its
+/// recent lists are kept for some minutes, so that a client that reconnects gets the difference by its token alone.
+/// Lists share the parts that they have in common.
 ///
-/// What is kept is bounded (``Limits``), and what is over a bound goes when the next list is made; nothing wakes for it.
+/// ``Limits`` bounds what is kept. Lists above a bound are evicted when the next list is read, so that no timer is
+/// needed.
 package final class LiveLists: Sendable {
   struct Limits: Sendable {
-    /// Of a list after it was superseded or last asked for, and of a fetch that nobody observes after it was.
+    /// How long a superseded list, or the list of a fetch without observers, stays in memory after it was last used.
     var keptTime = Duration.seconds(300)
-    /// Of all lists but the current ones of observed fetches, which their observers hold anyway.
+    /// Bounds all lists except the current ones of observed fetches, which their observers hold anyway.
     var keptBytes = 64 << 20
-    /// Fetches that nobody observes; the one that is being run comes on top.
+    /// The number of fetches without observers. The fetch that is being run is not counted.
     var keptFetches = 256
     var versionsPerFetch = 256
     var spansPerVersion = 1_024
-    /// For so long, an attempt that spent its budget answers for all callers of the same fetch at the same commit.
+    /// How long an attempt that spent its budget answers all callers of the same fetch at the same commit.
     var failureTime = Duration.seconds(10)
   }
 
@@ -41,7 +42,8 @@ package final class LiveLists: Sendable {
   private let cache: Mutex<ListCache>
   private let counts = Mutex(Counts())
 
-  /// Reads a list and the sequence that it belongs to, in one snapshot; it may make it of the newest list that is known.
+  /// Reads a list and the sequence that it belongs to, in one snapshot. It may derive the list from the newest known
+  /// list.
   typealias Fetch = @Sendable (FetchPlan, _ known: FetchedList?) throws -> (sequence: Int64, list: OrderedList)
 
   convenience init(
@@ -72,7 +74,7 @@ package final class LiveLists: Sendable {
 
   /// The list as it is now. Blocks while it is fetched.
   ///
-  /// - Parameter sequence: a commit that is in already, though the feed may not have announced it yet.
+  /// - Parameter sequence: a commit that the catalog already has, although the feed may not have announced it yet.
   package func current(_ plan: FetchPlan, atLeast sequence: Int64 = 0) throws -> FetchedList {
     let time = now()
     let gate = cache.withLock { $0.gate(plan.key, time) }
@@ -99,13 +101,13 @@ package final class LiveLists: Sendable {
     }
   }
 
-  /// The list as it is now, if it was fetched already.
+  /// The list as it is now, if it was already fetched.
   package func known(_ plan: FetchPlan) -> FetchedList? {
     guard let list = cache.withLock({ $0.newest(plan.key) }), list.sequence >= feed.sequence else { return nil }
     return list
   }
 
-  /// The list that is known, if what is in memory of the commits since tells that they left its ids alone.
+  /// The known list, if the effects in memory show that the commits since left its ids unchanged.
   private func unconcerned(_ known: FetchedList, _ plan: FetchPlan, through sequence: Int64) -> FetchedList? {
     guard let effects = recent.known(after: known.sequence, through: sequence),
       plan.concern(of: effects, in: known.list) < .list
@@ -117,13 +119,14 @@ package final class LiveLists: Sendable {
     return list
   }
 
-  /// The list as it was at a sequence, if it is still kept and was looked at then.
+  /// The list as it was at a sequence, if it is still kept and was read at that sequence.
   package func recent(_ plan: FetchPlan, sequence: Int64) -> FetchedList? {
     let time = now()
     return cache.withLock { $0.find(plan.key, sequence, time) }
   }
 
-  /// The current list of this fetch stays, however long nothing changes, until as many calls of ``endObserving(_:)``.
+  /// Keeps the current list of this fetch, however long nothing changes, until ``endObserving(_:)`` is called as often
+  /// as this method.
   package func beginObserving(_ plan: FetchPlan) {
     let time = now()
     cache.withLock { $0.observe(plan.key, by: 1, time) }
@@ -138,21 +141,21 @@ package final class LiveLists: Sendable {
   package struct Counts: Hashable, Sendable {
     /// By asking the catalog.
     package var looks = 0
-    /// Because what the commits touched can't concern it.
+    /// Without the catalog, because the assets that the commits touched cannot concern the list.
     package var passes = 0
   }
 
   package var countsSinceStart: Counts { counts.withLock { $0 } }
 
-  /// What ``Limits/keptBytes`` bounds.
+  /// The memory that ``Limits/keptBytes`` bounds.
   var keptBytes: Int { cache.withLock { $0.keptBytes } }
 
   var fetchCount: Int { cache.withLock { $0.fetchCount } }
 }
 
-/// One fetch is run by one task at a time; the others wait for its result.
+/// Lets one task at a time run a fetch. The others wait for its result.
 final class ListGate: Sendable {
-  /// The list was too expensive. Each observer of it would spend as much to find out the same.
+  /// The list was too expensive. Each observer of it would spend as much, with the same outcome.
   struct Failure {
     let sequence: Int64
     let at: ContinuousClock.Instant

@@ -3,7 +3,7 @@ import PhotoContract
 import PhotoModel
 import Varlink
 
-/// What one client was last sent of the list of collections, and how it gets from there to now.
+/// The list of collections that one client was last sent, and the steps from it to the current one.
 package struct CollectionListObservation {
   private let live: LiveLibrary
   private let reads: any ReadExecutor
@@ -11,25 +11,25 @@ package struct CollectionListObservation {
   private var sent: LiveCollections.Version?
   private var sentToken = ""
 
-  /// - Parameter kinds: nil: all.
+  /// - Parameter kinds: the kinds to observe, or nil for all of them.
   package init(of live: LiveLibrary, reads: any ReadExecutor, kinds: Set<AssetCollection.Kind>?) {
     self.live = live
     self.reads = reads
     self.kinds = kinds ?? Set(AssetCollection.Kind.allCases)
   }
 
-  /// Up to here the list is as it was sent; the token that was sent may be older.
+  /// The newest sequence at which the list was still as it was sent. The token that was sent may be older.
   package var checkedSequence: Int64 { sent?.sequence ?? 0 }
 
-  /// An observation, and the reply that tells it.
+  /// Sends an observation, with its encoded reply.
   package typealias Send = (CollectionObservation, VarlinkEncoded) async throws -> Void
 
-  /// The list as it is now.
+  /// Sends the list as it is now.
   package mutating func begin(_ send: Send) async throws { try await sendList(reload: nil, send) }
 
-  /// The difference to what is true now.
+  /// Sends the difference to the current list, if there is one.
   ///
-  /// - Returns: whether there was any.
+  /// - Returns: whether there was a difference.
   package mutating func advance(_ send: Send) async throws -> Bool {
     guard let before = sent else { return false }
     let (now, change) = try await reads.run { [self] in try self.change(since: before) }
@@ -44,7 +44,7 @@ package struct CollectionListObservation {
     return true
   }
 
-  /// - Returns: nil where nothing differs. The reply is nil where it would be too large.
+  /// - Returns: nil if nothing differs. The reply is nil if it would be too large.
   private func change(since before: LiveCollections.Version) throws
     -> (LiveCollections.Version, (CollectionObservation, VarlinkEncoded?)?)
   {
@@ -64,7 +64,7 @@ package struct CollectionListObservation {
     return (now, (observation, difference.encoded))
   }
 
-  /// All collections, in pages.
+  /// Sends all collections, in pages.
   private mutating func sendList(reload: Observation.Reload?, _ send: Send) async throws {
     let (list, collections) = try await reads.run { [live, kinds] in try live.collections.list(kinds) }
     let previous = reload == nil ? nil : sentToken

@@ -4,7 +4,7 @@ import PhotoContract
 import PhotoModel
 import Varlink
 
-/// What one client was last sent of one list, and how it gets from there to now.
+/// The list that one client was last sent, and the steps from it to the current one.
 package struct ListObservation {
   private let live: LiveLibrary
   private let reads: any ReadExecutor
@@ -12,17 +12,17 @@ package struct ListObservation {
   package let plan: FetchPlan
   private let sendsObjects: Bool
   private let sendsReloadsOnly: Bool
-  /// The list that the client has from an earlier connection, until it is answered. It may be as long as the library.
+  /// The list that the client has from an earlier connection, until the first reply. It may be as long as the library.
   private var resumption: ObserveRequest?
-  /// What the client has.
+  /// The list that the client has.
   private var sent = Sent.ids([])
   private var sentToken = ""
-  /// Up to here the list is as it was sent; the token that was sent may be older.
+  /// The newest sequence at which the list was still as it was sent. The token that was sent may be older.
   package private(set) var checkedSequence: Int64 = 0
-  /// Assets that came, went or changed with what was sent last.
+  /// The number of assets that came, went or changed in the last reply.
   package private(set) var lastChangeCount = 0
 
-  /// Ends the tokens that were given until now, if a client's token is ahead of the library. Returns whether it did.
+  /// Ends the tokens that were issued until now, if a client's token is ahead of the library. Returns whether it did.
   package typealias EndTokens = @Sendable (ChangeToken) async throws -> Bool
 
   package init(
@@ -38,27 +38,27 @@ package struct ListObservation {
     resumption = request.since == nil ? nil : request
   }
 
-  /// Ids of the client's own that are held: none once it was answered.
+  /// The number of ids held for this client alone: none after the first reply.
   package var heldIDCount: Int {
     let sentCount = if case .ids(let ids) = sent { ids.count } else { 0 }
     return sentCount + (resumption?.sinceIDs?.count ?? 0)
   }
 
   private enum Sent: Sendable {
-    /// The list that the client named, until it was answered.
+    /// The list that the client named in its request, until the first reply.
     case ids([Int64])
-    /// A list that is known.
+    /// A list that photod read itself.
     case list(OrderedList)
   }
 
-  /// An observation, and the reply that tells it.
+  /// Sends an observation, with its encoded reply.
   package typealias Send = (Observation, VarlinkEncoded) async throws -> Void
 
   private func encoded(_ observation: Observation) -> VarlinkEncoded {
     VarlinkEncoded(ObserveReply(observation: observation))
   }
 
-  /// The list as it is now, or where `since` is known the difference to it.
+  /// Sends the list as it is now or, if the list at `since` is known, the difference to it.
   package mutating func begin(_ send: Send) async throws {
     guard let resumption, let since = resumption.since else {
       try await sendList(try await currentList(), reload: nil, previousToken: nil, send)
@@ -82,7 +82,7 @@ package struct ListObservation {
     }
   }
 
-  /// The difference to what is true now, if there is any.
+  /// Sends the difference to the current list, if there is one.
   package mutating func advance(_ send: Send) async throws {
     if let (list, difference) = madeDifference() {
       _ = try await sendDifference(.known(difference), to: list, send)
@@ -95,8 +95,8 @@ package struct ListObservation {
     _ = try await sendDifference(difference, to: list, send)
   }
 
-  /// The difference to the current list, if it was made for another client already. It needs no read, so that a thousand
-  /// observers of one fetch do not queue for a thread.
+  /// The difference to the current list, if another client has already caused its computation. It needs no read, so a
+  /// thousand observers of one fetch do not queue for a thread.
   private func madeDifference() -> (FetchedList, ListDifference)? {
     guard case .list = sent, let list = live.lists.known(plan), list.sequence > checkedSequence,
       let difference = live.differences.made(key(of: list))
@@ -109,7 +109,8 @@ package struct ListObservation {
   }
 
   private enum Base: Sendable {
-    /// What the client has, of which commit, and the list as it is now: of that commit or a later one.
+    /// The list that the client has, the commit that it belongs to, and the current list, which is of that commit or a
+    /// later one.
     case sent(Sent, sequence: Int64, now: FetchedList)
     case reload(Observation.Reload)
   }
@@ -128,19 +129,19 @@ package struct ListObservation {
   }
 
   private func base(_ resumption: ObserveRequest, at token: ChangeToken) throws -> Base {
-    // A commit can be read, and its token be handed out, just before the feed announces it.
+    // A commit can be read, and its token sent to a client, just before the feed announces it.
     let list = try live.lists.current(plan, atLeast: token.sequence)
     let known = live.lists.recent(plan, sequence: token.sequence)?.list
     let digest: String
     let sent: Sent
     if let ids = resumption.sinceIDs {
       (sent, digest) = (.ids(ids), ListDigest(of: ids).description)
-      // Of another fetch, or another time.
+      // The ids are of another fetch, or of another time.
       if let known, known.digest != digest { return .reload(.digestMismatch) }
     } else if let known {
       (sent, digest) = (.list(known), known.digest)
     } else if resumption.sinceDigest == list.digest {
-      // What it was then is kept no longer; but it is the same now, whatever happened to what is in it.
+      // The list of that time is no longer kept. But its digest is the current one, so its ids are the current ones.
       (sent, digest) = (.ids(list.ids), list.digest)
     } else {
       return .reload(.tokenExpired)
@@ -153,9 +154,9 @@ package struct ListObservation {
 
   private enum Difference: Sendable {
     case known(ListDifference)
-    /// The client did not read for so long that history no longer says what changed.
+    /// The client did not read for so long that the history of these changes was pruned.
     case forgotten
-    /// The list is not newer than what was sent.
+    /// The list is not newer than the one that was sent.
     case notNewer
   }
 
@@ -188,7 +189,7 @@ package struct ListObservation {
     do { return .known(try sharedDifference(to: list)) } catch is ForgottenHistory { return .forgotten }
   }
 
-  /// The same for all clients that were sent the same of one fetch.
+  /// Returns the same difference for all clients that were sent the same list of one fetch.
   private func sharedDifference(to list: FetchedList) throws -> ListDifference {
     switch sent {
     case .ids(let ids):
@@ -200,7 +201,7 @@ package struct ListObservation {
         try makeDifference(to: list) { effects in
           let placed = plan.albumID.map(effects.placed) ?? []
           guard let placed else {
-            // What came, went or moved in an album that was edited long ago is named nowhere.
+            // The history does not list the assets that came, went or moved in an album that was edited long ago.
             return FetchResultChangeDetails.full(from: before.ids, to: list.ids, touched: effects.touched)
           }
           return FetchResultChangeDetails.incremental(
@@ -237,7 +238,7 @@ package struct ListObservation {
     return ListDifference(observation: observation, encoded: encoded, changeCount: changeCount)
   }
 
-  /// All ids, in pages.
+  /// Sends all ids, in pages.
   private mutating func sendList(
     _ list: FetchedList, reload: Observation.Reload?, previousToken previous: String?, _ send: Send
   ) async throws {
@@ -256,7 +257,7 @@ package struct ListObservation {
     defer { live.differences.pages.endReading(shared) }
     var position = 0
     repeat {
-      // What is new to this client alone is in the first.
+      // The first page says why this client gets the whole list, so it cannot be shared.
       let page = try await reads.run { [self, position] () throws -> SharedPages.Page in
         position == 0 && reload != nil
           ? self.page(of: list, at: 0, reload: reload, previousToken: previous)
@@ -277,16 +278,16 @@ package struct ListObservation {
     return SharedPages.Page(observation: observation, encoded: encoded(observation))
   }
 
-  /// Whole assets beside the details, while the message stays under 512 KiB.
+  /// Adds whole assets beside the details, while the message stays under 512 KiB.
   ///
-  /// They are as of now, which may be later than the list; the next difference then names what changed. Where one of them
-  /// is gone since, none are sent: `insertedAssets` is parallel to the ids, or absent.
+  /// The assets are as they are now, which may be later than the list. The next difference then reports those changes.
+  /// If one of them has been deleted since, none is sent, because `insertedAssets` is parallel to the ids or absent.
   private func addObjects(
     to observation: Observation, _ list: FetchedList, besides byteCount: Int
   ) throws -> (Observation, VarlinkEncoded)? {
     guard let details = observation.details else { return nil }
     let limit = 512 << 10
-    // No asset is shorter than this; more of them than fit are not even read.
+    // No asset is shorter than this. If there are more than can fit, they are not read.
     let most = (limit - byteCount) / 200
     let changed = details.changedAfter.flatMap { list.list.entries.ids(in: $0.start..<$0.start + $0.count) }
     guard most > 0, details.insertedIDs.count + changed.count <= most else { return nil }
@@ -303,7 +304,7 @@ package struct ListObservation {
 
   private func token(_ list: FetchedList) -> String { live.catalog.token(list.sequence).description }
 
-  /// Of the ids as JSON, with a comma each.
+  /// The size of the ids as JSON, each with a comma.
   private static func byteCount(of list: OrderedList) -> Int {
     var (total, left) = (0, list.count)
     for id in list.entries {

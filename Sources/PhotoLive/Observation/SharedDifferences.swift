@@ -3,37 +3,38 @@ import PhotoModel
 import Synchronization
 import Varlink
 
-/// What one list differs in between two commits, as it is sent.
+/// The difference of one list between two commits, in the form in which it is sent.
 package struct ListDifference: Sendable {
-  /// nil: nothing differs.
+  /// nil if nothing differs.
   var observation: Observation?
-  /// nil where it would be larger than what may be sent as a difference.
+  /// nil if it would be larger than a difference may be.
   var encoded: VarlinkEncoded?
-  /// Assets that came, went or changed.
+  /// The number of assets that came, went or changed.
   var changeCount = 0
 
   package static let none = ListDifference()
 }
 
-/// Differences of lists that many observe: the first who needs one computes and encodes it, the others send the same bytes.
+/// The differences of lists with many observers. The first observer that needs a difference computes and encodes it,
+/// and the others send the same bytes.
 ///
-/// The newest are kept, a few megabytes in all. Whoever comes too late computes it again.
+/// The newest are kept, a few megabytes in all. An observer that comes later computes its difference again.
 package final class SharedDifferences: Sendable {
-  /// With the same of all, two clients are sent the same.
+  /// Clients with equal keys are sent the same.
   package struct Key: Hashable {
     let plan: String
-    /// What they have.
+    /// The token that the clients have.
     let previousToken: String
-    /// Up to here they know that it is what there is.
+    /// The newest sequence at which the clients' list was known to be current.
     let after: Int64
     let through: Int64
     let objects: Bool
   }
 
   package struct Counts: Hashable {
-    /// Computed, and encoded where something differed.
+    /// Differences that were computed, and encoded if something differed.
     package var made = 0
-    /// Found made.
+    /// Differences that were already there.
     package var shared = 0
 
     package init(made: Int = 0, shared: Int = 0) {
@@ -42,7 +43,7 @@ package final class SharedDifferences: Sendable {
     }
   }
 
-  /// Locked while its first user makes it.
+  /// Locked while the first observer that needs the difference computes it.
   private final class Entry: Sendable {
     let difference = Mutex<ListDifference?>(nil)
   }
@@ -55,7 +56,7 @@ package final class SharedDifferences: Sendable {
     var counts = Counts()
   }
 
-  /// Of the lists that the differences are of.
+  /// The pages of the lists to which the differences belong.
   package let pages = SharedPages()
   private let maximumBytes: Int
   private let state = Mutex(State())
@@ -63,10 +64,10 @@ package final class SharedDifferences: Sendable {
   package init(maximumBytes: Int = 8 << 20) { self.maximumBytes = maximumBytes }
 
   package var counts: Counts { state.withLock { $0.counts } }
-  /// About what they take in memory.
+  /// About how much memory the differences take, in bytes.
   package var byteCount: Int { state.withLock { $0.byteCount } }
 
-  /// Blocks while somebody else makes the same.
+  /// Blocks while another task computes the same difference.
   package func difference(_ key: Key, _ make: () throws -> ListDifference) throws -> ListDifference {
     let entry = state.withLock { state in
       if let entry = state.entries[key] { return entry }
@@ -81,7 +82,7 @@ package final class SharedDifferences: Sendable {
       }
       do {
         let made = try make()
-        // A difference that was made without budget may be wrong.
+        // A difference that was computed after the budget was spent may be wrong.
         try WorkBudget.check()
         difference = made
         keep(key, made)
@@ -93,7 +94,7 @@ package final class SharedDifferences: Sendable {
     }
   }
 
-  /// A difference that was made already. Does not block.
+  /// A difference that was already computed. Does not block.
   package func made(_ key: Key) -> ListDifference? {
     guard let entry = state.withLock({ $0.entries[key] }),
       let difference = entry.difference.withLockIfAvailable({ $0 }) ?? nil
@@ -103,7 +104,7 @@ package final class SharedDifferences: Sendable {
   }
 
   private func keep(_ key: Key, _ difference: ListDifference) {
-    // The observation has about as much in its arrays as its text has.
+    // The arrays of the observation take about as much memory as its text.
     let byteCount = 512 + key.plan.utf8.count + 2 * (difference.encoded?.byteCount ?? 0)
     state.withLock { state in
       state.counts.made += 1

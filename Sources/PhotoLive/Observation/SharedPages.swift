@@ -2,9 +2,11 @@ import PhotoContract
 import Synchronization
 import Varlink
 
-/// Pages of lists that several observers are sent at the same time: made by the first, and sent as they are to the others.
+/// Pages of lists that are being sent to several observers at the same time. The first observer encodes a page, and the
+/// others send the same bytes.
 ///
-/// Of each list they are kept while somebody is being sent it; what would go beyond some megabytes is made anew by each.
+/// The pages of a list are kept while it is being sent to an observer. Above a bound of some megabytes, each observer
+/// encodes its own pages.
 package final class SharedPages: Sendable {
   package struct List: Hashable {
     /// The plan's key.
@@ -16,7 +18,7 @@ package final class SharedPages: Sendable {
     let observation: Observation
     let encoded: VarlinkEncoded
 
-    /// About what it takes in memory.
+    /// About how much memory the page takes, in bytes.
     fileprivate var byteCount: Int { 512 + encoded.byteCount + 8 * (observation.ids?.count ?? 0) }
   }
 
@@ -34,7 +36,7 @@ package final class SharedPages: Sendable {
   package var byteCount: Int { state.withLock { $0.byteCount } }
   package var madeCount: Int { state.withLock { $0.madeCount } }
 
-  /// Before the first page; as many calls of ``endReading(_:)`` follow.
+  /// Must be called before the first page. Each call needs a later call of ``endReading(_:)``.
   package func beginReading(_ list: List) { state.withLock { $0.readers[list, default: (0, [:])].count += 1 } }
 
   package func endReading(_ list: List) {
@@ -49,13 +51,13 @@ package final class SharedPages: Sendable {
     }
   }
 
-  /// - Parameter position: of its first asset.
+  /// - Parameter position: the position of the page's first asset.
   package func page(of list: List, at position: Int, _ make: () -> Page) -> Page {
     if let page = state.withLock({ $0.readers[list]?.pages[position] }) { return page }
     let page = make()
     return state.withLock { state in
       state.madeCount += 1
-      // Somebody may have made it meanwhile.
+      // Another task may have made the same page in the meantime.
       if let same = state.readers[list]?.pages[position] { return same }
       if state.readers[list] != nil, state.byteCount + page.byteCount <= maximumBytes {
         state.readers[list]?.pages[position] = page
