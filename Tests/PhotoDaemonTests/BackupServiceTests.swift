@@ -8,7 +8,7 @@ import Testing
 
 @testable import PhotoDaemon
 
-/// What time brings to a catalog, with a time that the test decides.
+/// The work that the backup service does over time, with a time that the test sets.
 @Suite struct BackupServiceTests {
   private let scratch: Scratch
   private let catalog: Catalog
@@ -49,7 +49,7 @@ import Testing
 
   private func setClock(byHours hours: Int64) { reopened.microseconds.withLock { $0 += hours * 3_600_000_000 } }
 
-  /// Runs it with something to happen before each turn.
+  /// Runs the service, with one of these steps before each turn.
   private func keep(_ turns: [() throws -> Void]) async {
     var rest = turns[...]
     let turn = {
@@ -72,7 +72,7 @@ import Testing
     await keep([
       {},
       { board.update { $0.state = .live } },
-      // Live since the last turn, not for all of it.
+      // The library became live after the last turn, so it was not live for a whole turn.
       { try expectBackups(0) },
       { try expectBackups(1) },
       {
@@ -82,7 +82,7 @@ import Testing
       {
         try expectBackups(1)
         try change()
-        // By the time of the file, which is now.
+        // The time counts from the modification time of the backup's file, which is now.
         reopened.microseconds.withLock { $0 = CatalogFiles.now() + 25 * 3_600_000_000 }
       },
       { try expectBackups(2) },
@@ -121,7 +121,7 @@ import Testing
     await keep([
       {}, {},
       {
-        // Each takes about 60 bytes.
+        // Each commit takes about 60 bytes.
         let first = try #require(try oldest())
         #expect((880...920).contains(first))
         for _ in 0..<5 { try change() }

@@ -6,7 +6,7 @@ import Testing
 @testable import PhotoCatalog
 @testable import PhotoDaemon
 
-/// What a start says of a catalog that can't be read names its file.
+/// The message at a start that cannot read the catalog names the catalog's file.
 @Suite struct CatalogErrorTests {
   private struct SQLiteError: Error, CustomStringConvertible {
     let description = "SQLite error 11: malformed"
@@ -33,13 +33,13 @@ import Testing
     #expect(said(PhotoError("catalogTooNew", "The catalog /x is newer."))?.problem == "The catalog /x is newer.")
     let other = StartError(.system, "something else is wrong", remedy: "Mend it.")
     #expect(said(other) == other)
-    // Without the journal nothing of what was typed would come back: nobody may be told to move the catalog away.
+    // Without the journal, the user data could not be restored, so the remedy must not be to move the catalog away.
     let journal = try #require(said(PrivateFile.failure("/p/catalog.userdata", "read", EACCES)))
     #expect(journal.problem == "/p/catalog.userdata can't be read: Permission denied")
     #expect(!journal.remedy.contains("Moved away"))
   }
 
-  /// To move the catalog away, or to look for a broken disk, would not help.
+  /// On a full disk, it would not help to move the catalog away, or to look for a broken disk.
   @Test func fullDiskAsksForRoom() throws {
     let error = try #require(said(DatabaseError(resultCode: .SQLITE_FULL, message: "database or disk is full")))
     #expect(error.problem.hasPrefix("there is no room for the catalog /p/catalog.sqlite"))

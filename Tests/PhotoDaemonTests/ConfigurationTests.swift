@@ -101,7 +101,7 @@ import Testing
     #expect(configuration.innerRoots == ["\(scratch.path)/a/inner"])
   }
 
-  /// The outer root passes these folders over, so nobody else indexes what the person named.
+  /// The outer root ignores these folders. Without their own roots, the photos in them would not be indexed.
   @Test func rootInAFolderThatItsOuterRootPassesOverIsKept() throws {
     let scratch = try Scratch()
     for folder in ["a/.hidden/inner", "a/b/@eaDir", "a/ignored/c", "a/plain"] { try scratch.directory(folder) }

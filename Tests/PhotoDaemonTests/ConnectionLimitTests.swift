@@ -3,7 +3,7 @@ import Varlink
 
 @testable import PhotoDaemon
 
-/// As many connections as there are files for.
+/// The number of connections depends on the number of files that the process may open.
 struct ConnectionLimitTests {
   @Test(arguments: [(524_288, 2_048), (4_224, 2_048), (1_024, 448), (130, 1), (0, 1), (.max, 2_048)])
   func fewFilesAreFewConnections(files: Int, connections: Int) {

@@ -10,7 +10,7 @@ import Varlink
 
 @testable import PhotoDaemon
 
-/// A library that does what the test says and notes what was asked of it.
+/// A library that does what the test orders, and records the calls that it gets.
 private final class ScriptedLibrary: RunningLibrary {
   enum Event: Hashable, Sendable {
     case serving
@@ -19,7 +19,7 @@ private final class ScriptedLibrary: RunningLibrary {
   }
 
   let statusLines: AsyncStream<String>
-  /// What was asked, as it happens.
+  /// The calls, as they happen.
   let events: AsyncStream<Event>
   let reopenReasons: AsyncStream<ReopenReason>
   let reason: AsyncStream<ReopenReason>.Continuation
@@ -59,7 +59,7 @@ private final class ScriptedLibrary: RunningLibrary {
     if isAlive.load(ordering: .relaxed) { proven() }
   }
 
-  /// Returns after so many more turns.
+  /// Returns after this many more turns.
   func reach(turns: Int) async {
     let last = askedCount.load(ordering: .relaxed) + turns
     while askedCount.load(ordering: .relaxed) < last { await Task.yield() }
@@ -118,7 +118,7 @@ private struct Fixture: Sendable {
       started: { group.yield($0) })
   }
 
-  /// As SIGTERM does.
+  /// Stops the daemon as SIGTERM does.
   func terminate() async {
     for await group in groups {
       await group.triggerGracefulShutdown()
@@ -151,7 +151,8 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(try await manager.next() == "STOPPING=1\nSTATUS=stopping")
     #expect(await status == .success)
     #expect(mode(socket) == nil)
-    // The lock went too. A process that another test starts just now may hold a copy of its descriptor until it execs.
+    // The lock was released too. A process that another test starts just now may hold a copy of its descriptor until it
+    // execs.
     let catalog = "\(fixture.scratch.path)/.local/share/photod/catalog.sqlite"
     let deadline = ContinuousClock.now + .seconds(10)
     while (try? InstanceLock(besideCatalog: catalog)) == nil, ContinuousClock.now < deadline { await Task.yield() }
@@ -311,7 +312,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  /// The steps that were done stay: the next start goes on from there.
+  /// The finished steps are kept, so that the next start continues after them.
   @Test func aStopEndsAnUpgrade() async throws {
     let fixture = try Fixture()
     let library = ScriptedLibrary()
@@ -332,7 +333,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  /// Also by hand: there is somebody whose library it was.
+  /// A photod that was started by hand does not end either, because its library was already open.
   @Test func whatCannotBeOpenedAnewIsDegradedUntilItCan() async throws {
     let fixture = try Fixture()
     let (first, second, degraded) = (ScriptedLibrary(), ScriptedLibrary(), ScriptedLibrary())
@@ -371,7 +372,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     try await manager.next(beginning: "READY=1")
     try await manager.next(beginning: "WATCHDOG=1")
     library.isAlive.store(false, ordering: .relaxed)
-    // Two more turns, after which no ping of an earlier one is under way. The events of earlier turns may still wait.
+    // After two more turns, no ping of an earlier turn is under way. The events of earlier turns may still wait.
     await library.reach(turns: 2)
     library.say("marker")
     try await manager.next(beginning: "STATUS=marker")
@@ -382,7 +383,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  /// The messages that the manager refused, as the log names them.
+  /// The messages that the manager refused, as they are named in the log.
   private struct RefusalLog: LogHandler {
     let refused: AsyncStream<String>
     private let message: AsyncStream<String>.Continuation
@@ -399,7 +400,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
       set { metadata[key] = newValue }
     }
 
-    /// Returns when each of them was refused after this call.
+    /// Returns when each of these messages was refused after this call.
     func wait(for messages: Set<String>) async {
       var missing = messages
       for await text in refused {
@@ -412,7 +413,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
   /// A manager whose queue is full.
   private func busyManager(_ fixture: Fixture) throws -> (NotifySocket, variables: [String: String]) {
     let manager = try NotifySocket("\(fixture.scratch.path)/notify")
-    // Ten minutes: the next ping in its order is no part of these tests.
+    // Ten minutes, so that no regular ping falls into these tests.
     let variables = ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify", "WATCHDOG_USEC": "600000000"]
     let other = ServiceNotifier(fixture.scratch.environment(variables))
     while other.status("filler") == nil {}
@@ -442,7 +443,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  /// Also while the library is opened: an upgrade may take longer than the manager waits for a start.
+  /// The same holds while the library is being opened: an upgrade may take longer than the manager waits for a start.
   @Test func readinessThatIsRefusedDuringAnUpgradeIsSentAgain() async throws {
     let fixture = try Fixture()
     let (manager, variables) = try busyManager(fixture)
@@ -483,7 +484,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(time >= Daemon.stopTime - .milliseconds(50))
   }
 
-  /// As a terminal that was stopped, or a pipe, does it.
+  /// A terminal that was stopped, or a pipe, blocks the log like this.
   @Test func aLogThatNobodyReadsHoldsNoStopUp() async throws {
     let fixture = try Fixture()
     let library = ScriptedLibrary(ignoresStop: true)
@@ -499,7 +500,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  /// Errors wait until somebody reads them.
+  /// Blocks each error until the test has read it.
   private struct UnreadLog: LogHandler {
     let isRead = DispatchSemaphore(value: 0)
     var logLevel = Logger.Level.error
@@ -536,7 +537,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(rename(path, "\(path).old") == 0)
     try scratch.file("program")
     #expect(chmod(path, 0o755) == 0)
-    // It is noticed, and somebody still listens.
+    // The replacement is noticed, and photod goes on listening.
     for _ in 0..<3 { #expect(await events.next() == .askedAlive) }
     library.idleSeconds.store(5, ordering: .relaxed)
     while let event = await events.next(), event != .drained { #expect(event == .askedAlive) }

@@ -17,7 +17,7 @@ import Testing
     #expect(program.path == path)
     #expect(!program.isReplaced)
 
-    // Kept, as the kernel keeps a file that runs: its inode is not used again.
+    // The file is kept, as the kernel keeps the file of a running program, so its inode is not used again.
     #expect(rename(path, "\(scratch.path)/kept") == 0)
     #expect(!program.isReplaced, "removed, with no successor")
     try scratch.file("program", "old")
@@ -95,7 +95,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(10))) struct DrainTests {
-  /// It has left when the decision to leave is made: nothing that was counted until then tells of it.
+  /// The client has sent a call when the decision to leave is made, but the idle time does not show that yet.
   @Test func aCallThatIsOnItsWayIsAnswered() async throws {
     let scratch = try Scratch()
     let listener = try SocketFile(binding: "\(scratch.path)/sock")
@@ -119,7 +119,7 @@ import Testing
     try await end
   }
 
-  /// What comes next; empty when the connection was closed.
+  /// The next reply. It is empty if the connection was closed.
   private func reply(_ client: Int32) async throws -> String {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "reply").async {

@@ -28,7 +28,7 @@ import Testing
       let error = #expect(throws: StartError.self) { try InstanceLock(besideCatalog: catalog) }
       #expect(error?.status == .alreadyRunning)
     }
-    // Another catalog in the same folder is another's.
+    // Another catalog in the same folder has its own lock.
     _ = try InstanceLock(besideCatalog: "\(scratch.path)/other.sqlite")
     withExtendedLifetime(lock) {}
   }

@@ -6,7 +6,7 @@ import PhotoTestSupport
 import Synchronization
 import Testing
 
-/// A directory of its own for one test, short enough for a socket's path, gone with it.
+/// A directory for one test, with a path short enough for a socket. It is deleted with this object.
 final class Scratch: Sendable {
   private let folder: TemporaryFolder
   var path: String { folder.path }
@@ -34,7 +34,7 @@ final class Scratch: Sendable {
     return file
   }
 
-  /// A user whose every folder is in here.
+  /// An environment whose user has all folders in this directory.
   func environment(_ more: [String: String] = [:]) -> ProcessEnvironment {
     let variables = ["HOME": path, "XDG_RUNTIME_DIR": "\(path)/run"]
     return ProcessEnvironment(
@@ -42,13 +42,13 @@ final class Scratch: Sendable {
   }
 }
 
-/// Permission bits of a file.
+/// The permission bits of a file.
 func mode(_ path: String) -> mode_t? {
   var status = stat()
   return lstat(path, &status) == 0 ? status.st_mode & 0o777 : nil
 }
 
-/// A socket of datagrams, as a service manager has one.
+/// A datagram socket like that of a service manager.
 final class NotifySocket: Sendable {
   let descriptor: Int32
   private let queue = DispatchQueue(label: "notify-socket")
@@ -58,15 +58,15 @@ final class NotifySocket: Sendable {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let bound = withUnixAddress(name) { bind(descriptor, $0, $1) }
     guard descriptor >= 0, bound == 0 else { throw SystemCallError("bind") }
-    // A message that never comes fails the test and does not hang it. Other tests may keep the tasks' pool busy for longer
-    // than some seconds.
+    // A message that never comes must fail the test, not block it. The limit is long, because other tests may keep the
+    // thread pool of tasks busy for several seconds.
     var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
   deinit { close(descriptor) }
 
-  /// The next message; waits for it, on a thread of its own so that the daemon under test keeps those of the pool.
+  /// Waits for the next message on its own thread, so that the daemon under test keeps the threads of the pool.
   func next() async throws -> String {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { [descriptor] in
@@ -81,7 +81,7 @@ final class NotifySocket: Sendable {
     }
   }
 
-  /// Reads until one begins so.
+  /// Reads messages until one has this prefix.
   func next(beginning prefix: String) async throws {
     while !(try await next()).hasPrefix(prefix) {}
   }
@@ -98,14 +98,14 @@ func withUnixAddress<Result>(_ name: String, _ body: (UnsafePointer<sockaddr>, s
   }
 }
 
-/// What a connection to this socket gives at once: the errno, 0 for success.
+/// The immediate result of a connection to this socket: the errno, or 0 for success.
 func connectionResult(_ path: String) -> Int32 {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   defer { close(descriptor) }
   return withUnixAddress(path) { connect(descriptor, $0, $1) } == 0 ? 0 : errno
 }
 
-/// What was written, from any thread.
+/// Text that any thread may append to.
 final class LockedText: Sendable {
   private let bytes = Mutex<[UInt8]>([])
 
@@ -113,7 +113,7 @@ final class LockedText: Sendable {
   var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
 }
 
-/// A clock that stands until a test moves it.
+/// A clock that does not advance until a test moves it.
 final class LockedTime: Sendable {
   private let time: Mutex<ContinuousClock.Instant>
 
