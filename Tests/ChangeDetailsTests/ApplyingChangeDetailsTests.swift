@@ -38,7 +38,7 @@ import Testing
     #expect(list == [1, 2, 3])
   }
 
-  /// Details may come from anybody's socket: what contradicts itself is an error, never a trap.
+  /// Details may come from any socket, so details that contradict themselves must cause an error, never a trap.
   @Test func contradictionsAreErrors() {
     func refuses(_ change: (inout FetchResultChangeDetails) -> Void, _ comment: Comment) {
       var bad = details
@@ -61,7 +61,8 @@ import Testing
     refuses({ $0.changedAfter = [] }, "changed in one list only")
   }
 
-  /// Good details with some of their numbers replaced: whatever is not refused is applied by every procedure alike.
+  /// Replaces some numbers of good details. If the result is not refused, every procedure must apply it with the same
+  /// outcome.
   @Test func spoiledDetailsNeverTrap() throws {
     var generator = SeededGenerator(seed: 3)
     var accepted = 0

@@ -4,8 +4,8 @@ import Testing
 @testable import ChangeDetails
 
 @Suite struct ChangeDetailsLawTests {
-  /// Every list before of up to six ids, every arrangement after of every subset of it with up to two new ids, every choice
-  /// of what was touched; for the longer ones a fixed sample of those, so that it ends in seconds.
+  /// Tries every list of up to six ids, every arrangement of every subset of it with up to two new ids, and every
+  /// choice of touched ids. For the longer lists, it takes a fixed sample, so that it ends in seconds.
   @Test(arguments: 0...6)
   func lawsHoldForEveryShortList(count: Int) throws {
     let before = (0..<Int64(count)).map { $0 + 1 }
@@ -34,7 +34,8 @@ import Testing
     #expect(cases > 0)
   }
 
-  /// Lists of some hundreds: pieces cut out, put elsewhere, replaced; single ids moved; some touched, some of those in vain.
+  /// Lists of some hundred ids. Pieces are cut out, put elsewhere, and replaced. Single ids are moved, and some are
+  /// touched, some of those without effect.
   @Test(arguments: 1...60)
   func lawsHoldForRandomLists(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -53,7 +54,7 @@ import Testing
     }
   }
 
-  /// Law 7: whatever was delivered on the way, the details from the first list to the last are the same.
+  /// Law 7: the details from the first list to the last do not depend on the lists that were delivered in between.
   @Test func detailsDependOnTheTwoListsAndTheTouchedAlone() throws {
     for seed in 1...40 as ClosedRange<UInt64> {
       var generator = SeededGenerator(seed: seed)
@@ -63,7 +64,7 @@ import Testing
       touched.merge(second.touched)
       let direct = FetchResultChangeDetails.full(from: first.before, to: second.after, touched: touched)
 
-      // The same sets, built in another order, and with ids that no list holds.
+      // The sets are equal, but they were built in another order, and contain ids that no list contains.
       var again = TouchedAssets()
       for id in touched.fields.keys.sorted().reversed() { again.fields[id] = touched.fields[id] }
       again.fields[900_000] = .content
@@ -77,7 +78,7 @@ import Testing
     }
   }
 
-  /// The fast path over equal ends must choose what the whole list would have chosen.
+  /// The fast path over equal ends must make the same choice as the whole list.
   @Test func settingTheEndsAsideChangesNothing() {
     var generator = SeededGenerator(seed: 11)
     for _ in 0..<500 {
@@ -93,7 +94,7 @@ import Testing
   }
 
   @Test func theEditedPhotoIsWhatMoves() throws {
-    // Either of the two could move; the one that was touched does.
+    // Either of the two could move. The touched one does.
     for touched in [1, 2] as [Int64] {
       let details = try #require(
         FetchResultChangeDetails.full(
@@ -109,7 +110,8 @@ import Testing
     #expect(FetchResultChangeDetails.full(from: [], to: [], touched: touched) == nil)
   }
 
-  /// Why the positions name their lists: remove, insert, change, move, as PhotoKit's page prints it, goes wrong here.
+  /// This is why a position's name says which list it belongs to. The order on PhotoKit's page (remove, insert, change,
+  /// move) gives wrong results here.
   @Test func theOrderPrintedForPhotoKitGivesAWrongList() throws {
     var wrong = 0
     var all = 0

@@ -3,7 +3,7 @@ import Foundation
 @testable import ChangeDetails
 @testable import PhotoModel
 
-/// One difference to judge: two lists, what was touched, and what the full form makes of them.
+/// One difference to check: two lists, the touched assets, and the details from the full form.
 struct ChangeCase {
   let before: [Int64]
   let after: [Int64]
@@ -17,10 +17,10 @@ struct ChangeCase {
     details = .full(from: before, to: after, touched: touched)
   }
 
-  /// The first law of change-details that does not hold, by its number; `nil` if all do.
+  /// The number of the first law of change details that does not hold, or `nil` if all hold.
   func brokenLaw() throws -> String? { try brokenLaw(of: details) }
 
-  /// The same of details that were found in another way.
+  /// The same for details from another form.
   func brokenLaw(of details: FetchResultChangeDetails?) throws -> String? {
     let survivors = Set(before).intersection(after)
     let changed = survivors.intersection(touched.fields.keys)
@@ -45,7 +45,7 @@ struct ChangeCase {
     return try brokenWire(details) ?? (details == self.details ? brokenReverse(details) : nil)
   }
 
-  /// Laws 3 and 6.
+  /// Checks laws 3 and 6.
   private func brokenProcedure(_ details: FetchResultChangeDetails) throws -> String? {
     if try details.applied(to: before) != after { return "3 batch" }
     var list = before
@@ -53,7 +53,7 @@ struct ChangeCase {
     if list != after { return "3 sequential" }
     list = before
     for edit in try details.listModelEdits() {
-      // A removal may be beyond the end of the list after, and adds nothing from it.
+      // A removal may be beyond the end of the list after. It adds nothing from that list.
       let added = edit.added == 0 ? [] : after[edit.position..<edit.position + edit.added]
       list.replaceSubrange(edit.position..<edit.position + edit.removed, with: added)
       if Set(list).count != list.count { return "3 list model: an id twice" }
@@ -63,7 +63,7 @@ struct ChangeCase {
     return nil
   }
 
-  /// The sets themselves, in the words of the definition; law 4 but for the length of the longest subsequence.
+  /// Checks the sets as they are defined. This is law 4 without the length of the longest subsequence.
   private func brokenSet(
     _ details: FetchResultChangeDetails, survivors: Set<Int64>, changed: Set<Int64>
   ) -> String? {
@@ -90,7 +90,7 @@ struct ChangeCase {
     return nil
   }
 
-  /// Law 5.
+  /// Checks law 5.
   private func brokenReverse(_ details: FetchResultChangeDetails) -> String? {
     let back = FetchResultChangeDetails.full(from: after, to: before, touched: touched)
     if back?.removedBefore != details.insertedAfter || back?.insertedAfter != details.removedBefore
@@ -101,7 +101,7 @@ struct ChangeCase {
     return nil
   }
 
-  /// Law 8.
+  /// Checks law 8.
   private func brokenWire(_ details: FetchResultChangeDetails) throws -> String? {
     let wire = try JSONEncoder().encode(details)
     return try JSONDecoder().decode(FetchResultChangeDetails.self, from: wire) == details ? nil : "8"
@@ -120,7 +120,8 @@ struct ChangeCase {
     return (stayed.count, stayed.count { touched.fields[before[$0]] == nil })
   }
 
-  /// By trying every subset: the longest increasing subsequence, and the most untouched that one of that length can have.
+  /// Tries every subset. Returns the length of the longest increasing subsequence, and the most untouched ids that a
+  /// subsequence of that length can have.
   var bestPossible: (count: Int, untouched: Int) {
     let order = survivorOrder
     var best = (count: 0, untouched: 0)

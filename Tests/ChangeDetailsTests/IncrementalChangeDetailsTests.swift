@@ -6,7 +6,7 @@ import Testing
 @Suite struct IncrementalChangeDetailsTests {
   private static let small = OrderedIDs.Shape(leaf: 4, inner: 8)
 
-  /// Two states of one ordered list, and what the commits between them touched.
+  /// Two states of one ordered list, and the assets that the commits between them touched.
   private struct Case {
     var before: [Int64]
     var after: [Int64]
@@ -20,7 +20,7 @@ import Testing
     var publishedBefore: [Int64] { Array(before.prefix(limit ?? .max)) }
     var publishedAfter: [Int64] { Array(after.prefix(limit ?? .max)) }
 
-    /// Without the choice between the two forms: the incremental one.
+    /// The details from the incremental form, even if the full form would be chosen.
     func incremental() -> FetchResultChangeDetails? {
       var difference = IncrementalDifference(
         list(before), publishedBefore.count, list(after), publishedAfter.count, touched: touched)
@@ -29,7 +29,7 @@ import Testing
       return difference.details()
     }
 
-    /// What of law 9, or of the others, does not hold.
+    /// Describes the first law, of law 9 and the others, that does not hold.
     func broken() throws -> String? {
       let plain = ChangeCase(before: publishedBefore, after: publishedAfter, touched: touched)
       guard let details = incremental() else { return plain.details == nil ? nil : "nothing found" }
@@ -60,8 +60,8 @@ import Testing
 
   private struct LawBroken: Error {}
 
-  /// Every list of up to four, every choice of what is touched, every place that the touched can get, up to two new ones, and
-  /// every limit.
+  /// Tries every list of up to four ids, every choice of touched ids, every new position of the touched ids, up to two
+  /// new ids, and every limit.
   @Test func lawNineHoldsForEveryShortList() throws {
     var cases = 0
     for count in 0...4 {
@@ -92,7 +92,7 @@ import Testing
     #expect(cases > 10_000)
   }
 
-  /// Each touched one in turn: nowhere, or at any place.
+  /// Calls `body` for each way to leave each touched id out, or to insert it at any position.
   private func forEachPlacing(of ids: [Int64], in list: [Int64], _ body: ([Int64]) throws -> Void) rethrows {
     guard let id = ids.first else { return try body(list) }
     try forEachPlacing(of: Array(ids.dropFirst()), in: list, body)
@@ -103,8 +103,8 @@ import Testing
     }
   }
 
-  /// A fetch by some number of each asset, as the catalog would run it: assets change their number, come, go, come back,
-  /// are touched in vain; lists with limits, whose reserves are not of one length.
+  /// A fetch that sorts by a number of each asset, as the catalog would run it. Assets change their number, come, go,
+  /// come back, and are touched without effect. The lists have limits, and reserves of different lengths.
   @Test(arguments: 1...120)
   func lawNineHoldsForRandomHistories(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -131,7 +131,7 @@ import Testing
           library[id] = nil
           change.touched.deleted.insert(id)
         case 3:
-          // Left the fetch, and may come back with the same number or another.
+          // The asset left the fetch. It may come back with the same number or another one.
           let number = library.removeValue(forKey: id)
           change.touched.fields[id] = [.hidden, .favorite]
           if generator.once(in: 2) { library[id] = number } else if generator.once(in: 2) { library[id] = 10 }
@@ -178,7 +178,7 @@ import Testing
           insertedIDs: [21]))
   }
 
-  /// Relative to what stays in the list, 9 is where it was: 3 has left.
+  /// 3 has left the list. Relative to the assets that stay, 9 has not moved.
   @Test func whatCrossesTheLimitMovesNobody() throws {
     let change = Case(
       before: [1, 2, 3, 9], after: [5, 1, 2, 9, 3], limit: 4,
@@ -190,7 +190,7 @@ import Testing
     #expect(back.incremental()?.moves == [])
   }
 
-  /// A list in which something untouched came and went was not told all; the full form is used then.
+  /// An untouched asset came or went, so a caller left something out. Then the full form is used.
   @Test func whatNobodySaidWasTouchedIsFoundAllTheSame() {
     let before = OrderedIDs(ids: Array(1...100))
     var after = before
@@ -210,7 +210,7 @@ import Testing
     #expect(FetchResultChangeDetails.incremental(from: .init(), to: .init(), touched: elsewhere) == nil)
   }
 
-  /// Where the forms change over, both find the same sets.
+  /// On both sides of the threshold between the forms, both find the same sets.
   @Test func theChangeOverToTheFullFormShowsInTheMovesAlone() throws {
     let before = OrderedIDs(ids: Array(1...800))
     var generator = SeededGenerator(seed: 9)

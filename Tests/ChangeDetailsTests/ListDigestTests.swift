@@ -20,7 +20,7 @@ import Testing
       for id in ids { h = (h * 1_099_511_628_211 + UInt128(id)) % ((1 << 61) - 1) }
       #expect(ListDigest(of: ids).value == UInt64(h))
     }
-    // Residues at the edge: an id equal to the modulus counts as 0, a negative one as its positive remainder.
+    // Residues at the limits: an id equal to the modulus counts as 0, and a negative id as its positive remainder.
     #expect(ListDigest(of: [(1 << 61) - 1]).value == 0)
     #expect(ListDigest(of: [-1]).value == (1 << 61) - 2)
     #expect(ListDigest(of: [.min, .max]).count == 2)
@@ -40,7 +40,7 @@ import Testing
   @Test func orderAndContentMatter() {
     #expect(ListDigest(of: [1, 2, 3]) != ListDigest(of: [1, 3, 2]))
     #expect(ListDigest(of: [1, 2]) != ListDigest(of: [1, 2, 3]))
-    // The count is a part of the proof: a leading zero would not show in the value.
+    // The count is a part of the proof, because a leading zero would not change the value.
     #expect(ListDigest(of: [0, 1]) != ListDigest(of: [1]))
   }
 }

@@ -1,7 +1,7 @@
 @testable import ChangeDetails
 
 extension OrderedIDs {
-  /// What must hold in every tree at every moment; `nil`, or what doesn't.
+  /// Checks what must hold in every tree at every moment. Returns `nil`, or the invariant that does not hold.
   func brokenInvariant() -> String? {
     var check = InvariantCheck(list: self)
     check.visit(root, isRoot: true)
@@ -9,7 +9,7 @@ extension OrderedIDs {
   }
 }
 
-/// Walks a whole tree, and compares all that is kept about a node with the node.
+/// Visits a whole tree, and compares everything that is recorded about a node with the node itself.
 private struct InvariantCheck {
   let list: OrderedIDs
   var broken: String?

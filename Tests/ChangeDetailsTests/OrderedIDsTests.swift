@@ -6,7 +6,7 @@ import Testing
 @Suite struct OrderedIDsTests {
   private static let small = OrderedIDs.Shape(leaf: 4, inner: 8)
 
-  /// The same list, in the plainest way.
+  /// The same list, implemented with plain arrays.
   private struct Model: Hashable {
     var ids: [Int64] = []
     var keys: [UInt64] = []
@@ -32,7 +32,7 @@ import Testing
     try #require(list.digest == ListDigest(of: model.ids), "\(place())")
   }
 
-  /// Every read, at some random place.
+  /// Compares every read, at random positions.
   private func requireReads(_ list: OrderedIDs, _ model: Model, _ generator: inout SeededGenerator, _ place: String)
     throws
   {
@@ -52,8 +52,8 @@ import Testing
     try #require(list.position(of: id) == model.ids.firstIndex(of: id), "\(place)")
   }
 
-  /// Grows, shrinks and grows again, with nodes small enough that every split, join and evening out happens; copies that
-  /// were kept on the way must be as they were, in all that can be read of them.
+  /// Grows, shrinks and grows the list again. The nodes are small enough that every split, join and evening out
+  /// happens. Copies that were kept on the way must be unchanged in everything that can be read.
   @Test(arguments: 1...16)
   func agreesWithAnArrayThroughAnyScript(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  /// The usual nodes, at the sizes where they fill, split and get a parent.
+  /// Nodes of the usual size, at the counts where they fill, split and get a parent.
   @Test func sizesAroundALeafHold() throws {
     for count in [0, 1, 2, 223, 224, 225, 255, 256, 257, 447, 448, 449, 12_544, 12_545] {
       let ids = (0..<Int64(count)).map { $0 ^ 85 }
@@ -175,7 +175,7 @@ import Testing
     #expect(list.byteCount < 10_000)
   }
 
-  /// What makes it worth having: a list as it was costs what changed since, whatever its size.
+  /// A copy of a list costs only the changes since, whatever its size. This property justifies the tree.
   @Test func aThousandSnapshotsCostTheirPathsAlone() {
     let count: Int64 = 200_000
     var generator = SeededGenerator(seed: 3)
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test func aCopyReadElsewhereStaysAsItWas() async {
-    // Copies read on other threads while the list goes on changing.
+    // Other threads read copies while the list goes on changing.
     var list = OrderedIDs(ids: Array(0..<2_000), keys: [UInt64](repeating: 0, count: 2_000), shape: Self.small)
     await withTaskGroup(of: Bool.self) { group in
       for step in 0..<200 as Range<Int64> {

@@ -39,7 +39,7 @@ import Testing
 
   /// One secret in fifty once made a table of ids that follow each other slow.
   @Test func idsThatFollowEachOtherAreSpreadByEverySecret() {
-    // The one at a distance keeps the others from having slots of their own.
+    // The distant id prevents the form in which each id has its own slot.
     let near = Array(Int64(1)...2_000) + [1 << 40]
     let far = (Int64(1)...2_000).map { $0 << 44 }
     for _ in 0..<500 {

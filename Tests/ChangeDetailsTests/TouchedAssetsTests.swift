@@ -24,7 +24,7 @@ import Testing
     #expect(!bits.contains(-1) && !bits.contains(.min) && !bits.contains(.max))
   }
 
-  /// Named one by one or as a group, it is the same difference.
+  /// The difference is the same whether assets are listed one by one or as a group.
   @Test(arguments: UInt64(1)...50)
   func groupIsWhatItsAssetsAreOneByOne(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
