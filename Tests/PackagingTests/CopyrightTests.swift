@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// debian/copyright, which has the format of https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/.
+/// Checks debian/copyright, which has the format of https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/.
 @Suite struct CopyrightTests {
   /// A paragraph for files.
   struct Files {
@@ -10,7 +10,7 @@ import Testing
     var holders: String
     var licences: [String]
 
-    /// `*` stands for anything here, slashes too.
+    /// Here, `*` matches any characters, including slashes.
     func match(_ path: String) -> Bool {
       patterns.contains { fnmatch($0, path, 0) == 0 }
     }
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  /// The last paragraph that matches is the one that holds.
+  /// The paragraph for a file. If several match, the last one counts.
   private func paragraph(of path: String) throws -> Files {
     try #require(files.last { $0.match(path) }, "nothing is said of \(path)")
   }
@@ -58,7 +58,7 @@ import Testing
     #expect(named > 20)
   }
 
-  /// The names of the checkouts that this build is of.
+  /// The names of the checkouts that this build uses.
   private func checkouts() throws -> Set<String> {
     struct Resolved: Decodable {
       struct Pin: Decodable { var location: String }
@@ -86,7 +86,7 @@ import Testing
         ? "Apache-2.0 with Swift exception" : text.contains("Apache License") ? "Apache-2.0" : "Expat"
       let paragraph = try paragraph(of: ".build/checkouts/\(name)/Package.swift")
       #expect(paragraph.licences == [licence], "\(name)")
-      // The licences of the MIT kind begin with who has the copyright, and want that kept.
+      // Licences like MIT's begin with the copyright holder, and require that this line is kept.
       if licence == "Expat" {
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("Copyright") })
         let holder = line.dropFirst("Copyright (c) ".count)

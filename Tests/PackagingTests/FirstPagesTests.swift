@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// A path in backquotes that names a file of this project.
+  /// Every path of this project in backquotes must exist.
   @Test(arguments: ["README.md", "CONTRIBUTING.md"])
   func pathsThatAreNamedExist(page: String) throws {
     let paths = try Project.text(page).matches(of: /`((Sources|Tests|Scripts|Documentation)\/[A-Za-z0-9\/+._-]+)/).map {

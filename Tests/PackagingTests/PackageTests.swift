@@ -3,7 +3,7 @@ import TestTools
 import Testing
 
 @Suite struct PackageTests {
-  /// Of a Debian version, what upstream calls it.
+  /// The upstream part of a Debian version.
   private func upstream(_ version: Substring) -> Substring {
     version.lastIndex(of: "-").map { version[..<$0] } ?? version
   }
@@ -14,7 +14,7 @@ import Testing
     for program in ["photod", "photoctl"] {
       #expect(try Project.run("\(BuiltPrograms.folder)/\(program)", "--version") == "\(program) \(packaged)\n")
     }
-    // Before the first release there is only what is not released yet.
+    // Before the first release, the changelog has only a section of unreleased changes.
     let released = try Project.text("CHANGELOG.md").firstMatch(of: /(?m)^## \[(\d[^\]]*)\]/)
     #expect((released?.1 ?? packaged) == packaged)
   }
@@ -72,7 +72,7 @@ import Testing
     #expect(try files().isEmpty)
   }
 
-  /// Not every shell makes a path of the `~` in `PREFIX=~/.local`.
+  /// Not every shell expands the `~` in `PREFIX=~/.local`.
   @Test func aPrefixInTheHomeIsAPathInTheUnit() throws {
     let home = FileManager.default.temporaryDirectory.appendingPathComponent("photod-home-\(UUID().uuidString)").path
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: home) } }
@@ -86,7 +86,7 @@ import Testing
     #expect(FileManager.default.isExecutableFile(atPath: "\(home)/.local/bin/photod"))
   }
 
-  /// Its licence does not go together with Apache-2.0, but for what Swift's own libraries make an exception.
+  /// The licence of photod-watch is not compatible with Apache-2.0. Only Swift's own libraries have an exception.
   @Test func photodWatchLinksOnlyItselfItsRecordsAndSwift() throws {
     let program = BuiltPrograms.folder + "/photod-watch"
     let allowed: Set = [
@@ -99,7 +99,7 @@ import Testing
     #expect(libraries.contains("libinotifytools"))
     #expect(Set(libraries).subtracting(allowed).isEmpty)
 
-    // A mangled name begins with its module's: its length, then its name.
+    // A mangled name begins with the length and the name of its module.
     let modules = try Project.run("nm", "--defined-only", program).matches(of: /(?m) \$s(\d+)([A-Za-z_]\w*)$/)
       .compactMap { match in Int(match.1).map { String(match.2.prefix($0)) } }
     #expect(modules.contains("WatchRecords"))

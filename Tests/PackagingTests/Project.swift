@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The sources that these tests are of, and the programs that were built from them.
+/// The sources that these tests check, and the programs that were built from them.
 enum Project {
   static let directory = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
@@ -10,8 +10,8 @@ enum Project {
     try String(contentsOfFile: "\(directory)/\(path)", encoding: .utf8)
   }
 
-  /// What the program says on its standard output; it must end with 0. Of make's environment nothing is handed on: this
-  /// test is perhaps a part of `make test`.
+  /// Returns the program's standard output. The program must exit with status 0. It gets nothing of make's environment,
+  /// because this test may be a part of `make test`.
   static func run(_ program: String, _ arguments: String...) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -28,13 +28,13 @@ enum Project {
 }
 
 /// One paragraph of a Debian control file: https://www.debian.org/doc/debian-policy/ch-controlfields.html. The lines of
-/// a field are joined by newlines; comments are left out.
+/// a field are joined by newlines. Comments are left out.
 struct ControlParagraph {
   private var fields: [String: String] = [:]
 
   subscript(name: String) -> String? { fields[name] }
 
-  /// The field's values where it is a list that `separator` separates.
+  /// The values of a field that is a list, separated by `separator`.
   func list(_ name: String, separatedBy separator: Character) -> [String] {
     (fields[name] ?? "").split { $0 == separator || $0 == "\n" }
       .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `Scripts/release`, played on a copy of the files that it changes.
+/// Runs `Scripts/release` on a copy of the files that it changes.
 @Suite struct ReleaseTests {
   private struct Copy {
     static let paths = ["Scripts/release", "Sources/PhotoModel/Release.swift", "debian/changelog", "CHANGELOG.md"]
@@ -23,7 +23,7 @@ import Testing
 
     func text(_ path: String) throws -> String { try String(contentsOf: folder.appending(path: path), encoding: .utf8) }
 
-    /// The exit code and the standard error of the script.
+    /// Runs the script. Returns its exit code and standard error.
     func release(_ arguments: String...) throws -> (code: Int32, message: String) {
       let process = Process()
       process.executableURL = folder.appending(path: "Scripts/release")
