@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The documentation's files, as they are in the package.
+/// The documentation's files in the package.
 enum Articles {
   static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -10,7 +10,7 @@ enum Articles {
     try String(contentsOf: package.appending(path: "Documentation/photod.docc/\(name).md"), encoding: .utf8)
   }
 
-  /// The listings of an article that are of this language, in their order.
+  /// The listings of an article in this language, in their order.
   static func listings(_ language: String, in article: String) throws -> [String] {
     var listings: [String] = []
     var current: [Substring]?
@@ -26,12 +26,12 @@ enum Articles {
   }
 }
 
-/// A program that was run to its end.
+/// The result of a program that ran to its end.
 struct ProgramRun {
   let status: Int32
   let output: String
 
-  /// - Parameter input: what it reads from its standard input.
+  /// - Parameter input: the text for the program's standard input.
   init(_ program: URL, _ arguments: [String] = [], input: String = "") throws {
     let process = Process()
     process.executableURL = program
@@ -48,7 +48,7 @@ struct ProgramRun {
     status = process.terminationStatus
   }
 
-  /// A program of this name in PATH.
+  /// Finds a program with this name in PATH.
   static func find(_ name: String) -> URL? {
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").lazy
       .map { URL(filePath: "\($0)/\(name)") }

@@ -36,7 +36,7 @@ struct DocumentationTests {
     #expect(run.output.contains("said no more: exit code 78\n"))
   }
 
-  /// Every declaration as it is, and every word of the comments.
+  /// Every declaration is on its page unchanged, with every word of the comments.
   @Test func pagesOfInterfacesLoseNothing() throws {
     let folder = Articles.package.appending(path: "Sources/PhotoContract")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -79,7 +79,7 @@ struct DocumentationTests {
     }
   }
 
-  /// Where the build put the modules: the folder of the program that runs the tests.
+  /// The folder in which the build put the modules. It contains the program that runs the tests.
   static let modules: URL? = {
     let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     let client = folder.appending(path: "Modules/PhotoClient.swiftmodule")

@@ -75,7 +75,7 @@ struct ExampleTests {
     }
   }
 
-  /// The same lines are in Snippets.swift, where they are compiled.
+  /// Snippets.swift contains the same lines, and it is compiled.
   @Test func swiftOfTheArticlesIsCompiled() throws {
     let file = Articles.package.appending(path: "Tests/DocumentationTests/Snippets.swift")
     let compiled = Self.trimmed(try String(contentsOf: file, encoding: .utf8))
@@ -86,7 +86,7 @@ struct ExampleTests {
     }
   }
 
-  /// Without the indentation, which differs.
+  /// The text without its indentation, which differs.
   private static func trimmed(_ text: String) -> String {
     text.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: "\n")
   }

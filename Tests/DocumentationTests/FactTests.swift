@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What the articles say of bounds and times stands in the sources.
+/// The bounds and times in the articles are those in the sources.
 struct FactTests {
-  /// What an article says, and the source's words that make it true.
+  /// A statement of an article, and the words of the source that make it true.
   struct Fact: CustomTestStringConvertible, Sendable {
     let article: String
     let text: String
@@ -87,7 +87,7 @@ struct FactTests {
     #expect(try Self.source(fact.file).contains(fact.source), "\(fact.file) says it no more")
   }
 
-  /// The text of a file, which may stand in any folder of its target.
+  /// The text of a file, which may be in any folder of its target.
   private static func source(_ path: String) throws -> String {
     let sources = Articles.package.appending(path: "Sources")
     var file = sources.appending(path: path).standardizedFileURL
@@ -103,7 +103,7 @@ struct FactTests {
     let article = try Articles.text("Architecture")
     let manifest = try String(contentsOf: Articles.package.appending(path: "Package.swift"), encoding: .utf8)
     for match in manifest.matches(of: /\.(?:executableTarget|target)\(\s*name: "(\w[\w-]*)"/)
-    // The C side of one of the others.
+    // Targets whose name begins with C are the C part of another target.
     where match.1.firstMatch(of: /^C[A-Z]/) == nil {
       #expect(article.contains("`\(match.1)`"), "\(match.1)")
     }
@@ -119,6 +119,6 @@ struct FactTests {
     #expect(named == Set(missing))
   }
 
-  /// Lines of a paragraph are broken anywhere.
+  /// The text as one line, because a paragraph's lines are broken anywhere.
   private static func joined(_ text: String) -> String { text.split(separator: "\n").joined(separator: " ") }
 }

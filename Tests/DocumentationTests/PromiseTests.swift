@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What "What photod promises" says is held by tests: each promise names them, and they are there.
+/// Each promise in "What photod promises" names its tests, and these tests exist.
 struct PromiseTests {
   struct Promise: CustomTestStringConvertible, Sendable {
-    /// What may go wrong.
+    /// The event that the promise is about.
     let part: String
     let rule: String
     let tests: [String]
@@ -13,7 +13,7 @@ struct PromiseTests {
     var testDescription: String { part }
   }
 
-  /// The rows of the article's tables: part, promise, the tests that hold it, what was seen.
+  /// The rows of the article's tables: the event, the promise, the tests for it, and the observed result.
   static func promises() throws -> [Promise] {
     try Articles.text("Promises").split(separator: "\n").compactMap { line in
       let cells = line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()

@@ -1,6 +1,6 @@
 import PhotoClient
 
-// The listings of the articles, so that they are compiled; ExampleTests compares them.
+// The listings of the articles are here so that they are compiled. ExampleTests compares both.
 
 private protocol Table {
   func reload(_ ids: [Int64])
