@@ -1,7 +1,7 @@
 import PhotoModel
 import PredicateLanguage
 
-/// Questions for predicates to be made of.
+/// Keys and values from which tests make predicates.
 package enum PredicateSamples {
   package static let texts = [
     "", "a", "A", "ab", "B", "é", "e\u{301}", "É", "ſ", "ß", "日本", "🦊", "\u{ffff}", "%", "_", "'", "\\", "a b",
@@ -64,7 +64,7 @@ package enum PredicateSamples {
     return [[], .ignoringCase, .ignoringDiacritics, [.ignoringCase, .ignoringDiacritics]]
   }
 
-  /// The literal of a comparison that is written.
+  /// The literal of a comparison, given as the text of a predicate.
   private static func written(_ text: String) -> Predicate.Literal? {
     guard case .success(.comparison(let comparison)) = Result(catching: { try Predicate(parsing: text) }),
       case .compares(_, let literal) = comparison.question

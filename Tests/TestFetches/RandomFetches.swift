@@ -7,7 +7,7 @@ package struct RandomFetches<Generator: RandomNumberGenerator> {
   private let collections: [String]
   private let words: [String]
   private var random: Generator
-  /// So that every key comes first in some order, in both directions.
+  /// Counts the fetches, so that each key is the first sort key in some of them, in both directions.
   private var count = 0
 
   package init(

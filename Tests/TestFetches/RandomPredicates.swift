@@ -2,12 +2,12 @@ import PredicateLanguage
 
 /// Predicates of every kind.
 package struct RandomPredicates {
-  /// What a key is compared with: some values that assets have, and some that none has.
+  /// The values to compare a key with: some that assets have, and some that no asset has.
   private let values: (PredicateKey) -> [Predicate.Literal]
 
   package init(values: @escaping (PredicateKey) -> [Predicate.Literal]) { self.values = values }
 
-  /// - Parameter depth: how many ANDs, ORs and NOTs are within each other at most.
+  /// - Parameter depth: the largest depth to which ANDs, ORs and NOTs are nested.
   package func predicate(_ depth: Int, using random: inout some RandomNumberGenerator) -> Predicate {
     guard depth > 0, Int.random(in: 0..<4, using: &random) > 0 else { return comparison(using: &random) }
     let parts = (0..<Int.random(in: 2...3, using: &random)).map { _ in predicate(depth - 1, using: &random) }

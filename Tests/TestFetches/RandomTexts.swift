@@ -1,6 +1,6 @@
 import PredicateLanguage
 
-/// Texts, and what is looked for in them, of few words: most queries find some.
+/// Texts, and queries for them. They are made of few words, so that most queries find some texts.
 package enum RandomTexts {
   package static let words = [
     "a", "ab", "abc", "A", "É", "e\u{301}te\u{301}", "Straße", "x-t5", "X", "T5", "1234", "DSCF1234", "IMG_0012.JPG",
@@ -14,7 +14,7 @@ package enum RandomTexts {
       .joined(separator: [" ", ", ", ""].randomElement(using: &random) ?? " ")
   }
 
-  /// One that asks for something.
+  /// A query that is valid, so that it searches for something.
   package static func query(
     of words: [String] = words, using random: inout some RandomNumberGenerator
   ) -> String {
