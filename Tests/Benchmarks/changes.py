@@ -1,4 +1,4 @@
-"""One new photo, one renamed photo, and a burst of photos: from the system call to the client that knows."""
+"""Measures one new photo, one renamed photo, and a burst of photos, from the system call until a client knows."""
 
 import random
 import time
@@ -9,9 +9,9 @@ from report import at_most, counted, digits, middle, quantile, under
 
 
 def single(setting):
-    """close(2) and rename(2) of one photo, to a client of the history and to one that observes every photo.
+    """Measures close(2) and rename(2) of one photo, to a client of the history and to one that observes every photo.
 
-    One thread: it closes or renames, then sleeps in recv(2) until the event is there.
+    One thread closes or renames, then sleeps in recv(2) until the event is there.
     """
     number = setting.options.photos
     folder = setting.photos / "new"
@@ -48,9 +48,9 @@ def single(setting):
 
 
 def written(setting, folder, number, known):
-    """Milliseconds of each of `number` new files.
+    """Returns the milliseconds for each of `number` new files.
 
-    `known` waits for the client's news, and gives the ids that they are of and when they came.
+    `known` waits for the client's message. It returns the ids in that message and the time when it came.
     """
     contents = [content for _, content in setting.spares]
     return latencies(
@@ -65,7 +65,7 @@ def latencies(number, known, change):
     pauses = random.Random(7)
     values = []
     for i in range(number):
-        # Not in step with any clock of photod's.
+        # The pause must not be in step with any timer of photod.
         time.sleep(pauses.uniform(0.002, 0.012))
         began = change(i)
         ids, stamp = known()
@@ -93,14 +93,14 @@ def replica_ids(replica, kind):
 
 
 def empty(setting, photod, folder):
-    """Removes what is in the folder and waits until photod knows."""
+    """Removes the files in the folder and waits until photod knows."""
     for path in folder.iterdir():
         path.unlink()
     photod.synchronize()
 
 
 def burst(setting):
-    """Photos copied in a tight loop by another process, from the last close(2) to an observer that has all of them."""
+    """Measures photos copied in a tight loop by another process: from its last close(2) to an observer with all."""
     folder = setting.photos / "burst"
     folder.mkdir()
     count = len(setting.burst)

@@ -1,4 +1,4 @@
-"""Just enough of a Varlink client for org.photod.library; standard library only."""
+"""A minimal Varlink client for org.photod.library. It needs only the standard library."""
 
 import json
 import socket
@@ -16,11 +16,11 @@ class CallFailed(RuntimeError):
 
 
 class Connection:
-    """One connection: a call at a time, a frame is JSON ended by NUL (varlink.org, "Service")."""
+    """One connection with one call at a time. A frame is JSON that ends with NUL (varlink.org, "Service")."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        # What does not come in two minutes does not come: an error is better than a bench that stands still.
+        # A reply that does not come in two minutes never comes. Then an error is better than a bench that hangs.
         self.socket.settimeout(120)
         self.socket.connect(str(path))
         self.received = bytearray()
@@ -32,7 +32,7 @@ class Connection:
         self.socket.sendall(json.dumps(call).encode() + b"\0")
 
     def reply_bytes(self):
-        """The next reply as it came. Only this much happens before a latency is stamped."""
+        """Returns the next reply unparsed. Only this work happens before a latency is stamped."""
         while True:
             end = self.received.find(b"\0")
             if end >= 0:
@@ -52,7 +52,7 @@ class Connection:
         return reply["parameters"]
 
     def stamped_reply(self):
-        """When the next reply was there as a whole, in nanoseconds, and then its parameters."""
+        """Returns the time in nanoseconds when the next reply was complete, and its parameters."""
         frame = self.reply_bytes()
         stamp = time.monotonic_ns()
         return stamp, self.parameters(frame)
@@ -72,24 +72,24 @@ class Connection:
 
 
 class History:
-    """A client that follows what is committed from now on."""
+    """A client that follows the commits from now on."""
 
     def __init__(self, connection):
         self.connection = connection
         connection.send("FetchPersistentChanges", more=True, follow=True)
-        # The first reply says where the stream begins.
+        # The first reply contains the token at which the stream begins.
         self.next()
 
     def next(self):
-        """The stamp of the next reply, and its changes."""
+        """Returns the stamp of the next reply, and its changes."""
         stamp, reply = self.connection.stamped_reply()
         return stamp, reply["changes"]
 
 
 class Replica:
-    """A client that holds a whole list and keeps it by what Observe tells: every photo, newest first.
+    """A client that holds a whole list and updates it from the replies of Observe: every photo, newest first.
 
-    `ids` is the list; `inserted`, `deleted` and `changed` gather the ids of every difference since `forget()`.
+    `ids` is the list. `inserted`, `deleted` and `changed` collect the ids of every difference since `forget()`.
     """
 
     def __init__(self, connection, since=None, ids=None):
@@ -111,7 +111,7 @@ class Replica:
         self.inserted, self.deleted, self.changed = set(), set(), set()
 
     def next(self):
-        """The stamp of the next reply, and its observation, which the list has followed."""
+        """Returns the stamp of the next reply, and its observation, which is already applied to the list."""
         stamp, reply = self.connection.stamped_reply()
         observation = reply["observation"]
         self.messages += 1
@@ -126,14 +126,14 @@ class Replica:
         return stamp, observation
 
     def until(self, is_done):
-        """The stamp of the reply after which `is_done`."""
+        """Returns the stamp of the reply after which `is_done`."""
         while True:
             stamp, _ = self.next()
             if is_done():
                 return stamp
 
     def apply(self, details):
-        """Take out, then put in, each at its index in its own list. Nothing here moves a photo by its date."""
+        """Removes, then inserts, each id at its index in its own list. Here, no photo is moved by its date."""
         if details["moves"] or details["countBefore"] != len(self.ids):
             raise RuntimeError(f"not a difference from {len(self.ids)} photos: {str(details)[:500]}")
         for values in reversed(details["removedBefore"]):
@@ -152,7 +152,7 @@ class Replica:
             raise RuntimeError(f"{len(self.ids)} photos after a difference to {details['countAfter']}")
 
     def verify(self):
-        """That the list is the daemon's, by the digest the contract defines. Some milliseconds: not while measuring."""
+        """Checks the list by the contract's digest. It takes some milliseconds, so it must not be measured."""
         value = 0
         for number in self.ids:
             value = (value * 1099511628211 + number) % (2**61 - 1)

@@ -1,4 +1,4 @@
-"""A photod to be measured, and what the kernel knows of its two processes."""
+"""Starts the photod that is measured, and reads the kernel's figures of its two processes."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ PROGRAMS = ["photod", "photod-watch"]
 
 
 class Photod:
-    """A photod on one folder, from its exec on; `with` stops it in order and says so when it did not end well."""
+    """A photod on one folder, from its exec on. `with` stops it, and reports if it did not end normally."""
 
     def __init__(self, programs, folder, catalog, scratch):
         self.socket_path = scratch / "photod.sock"
@@ -48,7 +48,7 @@ class Photod:
         return self.log_path.read_text(errors="replace").strip()
 
     def connect(self, timeout=30):
-        """A connection as soon as photod takes one; tried every millisecond."""
+        """Connects as soon as photod accepts a connection. It tries every millisecond."""
         deadline = time.monotonic() + timeout
         while True:
             try:
@@ -59,10 +59,10 @@ class Photod:
                 time.sleep(0.001)
 
     def seconds_to_live(self, count):
-        """From exec until the library is live with `count` assets.
+        """Returns the seconds from exec until the library is live with `count` assets.
 
-        Synchronize is what waits: its answer comes with the commit, costs photod nothing meanwhile, and is not rounded
-        to the tenth of a second between two replies of Status. Status then proves the state.
+        Synchronize waits for that. Its answer comes with the commit, costs photod nothing in between, and is not
+        rounded to the tenth of a second between two replies of Status. Then Status proves the state.
         """
         deadline = time.monotonic() + 600
         with self.connect() as connection:
@@ -92,15 +92,15 @@ class Photod:
         return dict(zip(PROGRAMS, [self.process.pid, children[0]]))
 
     def cpu_seconds(self):
-        """Used until now, by program."""
+        """Returns the CPU time used until now, by program."""
         return {name: cpu_nanoseconds(pid) / 1e9 for name, pid in self.pids().items()}
 
     def peak_bytes(self):
-        """The most that was resident, by program. The sum counts what both share twice, and both may peak apart."""
+        """Returns peak resident memory by program. The sum counts shared pages twice, and both may peak apart."""
         return {name: kilobytes(f"/proc/{pid}/status", ["VmHWM"])["VmHWM"] * 1024 for name, pid in self.pids().items()}
 
     def memory(self):
-        """Bytes now, of both programs: resident; proportional, which divides what is shared; anonymous, of no file."""
+        """Returns the present bytes of both programs: resident, proportional (shared pages divided), and anonymous."""
         names = ["Rss", "Pss", "Anonymous"]
         sums = dict.fromkeys(names, 0)
         for pid in self.pids().values():
@@ -110,15 +110,16 @@ class Photod:
 
 
 def cpu_nanoseconds(pid):
-    """CPU time of a whole process, its ended threads too: its clock (CPUCLOCK_SCHED of clock_getcpuclockid(3)).
+    """Returns the CPU time of a whole process, including ended threads, from its clock.
 
-    The ticks of /proc/PID/stat are 10 ms, twice what a minute of rest may cost.
+    That clock is CPUCLOCK_SCHED of clock_getcpuclockid(3). The ticks of /proc/PID/stat are 10 ms, which is twice the
+    limit for a minute of rest.
     """
     return time.clock_gettime_ns((~pid << 3) | 2)
 
 
 def kilobytes(path, names):
-    """Fields `Name:  123 kB` of a file in /proc."""
+    """Returns the fields `Name:  123 kB` of a file in /proc."""
     values = {}
     for line in pathlib.Path(path).read_text().splitlines():
         name, _, rest = line.partition(":")

@@ -1,4 +1,4 @@
-"""What happens in the folders while a client listens, and what the kernel alone needs to tell of it."""
+"""Changes the folders while a client listens, and measures the time that the kernel alone needs to report it."""
 
 import ctypes
 import json
@@ -10,7 +10,7 @@ CLOSE_WRITE, MOVED_TO, DELETE = 0x8, 0x80, 0x200
 
 
 def write(path, content):
-    """Writes a new file; the time just before its close."""
+    """Writes a new file. Returns the time just before its close."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     os.write(descriptor, content)
     closed = time.monotonic_ns()
@@ -19,21 +19,21 @@ def write(path, content):
 
 
 def copy_all(photos, folder):
-    """Writes every (name, content), one after the other without a pause; the time just before the last close."""
+    """Writes every (name, content) in a row without a pause. Returns the time just before the last close."""
     for name, content in photos:
         closed = write(folder / name, content)
     return closed
 
 
 def rename(old, new):
-    """Renames; the time just before the call."""
+    """Renames. Returns the time just before the call."""
     renamed = time.monotonic_ns()
     os.rename(old, new)
     return renamed
 
 
 def remove_folder(folder):
-    """Unlinks every file of a folder and then the folder; the time just before the last unlink."""
+    """Unlinks every file of a folder and then the folder. Returns the time just before the last unlink."""
     for name in os.listdir(folder):
         unlinked = time.monotonic_ns()
         os.unlink(folder / name)
@@ -42,7 +42,7 @@ def remove_folder(folder):
 
 
 class Beside:
-    """Runs `work` in a process of its own, as another program would do it; `result()` is what it returned."""
+    """Runs `work` in its own process, as another program would do it. `result()` returns the result of `work`."""
 
     def __init__(self, work):
         self.reading, writing = os.pipe()
@@ -70,7 +70,7 @@ class Beside:
 
 
 class Inotify:
-    """One folder watched by this process itself: what the kernel and Python need, with no photod between."""
+    """Watches one folder in this process: the time that the kernel and Python need, without photod."""
 
     def __init__(self, folder, mask):
         library = ctypes.CDLL(None, use_errno=True)
@@ -79,7 +79,7 @@ class Inotify:
             raise OSError(ctypes.get_errno(), "inotify")
 
     def until(self, count):
-        """The time when `count` further events were read."""
+        """Returns the time when `count` further events were read."""
         while count > 0:
             events = os.read(self.descriptor, 1 << 16)
             stamp = time.monotonic_ns()

@@ -1,4 +1,4 @@
-"""Folders: one of many photos renamed and deleted, and one above many folders renamed."""
+"""Measures the rename and deletion of a folder of many photos, and the rename of a folder above many folders."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from report import counted, middle, under
 
 
 def photos(setting):
-    """A folder of photos: rename(2) and then the last unlink(2) of its files, to an observer that has all of them."""
+    """Measures rename(2) and then the last unlink(2) of a folder of photos, to an observer that has all of them."""
     count = len(setting.burst)
     names = [setting.photos / "folder", setting.photos / "folder-renamed"]
     renames, deletions = [], []
@@ -50,7 +50,7 @@ def photos(setting):
             return {"renamed": moved, "deleted": (stamp - deleting.result()) / 1e6}
 
     alone = setting.repeat("the same, inotify alone", setting.options.rounds, inotify)
-    # The first round warms up.
+    # The first round is a warm-up.
     renames, deletions = renames[3:], deletions[1:]
     setting.report.keep("folder", {"renames": renames, "deletions": deletions, "inotify": alone})
     milliseconds = middle(renames, "milliseconds")
@@ -65,7 +65,7 @@ def photos(setting):
 
 
 def directories(setting):
-    """rename(2) above `options.directories` folders with a photo in every tenth, to the commit seen in the history."""
+    """Measures rename(2) above `options.directories` folders, a tenth with a photo, until the history has it."""
     count = setting.options.directories
     names = [setting.photos / "tree", setting.photos / "tree-renamed"]
     make_tree(setting, names[0], count)
@@ -97,7 +97,7 @@ def directories(setting):
 
 
 def make_tree(setting, top, count):
-    """A hundred folders in each, but for the lowest; the top is one of them."""
+    """Makes a tree with a hundred folders in each folder above the lowest level. The top is one of them."""
     folders = [top]
     top.mkdir()
     for number in range(1, count):
@@ -110,7 +110,7 @@ def make_tree(setting, top, count):
 
 
 def seen(history, old, new):
-    """When the commit was there that renames `old` to `new`."""
+    """Returns the time when the commit was there that renames `old` to `new`."""
     while True:
         stamp, changes = history.next()
         for change in changes:

@@ -1,15 +1,15 @@
-// The least that a first scan can be: walks a folder, reads the first 64 KB of each file, hands its EXIF to libexif and
-// writes one row to SQLite in transactions of 2,000. No identity, no history, nothing watched, nobody told: photod does
-// all of that, and is measured beside this program.
+// The least work that a first scan can be. It walks a folder, reads the first 64 KB of each file, passes its EXIF to
+// libexif and writes one row to SQLite in transactions of 2,000. It has no identity, no history, no watches and no
+// clients. photod has all of that, and is measured beside this program.
 //
 //   cc -O2 -Wall -Wextra -pthread -o limit limit.c -lexif -lsqlite3
 //   limit [-t THREADS] FOLDER NEW-DATABASE
 //
-// With one thread (the default) that thread does everything. With more, so many threads read and parse, and the main
-// thread, which then only waits and writes, inserts what is ready in the order of the walk.
+// With one thread (the default), that thread does everything. With more, the additional threads read and parse. The
+// main thread then only waits, and inserts finished photos in the order of the walk.
 //
-// Prints one line of JSON: files, how many of them have a date, dimensions and a position, the seconds of each phase, and
-// the most memory that was resident.
+// It prints one line of JSON: the number of files, how many of them have a date, dimensions and a position, the seconds
+// of each phase, and the peak of resident memory.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 enum { HEAD_BYTES = 65536, BATCH = 2000, CHUNK = 64, MOST_THREADS = 64 };
 
 struct photo {
-  char path[200];  // below the folder; a longer one is cut off, which no generated corpus has
+  char path[200];  // below the folder; longer paths are cut off, which no generated corpus has
   int64_t size, mtime_ns, inode;
   int width, height, orientation, iso, has_position;
   char date[20], make[32], model[40];
@@ -41,7 +41,7 @@ static int root_descriptor;
 static sqlite3 *database;
 static sqlite3_stmt *insertion;
 
-// What the reading threads share: the next chunk of photos that nobody has, and which are done.
+// The reading threads share the number of the next free chunk of photos, and the list of finished chunks.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t chunk_done = PTHREAD_COND_INITIALIZER;
 static size_t next_chunk, chunk_count;
@@ -72,7 +72,7 @@ static void add(const char *path, const struct stat *status) {
   photo->inode = (int64_t)status->st_ino;
 }
 
-// `path` is the directory's, `length` bytes in a buffer of PATH_MAX; owns the descriptor.
+// `path` is that of the directory, with `length` bytes in a buffer of PATH_MAX. The function closes the descriptor.
 static void crawl(int descriptor, char *path, size_t length) {
   DIR *directory = fdopendir(descriptor);
   if (!directory) fail(path);
@@ -256,7 +256,7 @@ static void work(int thread_count) {
   free(is_done);
 }
 
-// Not from getrusage(2): that has the peak of the program before the exec(2), too.
+// getrusage(2) is not used, because its peak includes that of the program before the exec(2).
 static long peak_kilobytes(void) {
   FILE *status = fopen("/proc/self/status", "re");
   if (!status) fail("/proc/self/status");

@@ -1,16 +1,16 @@
-"""What lists cost by themselves: differences between them, and keeping one in order as photos change.
+"""Measures lists alone: the differences between them, and keeping one in order as photos change.
 
-photod-measure does it in one process, without a socket. Times are CPU time of its thread: nothing waits in there.
+photod-measure does it in one process, without a socket. Times are CPU time of its thread, which never waits.
 """
 
 from report import at_most, digits, quantile, under
 
-# Of each size; a smoke run makes fewer and smaller ones.
+# The numbers of rounds by size. A smoke run makes fewer and smaller lists.
 ROUNDS_OF_DETAILS = 15
 
 
 def details(setting):
-    """The full form of a difference, beside a plain Heckel, and beside what the language brings along."""
+    """Measures the full form of a difference, beside a plain Heckel difference and that of Swift's standard library."""
     count = setting.options.assets // 10
     figures = setting.measure("details", count, 1 if setting.options.quick else ROUNDS_OF_DETAILS)
     setting.report.keep("details", figures)
@@ -31,9 +31,9 @@ def edited(count):
 
 
 def observations(setting):
-    """One photo changes: what each list that is observed costs, from behind the commit to the encoded message.
+    """Measures the cost of one changed photo for each observed list, from after the commit to the encoded message.
 
-    The distinct fetches are limited ones, of the newest 1,000 and more; the photo is among the newest 500.
+    The distinct fetches have limits of 1,000 and more. The photo is among the newest 500.
     """
     sizes = sorted({setting.options.assets // part for part in [100, 10, 1]})
     catalogs = [setting.made_catalog(size) for size in sizes]

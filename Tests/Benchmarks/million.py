@@ -1,6 +1,6 @@
-"""A daemon with a large catalog: what clients wait for, and what it needs for them.
+"""Measures a daemon with a large catalog: how long clients wait, and what it needs for them.
 
-The catalog is made (photod-measure), its root is away: photod keeps what it knows of it, and has nothing to scan.
+photod-measure makes the catalog. Its root is missing: photod keeps what it knows of it, and has nothing to scan.
 """
 
 import contextlib
@@ -34,10 +34,11 @@ def large_photod(setting):
 # ---- Fetching ----------------------------------------------------------------------------------------
 
 def fetches(setting):
-    """Pages of 100 whole assets: the CPU time of photod from the call to the reply, which is what it takes where nobody
-    else wants a processor; and what a client waits that reads nothing in the reply.
+    """Measures pages of 100 whole assets in two ways.
 
-    Beside it the same read in one process, without JSON and socket.
+    The CPU time of photod from the call to the reply is the time that it takes if no other program needs a processor.
+    The wait is that of a client that does not parse the reply. The baseline is the same read in one process, without
+    JSON and socket.
     """
     count, rounds = setting.options.assets, setting.options.fetches
     inside = setting.measure("fetches", rounds, setting.made_catalog(count))
@@ -67,7 +68,7 @@ def fetches(setting):
         connection.parameters(frame)
         return {"photod": used / 1e6, "client": waited / 1e6}
 
-    # A few daemons, one after the other: a minute after its start each would make the backup of the day.
+    # Several daemons run in turn. After a minute, each would make the backup of the day.
     for start in range(0, rounds, ROUNDS_OF_A_DAEMON):
         end = min(rounds, start + ROUNDS_OF_A_DAEMON)
         say(f"fetches: {end} of {rounds} of each kind")
@@ -95,7 +96,7 @@ def fetches(setting):
 
 
 class Words:
-    """Words of keywords: in turn as often as they are written, and any, of which most are seldom."""
+    """Words of keywords, in turn by their frequency and at random. Most words are rare."""
 
     def __init__(self, catalog, dice):
         with contextlib.closing(sqlite3.connect(f"file:{catalog}?mode=ro", uri=True)) as database:
@@ -113,7 +114,7 @@ class Words:
 # ---- Observing ---------------------------------------------------------------------------------------
 
 class Observers:
-    """observers.c on a photod: `calls` are the parameters of Observe, one for each."""
+    """Runs observers.c on a photod. `calls` are the parameters of Observe, one for each client."""
 
     def __init__(self, setting, photod, calls):
         path = setting.scratch / "calls"
@@ -129,7 +130,7 @@ class Observers:
         return line
 
     def favor(self, id):
-        """One photo becomes a favorite, and everybody hears of it."""
+        """Makes one photo a favorite, which every observer is sent."""
         edit = {"requests": [{"editAsset": {"ids": [id], "isFavorite": True}}]}
         self.process.stdin.write(json.dumps(edit) + "\n")
         self.process.stdin.flush()
@@ -152,9 +153,9 @@ def observers_program(setting):
 
 
 def observers(setting):
-    """From the call that changes a photo to the last byte at the last of all observers; the commit is in between.
+    """Measures from the call that changes a photo to the last byte at the last observer. It includes the commit.
 
-    Beside it as many bytes through as many pairs of sockets, by a process that does nothing else.
+    The baseline is as many bytes through as many pairs of sockets, by a process that does nothing else.
     """
     count, most, rounds = setting.options.assets, setting.options.observers, 4 * setting.options.rounds
     with large_photod(setting) as photod, photod.connect() as connection:
@@ -168,7 +169,7 @@ def observers(setting):
                 results = [clients.favor(next(plain)) for _ in range(rounds)]
                 return results, photod.memory()
 
-        # Who has a list by its token needn't be sent a million ids: as clients are that come back.
+        # Observers that already have a list and its token are not sent a million ids, like clients that come back.
         alone, _ = measure("one", [{}])
         with Observers(setting, photod, [{}]):
             token = connection.call("Fetch", count=1)["token"]
@@ -205,7 +206,7 @@ def several(number):
 # ---- Memory ------------------------------------------------------------------------------------------
 
 def memory(setting):
-    """Both programs: with nobody connected, with an observer of all, and with a hundred of as many fetches."""
+    """Measures both programs without a client, with an observer of all, and with a hundred distinct fetches."""
     count = setting.options.assets
     dice = random.Random(19)
     words = Words(setting.made_catalog(count), dice)

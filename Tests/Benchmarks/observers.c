@@ -1,18 +1,20 @@
-// Many clients that observe, as light as they can be: one thread, epoll(7), no JSON but what is looked for as text.
+// Many clients that observe, as cheap as possible: one thread, epoll(7), and no JSON parser but searches in the text.
 //
 //   cc -O2 -Wall -Wextra -o observers observers.c
 //   observers SOCKET CALLS
 //
-// Each line of the file CALLS is the parameters of one Observe, each on a connection of its own. When all have their
-// lists it prints "ready". For each line on its standard input, the parameters of PerformChanges, it makes that call on
-// one more connection and waits until every observer has one message, which must be an observation, as a whole. It prints
-// a line of JSON: from just before the call until the first, and the last, has its last byte, and until the call was
-// answered, in milliseconds; the bytes that all of them got together; and how many bytes the first got.
+// Each line of the file CALLS contains the parameters of one Observe, which gets its own connection. When all clients
+// have their lists, the program prints "ready". Each line of its standard input contains the parameters of
+// PerformChanges. The program makes that call on another connection. It waits until every observer has received one
+// whole message, which must be an observation. It then prints a line of JSON, with milliseconds from just before the
+// call: until the first observer has its last byte, until the last observer has it, and until the call was answered.
+// The line also contains the bytes that all observers received together, and those of the first observer.
 //
 //   observers -p COUNT BYTES ROUNDS
 //
-// What that can be at best: a process writes as many bytes to each of COUNT pairs of sockets, one write each, and
-// another reads them so. Prints the milliseconds from the word to begin until the last byte, a line a round.
+// Measures the best possible result. One process writes the same number of bytes to each of COUNT socket pairs, with
+// one write each, and another process reads them in the same way. It prints the milliseconds from the start signal
+// until the last byte, one line for each round.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -93,7 +95,7 @@ static void send_call(int descriptor, const char *method, const char *parameters
 }
 
 
-// Pages of a list until the last, which alone is kept as a whole: it says so somewhere.
+// Reads the pages of a list. The last page is the one that does not contain `"complete":false`.
 static void read_list(int descriptor) {
   char *page = NULL;
   size_t length = 0;
@@ -129,7 +131,8 @@ static char *line(FILE *file) {
   return text;
 }
 
-// Each descriptor but the last, which is the caller's, gets a message that ends with NUL.
+// The result of one call: every descriptor has received a message that ends with NUL. The last one is that of the
+// caller.
 struct round {
   double first, last, answered;
   size_t bytes, first_bytes;

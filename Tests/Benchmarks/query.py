@@ -1,4 +1,4 @@
-"""The newest photos by a cold process: photoctl, from its start to its end."""
+"""Measures the newest photos in a cold process: photoctl, from its start to its end."""
 
 import shutil
 
@@ -6,7 +6,7 @@ from report import middle, under
 from setting import seconds_of
 
 NEWEST = 100
-# What a program without photod would ask of a catalog: the columns that a list shows.
+# The columns that a list shows. A program without photod would read them from a catalog.
 SQL = """
 SELECT asset.id, directory.name, asset.name, creation_date, modification_date, added_date, pixel_width, pixel_height,
   orientation, duration, latitude, longitude, altitude, camera_make, camera_model, camera_lens, exposure, f_number, iso,

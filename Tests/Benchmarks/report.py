@@ -1,18 +1,18 @@
-"""Lines with their baselines and targets, and the table of them."""
+"""The lines of a report with their baselines and targets, and the table of them."""
 
 import json
 import statistics
 
 
 class Report:
-    """What was measured. Every line has a figure of photod's; most a named baseline beside it, some targets."""
+    """The results. Every line has a figure of photod. Most have a named baseline beside it, and some have targets."""
 
     def __init__(self):
         self.lines = []
         self.figures = {}
 
     def add(self, what, value, unit, note="", beside=None, targets=()):
-        """`value` is photod's, `beside` (name, value in the same unit), `targets` come from `at_most` and `under`."""
+        """`value` is photod's, `beside` is (name, value in the same unit), `targets` are of `at_most` and `under`."""
         line = {"what": what, "value": value, "unit": unit, "note": note,
                 "targets": [{"target": text, "met": is_met} for text, is_met in targets]}
         if beside:
@@ -20,7 +20,7 @@ class Report:
         self.lines.append(line)
 
     def keep(self, name, rounds):
-        """Every single figure, for --json."""
+        """Keeps every single figure, for --json."""
         self.figures[name] = rounds
 
     def missed(self):
@@ -40,7 +40,7 @@ class Report:
 
 
 def under(value, limit, unit, share=""):
-    """A target: in words, and whether it is met."""
+    """A target in words, and whether it is met."""
     return f"{share}under {limit:g} {unit}", value < limit
 
 
@@ -76,7 +76,7 @@ def shown(value, unit):
 
 
 def digits(value):
-    """Three digits at most: they are all that a median of few rounds can say."""
+    """Formats at most three digits. A median of few rounds has no more precision."""
     for least, decimals in [(100, 0), (10, 1), (0.1, 2), (0.001, 4)]:
         if value >= least:
             return f"{value:,.{decimals}f}"
@@ -88,6 +88,6 @@ def middle(rounds, figure):
 
 
 def quantile(values, share):
-    """The smallest value that at least this share does not exceed."""
+    """Returns the smallest value that at least this share does not exceed."""
     ordered = sorted(values)
     return ordered[max(0, -(-int(share * 1000) * len(ordered) // 1000) - 1)]

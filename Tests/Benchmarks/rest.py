@@ -1,4 +1,4 @@
-"""What photod costs when nothing happens: CPU time and memory."""
+"""Measures the cost of photod while nothing happens: CPU time and memory."""
 
 import subprocess
 import time
@@ -10,11 +10,11 @@ from setting import say
 
 
 def idle(setting):
-    """CPU time of both programs while nothing happens, with one observer of every photo connected."""
+    """Measures the CPU time of both programs while nothing happens, with one connected observer of every photo."""
     seconds = setting.options.idle
     with setting.new_library() as photod, photod.connect() as connection:
         Replica(connection)
-        # Past whatever follows a first scan.
+        # This waits until the work after a first scan is done.
         time.sleep(2 * setting.settle_seconds)
         if seconds > 50:
             wait_for_backup(setting.scratch / "backups")
@@ -38,7 +38,7 @@ def idle(setting):
 
 
 def wait_for_backup(folder):
-    """The day's first is made a minute after the start, and would be measured."""
+    """Waits for the first backup of the day. It is made a minute after the start, and would be measured."""
     say("idle: waiting for the day's backup")
     deadline = time.monotonic() + 120
     while not any(folder.glob("*.sqlite")):
@@ -49,10 +49,11 @@ def wait_for_backup(folder):
 
 
 def memory(setting):
-    """Both programs together, after a first scan and after a restart.
+    """Measures both programs together, after a first scan and after a restart.
 
-    The target is held against RSS, the greatest of the three: it counts twice what both map. PSS divides what is
-    shared, also with others; anonymous leaves out programs and libraries, which the kernel drops when it needs room.
+    The target applies to RSS, the greatest of the three: it counts pages twice that both programs map. PSS divides
+    shared pages, also those shared with other programs. Anonymous memory leaves out programs and libraries, which the
+    kernel drops when it needs room.
     """
     figures = {}
     with setting.new_library() as photod:

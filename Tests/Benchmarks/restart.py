@@ -1,4 +1,4 @@
-"""Restart: nothing changed, and with photos added and deleted while photod was down."""
+"""Measures a restart: without changes, and with photos added and deleted while photod was down."""
 
 import itertools
 import random
@@ -24,7 +24,7 @@ def unchanged(setting):
 
 
 def changed(setting):
-    """`options.changes` added and as many deleted, anywhere in the library; a client resumes with the list it has."""
+    """Adds and deletes `options.changes` photos anywhere in the library. A client resumes with the list that it has."""
     scan_once(setting)
     choice = random.Random(7)
     numbers = itertools.count()
@@ -41,7 +41,7 @@ def changed(setting):
             path.unlink()
         folders = [path.parent for path in choice.sample(files, setting.options.changes)]
         for folder, (name, content) in zip(folders, setting.spares):
-            # Each round's are photos of their own: a deleted one whose content comes again would have its id again.
+            # Each round has its own photos: if the content of a deleted photo came again, it would get its id again.
             disk.write(folder / f"{number}-{name}", content + f"round {number}".encode())
         with setting.photod() as photod:
             with photod.connect() as connection:

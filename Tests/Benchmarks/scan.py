@@ -1,4 +1,4 @@
-"""The first scan: from exec to live with every photo in a new catalog."""
+"""Measures the first scan: from exec until photod is live with every photo in a new catalog."""
 
 import contextlib
 import json
@@ -41,7 +41,7 @@ def scan(setting, folder, count, rounds):
 
 
 def add(setting, count, results):
-    """The baselines that are a time, then what else is known of photod and of limit.c."""
+    """Adds the baselines that are a time, then the other figures of photod and of limit.c."""
     report, what, one = setting.report, f"first scan of {count:,}", next(iter(LIMITS))
     ours, limits = results["photod"], results[one]
     seconds = middle(ours, "seconds")
@@ -98,13 +98,13 @@ def limit(setting, folder, count, threads):
 
 
 def database_bytes(path):
-    """Its pages, also those that are still in the write-ahead log."""
+    """Returns the size of all pages, including those that are still in the write-ahead log."""
     with contextlib.closing(sqlite3.connect(path)) as database:
         return database.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()[0]
 
 
 def exiftool(setting, folder, count):
-    """One process for a sample of the photos; the time without photos, its start, is not scaled."""
+    """Runs one process for a sample of the photos. Its time without photos, the start, is not scaled."""
     if not shutil.which("exiftool"):
         print("exiftool is not installed (Debian: libimage-exiftool-perl): no line beside it", flush=True)
         return None

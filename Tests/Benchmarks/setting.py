@@ -1,4 +1,4 @@
-"""Where a run takes place: options, photos, a scratch directory, and the report that all sections write to."""
+"""The setting of a run: options, photos, a scratch directory, and the report that all sections write to."""
 
 import json
 import os
@@ -21,7 +21,7 @@ class Setting:
     def __init__(self, options):
         self.options = options
         self.count = options.count
-        # Photos that changed within two seconds of a scan are looked at again, after this.
+        # Photos that changed within two seconds before a scan are read again after this time.
         self.settle_seconds = 0.1 if options.quick else 2.5
         base = (options.directory or roomy_directory(options.count + options.large_count)).resolve()
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="photod-bench.", dir=base))
@@ -46,14 +46,14 @@ class Setting:
 
     @property
     def photos(self):
-        """The library: `count` photos in folders of a month."""
+        """Returns the library: `count` photos in folders of a month."""
         if "photos" not in self.made:
             self.made["photos"] = self.make_photos("photos", self.count)
         return self.made["photos"]
 
     @property
     def spares(self):
-        """(name, content) of photos that are not in the library, as many as one change may need."""
+        """Returns (name, content) of photos that are not in the library, as many as one change may need."""
         if "spares" not in self.made:
             count = max(self.options.burst, self.options.changes)
             folder = self.make_photos("spares", count, start=10_000_000, flat=True)
@@ -63,18 +63,18 @@ class Setting:
 
     @property
     def burst(self):
-        """The spare photos that make a burst, or a folder."""
+        """Returns the spare photos that make a burst, or a folder."""
         return self.spares[: self.options.burst]
 
     # ---- Made catalogs ----
 
     @property
     def away(self):
-        """The root of made catalogs: a folder that is not there."""
+        """Returns the root of made catalogs: a folder that does not exist."""
         return self.scratch / "away"
 
     def made_catalog(self, count):
-        """The path of a catalog of so many assets, of no photos. Made once; who changes it changes a few favorites."""
+        """Returns the path of a catalog of this size, made once, without photos. Sections change a few favorites."""
         name = f"catalog of {count}"
         if name not in self.made:
             folder = self.scratch / f"made-{count}"
@@ -85,7 +85,7 @@ class Setting:
         return self.made[name]
 
     def measure(self, *arguments):
-        """What photod-measure prints."""
+        """Returns the output of photod-measure."""
         command = [str(part) for part in [self.options.programs / "photod-measure", *arguments]]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
         return json.loads(output) if output else None
@@ -98,11 +98,11 @@ class Setting:
             path.unlink()
 
     def new_library(self):
-        """A photod with a new catalog that knows every photo, and has come to rest."""
+        """Returns a photod that is idle, with a new catalog that knows every photo."""
         return RestingLibrary(self)
 
     def interleave(self, name, rounds, *measures):
-        """Every measure once unrecorded, then all of them in turn, `rounds` times: a busy machine is busy for all."""
+        """Runs each measure once unrecorded, then all in turn, `rounds` times: a busy machine is busy for all."""
         for measure in measures:
             measure()
         results = [[] for _ in measures]
@@ -121,7 +121,7 @@ class Setting:
 
 
 class RestingLibrary:
-    """`with` gives the Photod, live and at rest."""
+    """`with` returns the Photod, live and idle."""
 
     def __init__(self, setting):
         setting.remove_catalog()
@@ -142,7 +142,7 @@ class RestingLibrary:
 
 
 def roomy_directory(count):
-    """Memory where it holds photos and catalogs three times, so that no disk is measured; else the temporary folder."""
+    """Returns a folder in memory if photos and catalogs fit there three times, so that no disk is measured."""
     memory = pathlib.Path("/dev/shm")
     if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 3 * count * 12_000:
         return memory
@@ -154,7 +154,7 @@ def say(text):
 
 
 def machine():
-    """Where the figures are from: they mean nothing without it."""
+    """Describes the machine. Without it, the figures mean nothing."""
     model = platform.machine()
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -165,14 +165,14 @@ def machine():
 
 
 def seconds_of(command):
-    """A process from its start to its end; what it prints is read."""
+    """Runs a process to its end. Returns the seconds and its output."""
     started = time.monotonic_ns()
     output = subprocess.run([str(part) for part in command], check=True, stdout=subprocess.PIPE).stdout
     return (time.monotonic_ns() - started) / 1e9, output
 
 
 def find(folder):
-    """`find -printf` of size, time and inode: what it takes to see whether anything changed."""
+    """Runs `find -printf` of size, time and inode: the least work to see whether anything changed."""
     started = time.monotonic_ns()
     subprocess.run(["find", folder, "-printf", "%s %T@ %i\n"], check=True, stdout=subprocess.DEVNULL)
     return {"seconds": (time.monotonic_ns() - started) / 1e9}

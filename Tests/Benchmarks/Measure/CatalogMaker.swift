@@ -3,23 +3,23 @@ import PhotoCatalog
 import PhotoModel
 import TestTools
 
-/// Makes a catalog of so many assets as a library of many years would have it, without a photo.
+/// Makes a catalog as a library of many years would have it, with this many assets but without a photo.
 ///
-/// Folders have 200 files, in chapters of 100 folders; dates ascend by and large with the folders. One in ten is a video,
-/// one in fifty a favorite; one in five has keywords, one in ten a title, one in twenty a caption. There are `albums` albums
-/// of 500, or fewer in a small catalog, and a large one with a hundredth of all. Words are frequent as those of a language
-/// are: few often, many seldom.
+/// Folders have 200 files, in chapters of 100 folders. Dates mostly ascend with the folders. One asset in ten is a
+/// video, and one in fifty a favorite. One in five has keywords, one in ten a title, and one in twenty a caption. There
+/// are `albums` albums of 500 assets, or fewer in a small catalog, and a large one with a hundredth of all assets. As
+/// in a language, few words are frequent and many are rare.
 struct CatalogMaker {
   static let albums = 20
   static let filesPerFolder = 200
   private static let foldersPerChapter = 100
   private static let assetsPerCommit = 20_000
-  /// 2005 to 2025.
+  /// From 2005 to 2025.
   private static let firstSecond: Int64 = 1_104_537_600
   private static let lastSecond: Int64 = 1_763_000_000
 
   let path: String
-  /// The root. Nothing need be there: what is known of a root that is away stays known.
+  /// The root. The folder need not exist, because photod keeps what it knows of an unmounted root.
   let folder: String
   let count: Int
 
@@ -80,7 +80,7 @@ struct CatalogMaker {
     return folders
   }
 
-  /// In the order of their ids, which nobody would notice.
+  /// Fills the albums in the order of ids. No measurement depends on that order.
   private func makeAlbums(_ writer: CatalogWriter) throws {
     let database = try writer.database
     func make(_ title: String, everyOne every: Int, from first: Int) throws {
@@ -104,7 +104,7 @@ struct CatalogMaker {
     let camera = Self.cameras[Int.random(in: 0..<Self.cameras.count, using: &dice)]
     let day: Int64 = 86_400
     let step = Double(Self.lastSecond - Self.firstSecond - 30 * day) / Double(count)
-    // A folder is of some weeks, and cameras are told the time by people.
+    // The photos of a folder span some weeks, and the clocks of cameras are set by hand.
     let second =
       Self.firstSecond + Int64(Double(number) * step) + Int64.random(in: 0..<30 * day, using: &dice)
     var content = AssetContent(
@@ -141,13 +141,14 @@ struct CatalogMaker {
 
   static let wordCount = 20_000
 
-  /// Of a word of a text, the smaller the more frequent: the fourth power of an even share.
+  /// A random number of a word in a text. Smaller numbers are more frequent: it is the fourth power of a uniform random
+  /// number.
   static func wordNumber(_ dice: inout SeededGenerator) -> Int {
     let share = Double.random(in: 0..<1, using: &dice)
     return Int(Double(wordCount) * share * share * share * share)
   }
 
-  /// Of three syllables: all differ, and many begin alike, as words do.
+  /// A word of three syllables. All words differ, and many begin with the same syllables, as in a language.
   static func word(_ number: Int) -> String {
     var rest = number
     var word = ""

@@ -1,8 +1,8 @@
 import ChangeDetails
 import TestTools
 
-/// The full form of a difference, beside what others do for the same: a plain Heckel, and the standard library, which takes
-/// so long that it is asked for a hundredth of it.
+/// Measures the full form of a difference beside a plain Heckel difference and the standard library's. The latter is so
+/// slow that it gets a hundredth of the list.
 func detailFigures(count: Int, rounds: Int) throws -> Figures {
   var dice = SeededGenerator(seed: 5)
   let edited = Lists.edited(count, &dice)
@@ -12,7 +12,7 @@ func detailFigures(count: Int, rounds: Int) throws -> Figures {
   let fewShuffled = Lists.shuffled(few, &dice)
 
   var figures = Figures()
-  // Once unrecorded.
+  // The first round is a warm-up and is not recorded.
   for round in 0...rounds {
     var all = Figures()
     for (name, lists) in [
@@ -40,7 +40,7 @@ private struct Lists {
   let touched: TouchedAssets
   let survivorCount: Int
 
-  /// A tenth goes, as many come, all over the list.
+  /// A tenth of the ids are removed, and as many are inserted, all over the list.
   static func edited(_ count: Int, _ dice: inout SeededGenerator) -> Lists {
     let before = (1...Int64(count)).shuffled(using: &dice)
     let gone = Set(before.shuffled(using: &dice).prefix(count / 10))
@@ -61,7 +61,7 @@ private struct Lists {
     return Lists(before: before, after: after, touched: touched, survivorCount: kept.count)
   }
 
-  /// Every asset was given another date.
+  /// Every asset has a new date.
   static func shuffled(_ count: Int, _ dice: inout SeededGenerator) -> Lists {
     let before = Array(1...Int64(count))
     var touched = TouchedAssets()
@@ -70,8 +70,9 @@ private struct Lists {
   }
 }
 
-/// Paul Heckel's difference (Communications of the ACM 21, 4, 1978) of lists in which nothing is twice, as list libraries
-/// have it: a table of symbols, then removals, insertions, and as moves all survivors that these do not account for.
+/// Paul Heckel's difference (Communications of the ACM 21, 4, 1978) of lists without duplicates, as list libraries
+/// implement it. It makes a table of symbols, then removals and insertions. As moves, it lists all survivors that these
+/// do not account for.
 private struct HeckelDifference {
   private(set) var removed: [Int] = []
   private(set) var inserted: [Int] = []

@@ -2,17 +2,17 @@ import PhotoCatalog
 import PhotoModel
 import TestTools
 
-/// Pages of 100 with all that is known of each photo, as the daemon reads them for a call of Fetch; what it needs beyond
-/// that is writing them as JSON, and the socket. CPU time.
+/// Measures the CPU time of pages of 100 complete photos, read as the daemon reads them for a call of Fetch. The daemon
+/// additionally has to write them as JSON and send them over the socket.
 func fetchFigures(rounds: Int, path: String) throws -> Figures {
   let catalog = try Catalog(path: path)
-  // As the daemon keeps them until the next commit.
+  // The daemon also keeps the totals until the next commit.
   var totals: [String: Int] = [:]
   var figures = Figures()
   var dice = SeededGenerator(seed: 13)
   let folderCount = try catalog.read { try $0.counts().assets } / CatalogMaker.filesPerFolder
   for round in -10..<rounds {
-    // As often as it is written, or any: most words are seldom.
+    // Half of the words are chosen by their frequency in texts, half at random. Most words are rare.
     let number =
       round % 2 == 0 ? CatalogMaker.wordNumber(&dice) : Int.random(in: 0..<CatalogMaker.wordCount, using: &dice)
     let word = CatalogMaker.word(number)

@@ -1,8 +1,8 @@
 import Glibc
 import PhotoCatalog
 
-/// Measures what is inside the programs, where a client would see mostly itself, and makes the catalogs for the rest.
-/// Prints one line of JSON: a list of figures for each name.
+/// Measures internal functions, for which the figures of a client would mostly show the client itself. It also makes
+/// the catalogs for the other measurements. It prints one line of JSON: a list of figures for each name.
 @main
 enum Measure {
   static func main() throws {
@@ -38,7 +38,7 @@ enum Measure {
   private struct UsageError: Error { let text: String }
 }
 
-/// Milliseconds by the name of what took them.
+/// Milliseconds by the name of the measured work.
 struct Figures {
   private(set) var values: [(name: String, milliseconds: [Double])] = []
 
@@ -50,7 +50,7 @@ struct Figures {
     values[index].milliseconds.append(milliseconds)
   }
 
-  /// - Parameter clock: that of the thread leaves out what others on a busy machine take from it.
+  /// - Parameter clock: the thread's clock leaves out the time that other processes take on a busy machine.
   mutating func time<Value>(
     _ name: String, per count: Int = 1, _ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID, _ body: () throws -> Value
   ) rethrows -> Value {

@@ -5,10 +5,11 @@ import PhotoModel
 import TestTools
 import Varlink
 
-/// What one changed photo costs for each list that is observed, as the daemon does it after the commit: the list brought up
-/// to date, compared with what was sent, its digest, and the message.
+/// Measures the cost of one changed photo for each observed list. As in the daemon after a commit, this is the update
+/// of the list, the comparison with the list that was sent, its digest, and the message.
 ///
-/// - Parameter paths: catalogs by size. They take turns; with the last, which has most, many fetches are observed at once.
+/// - Parameter paths: catalogs by size, measured in turn. With the last and largest one, many fetches are observed at
+///   once.
 func observationFigures(rounds: Int, paths: [String]) throws -> Figures {
   var figures = Figures()
   var whole: [Observed] = []
@@ -25,7 +26,7 @@ func observationFigures(rounds: Int, paths: [String]) throws -> Figures {
       figures.add("favorite, \(observed.count)", favorite)
     }
   }
-  // Now and then, as it takes long.
+  // This takes long, so it is measured less often.
   for round in 0..<max(1, min(5, rounds / 20)) {
     for observed in whole {
       try observed.changeDate(in: 0..<observed.count)
@@ -35,7 +36,7 @@ func observationFigures(rounds: Int, paths: [String]) throws -> Figures {
   }
   guard let largest = whole.last else { return figures }
   for number in [1, 10, 100, 1_000] {
-    // All are concerned: the photo stays among the newest 500.
+    // Every list is concerned, because the photo stays among the newest 500.
     let many = try Observed(largest.catalog, (0..<number).map { FetchOptions(fetchLimit: 1_000 + $0) })
     for round in -1..<max(1, rounds / (number < 100 ? 1 : 10)) {
       try many.changeDate(in: 0..<min(500, many.count))
@@ -46,7 +47,7 @@ func observationFigures(rounds: Int, paths: [String]) throws -> Figures {
   return figures
 }
 
-/// Lists as they were last sent to those who observe them.
+/// Lists as they were last sent to their observers.
 private final class Observed {
   let catalog: Catalog
   let count: Int
@@ -68,10 +69,10 @@ private final class Observed {
     count = lists[0].list.count
   }
 
-  /// What does not close has no more to say: its figures are there.
+  /// A catalog that cannot be closed is ignored, because its figures are already recorded.
   func close() { _ = Result { try catalog.close() } }
 
-  /// A photo anywhere in this part of the first list gets the date of another in it, a moment later.
+  /// Gives a photo from this part of the first list the date of another photo in it, a moment later.
   func changeDate(in part: Range<Int>) throws {
     let entries = lists[0].list.entries
     let id = entries[Int.random(in: part, using: &dice)]
@@ -117,7 +118,7 @@ private final class Observed {
     }
   }
 
-  /// As if nothing were kept but the ids that were sent: what it is measured beside.
+  /// Observes as if only the sent ids were kept. This is the baseline of the measurement.
   func observeAnew() throws -> Double {
     try time { _, plan in
       try catalog.read { try $0.list(plan) }
