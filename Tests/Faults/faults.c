@@ -1,12 +1,13 @@
-// Makes chosen calls of one program fail, as a failing disk or a spent limit would: LD_PRELOAD it.
+// Makes chosen calls of one program fail, as a failing disk or an exhausted limit would. It is loaded with LD_PRELOAD.
 //
-// What fails is in one page that a test shares with the program (PHOTOD_FAULTS names its file), so that the test can arm,
-// heal and read the counts at any moment: calls of one class, on paths below a prefix, from the first-th to the last-th
-// since it was armed. A test runs n = 1, 2, 3, ... until none fires. PHOTOD_FAULTS_PROGRAM names the program that is
-// meant; in others (what it starts inherits the environment) every call goes straight through.
+// The test shares one page with the program (PHOTOD_FAULTS names its file). Through it, the test can arm a fault, heal
+// it and read the counts at any moment. A fault concerns calls of one class, on paths below a prefix, from call number
+// `first` to call number `last` since it was armed. A test runs n = 1, 2, 3, ... until no fault fires.
+// PHOTOD_FAULTS_PROGRAM names the program in which calls fail. Programs that it starts inherit the environment, but in
+// them every call goes straight through.
 //
-// The library holds no lock and allocates nothing, so it may be in any thread and in any call. Calls that libc makes
-// inside itself (fopen's open, posix_spawn's) are not seen.
+// The library holds no lock and allocates nothing, so it may run in any thread and in any call. It does not see calls
+// that libc makes inside itself, such as the open of fopen and of posix_spawn.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -29,21 +30,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-// Numbered as the test numbers them.
+// The test uses the same numbers.
 enum call_class {
   NOTHING, OPEN, READ, STAT, WRITE, SYNC, SOCKET, PAIR, MAP, RENAME, UNLINK, LIST, WATCH, ACCEPT, SPAWN, LOCK,
 };
 
-// Every field is written by the test, while `class` is NOTHING, but the counts and `first_call`.
+// The test writes all fields except the counts and `first_call`. It does so while `class` is NOTHING.
 struct control {
   _Atomic uint32_t class;
-  int32_t error;      // an errno; 0: the call does half of what was asked (read, write and socket calls)
+  int32_t error;      // an errno; 0: the call does half of its work (read, write and socket calls)
   uint64_t first;     // from 1
   uint64_t last;
   _Atomic uint64_t calls;
   _Atomic uint64_t fired;
-  char prefix[1024];  // of the path; empty: any, and what has none
-  char first_call[1024];  // "pwrite64 /tmp/x/catalog.sqlite-wal": the first that failed
+  char prefix[1024];  // of the path; if empty, calls on any path and calls without one
+  char first_call[1024];  // the first call that failed: "pwrite64 /tmp/x/catalog.sqlite-wal"
 };
 
 static struct control *control;
@@ -58,9 +59,9 @@ __attribute__((constructor)) static void begin(void) {
   if (page != MAP_FAILED) control = page;
 }
 
-// MARK: Which call is meant
+// MARK: The choice of calls that fail
 
-// The path of an open descriptor, or of `name` relative to it; an empty one where it can't be told.
+// Gets the path of an open descriptor, or of `name` relative to it. The path is empty if it is not known.
 static void find_path(char *path, size_t size, int descriptor, const char *name) {
   path[0] = 0;
   if (name && name[0] == '/') {
@@ -79,9 +80,10 @@ static void find_path(char *path, size_t size, int descriptor, const char *name)
   }
 }
 
-// Counts the call, and says whether it is to fail.
+// Counts the call, and returns whether it must fail.
 static int is_hit(const char *call, const char *path) {
-  // libdispatch ends a process that can't look at its own threads (event/workqueue.c): nothing of ours can help there.
+  // libdispatch ends a process that cannot inspect its own threads (event/workqueue.c). photod could not handle that
+  // failure.
   size_t end = strlen(path);
   if (strncmp(path, "/proc/", 6) == 0 && end > 5 && strcmp(path + end - 5, "/stat") == 0) return 0;
   size_t length = strnlen(control->prefix, sizeof control->prefix);
@@ -97,7 +99,7 @@ static int is_armed(enum call_class class) {
   return control && atomic_load_explicit(&control->class, memory_order_acquire) == (uint32_t)class;
 }
 
-// For calls by path or on a file. errno is as it was, unless the call is to fail.
+// For calls by path or on a file. errno is unchanged, unless the call must fail.
 static int fails(enum call_class class, const char *call, int descriptor, const char *name) {
   if (!is_armed(class)) return 0;
   int before = errno;
@@ -108,7 +110,7 @@ static int fails(enum call_class class, const char *call, int descriptor, const 
   return hit;
 }
 
-// For data that goes out: what it goes to decides the class.
+// For calls that send data. The kind of the descriptor decides the class.
 static int output_fails(const char *call, int descriptor) {
   if (!control) return 0;
   uint32_t class = atomic_load_explicit(&control->class, memory_order_acquire);
@@ -124,7 +126,7 @@ static int output_fails(const char *call, int descriptor) {
   memset(&address, 0, sizeof address);
   int is_socket = syscall(SYS_getsockname, descriptor, &address, &length) == 0 && address.sun_family == AF_UNIX;
   errno = before;
-  // A client's socket has the name of the one that listens, one of a pair has none.
+  // A client's socket has the name of the listening socket. A socket of a pair has no name.
   int is_named = length > sizeof address.sun_family && address.sun_path[0] == '/';
   if (!is_socket || is_named != (class == SOCKET)) return 0;
   int hit = is_hit(call, class == SOCKET ? address.sun_path : control->prefix);
@@ -333,7 +335,7 @@ ssize_t getdents64(int directory, void *buffer, size_t size) {
 
 int inotify_add_watch(int inotify, const char *path, uint32_t mask) {
   REAL(int, inotify_add_watch, int, const char *, uint32_t);
-  // photod-watch names directories as /proc/self/fd/N: that link's target is what counts.
+  // photod-watch names directories as /proc/self/fd/N, so the target of that link decides.
   int descriptor = -1;
   sscanf(path, "/proc/self/fd/%d", &descriptor);
   const char *name = descriptor < 0 ? path : NULL;
@@ -358,7 +360,7 @@ int accept4(int listener, struct sockaddr *restrict address, socklen_t *restrict
   return real(listener, address, length, flags);
 }
 
-// It answers with the number, and leaves errno alone.
+// Its result is the errno, and it leaves errno unchanged.
 int posix_spawn(
   pid_t *restrict process, const char *restrict path, const posix_spawn_file_actions_t *actions,
   const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict]
