@@ -196,9 +196,9 @@ public final class PhotoLibrary: Sendable {
 
   /// Makes all of these changes in one transaction, or none. They are durable when it returns.
   ///
-  /// It uses its own connection. On a shared one, the daemon might have closed an idle connection, and nobody could
-  /// know whether the changes were made. So ``PhotoLibraryError/connectionClosed`` means here that the daemon was
-  /// running and died.
+  /// It uses its own connection. The daemon might have closed an idle shared one, and then the client could not know
+  /// whether the changes were made. So ``PhotoLibraryError/connectionClosed`` means here that the daemon was running
+  /// and died.
   @discardableResult
   public func performChanges(_ requests: [ChangeRequest]) async throws -> ChangeResult {
     try await translatingErrors {

@@ -49,7 +49,7 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
 }
 
 extension PhotoLibraryError: CustomStringConvertible {
-  /// What is wrong and on what: one sentence without its full stop, unless the daemon wrote more.
+  /// The problem and its subject, as one sentence without its full stop, unless the daemon wrote more.
   public var message: String {
     switch self {
     case .invalidPredicate(let message, _): message
@@ -77,7 +77,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     }
   }
 
-  /// What to do about it.
+  /// The remedy.
   public var remedy: String {
     switch self {
     case .invalidPredicate: "Mend the predicate at the place that is marked."

@@ -39,7 +39,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     public var polledDirectoryCount: Int
     /// When it went offline or became suspect; `nil` in any other state.
     public var since: PhotoDate?
-    /// Why it is offline or suspect, and what happens next, in words for a person.
+    /// The reason why it is offline or suspect, and the next step, as text for a person.
     public var reason: String?
 
     public init(

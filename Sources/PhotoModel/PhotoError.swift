@@ -2,7 +2,7 @@
 public struct PhotoError: Error, Sendable, CustomStringConvertible {
   /// A stable word that programs may compare: `catalogUnreadable`, `NoSuchCollection`.
   public let code: String
-  /// For a person: what failed, on what, and what to do about it.
+  /// Text for a person: the failed action, its object, and the remedy.
   public let message: String
   /// The error from the system or a library.
   public let cause: String?

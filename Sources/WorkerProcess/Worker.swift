@@ -12,7 +12,7 @@ package protocol WorkerDialogue: AnyObject, Sendable {
   func begin(session: Int) -> [UInt8]
   /// - Returns: the bytes for the process that were added since the last call.
   func takeOutgoing() -> [UInt8]
-  /// While this is true, nothing is read from the process. `Worker.wake()` must follow when it becomes false.
+  /// While this is true, the output of the process is not read. `Worker.wake()` must follow when it becomes false.
   var isFull: Bool { get }
   /// Whether a silent process counts as hanging. It may be silent while no work is requested.
   var expectsWords: Bool { get }

@@ -177,7 +177,7 @@ final class WorkerThread {
     return readWords(child.socket)
   }
 
-  /// Handles a wait in which nothing came.
+  /// Handles a wait that ended without an event.
   /// - Parameter overslept: how much longer the wait was than requested. It is long if photod itself did not run, for
   ///   example in a frozen cgroup. The process did not run either then, so its silence proves nothing.
   /// - Returns: the failure if it hangs and was killed.

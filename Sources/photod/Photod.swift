@@ -5,7 +5,7 @@ import PhotoDaemon
 
 @main
 enum Photod {
-  // Off the main actor: its callbacks would trap on any other thread.
+  // The main actor is avoided, because its callbacks would trap on any other thread.
   nonisolated static func main() async {
     raiseFileLimit()
     let environment = ProcessEnvironment.take()
@@ -13,7 +13,7 @@ enum Photod {
     do {
       arguments = try PhotodArguments.parse()
     } catch {
-      // Help and version end with 0, a wrong command line with 64.
+      // Help and version exit with status 0, and a wrong command line with 64.
       if PhotodArguments.exitCode(for: error).isSuccess { PhotodArguments.exit(withError: error) }
       let message = PhotodArguments.fullMessage(for: error)
       let prefix = "Error: "
@@ -27,15 +27,15 @@ enum Photod {
   }
 }
 
-/// Lets this process have as many open files as it may: libdispatch ends a process that can't open its own /proc/self/task.
-/// photod-watch, which is started later, inherits it.
+/// Raises the limit of open files as far as permitted, because libdispatch ends a process that cannot open its own
+/// /proc/self/task. photod-watch, which is started later, inherits the limit.
 private func raiseFileLimit() {
   var limit = rlimit()
   guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else {
     return
   }
   limit.rlim_cur = limit.rlim_max
-  // Where that is refused, it goes on with what it has.
+  // If the system refuses, photod continues with the present limit.
   _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
 }
 

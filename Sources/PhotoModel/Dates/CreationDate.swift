@@ -47,8 +47,8 @@ package struct CreationDate: Hashable, Sendable {
 
   /// The date of an asset for which this date is found now, and `held` was known before.
   ///
-  /// Of two dates from the same source, the newer one counts. The modification time is an exception: the oldest counts,
-  /// so that a program that touches the file later cannot move the photo.
+  /// If both dates have the same source, the newer one counts. The modification time is an exception: the oldest
+  /// counts, so that a program that touches the file later cannot move the photo.
   package func replacing(_ held: CreationDate?) -> CreationDate {
     guard let held else { return self }
     if source != held.source { return source.isBetter(than: held.source) ? self : held }

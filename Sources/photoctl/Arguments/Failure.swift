@@ -16,9 +16,9 @@ enum EndStatus: Int32, CaseIterable, Sendable {
 /// Why a command failed: three lines for a person, and an exit code for a script.
 struct Failure: Error, Hashable, Sendable {
   var status: EndStatus
-  /// What is wrong and on what.
+  /// The problem, with its subject, such as a path or an id.
   var problem: String
-  /// What to do about it, as a sentence.
+  /// The remedy, as a sentence.
   var remedy: String
   /// The command whose help has more. Empty for photoctl's own help.
   var command = ""
