@@ -4,7 +4,7 @@ import PhotoClient
 import PhotoTestSupport
 import Testing
 
-/// The list of albums of a photod that runs, as programs and persons follow it.
+/// The list of albums of a running photod, as programs and persons follow it.
 @Suite struct AlbumTests {
   @Test(.timeLimit(.minutes(10))) func albumsFollowTheFolders() async throws {
     try await DaemonFixture.with { fixture in
@@ -15,7 +15,7 @@ import Testing
       var observations = library.observeCollections().makeAsyncIterator()
       var replica = CollectionListReplica()
       var fields: Set<String> = []
-      /// Takes what comes until it is what a fetch gives.
+      /// Applies observations until the list equals that of a fetch.
       func follow(_ titles: [String]) async throws {
         let fetched = try await library.collections()
         #expect(fetched.filter { $0.kind == .folderAlbum }.map { "\($0.title) \($0.count)" } == titles)
@@ -64,7 +64,7 @@ import Testing
         watch.terminate()
         watch.waitUntilExit()
       }
-      // The line goes through a socket and a file, which report nothing.
+      // The line goes through a socket and into a file. Neither reports its arrival, so the file is polled.
       func expect(_ words: String) async throws {
         var text = ""
         try await eventually("'\(words)' in \(text)", within: .seconds(120)) {

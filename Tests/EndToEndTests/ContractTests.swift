@@ -4,9 +4,9 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// What the contract says of queries, pages and errors, asked of a spawned daemon.
+/// Checks the contract's rules for queries, pages and errors with a spawned daemon.
 @Suite struct ContractTests {
-  /// The generated library of the fixtures.
+  /// Starts a daemon with the generated library of the fixtures.
   private func withLibrary(_ body: (DaemonFixture) async throws -> Void) async throws {
     try await DaemonFixture.with { fixture in
       let made = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -126,7 +126,8 @@ import Varlink
     }
   }
 
-  /// Their parameters are decoded where all calls are answered, which decoding 16 MiB would stop for seconds.
+  /// These parameters are decoded where all calls are answered. Decoding 16 MiB there would stop all calls for seconds,
+  /// so photod refuses them.
   @Test(arguments: [
     ("org.photod.library.FetchPersistentChanges", "since"), ("org.photod.library.Synchronize", "timeoutSeconds"),
     ("org.photod.manage.Backup", "path"), ("org.photod.manage.Restore", "path"), ("org.photod.manage.Check", "deep"),

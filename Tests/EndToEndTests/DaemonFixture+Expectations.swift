@@ -2,7 +2,7 @@ import PhotoTestSupport
 import Testing
 
 extension DaemonFixture {
-  /// The library equals the disk, once it has caught up.
+  /// Expects that the library equals the disk after a sync.
   func expectEqualToDisk(_ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation) async throws {
     try await synchronize()
     let disk = try pathsOnDisk()

@@ -8,14 +8,15 @@ import Synchronization
 import Testing
 import Varlink
 
-/// What it costs, and whom, that a client does not read. PHOTOD_DELIVERY_ASSETS=50000 for the large run.
+/// A client that does not read must cost photod and the other clients little. PHOTOD_DELIVERY_ASSETS=50000 selects the
+/// large run.
 @Suite(.timeLimit(.minutes(30))) struct DeliveryTests {
   private struct Options: Encodable { var options: FetchOptions?, objects: Bool?, follow: Bool?, since: String? }
   private struct ListReply: Decodable { let observation: Observation }
   private struct HistoryReply: Decodable { let changes: [PersistentChange], token: String }
 
   private static let favorites = FetchOptions(predicate: "isFavorite == true")
-  /// The same list, so that it is found among the clients.
+  /// The same list, but with a limit, by which the test recognizes this stream among those of the clients.
   private static let drowsy = FetchOptions(predicate: "isFavorite == true", fetchLimit: 999_999)
 
   @Test func clientThatReadsAByteASecondDelaysNobodyAndGetsOneDifference() async throws {
@@ -31,7 +32,7 @@ import Varlink
       let client = try await fixture.connect()
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await quick.run(client, Self.favorites) }
-        // There and back: what photod keeps in any case is there then.
+        // After a change there and back, the memory that photod keeps in any case is allocated.
         var used = [try residentBytes(fixture)]
         for isFavorite in [true, false] {
           _ = try await change(ids, isFavorite, perCommit, fixture, quick)
@@ -58,7 +59,8 @@ import Varlink
           \(clients)
           """)
         #expect(together.median < alone.median * 3 + .milliseconds(10))
-        // The list of each client as it last received it, and a reply. (A megabyte a client would be 24.)
+        // photod keeps the list of each client as it was last sent, and a reply. (A megabyte for each client would be
+        // 24.)
         #expect(grown < 12 << 20)
         #expect(clients.contains(#/[0-9,]+ commits, [0-9.]+ [kKM]?B unread +Observe isFavorite == true; limit 999999/#))
         try sleepers.wake(shown, final)
@@ -72,9 +74,9 @@ import Varlink
     }
   }
 
-  /// Changes so many at a time, each as soon as the quick client has heard of the one before.
+  /// Changes `perCommit` photos in each commit, as soon as the quick client has received the previous commit.
   ///
-  /// - Returns: how long each took from the call to the client's receipt.
+  /// - Returns: the time of each change from the call to the client's receipt.
   private func change(
     _ ids: [Int64], _ isFavorite: Bool, _ perCommit: Int, _ fixture: DaemonFixture, _ quick: QuickClient,
     between: () throws -> Void = {}
@@ -109,7 +111,7 @@ import Varlink
 
   // MARK: - Clients
 
-  /// Reads all that comes, and says when.
+  /// Reads everything at once, and reports when it arrived.
   private final class QuickClient: Sendable {
     private let replica = Mutex(Replica())
     private let arrivals = Mutex<(token: String, waiter: CheckedContinuation<Void, Never>?)>(("", nil))
@@ -127,7 +129,7 @@ import Varlink
       }
     }
 
-    /// When the change of this token was here, each of which concerns the list.
+    /// Waits until the change of this token has arrived, and returns that time. Each change must concern the list.
     func receipt(of token: String) async throws -> ContinuousClock.Instant {
       while true {
         await withCheckedContinuation { continuation in
@@ -143,7 +145,7 @@ import Varlink
     }
   }
 
-  /// One client of each stream reads a byte a second, the others nothing at all.
+  /// One client of each stream reads a byte each second. The others read nothing.
   private final class Sleepers {
     static let count = 24
     private let streams: [String: RawStream]
@@ -182,7 +184,7 @@ import Varlink
       let bytesUnsent: Int
     }
 
-    /// What photod says of each stream, once it has handed over what it could.
+    /// The clients' streams as photod reports them, after it has sent as much as the sockets accept.
     func shown(_ fixture: DaemonFixture) async throws -> [String: Shown] {
       struct Reply: Decodable {
         struct Client: Decodable { let streams: [Shown] }
@@ -191,7 +193,7 @@ import Varlink
       let reply = try await fixture.connect().call("org.photod.manage.Clients", returning: Reply.self)
       let all = reply.clients.flatMap(\.streams)
       #expect(all.filter { $0.bytesUnsent > 0 }.count >= Self.count - 2, "they were not sent enough")
-      // No more than a reply: 512 KiB of assets.
+      // At most one reply waits for each client: 512 KiB of assets.
       #expect(all.allSatisfy { $0.bytesUnsent < 520 << 10 })
       var shown: [String: Shown] = [:]
       for stream in all where stream.method.hasSuffix("Observe") ? stream.options?.hasSuffix("999999") == true : true {
@@ -200,7 +202,7 @@ import Varlink
       return shown
     }
 
-    /// Reads to the newest, with one step from what it was sent to what is true.
+    /// Reads up to the newest reply. After the reply that was already sent, one more must lead to the final state.
     func wake(_ shown: [String: Shown], _ final: String) throws {
       let (lists, albums, history) = (
         try #require(streams["Observe"]), try #require(streams["ObserveCollections"]),
@@ -219,7 +221,7 @@ import Varlink
       while tokens.last != final {
         let observation = try lists.next(ListReply.self).observation
         try list.apply(observation)
-        // What is more than the list itself comes as the list, in pages.
+        // A difference that is larger than the list comes as the list, in pages.
         if observation.offset ?? 0 == 0 { previous = observation.previousToken }
         if observation.complete ?? true { tokens.append(observation.token) }
       }

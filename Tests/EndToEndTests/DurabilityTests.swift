@@ -5,10 +5,10 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// What a person typed lives on, whatever becomes of the catalog.
+/// User data survives every loss of the catalog.
 @Suite(.serialized)
 struct DurabilityTests {
-  /// Photos `0.jpg`…, of which two are favorites.
+  /// Creates the photos `0.jpg`, `1.jpg` and so on. Two of them are favorites.
   private func fill(_ fixture: DaemonFixture, _ count: Int = 6) async throws -> (ids: [String: Int64], token: String) {
     for index in 0..<count { try fixture.write("\(index).jpg", index) }
     try await fixture.start()
@@ -29,7 +29,7 @@ struct DurabilityTests {
     return nil
   }
 
-  /// Asks until the condition holds. While photod opens its library again it closes connections.
+  /// Repeats until the condition holds. photod closes connections while it opens its library again.
   private func until(
     _ fixture: DaemonFixture, _ what: String, _ condition: () async throws -> Bool
   ) async throws {
@@ -54,7 +54,7 @@ struct DurabilityTests {
       let (ids, token) = try await fill(fixture)
       fixture.kill(SIGKILL)
       for suffix in ["", "-wal", "-shm"] { unlink(fixture.catalog + suffix) }
-      // Meanwhile one moved and changed its name.
+      // One photo is moved and renamed while photod does not run.
       try FileManager.default.createDirectory(atPath: fixture.path("new"), withIntermediateDirectories: true)
       #expect(rename(fixture.path("4.jpg"), fixture.path("new/four.jpg")) == 0)
       try await fixture.start()
@@ -65,7 +65,7 @@ struct DurabilityTests {
       #expect(try await fixture.status().warnings.contains { $0.contains("was gone and was made anew") })
       #expect(
         try await errorName { _ = try await fixture.changes(since: token) } == "org.photod.library.ChangeTokenExpired")
-      // A check without errors is the answer to the warning.
+      // A check without errors ends the warning.
       struct Report: Decodable { let findings: [[String: String]] }
       let findings = try await manage(fixture, "Check", returning: Report.self).findings
       #expect(findings.count == 1 && findings[0]["what"]?.contains("was gone and was made anew") == true)
@@ -92,7 +92,8 @@ struct DurabilityTests {
     }
   }
 
-  /// Stopped in order, it is not looked at page by page when it is opened: what is read of it then tells.
+  /// After a regular stop, photod does not check every page when it opens the catalog. It finds the damage when it
+  /// reads the page.
   @Test(arguments: [5, 12, 20, 40, 60]) func aDamagedPageIsMendedByTheFirstStart(page: Int) async throws {
     try await DaemonFixture.with { fixture in
       let (ids, _) = try await fill(fixture, 40)
@@ -106,7 +107,7 @@ struct DurabilityTests {
       #expect(pwrite(descriptor, garbage, garbage.count, off_t(offset)) == garbage.count)
       close(descriptor)
       try await fixture.start()
-      // A page that nobody has read is found by the check, which says it, or what became of it.
+      // If photod has not read the page, the check finds it and reports the damage, or its repair.
       struct Report: Decodable { let findings: [[String: String]] }
       try await until(fixture, "the damage is said") {
         try await fixture.synchronize()
@@ -127,14 +128,14 @@ struct DurabilityTests {
     try await DaemonFixture.with { fixture in
       let (ids, _) = try await fill(fixture, 40)
       let (before, socket) = (fixture.processID, fixture.socket)
-      // In place, as a stranger's write does it; the log is cut off.
+      // The catalog is overwritten in place, as a foreign program would do it, and the log is truncated.
       let descriptor = open(fixture.catalog, O_WRONLY)
       let garbage = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 7) }
       #expect(pwrite(descriptor, garbage, garbage.count, 0) == garbage.count)
       close(descriptor)
       #expect(truncate(fixture.catalog + "-wal", 0) == 0)
       try await until(fixture, "the catalog is rebuilt") {
-        // Fresh connections read the file itself.
+        // New connections read the file itself.
         try await withThrowingTaskGroup(of: Void.self) { group in
           for _ in 0..<10 { group.addTask { try await Self.fetch(socket) } }
           try await group.waitForAll()
@@ -202,7 +203,7 @@ struct DurabilityTests {
     }
   }
 
-  /// The catalog is on a file system of four megabytes that only photod sees; the test fills it through /proc.
+  /// The catalog is on a file system of four megabytes that only photod sees. The test fills it through /proc.
   @Test(.enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"))
   func aFullDiskIsSaidAndGoesAwayWithoutARestart() async throws {
     try await DaemonFixture.with { fixture in
@@ -222,7 +223,7 @@ struct DurabilityTests {
       func fillUp() { while write(descriptor, zeros, zeros.count) > 0 {} }
       fillUp()
 
-      // What still fits into blocks that are there is done; then it is refused.
+      // Changes that fit into allocated blocks succeed. Then photod refuses them.
       var acknowledged = false
       var refusal: String?
       for round in 0..<5_000 where refusal == nil {

@@ -3,7 +3,7 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// Programs save a photo by a new file that they rename over it.
+/// Many programs save a photo as a new file, and rename that file over the old one.
 @Suite(.timeLimit(.minutes(10))) struct EditorSaveTests {
   private func assets(_ fixture: DaemonFixture) async throws -> [String: Asset] {
     try await fixture.synchronize()
@@ -13,12 +13,12 @@ import Testing
       })
   }
 
-  /// A program writes a visible file, which photod takes for the deleted photo, and renames it over the favorite at once.
+  /// Writes a visible file, which photod takes for the deleted photo, and at once renames it over the favorite.
   private func save(_ fixture: DaemonFixture, through name: String, _ variant: Int, over photo: String, deleted: Int64)
     async throws
   {
     let clock = ContinuousClock()
-    // On a machine under load, photod may take longer than a save may last. Then the photo is deleted again.
+    // On a machine under load, photod may need longer than the time limit of a save. Then the photo is deleted again.
     for _ in 0..<20 {
       let start = clock.now
       try fixture.write(name, variant)
@@ -44,7 +44,7 @@ import Testing
       let saved = try await assets(fixture)
       #expect(saved.mapValues(\.id) == ["favorite.jpg": favorite] && saved["favorite.jpg"]?.isFavorite == true)
       #expect(saved["favorite.jpg"]?.resources[0].byteCount == Int64(DaemonFixture.photo(5).count))
-      // The deleted photo can still come back with what it had.
+      // The deleted photo can still come back with its user data.
       try fixture.write("deleted.jpg", 5)
       let back = try await assets(fixture)
       #expect(back.mapValues(\.id) == ["favorite.jpg": favorite, "deleted.jpg": deleted])

@@ -3,7 +3,7 @@ import Glibc
 import PhotoTestSupport
 import Testing
 
-/// What a person is told of a path, or of a folder, that is not as it was, and what helps.
+/// The explanations and remedies that photod gives a person for a changed or missing path or folder.
 @Suite(.timeLimit(.minutes(10))) struct ExplanationTests {
   private func why(_ fixture: DaemonFixture, _ path: String) throws -> String {
     let result = try fixture.photoctl("why", path)
@@ -75,7 +75,7 @@ import Testing
         let refused = try fixture.photoctl(["rescan"] + options + [fixture.photos])
         #expect(refused.status == 69)
         #expect(refused.errors.contains(remedy) && refused.errors.contains(then), "\(refused.errors)")
-        // What is offline is not looked at with the rest, and that is said.
+        // A rescan of everything skips an offline root, and says so.
         let all = try fixture.photoctl(["rescan"] + options)
         #expect(all.status == 0 && all.errors.contains("\(fixture.photos) is offline and was not compared"))
         #expect(!all.errors.contains(other))
@@ -108,7 +108,8 @@ import Testing
       #expect(status.warnings.count == 1 && status.roots[0].state == .offline)
       #expect(!warning.contains("file system") && warning.contains("photoctl rescan '\(fixture.photos)' --confirm"))
 
-      // The first one again: the log says once that it was away, and once that it is back.
+      // The original folder is put back. The log must say once that the root went offline, and once that it is online
+      // again.
       #expect(rmdir(fixture.photos) == 0)
       #expect(rename(fixture.directory + "/away", fixture.photos) == 0)
       try await fixture.status { $0.state == .live && $0.roots[0].state == .online && $0.warnings.isEmpty }

@@ -4,31 +4,32 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// The n-th call of a class fails, n = 1, 2, 3, ... until none does (`PHOTOD_FAULTS=all`; in `make test` a few n of each):
-/// photod does not crash, its answers are true, and the library comes back. Each fault that is armed must strike.
+/// The n-th call of a class fails, for n = 1, 2, 3, ... until no call fails (`PHOTOD_FAULTS=all`; `make test` tries
+/// only some n of each class). photod must not crash, its answers must be true, and the library must recover. Each
+/// armed fault must fire.
 @Suite(.enabled(if: FaultInjector.isAvailable, "cc is not installed"))
 struct FaultTests {
-  /// Calls on one part of what a program touches, and how they can fail.
+  /// Calls on one part of the files and sockets that a program uses, with the errors with which they can fail.
   struct Target: Sendable, CustomTestStringConvertible {
     enum Part: String, Sendable { case photos, catalog, own, everything }
     var program = "photod"
     let call: FaultInjector.Call
     var part = Part.own
     let errors: [Int32]
-    /// What it takes until the library equals the disk again.
+    /// The strongest measure that the library may need to equal the disk again.
     var remedy = FaultScenario.Recovery.byItself
-    /// While it lasts somebody is told.
+    /// Whether photod must report the failure while it lasts.
     var isSaid = true
-    /// Also where all calls fail for a while, without a restart.
+    /// Whether photod also survives without a restart if all calls fail for a while.
     var isLastingOutlived = true
-    /// The journal is removed before each start, so that photod writes another and renames it.
+    /// Whether the journal is removed before each start, so that photod writes a new one and renames it.
     var startsWithoutJournal = false
     var testDescription: String { "\(program) \(call) \(part)" }
   }
 
   private static let isExhaustive = ProcessInfo.processInfo.environment["PHOTOD_FAULTS"] == "all"
 
-  /// Those whose description contains PHOTOD_FAULTS_TARGET, if that is set: `photod open everything`.
+  /// The targets whose description contains PHOTOD_FAULTS_TARGET, if that is set, for example `photod open everything`.
   private static func chosen(_ targets: [Target]) -> [Target] {
     guard let wanted = ProcessInfo.processInfo.environment["PHOTOD_FAULTS_TARGET"] else { return targets }
     return targets.filter { $0.testDescription.contains(wanted) }
@@ -49,7 +50,7 @@ struct FaultTests {
       .init(call: .read, part: .catalog, errors: [EIO, 0]),
       .init(call: .stat, part: .photos, errors: [EIO, ENOMEM]),
       .init(call: .stat, part: .catalog, errors: [EIO, ENOMEM]),
-      // The client hears that its connection ended.
+      // The client notices that its connection ended.
       .init(call: .socket, errors: [EPIPE, 0, ENOMEM], isSaid: false),
       .init(call: .pair, errors: [ENOMEM, 0]),
       .init(call: .accept, errors: [EMFILE, ENOMEM]),
@@ -83,7 +84,7 @@ struct FaultTests {
     }
   }
 
-  /// From one call on all fail, for a while: a full disk, a drive that goes, a limit that is spent.
+  /// From one call on, all calls fail for a while: a full disk, a removed drive, an exhausted limit.
   @Test(arguments: chosen(targets.filter { $0.remedy <= .byItself && $0.isLastingOutlived }))
   func lastingFailureIsSaidAndOutlived(target: Target) async throws {
     try await Self.withLibrary(target) { fixture, scenario, injector, below in
@@ -97,7 +98,8 @@ struct FaultTests {
           try await scenario.doSomething { injector.firedCount > 0 }
           try Self.requireStruck(injector, comment)
           let warnings = try await Self.warnings(fixture, logFrom: said, answered: scenario.errorsAnswered)
-          // From a later call on it may be one look that fails, of which nothing comes, or what was said within the minute.
+          // With a later first call, only one look may fail, which has no consequence. Or the same message was logged
+          // less than a minute before.
           let mustBeSaid = target.isSaid && (number == 1 || ![.stat, .accept].contains(target.call))
           if mustBeSaid { #expect(!warnings.isEmpty, "\(comment): nobody said \(injector.firstFailedCall)") }
           injector.heal()
@@ -105,14 +107,14 @@ struct FaultTests {
           Self.expect(await scenario.recover(), target, comment)
           try await scenario.expectTruth(comment)
           try #require(fixture.process?.isRunning == true, "\(comment)")
-          // A watch that the kernel refused is asked for again after ten seconds.
+          // photod-watch requests a refused watch again after ten seconds.
           _ = try await within(.seconds(30)) { try await fixture.status(where: \.warnings.isEmpty) }
         }
       }
     }
   }
 
-  /// What failed did not happen, and what was answered did, also for who comes after a crash.
+  /// A change that failed is not there, and an acknowledged one is, even after a crash.
   @Test(arguments: chosen(catalogWrites))
   func whatWasAnsweredHoldsAfterAKill(target: Target) async throws {
     try await Self.withLibrary(target) { fixture, scenario, injector, below in
@@ -133,10 +135,10 @@ struct FaultTests {
     }
   }
 
-  // MARK: What can't be read for a while
+  // MARK: Folders that can't be read for a while
 
-  /// A folder is renamed, or renamed into a new one, and for a second neither can be opened, or looked at: its photos stay
-  /// who they are.
+  /// A folder is renamed, or renamed into a new folder. For a second, neither can be opened or looked at. Its photos
+  /// must keep their ids.
   @Test(arguments: [(FaultInjector.Call.open, EIO), (.open, EMFILE), (.stat, EIO), (.open, EACCES)])
   func photosOfARenamedFolderThatCannotBeReadKeepTheirIds(call: FaultInjector.Call, error: Int32) async throws {
     try await Self.withLibrary(.init(program: "photod-watch", call: call, errors: [])) {
@@ -146,7 +148,7 @@ struct FaultTests {
       scenario.noteMove("b/d-0/x.jpg", "b/d-9/x.jpg")
       _ = try await fixture.status { $0.warnings.contains { $0.contains("d-9") } }
       injector.heal()
-      // It was not forbidden in truth: nobody says that it is permitted again.
+      // The permission never changed in truth, so no event reports that the folder is readable again.
       if error == EACCES { #expect(chmod(fixture.path("b/d-9"), 0o755) == 0) }
       Self.expect(await scenario.recover(), .init(call: call, errors: []), "renamed")
       try await scenario.expectTruth("renamed")
@@ -175,7 +177,7 @@ struct FaultTests {
       .init(call: .rename, errors: [EIO], startsWithoutJournal: true), .init(call: .unlink, errors: [EACCES]),
       .init(call: .spawn, errors: [ENOMEM]),
     ].flatMap { (target: Target) in
-      // What is its own, and then everything from exec(2) on.
+      // First with calls on photod's own files, then with all calls from exec(2) on.
       var everything = target
       everything.part = .everything
       return [target, everything]
@@ -212,20 +214,20 @@ struct FaultTests {
         injector.heal()
         let hasStruck = injector.firedCount > 0
         try #require(hasStruck || number > 1, "\(comment): no such call is made")
-        // There are no more of them than that.
+        // The program makes fewer than `number` such calls, so all of them were tried.
         guard hasStruck else { break }
         try await fixture.start()
       }
     }
   }
 
-  /// - Returns: false if it ended instead.
+  /// - Returns: false if photod ended instead.
   private static func starts(_ fixture: DaemonFixture) async throws -> Bool {
     do {
       try await fixture.start()
       return true
     } catch is VarlinkError {
-      // Not what was asked for, but an answer.
+      // photod answered with an error, so it runs.
       return true
     } catch {
       guard let process = fixture.process else { throw error }
@@ -242,7 +244,7 @@ struct FaultTests {
     try await DaemonFixture.with { fixture in
       let injector = try FaultInjector(directory: fixture.directory, program: target.program)
       fixture.environment = try injector.environment
-      // Where photod-watch has its cookies.
+      // photod-watch creates its sync cookies in this directory.
       if target.program == "photod-watch" { fixture.environment["TMPDIR"] = fixture.directory }
       let scenario = try FaultScenario(fixture)
       try await fixture.start()
@@ -251,7 +253,7 @@ struct FaultTests {
       let below =
         switch target.part {
         case .photos: fixture.photos
-        // With the journal.
+        // This includes the journal.
         case .catalog: fixture.directory + "/catalog."
         case .own: fixture.directory
         case .everything: ""
@@ -259,12 +261,12 @@ struct FaultTests {
       try await body(fixture, scenario, injector, below)
       if ProcessInfo.processInfo.environment["PHOTOD_FAULTS_LOG"] != nil { print(try fixture.logText()) }
       injector.heal()
-      // With photod-watch, whose directory is in this one.
+      // This also ends photod-watch, whose files are in this directory.
       fixture.kill(SIGTERM)
     }
   }
 
-  /// How many such calls one turn of the scenario makes.
+  /// The number of such calls in one turn of the scenario.
   private static func count(
     _ target: Target, _ scenario: FaultScenario, _ injector: FaultInjector, _ below: String
   ) async throws -> Int {
@@ -277,7 +279,7 @@ struct FaultTests {
     return injector.callCount
   }
 
-  /// A fault that never strikes tests nothing.
+  /// A fault that never fires tests nothing.
   private static func requireStruck(_ injector: FaultInjector, _ comment: String) throws {
     try #require(injector.firedCount > 0, "\(comment): the fault did not strike")
   }
@@ -299,8 +301,8 @@ struct FaultTests {
     if isExhaustive, recovery.0 > .atOnce { print("\(comment): \(recovery.0) \(recovery.warnings)") }
   }
 
-  /// What is said in the status, or at least in the log, while something fails; where neither is, what clients were
-  /// answered (the log counts an error that comes again and again, and tells it only now and then).
+  /// The failure as it is reported in the status or at least in the log. If it is in neither, the errors that clients
+  /// received, because the log counts a repeated error and reports it only from time to time.
   private static func warnings(
     _ fixture: DaemonFixture, logFrom: Int, answered: [String]
   ) async throws -> [String] {
@@ -327,10 +329,10 @@ struct FaultTests {
     do {
       let status = try await within(.seconds(5)) { try await fixture.status() }
       if !status.warnings.isEmpty { return status.warnings }
-      // `Explain` says the errno of each.
+      // `Explain` reports the errno of each file.
       if status.failedCount > 0 { return ["\(status.failedCount) files can't be read"] }
     } catch {
-      // Even the status may be what fails; the log is left.
+      // The status itself may fail. Then only the log and the clients' errors remain.
     }
     return answered
   }

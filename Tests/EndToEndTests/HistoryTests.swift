@@ -4,7 +4,7 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// What a reader of the history sees of everyday changes: exactly them.
+/// A reader of the history sees everyday changes exactly as they were.
 @Suite struct HistoryTests {
   @Test func eachChangeGivesExactlyWhatHappened() async throws {
     try await DaemonFixture.with { fixture in
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  /// They come back in their folder, or one by one. Nothing differs then from what the library knows.
+  /// The photos come back in their folder, or one by one. Then the disk is as the library knows it.
   @Test(arguments: [true, false]) func suspicionEndsSoonAfterTheMissingPhotosAreBack(inTheirFolder: Bool) async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<150 { try fixture.write("x/\(index).jpg", index) }

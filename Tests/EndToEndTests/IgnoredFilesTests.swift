@@ -3,7 +3,7 @@ import Glibc
 import PhotoTestSupport
 import Testing
 
-/// What a person keeps out of the library, with the brake on that else holds what goes in numbers.
+/// Files that a person excludes from the library. The removal brake, which normally stops mass removals, is on.
 @Suite(.timeLimit(.minutes(10))) struct IgnoredFilesTests {
   private func configure(_ fixture: DaemonFixture, _ ignore: String) throws {
     try "roots = ['\(fixture.photos)']\nremoval-grace-seconds = 600\nignore = [\(ignore)]\n".write(
@@ -21,7 +21,7 @@ import Testing
     while !condition(try await ids(fixture)) { try #require(ContinuousClock.now < deadline) }
   }
 
-  /// By the name below the photos' folder.
+  /// The ids by the path below the photos' folder.
   private func ids(_ fixture: DaemonFixture) async throws -> [String: Int64] {
     try await fixture.synchronize()
     return Dictionary(
@@ -56,14 +56,14 @@ import Testing
       #expect(try why(fixture, "trip/small.JPG").contains("ignored by the pattern trip/*.JPG of the configuration"))
       try fixture.write("Exports/new.jpg", 1)
       #expect(try await ids(fixture).count == 10)
-      // It is said once all is done, a little later than the photos have left.
+      // photod logs this at the end of the work, a little later than the photos leave the library.
       let said = ContinuousClock.now + .seconds(10)
       while try !fixture.logText().contains("ignore=\"Exports trip/*.JPG\"") {
         try #require(ContinuousClock.now < said)
         _ = try await fixture.status()
       }
 
-      // A pattern that is none changes nothing but a warning.
+      // An invalid pattern causes only a warning.
       try configure(fixture, "'a//b'")
       fixture.kill(SIGHUP)
       let deadline = ContinuousClock.now + .seconds(10)
@@ -127,7 +127,7 @@ import Testing
       try fill(fixture)
       try configure(fixture, "")
       try await start(fixture)
-      // While nobody looks the folder goes, as with an unmounted drive.
+      // The folder disappears while photod does not run, as with an unmounted drive.
       fixture.kill(SIGTERM)
       try fixture.move("Exports", "../Exports")
       try configure(fixture, "'trip/*.JPG'")
@@ -148,7 +148,7 @@ import Testing
       try await fixture.synchronize()
       let expected = Set([".hidden/a.jpg", ".hidden/folder/b.jpg"] + (isAlone ? [] : ["seen.jpg"]))
       #expect(try await fixture.pathsInLibrary() == Set(expected.map(fixture.path)))
-      // It is watched as well, and belongs to its own root.
+      // The folder is also watched, and belongs to its own root.
       try fixture.write(".hidden/d.jpg", 5)
       try await fixture.synchronize()
       #expect(try await fixture.pathsInLibrary().contains(fixture.path(".hidden/d.jpg")))

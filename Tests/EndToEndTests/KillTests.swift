@@ -4,7 +4,7 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// kill -9 at any moment loses nothing that was acknowledged.
+/// A kill -9 at any moment must not lose acknowledged changes.
 @Suite(.serialized)
 struct KillTests {
   @Test func killedDaemonComesBackWhole() async throws {
@@ -15,7 +15,7 @@ struct KillTests {
       var favorites: Set<String> = []
       for round in 0..<kills {
         if round % 5 == 4 {
-          // A first scan again, from nothing; the favorites come back from the journal beside the catalog.
+          // The next start scans from nothing. The favorites come back from the journal beside the catalog.
           for suffix in ["", "-wal", "-shm"] { unlink(fixture.catalog + suffix) }
         }
         try await fixture.start()

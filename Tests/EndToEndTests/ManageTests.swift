@@ -5,7 +5,7 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// `org.photod.manage` of a real daemon over a real folder.
+/// `org.photod.manage` of a real daemon with a real folder.
 @Suite(.timeLimit(.minutes(10))) struct ManageTests {
   private struct Clients: Decodable {
     struct Client: Decodable {
@@ -42,7 +42,7 @@ import Varlink
     try await fixture.connect().call("org.photod.manage.Events", returning: Events.self)
   }
 
-  /// What happened since, without what a barrier or a scan adds.
+  /// Syncs, and returns the events after this number.
   private func story(_ fixture: DaemonFixture, after number: Int) async throws -> [Event] {
     try await fixture.synchronize()
     return try await events(fixture).events.filter { $0.number > number }
@@ -67,7 +67,7 @@ import Varlink
       ).makeAsyncIterator()
       _ = try await replies.next()
       let other = try await fixture.connect()
-      // The connections of earlier calls are closed, which the daemon may not have seen yet.
+      // The connections of earlier calls are closed, but the daemon may not have noticed that yet.
       var clients: [Clients.Client] = []
       repeat {
         clients = try await other.call("org.photod.manage.Clients", returning: Clients.self).clients
@@ -82,7 +82,7 @@ import Varlink
       #expect(stream.options == "smart:favorites")
       #expect(stream.token == (try await fixture.status().token))
 
-      // What it is told becomes what is shown.
+      // The shown token advances to that of the new observation.
       let token = try await fixture.setFavorite([try #require(try await fixture.ids().ids.first)])
       _ = try await replies.next()
       let after = try await other.call("org.photod.manage.Clients", returning: Clients.self).clients
@@ -105,7 +105,7 @@ import Varlink
       #expect(rename[1].assetID == id)
       #expect(rename[2].detail.hasSuffix("by watcher: 1 updated"))
 
-      // Opened for writing and closed: the kernel reports it, nothing differs.
+      // The file is opened for writing and closed. The kernel reports it, but nothing differs.
       number = try await last(fixture)
       let file = open(fixture.path("d/b.jpg"), O_WRONLY)
       try #require(file >= 0)
@@ -122,14 +122,14 @@ import Varlink
       try fixture.write("a.jpg")
       try await fixture.start()
       let number = try await last(fixture)
-      // The watcher sleeps through more than the kernel's queue holds (16,384 events by default).
+      // The watcher is stopped while more events happen than the kernel's queue holds (16,384 by default).
       let queue = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
       let size = try #require(Int(queue.trimmingCharacters(in: .whitespacesAndNewlines)))
       let watcher = try fixture.watchProcessID()
       Glibc.kill(watcher, SIGSTOP)
       defer { Glibc.kill(watcher, SIGCONT) }
       for index in 0...(size / 2) {
-        // Made and moved away: two events, and nothing to read afterwards.
+        // Each file is created and removed: two events, and nothing to read afterwards.
         let path = fixture.path("\(index).jpg")
         let file = open(path, O_CREAT | O_WRONLY, 0o600)
         try #require(file >= 0)
@@ -154,7 +154,7 @@ import Varlink
       try await fixture.synchronize()
       for round in 0..<600 {
         try fixture.move(round % 2 == 0 ? "a.jpg" : "b.jpg", round % 2 == 0 ? "b.jpg" : "a.jpg")
-        // So that each is an event of its own, not one that takes back the other.
+        // The sync makes each rename an event of its own. Otherwise one would cancel the other.
         try await fixture.synchronize()
       }
       let kept = try await events(fixture)
@@ -218,7 +218,7 @@ import Varlink
       }
       #expect(events.map(\.number) == Array(1...events.count))
       #expect(events.first?.kind == "watcherStarted")
-      // Without a command of its own: its help.
+      // `debug` alone prints its help.
       #expect(try photoctl(fixture, "debug").output.contains("photoctl debug events"))
     }
   }

@@ -3,7 +3,7 @@ import Glibc
 import PhotoTestSupport
 import Testing
 
-/// Names, depths, links and dates as file systems have them.
+/// Names, depths, links and dates that occur in file systems.
 @Suite(.timeLimit(.minutes(10))) struct NameTests {
   private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
@@ -40,7 +40,7 @@ import Testing
         #expect((asset.pixelWidth ?? 0) > 0, "it was read, not only found")
       }
       #expect(try await fixture.status().failedCount == 0)
-      // The top of it all gets another name: that is one rename, and nothing else.
+      // The top folder is renamed. That must be one rename, and nothing else.
       let before = try await ids(fixture)
       try RawFolder(fixture.photos).rename(bytes("d"), bytes("e"))
       let after = try await ids(fixture)
@@ -56,14 +56,14 @@ import Testing
       let stems: [[UInt8]] = [
         [0xFF, 0xFE], [0xC3, 0x28], [0xED, 0xA0, 0x80], bytes("line\nbreak"), bytes("tab\t\"quoted\" 'it' \\"),
         bytes("-rf"), bytes(" "), bytes("%41"), bytes("*?[a]"), bytes("\u{1F4F7}"), bytes("file:x"), [1, 2, 0x7F],
-        // The same to a person, two names to the file system.
+        // These two look equal to a person, but are two names to the file system.
         bytes("caf\u{E9}"), bytes("cafe\u{301}"), [UInt8](repeating: UInt8(ascii: "x"), count: 251),
       ]
       var expected: Set<[UInt8]> = []
       for (index, stem) in stems.enumerated() {
         try top.write(stem + bytes(".jpg"), DaemonFixture.photo(index))
         expected.insert(top.path + bytes("/") + stem + bytes(".jpg"))
-        // And as a folder, one that is found while photod runs.
+        // The same name is used for a folder that is found while photod runs.
         if index == 0 { try await fixture.start() }
         let folder = try top.folder(stem + bytes(".dir"))
         try folder.write(bytes("a.jpg"), DaemonFixture.photo(index))
@@ -71,7 +71,7 @@ import Testing
       }
       #expect(try fixture.paths0() == expected)
       for path in expected { _ = try RawFolder.inode(at: path) }
-      // And as they are after a restart.
+      // The names are unchanged after a restart.
       fixture.kill(SIGTERM)
       try await fixture.start()
       #expect(try fixture.paths0() == expected)
@@ -101,7 +101,7 @@ import Testing
         #expect(known(after, to + file) == known(before, from + file), "\(to)")
         #expect(known(after, to + file) != nil, "\(to)")
       }
-      // The other way round while photod is not there.
+      // The names are swapped back while photod does not run.
       fixture.kill(SIGTERM)
       for (from, to, _) in renames { try top.rename(bytes(to), bytes(from)) }
       try await fixture.start()
@@ -113,7 +113,7 @@ import Testing
   @Test func fileDatesOfAnyTimeAreKeptAndDecideNothing() async throws {
     try await DaemonFixture.with { fixture in
       let top = try RawFolder(fixture.photos)
-      // 1970, before it, 1901, 2038, 2106 and beyond, and ten years from now.
+      // The times are in 1970, before it, in 1901, 2038, 2106 and beyond, and ten years from now.
       let times = [0, -1, -2_147_483_648, 2_147_483_648, 4_294_967_296, 6_000_000_000, Int(time(nil)) + 315_360_000]
       for (index, time) in times.enumerated() {
         try top.write(bytes("\(index).jpg"), DaemonFixture.photo(index))
@@ -127,7 +127,7 @@ import Testing
       try await fixture.start()
       try await fixture.synchronize()
       #expect(try await fixture.changes(since: token).isEmpty, "nothing is new after a restart")
-      // Older than it was, by its date: it has changed all the same.
+      // The file's new date is older than before. It counts as changed nevertheless.
       try top.write(bytes("5.jpg"), DaemonFixture.photo(5) + Data("more".utf8))
       try top.setModificationTime(bytes("5.jpg"), -3_600)
       let after = try await ids(fixture)
@@ -152,7 +152,7 @@ import Testing
       var known = try await ids(fixture)
       #expect(Set(known.keys) == [fixture.path("real/a.jpg"), fixture.path("real/hard.jpg")])
       #expect(Set(known.values).count == 2)
-      // By events, too; a hard link is an asset of its own, and its first name keeps the first one's.
+      // Links are also found by events. A hard link is an asset of its own, and the first name keeps its asset.
       let first = known[fixture.path("real/a.jpg")]
       try #require(symlink("real/a.jpg", fixture.path("later.jpg")) == 0)
       try #require(link(fixture.path("real/a.jpg"), fixture.path("second.jpg")) == 0)

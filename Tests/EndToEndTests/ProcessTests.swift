@@ -5,7 +5,7 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// photod as a process.
+/// Tests photod as a process.
 @Suite struct ProcessTests {
   @Test func terminationEndsCleanlyWithinTwoSeconds() async throws {
     try await DaemonFixture.with { fixture in
@@ -15,7 +15,7 @@ import Testing
       let client = try await fixture.connect()
       struct Parameters: Encodable { let options = FetchOptions() }
       struct Reply: Decodable { let observation: Observation }
-      // Somebody is still observing.
+      // A client observes during the stop.
       var replies = client.stream("org.photod.library.Observe", Parameters(), of: Reply.self).makeAsyncIterator()
       _ = try await replies.next()
       let began = ContinuousClock.now
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  /// Neither gone nor a zombie that nobody has waited for.
+  /// Whether the process exists and is not a zombie, which waits for its parent.
   private func isRunning(_ process: pid_t) -> Bool {
     guard let status = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return false }
     let text = String(decoding: status, as: UTF8.self)

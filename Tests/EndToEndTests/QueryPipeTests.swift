@@ -4,7 +4,7 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// `photoctl query` with a reader that takes its time, and during a scan.
+/// Tests `photoctl query` with a slow reader, and during a scan.
 @Suite struct QueryPipeTests {
   private struct Clients: Decodable {
     struct Client: Decodable {
@@ -30,7 +30,7 @@ import Varlink
   /// photod ends a stream that is not read for 10 s, so a command that reads its list for minutes must not hold one.
   @Test(.timeLimit(.minutes(10))) func slowReaderGetsTheWholeListWithoutHoldingASnapshot() async throws {
     try await DaemonFixture.with { fixture in
-      // More than the sockets and the client hold.
+      // The list is longer than the sockets and the client can hold.
       for index in 0..<14_000 { try fixture.write("\(index / 1_000)/\(index).jpg", index) }
       try await fixture.start()
       try await fixture.synchronize()
@@ -38,7 +38,7 @@ import Varlink
       let pipe = Pipe()
       let process = try photoctl(
         fixture, ["query", "--format", "paths0"], output: pipe.fileHandleForWriting)
-      // The pipe is full: photoctl waits for its reader.
+      // When the pipe is full, photoctl waits for its reader.
       var end = pollfd(fd: pipe.fileHandleForWriting.fileDescriptor, events: Int16(POLLOUT), revents: 0)
       try await eventually("the pipe is full", within: .seconds(120)) { poll(&end, 1, 0) == 0 }
       let client = try await fixture.connect()
@@ -61,7 +61,7 @@ import Varlink
   @Test(.timeLimit(.minutes(10))) func queryDuringAScanSaysThatItsListMayBeIncomplete() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
-      // photod-watch begins when the file `go` is there: until then the first scan has not ended.
+      // photod-watch starts when the file `go` exists. The first scan cannot end before that.
       let (go, script) = (fixture.directory + "/go", fixture.directory + "/photod-watch")
       let program = BuiltPrograms.path("photod-watch")
       let text = "#!/bin/sh\nwhile [ ! -e '\(go)' ]; do sleep 0.05; done\nexec '\(program)'\n"

@@ -64,7 +64,7 @@ private final class Follower: Sendable {
           }
           let all = try await fixture.ids().ids
           if let id = all.randomElement(using: &random), Bool.random(using: &random) {
-            // It may leave between the fetch and the call.
+            // The asset may leave between the fetch and the call.
             do { try await fixture.setFavorite([id], Bool.random(using: &random)) } catch let error as VarlinkError {
               #expect(error.name == "org.photod.library.NoSuchAsset")
             }
@@ -77,7 +77,7 @@ private final class Follower: Sendable {
     }
   }
 
-  /// What was committed reaches the follower without being asked for: it is waited for, but not for long.
+  /// A commit reaches the follower without a request, so this waits for it, but not for long.
   private func expectInStep(_ follower: Follower, _ fixture: DaemonFixture, after done: Int) async throws {
     let fresh = try await fixture.ids(follower.options).ids
     let deadline = ContinuousClock.now + .seconds(10)

@@ -3,10 +3,10 @@ import Glibc
 import PhotoTestSupport
 import Testing
 
-/// Many rescans at once. photod-watch is stopped while they are asked for, so that all of them wait.
+/// Tests many rescans at once. photod-watch is stopped while they are requested, so that all of them wait.
 @Suite(.timeLimit(.minutes(10))) struct RescanFloodTests {
   private static let count = 300
-  /// photod-watch has four at a time. If it is stopped for long, photod starts another one, which scans the root.
+  /// photod-watch runs four at a time. If it is stopped for long, photod starts another one, which scans the root.
   private static let most = 12
 
   private final class Caller {
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// How many clients wait for a rescan.
+  /// The number of clients that wait for a rescan.
   private func waiting(_ fixture: DaemonFixture) async throws -> Int {
     struct Clients: Decodable {
       struct Client: Decodable { let method: String? }
@@ -86,7 +86,7 @@ import Testing
       #expect(callers.count == Self.count)
       callers = []
       try await eventually("all callers have gone") { try await waiting(fixture) == 0 }
-      // This one waits behind those that were asked for before it.
+      // This call waits behind the earlier ones.
       let last = try Caller(fixture, path: folders[0])
       Glibc.kill(watch, SIGCONT)
       #expect(try last.reply().contains(#""removed":0"#))

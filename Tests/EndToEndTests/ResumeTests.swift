@@ -4,7 +4,7 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// A client that comes back gets the difference from what it had.
+/// A client that comes back gets the difference to the list that it has.
 @Suite struct ResumeTests {
   private struct Parameters: Encodable {
     var options = FetchOptions()
@@ -35,7 +35,7 @@ import Testing
       let nothing = try await first(Parameters(since: start.token), fixture)
       #expect(nothing.details == nil && nothing.ids == nil && nothing.previousToken == start.token)
 
-      // Ids of another list, and nothing has changed since.
+      // The ids are those of another list, although nothing has changed since.
       let other = try await first(Parameters(since: start.token, sinceIDs: Array(before.dropLast(3))), fixture)
       #expect(other.reload == .digestMismatch && other.ids == before)
 
@@ -70,7 +70,7 @@ import Testing
       try await fixture.synchronize()
       let start = try await first(Parameters(), fixture)
       let before = try #require(start.ids)
-      // None of these changes the list; each is looked at.
+      // None of these commits changes the list, but the list is read at each of them.
       var token = ""
       for round in 0..<80 {
         token = try await fixture.setFavorite([before[0]], round % 2 == 0)

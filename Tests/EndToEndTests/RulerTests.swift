@@ -2,7 +2,7 @@ import Foundation
 import PhotoTestSupport
 import Testing
 
-/// The bench itself, on small numbers: one that is run by nobody stops to work, and is missed when it is needed.
+/// Tests the benchmarks themselves, with small numbers. Without this test, they could break unnoticed.
 @Suite struct RulerTests {
   @Test(
     .enabled("cc finds no libexif and SQLite, or there is no python3") { try await RulerTests.canMeasure() },
@@ -30,7 +30,7 @@ import Testing
     ] {
       #expect(targets.contains { $0.hasSuffix(target) }, "\(target)")
     }
-    // The table goes into the article Performance: every figure is in it.
+    // The table is for the article Performance, so it must contain every figure.
     let rows = run.output.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
     #expect(rows.count == figures.lines.count)
     for row in rows {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// What the bench has a line for, and beside what; the numbers are those of a smoke run.
+  /// The lines of the bench with their baselines. The numbers are those of a smoke run.
   private static let subjects: [(what: String, baseline: String?)] = [
     ("first scan of 300", "limit.c, one thread"), ("first scan of 300", "limit.c, two threads"),
     ("first scan of 300", "find -printf"), ("first scan of 300, files a second", "limit.c, one thread"),
@@ -57,7 +57,7 @@ import Testing
   private static let hasMeasure =
     FileManager.default.isExecutableFile(atPath: BuiltPrograms.path("photod-measure"))
 
-  /// Those that photod-measure is needed for: `make test` builds it.
+  /// The lines that need photod-measure, which `make test` builds.
   private static let listSubjects: [(what: String, baseline: String?)] = [
     ("full details, 200 with 20 removed and 20 inserted", "a plain Heckel"),
     ("full details, 400 shuffled", "a plain Heckel"),
@@ -97,7 +97,7 @@ import Testing
   private static let bench = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Benchmarks/bench").path
 
-  /// Whether limit.c can be built here: the bench compiles it.
+  /// Whether the bench can compile limit.c on this machine.
   private static func canMeasure() async throws -> Bool {
     let compile = """
       import os, subprocess

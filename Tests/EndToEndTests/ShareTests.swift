@@ -3,7 +3,7 @@ import Glibc
 import PhotoTestSupport
 import Testing
 
-/// A root on a FUSE file system whose program stands still: as a share whose server is gone.
+/// A root on a FUSE file system whose program is stopped, like a share whose server is gone.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Share.isPossible, "FUSE needs root, /dev/fuse and bindfs"))
 struct ShareTests {
   @Test func shareThatHangsDelaysOnlyItself() async throws {
@@ -26,7 +26,7 @@ struct ShareTests {
       began = .now
       _ = try await fixture.explain(share.path + "/b.jpg")
       #expect(ContinuousClock.now - began < .seconds(10))
-      // A sync waits until the share is known not to answer, and later ones do not.
+      // This sync waits until photod knows that the share does not answer. Later ones do not wait for it.
       try await daemon.synchronize(timeout: 60)
       let root = try #require(try await daemon.status().roots.first { $0.path == share.path })
       #expect(root.state == .offline && root.reason?.contains("does not answer") == true, "\(root)")
@@ -109,7 +109,7 @@ struct ShareTests {
       try share.mount(fixture)
       try await daemon.status { $0.assetCount == 2 && $0.state == .live }
       #expect(try await daemon.pathsInLibrary() == [local, remote])
-      // It is polled, as every share is, and that is all there is to say.
+      // photod polls it, as it polls every share. It must not report the share as left out.
       let warnings = try await daemon.status().warnings
       #expect(!warnings.contains { $0.contains("left out") || $0.contains("another file system") }, "\(warnings)")
       let id = try #require(try await daemon.assets().first { $0.resources[0].path == remote }).id
@@ -123,7 +123,7 @@ struct ShareTests {
       share.goOn()
       try await daemon.synchronize(timeout: 60)
 
-      // Without the share its photo stays, also when photod starts so.
+      // The photo stays while the share is unmounted, even if photod starts without it.
       daemon.kill(SIGTERM)
       try share.unmount(fixture)
       try await daemon.start(roots: [fixture.photos, share.path])
@@ -156,7 +156,7 @@ struct ShareTests {
   }
 }
 
-/// A folder that bindfs serves at another path; its program can be stopped.
+/// A folder that bindfs serves at another path. The bindfs program can be stopped.
 private final class Share {
   static let isPossible =
     MountNamespace.isRoot && access("/dev/fuse", R_OK | W_OK) == 0

@@ -4,7 +4,7 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// The log of SQLite while a client reads a long list slowly.
+/// Tests SQLite's log while a client reads a long list slowly.
 @Suite(.timeLimit(.minutes(10))) struct SlowReaderLogTests {
   /// The catalog's `journal_size_limit`.
   private static let limit = 32 << 20
@@ -23,7 +23,7 @@ import Testing
     return Int(status.st_size)
   }
 
-  /// A snapshot keeps all that is written after it in the log. When the reader has gone, the file is cut.
+  /// A snapshot keeps everything in the log that is written after it. When the reader has gone, the file is truncated.
   @Test func logIsCutWhenASlowReaderHasGone() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<2_500 { try fixture.write("\(index).jpg", index) }
@@ -31,7 +31,7 @@ import Testing
       try await fixture.synchronize()
       let ids = try await fixture.ids().ids
       var isFavorite = false
-      // Each commit changes photos from all over the catalog: it writes most of its pages.
+      // Each commit changes photos from all over the catalog, so it writes most of its pages.
       func write() async throws {
         isFavorite.toggle()
         for first in 0..<10 {
@@ -43,8 +43,8 @@ import Testing
       var reader: RawStream? = try read()
       var readCount = 0
       while try logSize(fixture) <= Self.limit + Self.limit / 8 {
-        // It reads on, so that photod does not end it after ten seconds. On a busy machine photod does so nevertheless, and
-        // sends an error, which is no page.
+        // The reader continues, so that photod does not end its stream after ten seconds. On a busy machine photod does
+        // so nevertheless, and sends an error instead of a page.
         do {
           let page = try #require(try reader?.next(Page.self))
           readCount += page.assets.count

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import PhotoTestSupport
 
-/// What people, sync tools and bad luck do to a folder, as fast as it goes: directories made deep and at once filled, files
-/// written, removed and renamed over each other, directories renamed, moved out of the folder and back, removed and made
-/// again.
+/// Changes to a folder by people, sync tools and accidents, as fast as possible. Deep directories are made and filled
+/// at once. Files are written, removed and renamed over each other. Directories are renamed, moved out of the folder
+/// and back, removed and made again.
 struct Storm: Sendable {
   let folder: String
   let outside: String
@@ -20,9 +20,9 @@ struct Storm: Sendable {
   private static let directories = (0..<8).map { "d\($0)" }
   private static let files = (0..<10).map { "f\($0).jpg" }
 
-  /// On `threads` threads until the time is over.
+  /// Runs operations on `threads` threads until the time is over.
   ///
-  /// - Returns: how many operations.
+  /// - Returns: the number of operations.
   func run(for time: Duration, threads: Int = 2) async -> Int {
     let end = ContinuousClock.now + time
     return await withTaskGroup(of: Int.self) { group in
@@ -45,14 +45,14 @@ struct Storm: Sendable {
     }
   }
 
-  /// More events than the kernel queues (16,384), within a second: so long may photod-watch be stopped, and is not taken for
-  /// one that hangs.
+  /// Causes more events than the kernel queues (16,384), within a second. photod-watch may be stopped that long without
+  /// being considered hung.
   func burst() {
-    // In a folder that is watched: nothing is queued of one that is made meanwhile.
+    // The files are in a folder that is already watched. Without a watch, the kernel would queue nothing.
     for index in 0..<20_000 { write(folder + "/burst-\(index % 50).jpg", index % 7) }
   }
 
-  /// One operation; most that can't be done are just not done.
+  /// Makes one operation. Most operations that cannot be done are skipped.
   func step(_ random: inout SeededGenerator) {
     func directory(_ random: inout SeededGenerator) -> String {
       var path = folder

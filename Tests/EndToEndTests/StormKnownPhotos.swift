@@ -5,30 +5,31 @@ import PhotoTestSupport
 import Synchronization
 import Testing
 
-/// Photos that a person would know again whatever is done to them: they are renamed, moved with and without their folders,
-/// edited and saved, but never deleted or replaced. Each must keep its id, and with it whether it is a favorite.
+/// Photos that remain the same for a person. They are renamed, moved with and without their folders, edited and saved,
+/// but never deleted or replaced. Each must keep its id, and its state as a favorite.
 final class KnownPhotos: Sendable {
   /// A folder of the library.
   struct Root: Sendable {
-    /// As photod knows it.
+    /// The path as photod knows it.
     let path: String
-    /// As the test reaches it.
+    /// The path by which the test reaches it.
     let reachedAt: String
   }
 
   private struct Photo {
     let root: Int
-    /// Below the root.
+    /// The path below the root.
     var path: String
-    /// Saved beside it and renamed over it, as editors do; such a one stays in its place, or nobody could know it again.
+    /// Whether it is saved as editors do: another file is written and renamed over it. Such a photo must keep its path,
+    /// because otherwise it could not be recognized.
     let isSaved: Bool
     var id: Int64 = 0
     var isFavorite = false
-    /// A call for it is under way, or ended without an answer: it was done or not.
+    /// Whether a call for it is under way, or ended without an answer. Then the change may have been made or not.
     var isUnsure = false
   }
 
-  /// A photo that is to be a favorite, or none any more.
+  /// A photo, and whether it shall become a favorite or stop being one.
   struct Choice: Sendable {
     fileprivate let index: Int
     let id: Int64
@@ -39,12 +40,12 @@ final class KnownPhotos: Sendable {
   /// The result of a call that has ended.
   enum Outcome: Sendable {
     case done
-    /// photod was not reached, or said that it changed nothing.
+    /// photod was not reached, or answered that it changed nothing.
     case refused
-    /// It was done or not.
+    /// The change may have been made or not.
     case unknown
 
-    /// - Parameter error: of a call that failed.
+    /// - Parameter error: the error of a failed call.
     init(of error: any Error) {
       self =
         switch error as? PhotoLibraryError {
@@ -56,7 +57,7 @@ final class KnownPhotos: Sendable {
 
   private struct State {
     var photos: [Photo] = []
-    /// By root: folders below it in which photos are.
+    /// By root: the folders below it that contain photos.
     var folders: [[String]] = []
     var count = 0
   }
@@ -77,7 +78,7 @@ final class KnownPhotos: Sendable {
         for index in 0..<30 {
           let folder = folders[index % folders.count]
           let photo = Photo(root: number, path: folder + "/p\(index).jpg", isSaved: folder == "saved")
-          // Of its own: of two copies nobody could say which is which.
+          // Each photo has its own content, because identical copies could not be distinguished.
           try (DaemonFixture.photo(index) + Data("known \(number) \(index)".utf8)).write(
             to: URL(fileURLWithPath: root.reachedAt + "/" + photo.path))
           state.photos.append(photo)
@@ -86,7 +87,7 @@ final class KnownPhotos: Sendable {
     }
   }
 
-  /// The ids that they have for good.
+  /// Records the ids, which must not change afterwards.
   func learnIDs(_ ids: [String: Int64]) throws {
     try state.withLock { state in
       for index in state.photos.indices {
@@ -98,9 +99,9 @@ final class KnownPhotos: Sendable {
 
   private func path(_ photo: Photo) -> String { roots[photo.root].path + "/" + photo.path }
 
-  // MARK: What happens to them
+  // MARK: Changes
 
-  /// One thing to one of them, in this root.
+  /// Makes one change to one photo in this root.
   func step(inRoot root: Int, _ random: inout SeededGenerator) {
     let folder = roots[root].reachedAt + "/"
     state.withLock { state in
@@ -144,8 +145,8 @@ final class KnownPhotos: Sendable {
     close(descriptor)
   }
 
-  /// Chooses one of them to be a favorite, or none any more. Until ``note(_:_:)`` it may be either: photod may have done
-  /// it before its reply is read.
+  /// Chooses a photo to become a favorite, or to stop being one. Until ``note(_:_:)`` both states are allowed, because
+  /// photod may make the change before its reply is read.
   func chooseFavorite(_ random: inout SeededGenerator) -> Choice {
     state.withLock { state in
       let index = Int.random(in: 0..<state.photos.count, using: &random)
@@ -155,7 +156,7 @@ final class KnownPhotos: Sendable {
     }
   }
 
-  /// The call for a choice has ended.
+  /// Records the outcome of the call for a choice.
   func note(_ choice: Choice, _ outcome: Outcome) {
     state.withLock { state in
       switch outcome {
@@ -168,11 +169,11 @@ final class KnownPhotos: Sendable {
     }
   }
 
-  // MARK: What must be true
+  // MARK: Checks
 
-  /// What is wrong: whose id is another, who is a favorite and should not be, or is none and should be.
+  /// The photos with a wrong id, and those that are wrongly a favorite or wrongly none.
   ///
-  /// - Returns: by the path of the photo.
+  /// - Returns: the descriptions with the path of the photo.
   func complaints(ids: [String: Int64], favorites: Set<Int64>) -> [(path: String, what: String)] {
     state.withLock { state in
       var complaints: [(String, String)] = []

@@ -3,9 +3,9 @@ import PhotoClient
 import PhotoTestSupport
 import Testing
 
-/// A storm knows which of its photos are favorites, and of which this is not certain.
+/// A storm knows which of its photos are favorites, and for which photos this is uncertain.
 @Suite struct StormKnownPhotosTests {
-  /// One folder of photos with ids.
+  /// Creates one folder of photos with ids.
   private func photos() throws -> (folder: TemporaryFolder, known: KnownPhotos, ids: [String: Int64]) {
     let folder = try TemporaryFolder("known")
     let known = try KnownPhotos([.init(path: folder.path, reachedAt: folder.path)])
@@ -20,7 +20,7 @@ import Testing
     known.complaints(ids: ids, favorites: favorites).map(\.what)
   }
 
-  /// photod has done it, and its reply was not read yet.
+  /// photod may have made the change before its reply is read.
   @Test func aCallThatIsUnderWayMayBeDoneOrNot() throws {
     let (folder, known, ids) = try photos()
     var random = SeededGenerator(seed: 1)

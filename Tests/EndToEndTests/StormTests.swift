@@ -2,7 +2,7 @@ import Glibc
 import PhotoTestSupport
 import Testing
 
-/// After any storm, and whatever happens to photod-watch in it, the library equals the disk.
+/// After any storm, and any failure of photod-watch during it, the library equals the disk.
 @Suite(.serialized)
 struct StormTests {
   private static let seeds = 1...effort("PHOTOD_STORM_SEEDS", 2)
@@ -28,12 +28,13 @@ struct StormTests {
       let watch = try fixture.watchProcessID()
       kill(watch, SIGSTOP)
       var count = await storm.run(for: .seconds(1))
-      // More events than the kernel queues, whatever the storm did.
+      // This causes more events than the kernel queues, whatever the storm did.
       storm.burst()
       kill(watch, SIGCONT)
       count += await storm.run(for: .seconds(2))
       try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
-      // On a machine so loaded that it was stopped for half a minute it was taken for hung, and replaced.
+      // On a loaded machine, photod-watch may have been stopped for half a minute. Then photod considered it hung, and
+      // replaced it.
       let counters = try #require(try await fixture.status().counters)
       #expect(counters.overflows > 0 || counters.watcherStarts > 1)
     }

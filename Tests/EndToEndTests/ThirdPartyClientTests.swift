@@ -2,7 +2,7 @@ import Foundation
 import PhotoTestSupport
 import Testing
 
-/// A client that nobody here wrote: the contract must be all that it needs.
+/// Tests a client from outside the project. It must need nothing but the contract.
 @Suite struct ThirdPartyClientTests {
   @Test(
     .enabled("Python can't get the package varlink from PyPI") { try await PythonClient.varlinkPackage() != nil },

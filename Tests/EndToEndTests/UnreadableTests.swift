@@ -4,7 +4,7 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// Each file and folder that can't be read is listed, with since when, why, and what helps.
+/// Each unreadable file and folder is listed with its time, its reason and its remedy.
 @Suite(.timeLimit(.minutes(10))) struct UnreadableTests {
   struct Line: Decodable {
     let path: String
@@ -23,7 +23,7 @@ import Testing
 
   private func until(_ fixture: DaemonFixture, _ holds: ([Line]) -> Bool) async throws -> [Line] {
     var lines: [Line] = []
-    // No observation reports changes of this list.
+    // No observation reports changes of this list, so it is polled.
     try await eventually("another list than \(lines)", within: .seconds(120), every: .milliseconds(50)) {
       lines = try list(fixture)
       return holds(lines)
@@ -82,18 +82,18 @@ import Testing
       #expect(lines[0].kind == "unreadable" && lines[0].reason == "Permission denied")
       #expect(lines[0].since != nil && lines[0].assetID == nil && lines[0].remedy.hasPrefix("Mend its permissions"))
       injector.heal()
-      // It was not forbidden in truth: nobody says that it is permitted again.
+      // The permission never changed in truth, so no event reports that the folder is readable again.
       #expect(chmod(fixture.path("closed"), 0o755) == 0)
       _ = try await until(fixture, \.isEmpty)
       try await fixture.expectEqualToDisk()
     }
   }
 
-  /// The root user reads every folder. Without these capabilities it must have permission, as any user.
+  /// The root user reads every folder. Without these capabilities it needs permission, as any user does.
   private static let unprivileged = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
   private static let canBeForbidden = geteuid() != 0 || system("command -v setpriv >/dev/null") == 0
 
-  /// A folder may forbid to list its names, or to look at what they name.
+  /// A folder may forbid both to list its names and to look at its files, or only the latter.
   @Test(.enabled(if: canBeForbidden, "setpriv is not installed"), arguments: [0o000, 0o600])
   func folderThatBecomesForbiddenIsReportedAndKeepsItsPhotos(mode: mode_t) async throws {
     try await DaemonFixture.with { fixture in
@@ -117,7 +117,7 @@ import Testing
         #expect(String(decoding: wouldBe.output, as: UTF8.self) == "would be: 0 inserted, 0 updated, 0 removed\n")
       }
       try await expectReport()
-      // A file that may be a marker has the folder above listed again, and nothing below it.
+      // A file that may be a marker causes a new listing of the folder above, but not of the folders below.
       try Data("no tag".utf8).write(to: URL(fileURLWithPath: fixture.path("CACHEDIR.TAG")))
       try await fixture.synchronize()
       try await expectReport()
@@ -146,7 +146,7 @@ import Testing
       #expect(lines[0].kind == "failing" && lines[0].since != nil && lines[0].assetID != nil)
       #expect(lines[0].remedy.hasPrefix("It is tried again by itself"))
       injector.heal()
-      // photod reads it again by itself: a sync does not wait for a disk.
+      // photod reads the file again by itself, because a sync does not wait for a disk.
       _ = try await until(fixture, \.isEmpty)
     }
   }

@@ -8,16 +8,16 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// photod is killed while it brings the catalog of an older photod up to date.
+/// photod is killed while it upgrades the catalog of an older photod.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct UpgradeKillTests {
-  /// What is on disk when the signal is sent.
+  /// The state on disk when the signal is sent.
   private enum Moment: CustomStringConvertible {
-    /// The copy that is made first is being written.
+    /// photod is writing the copy with which an upgrade begins.
     case copying
-    /// The copy is whole.
+    /// The copy is complete.
     case copied
-    /// The log of changes has this part of the size that it has at the end.
+    /// The log of changes has this part of its final size.
     case upgrading(Double)
 
     var description: String {
@@ -49,7 +49,7 @@ struct UpgradeKillTests {
   private static let oldStep = "v006-seen"
   private static let count = effort("PHOTOD_UPGRADE", 30_000)
 
-  /// A library of photos on a drive that is away, so that nothing but the upgrade changes it.
+  /// A library of photos on a missing drive, so that only the upgrade changes it.
   private func makeOld(_ path: String, root: String) throws {
     let old = try Catalog(path: path, lastStep: Self.oldStep)
     try old.pool.writeWithoutTransaction { database in
@@ -88,7 +88,7 @@ struct UpgradeKillTests {
     return try FileManager.default.contentsOfDirectory(atPath: folder)
   }
 
-  /// Gives photod the old catalog in a folder of its own, with a state directory that knows nothing of it.
+  /// Gives photod the old catalog in a new folder, and a state directory without any record of it.
   private func begin(_ name: String, with old: String, _ fixture: DaemonFixture) throws {
     let folder = fixture.directory + "/" + name
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -153,7 +153,7 @@ struct UpgradeKillTests {
             case .upgrading(let share): Double(Self.byteCount(fixture.catalog + "-wal")) >= share * Double(logBytes)
             }
           if isReached { break }
-          // It blocks the thread, because a task that sleeps may go on too late to kill photod between two steps.
+          // This blocks the thread, because a sleeping task may continue too late to kill photod between two steps.
           usleep(200)
         }
         fixture.kill(SIGKILL)
@@ -163,7 +163,7 @@ struct UpgradeKillTests {
         if try fixture.logText().components(separatedBy: "upgrading the catalog").count > before { inBetween += 1 }
       }
       print("photod was killed \(moments.count) times, and \(inBetween) times there were steps left")
-      // Otherwise the kills come too late to prove anything.
+      // Otherwise, the kills come too late to prove anything.
       #expect(inBetween >= moments.count / 2)
     }
   }

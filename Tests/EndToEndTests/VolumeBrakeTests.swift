@@ -6,7 +6,7 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// What is missing from a drive that is back, and drives within a root.
+/// Photos that are missing from a drive after it is back, and drives within a root.
 @Suite(
   .timeLimit(.minutes(10)), .enabled(if: MountNamespace.isPermitted, "mounts in a namespace are not permitted here"))
 struct VolumeBrakeTests {
@@ -57,7 +57,7 @@ struct VolumeBrakeTests {
       try fixture.daemon.write("kept.jpg")
       try fixture.namespace.run("mkdir '\(fixture.photos)/usb'")
       try drive.mount(fixture.photos + "/usb")
-      // A photo that is younger than two seconds is read once more when its folder is listed again. No event reports age.
+      // A photo younger than two seconds is read once more when its folder is listed again. No event reports age.
       try await Task.sleep(for: .seconds(2.1))
       try await fixture.start()
       let ids = try await fixture.ids()
@@ -120,7 +120,7 @@ struct VolumeBrakeTests {
     }
   }
 
-  /// As a desktop does: the folder under the name of the drive is removed when it is unmounted.
+  /// Like a desktop: the folder with the name of the drive is removed when the drive is unmounted.
   @Test func driveWhoseMountPointIsRemovedStaysAlsoWhenPhotodStartsWithoutIt() async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(.tmpfs)
@@ -165,7 +165,7 @@ struct VolumeBrakeTests {
       #expect(try await fixture.nextChanges(since: token).map { $0.rootAvailability.map(\.available) } == [[true]])
       #expect(try await fixture.available() == Set(ids.values))
 
-      // A person's word takes the drive instead.
+      // A rescan with --confirm accepts the drive.
       try drive.mount(fixture.photos + "/usb")
       try await fixture.daemon.status { $0.warnings.contains { $0.contains("/usb' --confirm") } }
       let result = try await fixture.rescan(fixture.photos + "/usb", confirm: true)
@@ -176,7 +176,7 @@ struct VolumeBrakeTests {
   }
 }
 
-/// A list kept from what Observe sends.
+/// A list that is updated from the replies of Observe.
 private struct ObservedList {
   struct Parameters: Encodable { let options: FetchOptions }
   struct Reply: Decodable { let observation: Observation }
@@ -194,7 +194,7 @@ private struct ObservedList {
     }
   }
 
-  /// What the next difference is.
+  /// Waits for the next difference, applies it and returns it.
   mutating func next() async throws -> FetchResultChangeDetails {
     let details = try #require(try await replies.next()?.observation.details)
     ids = try details.applied(to: ids)

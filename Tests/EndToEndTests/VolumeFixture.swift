@@ -32,11 +32,11 @@ final class VolumeFixture {
     }
   }
 
-  /// 40 photos, of seven sizes.
+  /// The folder of 40 photos in seven sizes.
   var samples: String { daemon.directory + "/samples" }
 
-  /// A drive with so many photos at its top, and two in a folder. Those of the one by the name of drive are an hour old, of others
-  /// two.
+  /// Makes a drive with `count` photos at its top, and two in a folder. The photos of the drive with the name `drive`
+  /// are an hour old, those of others two hours.
   func drive(_ kind: Drive.Kind, _ name: String = "drive", photos count: Int = 12) throws -> Drive {
     let drive = Drive(kind: kind, namespace: namespace, path: daemon.directory + "/" + name)
     try drive.make()
@@ -55,7 +55,7 @@ final class VolumeFixture {
     try await daemon.synchronize()
   }
 
-  /// Waits until a root, or all, are in a state, and nothing is under way.
+  /// Waits until a root, or all roots, are in a state, and no work is pending.
   @discardableResult
   func roots(_ state: LibraryStatus.Root.State, _ path: String? = nil) async throws -> LibraryStatus {
     try await daemon.status { status in
@@ -65,7 +65,7 @@ final class VolumeFixture {
     }
   }
 
-  /// By path below the photos.
+  /// The ids by the path below the photos' folder.
   func ids() async throws -> [String: Int64] {
     Dictionary(
       uniqueKeysWithValues: try await daemon.assets().map {
@@ -76,7 +76,7 @@ final class VolumeFixture {
   func available() async throws -> Set<Int64> {
     let assets = try await daemon.assets()
     let available = Set(assets.filter(\.available).map(\.id))
-    // What is asked of the catalog in another way is the same.
+    // Other queries of the catalog must give the same.
     #expect(Set(try await daemon.ids(FetchOptions(excludeUnavailable: true)).ids) == available)
     #expect(Set(try await daemon.ids(FetchOptions(predicate: "available == true")).ids) == available)
     return available
@@ -87,7 +87,7 @@ final class VolumeFixture {
     return try #require(try await daemon.status().counters)
   }
 
-  /// The next change of availability, and what comes with it.
+  /// Waits for the next change of availability, and returns all changes since the token.
   func nextChanges(since token: String) async throws -> [PersistentChange] {
     let before = try await daemon.changes(since: token)
     try await daemon.status { before.isEmpty ? $0.token != token && $0.state == .live : true }
@@ -95,7 +95,7 @@ final class VolumeFixture {
     return try await daemon.changes(since: token)
   }
 
-  /// But for the one that a file system in user space is polled.
+  /// Expects no warning, except that a file system in user space is polled.
   func expectNoWarnings(sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let warnings = try await daemon.status().warnings.filter { !$0.contains("only looked at every few seconds") }
     #expect(warnings == [], sourceLocation: sourceLocation)

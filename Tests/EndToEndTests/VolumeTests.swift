@@ -3,11 +3,11 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// Drives that come and go, on real mounts: nothing is removed, inserted or read again for it.
+/// Drives that come and go, on real mounts. Photos must not be removed, inserted or read again because of it.
 @Suite(
   .timeLimit(.minutes(10)), .enabled(if: MountNamespace.isPermitted, "mounts in a namespace are not permitted here"))
 struct VolumeTests {
-  /// All that may not rise when a drive that is as it was comes back.
+  /// Expects that the counters are unchanged when an unchanged drive comes back. Scans and watcher starts may rise.
   private func expectUntouched(
     _ now: LibraryStatus.Counters, since before: LibraryStatus.Counters,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -30,7 +30,7 @@ struct VolumeTests {
       let before = try await fixture.counters()
 
       try drive.unmount(fixture.photos)
-      // The empty mount point is there, and the brake is off.
+      // The empty mount point exists, and the removal brake is off.
       let root = try #require(try await fixture.roots(.offline).roots.first)
       #expect(root.since != nil && root.reason?.contains("available again") == true)
       #expect(try await fixture.ids() == ids)
@@ -60,14 +60,14 @@ struct VolumeTests {
       try drive.mount(fixture.photos)
       try await fixture.daemon.status { $0.assetCount == 14 }
       try await fixture.roots(.online)
-      // From now on there is something to lose.
+      // From now on, the library has photos that it could lose.
       try drive.unmount(fixture.photos)
       try await fixture.roots(.offline)
       #expect(try await fixture.ids().count == 14)
     }
   }
 
-  /// Whoever asks what a rescan would remove is told that it would remove nothing.
+  /// A rescan of an offline root must say that it would remove nothing.
   @Test(arguments: [[], ["--dry-run"]])
   func rescanOfARootThatIsOfflineSaysSinceWhenAndWhatHelps(options: [String]) async throws {
     try await VolumeFixture.with { fixture in
@@ -88,7 +88,7 @@ struct VolumeTests {
         #expect(refused.errors.contains("Mount its drive"))
       }
       #expect(try await fixture.ids() == ids)
-      // What is offline keeps nobody from the rest.
+      // An offline root does not prevent a rescan of the others.
       #expect(try fixture.daemon.photoctl(["rescan"] + options).status == 0)
     }
   }
@@ -167,7 +167,7 @@ struct VolumeTests {
       #expect(try await fixture.ids() == ids)
       #expect(try await fixture.available().isEmpty)
 
-      // The first one again: as if nothing had been.
+      // The first drive is mounted again, and everything is as before.
       try other.unmount(fixture.photos)
       try drive.mount(fixture.photos)
       try await fixture.roots(.online)
@@ -188,7 +188,7 @@ struct VolumeTests {
     }
   }
 
-  /// The kinds that can't be had here are shown as left out.
+  /// If this machine cannot make a kind of drive, the test of that kind is shown as skipped.
   @Test(.enabled(if: MountNamespace.hasLoopDevices, "ext4 needs root, loop devices and mkfs.ext4"))
   func drivesOfExt4AreTriedAsWell() { #expect(Drive.Kind.possible.contains(.ext4)) }
 
@@ -219,7 +219,7 @@ struct VolumeTests {
       try await fixture.start()
       let ids = try await fixture.ids()
       let before = try await fixture.counters()
-      // Something on it is in use: the file system itself lives on.
+      // A lazy unmount is that of a drive in use: the file system itself continues to exist.
       try drive.unmount(fixture.photos, options: "-l")
       try await fixture.roots(.offline)
       #expect(try await fixture.available().isEmpty)
@@ -260,7 +260,7 @@ struct VolumeTests {
       #expect(root.reason?.contains("no such folder") == true)
       #expect(try await fixture.available().isEmpty)
       #expect(try await fixture.ids() == ids)
-      // An empty folder in its place is not the library's, though on the same file system.
+      // An empty folder in its place is not the library's, although it is on the same file system.
       try fixture.namespace.run("mkdir -p '\(fixture.photos)/above/root'")
       try await fixture.daemon.status { $0.state == .live && $0.warnings.contains { $0.contains("--confirm") } }
       #expect(try await fixture.available().isEmpty)

@@ -8,9 +8,9 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// `photoctl watch` in pipes that break, fill up and outlive photod.
+/// Tests `photoctl watch` in pipes that break, fill up and exist longer than photod.
 @Suite(.timeLimit(.minutes(10))) struct WatchTests {
-  /// photoctl at the end of a pipe that the test reads.
+  /// photoctl with a pipe that the test reads.
   private final class Watch {
     let process = Process()
     private let output = Pipe()
@@ -60,7 +60,7 @@ import Varlink
     }
   }
 
-  /// Forgets all but the last commit.
+  /// Removes all commits but the last from the history.
   private func prune(_ fixture: DaemonFixture) throws {
     fixture.kill(SIGTERM)
     let catalog = try Catalog(path: fixture.catalog)
@@ -92,16 +92,16 @@ import Varlink
         "\(text)")
       let now = try await fixture.status().token
       #expect(text.contains(now))
-      // With --reconnect too: to wait would not help.
+      // This also holds with --reconnect, because waiting would not help.
       #expect(try Watch(fixture, ["--since", token, "--reconnect"]).end() == 65)
-      // A list comes anew, and says why.
+      // A list is sent again as a whole, with the reason.
       for options in [[], ["--since-ids", file], ["--since-digest", ListDigest(of: ids).description]] {
         let list = try Watch(fixture, ["--limit", "100", "--since", token] + options)
         let line = try list.next(Observation.self)
         #expect(line.reload == .tokenExpired && line.previousToken == token && line.token == now && line.ids == ids)
         #expect(line.complete == true)
       }
-      // The last commit is there, and what came before it is known by its token.
+      // The last commit is still there, and the commit before it is known by its token.
       let last = try Watch(fixture, ["--since", before[1].token])
       #expect(try last.next(PersistentChange.self) == before[2])
     }
@@ -125,7 +125,7 @@ import Varlink
         try first.errorText().contains("--reconnect waits; or when it runs again, go on with --since \(list.token)."))
       try await fixture.start()
       try await fixture.synchronize()
-      // What became of them, with the same ids.
+      // The change of a favorite is reported, with the same ids.
       try await fixture.setFavorite([ids[3]])
       let byDigest = try Watch(fixture, query + ["--since", list.token, "--since-digest", list.digest])
       let favorite = try byDigest.next(Observation.self)
@@ -144,7 +144,7 @@ import Varlink
       let byIDs = try Watch(fixture, query + ["--since", list.token, "--since-ids", file])
       let difference = try byIDs.next(Observation.self)
       #expect(try difference.previousToken == list.token && difference.details?.applied(to: ids) == now)
-      // The digest alone is of a list that is not there any more.
+      // The digest alone refers to a list that is no longer kept.
       let other = try Watch(fixture, query + ["--since", list.token, "--since-digest", list.digest])
       let whole = try other.next(Observation.self)
       #expect(whole.reload == .tokenExpired && whole.ids == now)
@@ -162,7 +162,7 @@ import Varlink
       let token = try await fixture.synchronize()
       var ids = try await fixture.ids().ids
       fixture.kill(SIGTERM)
-      // Before photod is there.
+      // The watches start before photod.
       let history = try Watch(fixture, ["--since", token, "--reconnect"])
       let list = try Watch(fixture, ["--sort", "filename", "--reconnect"])
       var (commits, tokens): ([String], [String]) = ([], [])
@@ -194,7 +194,7 @@ import Varlink
       try await fixture.start()
       let token = try await fixture.synchronize()
       let id = try #require(try await fixture.ids().ids.first)
-      // While nothing happens, and with something to write.
+      // The reader goes while nothing happens, and while there is something to write.
       let idle = try Watch(fixture, ["--since", token])
       try idle.closePipe()
       #expect(idle.end() == 0)

@@ -3,15 +3,15 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// Compares what clients have with what is fetched. What was committed reaches them without being asked for: it is waited
-/// for.
+/// Compares the lists of clients with a fetch. A commit reaches clients without a request of theirs, so the check waits
+/// for it.
 struct LiveCheck: Sendable {
   private let library: PhotoLibrary
   private let story: String
 
   /// - Parameters:
-  ///   - socket: of the daemon.
-  ///   - story: what happened, for who reads a failure.
+  ///   - socket: the socket of the daemon.
+  ///   - story: the past events, for the reader of a failure.
   init(socket: String, story: String) {
     library = PhotoLibrary(socketPath: socket)
     self.story = story
@@ -61,8 +61,8 @@ struct LiveCheck: Sendable {
   }
 
   /// - Parameters:
-  ///   - fetch: gives what says how a client's list differs from what was fetched now; nil: it doesn't.
-  ///   - name: of the client.
+  ///   - fetch: fetches, and returns a function that describes how a client's list differs from it, or returns nil.
+  ///   - name: the name of the client.
   private func wait(
     _ fetch: () async throws -> () throws -> String?, of name: () -> String
   ) async throws {
@@ -70,20 +70,20 @@ struct LiveCheck: Sendable {
     try await eventually("\(story): \(words ?? ""); \(name())", every: .zero) {
       let difference = try await fetch()
       do {
-        // A client that takes in what comes over its socket tells nobody.
+        // Nothing reports that a client has received and applied an observation, so its list is polled.
         try await eventually("it is in step", within: .milliseconds(500), every: .milliseconds(5)) {
           words = try difference()
           return words == nil
         }
         return true
       } catch is ConditionNotMet {
-        // The library may have changed since: it is fetched again.
+        // The library may have changed since the fetch, so the list is fetched again.
         return false
       }
     }
   }
 
-  /// nil: there is no such collection any more.
+  /// The ids, or nil if the collection no longer exists.
   private func ids(_ options: FetchOptions) async throws -> [Int64]? {
     do {
       var ids: [Int64] = []

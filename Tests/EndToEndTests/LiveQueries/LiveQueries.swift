@@ -8,10 +8,10 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Random fetches of a photod that runs, all observed at once, while photos are changed at random: after every sync each
-/// client's list is what a fetch gives.
+/// Random fetches of a running photod, all observed at once, while photos are changed at random. After every sync, each
+/// client's list must be the same as that of a fetch.
 final class LiveQueries {
-  /// What clients and the daemon go through.
+  /// The disturbances of clients and the daemon.
   enum Fate { case undisturbed, clientsAndDaemonFail }
 
   private let fixture: DaemonFixture
@@ -31,7 +31,7 @@ final class LiveQueries {
   private var round = 0
   private(set) var tally = LiveQueryTally()
 
-  /// One of the clients.
+  /// One client, and its present state.
   private struct Slot {
     enum Life {
       case awake
@@ -41,9 +41,9 @@ final class LiveQueries {
 
     var fetch: ObservedFetch
     var life = Life.awake
-    /// How it came back, until it is known what it was answered.
+    /// How it came back, until its first answer is known.
     var beginning: ObservedFetch.Beginning?
-    /// The daemon was started since what this client has was sent.
+    /// Whether the daemon was started again after the client's last observation.
     var hasOutlivedDaemon = false
 
     var isAwake: Bool { if case .awake = life { true } else { false } }
@@ -61,7 +61,7 @@ final class LiveQueries {
       photos: FaultScenario.photosFolder, seed: seed)
   }
 
-  // MARK: The whole
+  // MARK: The whole run
 
   func run(fetches count: Int, operations: Int) async throws {
     try await prepare()
@@ -76,12 +76,12 @@ final class LiveQueries {
     if fate == .clientsAndDaemonFail { try await fillOneSocket() }
     while storm.count + tally.edits < operations {
       round += 1
-      // Few before some checks, many before others.
+      // Alternates between few and many changes before a check.
       try await change(Int.random(in: 1...(round % 2 == 0 ? 20 : min(600, operations / 5)), using: &random))
       if fate == .clientsAndDaemonFail {
         await disturbClients()
         try await change(Int.random(in: 1...40, using: &random))
-        // In the whole proof so seldom that who sleeps meanwhile is sent more than fits into sockets.
+        // In the large run this is rare, so that a sleeping client is sent more in the meantime than its socket holds.
         let period = max(5, operations / 1_000)
         if round % period == 2 { try await endDaemonAndStartIt(isKilled: round % (2 * period) == 2) }
       }
@@ -99,7 +99,7 @@ final class LiveQueries {
     tally.albumDifferences = albums.reduce(0) { $0 + $1.differenceCount }
   }
 
-  /// A first scan, two albums that a person made, a few photos in the trash.
+  /// Makes a first scan, two albums of the user, and a few photos in the trash.
   private func prepare() async throws {
     try await fixture.start(roots: roots)
     try await fixture.synchronize()
@@ -138,19 +138,19 @@ final class LiveQueries {
     known = assets.map(\.id)
   }
 
-  /// One that nobody has yet.
+  /// Returns a fetch that no client has yet.
   private func nextFetch(_ number: Int) throws -> ObservedFetch {
     while true {
       guard let options = fetches?.next() else { throw POSIXError(.EINVAL) }
       guard seen.insert(options).inserted else { continue }
-      // Some hold whole assets, the first of them all there are.
+      // Some clients hold whole assets. The first of them holds all assets.
       return ObservedFetch(
         number == 0 ? FetchOptions(includeHidden: true, includeTrashed: true) : options,
         holdsObjects: number % 16 == 0, library: library)
     }
   }
 
-  // MARK: What happens
+  // MARK: Changes
 
   private func change(_ count: Int) async throws {
     for _ in 0..<count {
@@ -172,7 +172,7 @@ final class LiveQueries {
     }
   }
 
-  /// The second root goes as a whole, or is there again.
+  /// Moves the second root away, or back.
   private func moveRoot() async throws {
     guard round % 13 == 2 || isRootAway && Int.random(in: 0..<3, using: &random) == 0 else { return }
     let away = fixture.directory + "/away"
@@ -191,7 +191,7 @@ final class LiveQueries {
       let chance = Int.random(in: 0..<100, using: &random)
       switch slots[index].life {
       case .awake:
-        // What is sent with whole assets fills buffers soon.
+        // Whole assets soon fill the buffers, so these clients sleep more often.
         if chance < (slots[index].fetch.holdsObjects ? 30 : 5) {
           slots[index].fetch.sleep()
           slots[index].life = .asleep(until: round + .random(in: 1...20, using: &random))
@@ -209,8 +209,8 @@ final class LiveQueries {
     }
   }
 
-  /// The client of all photos with whole assets sleeps, and all photos change until its socket is full. Chance alone fills
-  /// a socket only in the whole proof.
+  /// Lets the client of all photos with whole assets sleep, and changes all photos until its socket is full. In a small
+  /// run, chance alone would not fill a socket.
   private func fillOneSocket() async throws {
     slots[0].fetch.sleep()
     slots[0].life = .asleep(until: round + 2)
@@ -289,7 +289,7 @@ final class LiveQueries {
     try statement.run()
   }
 
-  /// What a person would do to albums, had the interface words for it.
+  /// Edits albums as a user would, for which the interface has no method yet.
   private func editAlbums() throws {
     var changing = random
     let albums = userAlbums
@@ -307,11 +307,11 @@ final class LiveQueries {
     random = changing
   }
 
-  // MARK: What must be true
+  // MARK: Checks
 
   private var story: String { "seed \(seed), round \(round), \(storm.count + tally.edits) operations" }
 
-  /// Whoever is awake has what a fetch gives.
+  /// Each client that is awake has the list of a fetch.
   private func check() async throws {
     tally.checks += 1
     let awake = slots.indices.filter { slots[$0].isAwake }
@@ -330,7 +330,7 @@ final class LiveQueries {
     for index in awake { try note(index) }
   }
 
-  /// What a client that came back was answered, if that may be.
+  /// Records the answer to a client that came back, after a check that this answer is allowed.
   private func note(_ index: Int) throws {
     let slot = slots[index]
     let answer = try #require(slot.fetch.state.answer)
@@ -343,13 +343,13 @@ final class LiveQueries {
     slots[index].beginning = nil
     slots[index].hasOutlivedDaemon = false
     if answer == .noSuchCollection {
-      // There is nothing more to observe: another comes in its place.
+      // The collection no longer exists, so the client gets another fetch.
       slots[index].fetch = try nextFetch(index)
       slots[index].fetch.begin(.anew)
     }
   }
 
-  /// Counts the clients whose sockets are full, so that the daemon waits for them.
+  /// Counts the clients whose sockets are full, so that the daemon has to wait for them.
   private func countSleepers() async throws {
     guard fate == .clientsAndDaemonFail else { return }
     let full = try await PhotoDaemonManagement(of: library).clients().count { client in

@@ -1,12 +1,12 @@
-/// What was done, and how clients came back.
+/// Counts the operations of a run, and how clients came back.
 struct LiveQueryTally {
   var operations = 0
-  /// Of the operations: favorites and hidden photos.
+  /// The operations that changed favorites and hidden photos.
   var edits = 0
   var checks = 0
   /// Lists that were compared with a fetch.
   var comparisons = 0
-  /// Of them.
+  /// The comparisons with an empty list.
   var emptyLists = 0
   var messages = 0
   var albumDifferences = 0
@@ -14,14 +14,14 @@ struct LiveQueryTally {
   var sleeps = 0
   var deaths = 0
   var restarts: [String: Int] = [:]
-  /// The most clients at once whose sockets were full.
+  /// The largest number of clients whose sockets were full at the same time.
   var behind = 0
   private(set) var resumed: [Return: Int] = [:]
 
   struct Return: Hashable {
     let beginning: ObservedFetch.Beginning
     let hasOutlivedDaemon: Bool
-    /// Else it got the whole list.
+    /// If false, the client got the whole list.
     let isWithoutReload: Bool
   }
 
@@ -35,8 +35,8 @@ struct LiveQueryTally {
     ] += 1
   }
 
-  /// By the contract: with the list itself the difference is exact as long as history reaches back, which it does here; the
-  /// token alone is enough for some minutes, and for one daemon.
+  /// By the contract, the list itself gives an exact difference as long as the history reaches back, which it does
+  /// here. The token alone suffices for some minutes, and only for the same daemon.
   static func isAllowed(_ answer: ObservedFetch.Answer, to beginning: ObservedFetch.Beginning) -> Bool {
     switch (beginning, answer) {
     case (_, .noSuchCollection), (.anew, .list(nil)): true

@@ -2,10 +2,10 @@ import Glibc
 import PhotoTestSupport
 import Testing
 
-/// Whatever is observed, and whatever happens: what clients make of what they are sent is the list.
+/// Whichever fetch is observed, and whatever happens, the list that a client computes from its observations is correct.
 ///
-/// PHOTOD_LIVE_OPERATIONS says how many operations there are (20,000 for the whole proof), PHOTOD_LIVE_FETCHES how many
-/// fetches are observed, PHOTOD_LIVE_SEEDS how many libraries are gone through, PHOTOD_LIVE_SEED which one alone.
+/// PHOTOD_LIVE_OPERATIONS sets the number of operations (20,000 in the large run), and PHOTOD_LIVE_FETCHES the number
+/// of observed fetches. PHOTOD_LIVE_SEEDS sets the number of libraries, and PHOTOD_LIVE_SEED selects a single one.
 @Suite(.serialized, .timeLimit(.minutes(120)))
 struct LiveQueryTests {
   private static let seeds =

@@ -3,7 +3,7 @@ import PhotoContract
 import PhotoModel
 import Synchronization
 
-/// The list of collections as a client holds it that observes it.
+/// A client that observes the list of collections and holds a copy of it.
 final class ObservedAlbums: Sendable {
   private struct State {
     var replica = CollectionListReplica()
@@ -56,6 +56,6 @@ final class ObservedAlbums: Sendable {
     }
   }
 
-  /// Received in all its lives.
+  /// The number of differences since the first observation.
   var differenceCount: Int { state.withLock { $0.differenceCount } }
 }

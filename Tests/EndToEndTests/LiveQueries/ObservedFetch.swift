@@ -3,31 +3,31 @@ import PhotoContract
 import PhotoModel
 import Synchronization
 
-/// One fetch that is observed over a connection of its own, by a client that may sleep, die and come back with what it has.
+/// One fetch, observed on its own connection by a client that may sleep, die and come back with its list.
 final class ObservedFetch: Sendable {
-  /// How a client begins.
+  /// How a client begins to observe.
   enum Beginning: Hashable, Sendable {
     case anew
-    /// With the token and the digest of what it has.
+    /// The client sends the token and the digest of its list.
     case byToken
-    /// With all that it has.
+    /// The client sends its whole list.
     case byList
   }
 
-  /// What the first answer was.
+  /// The kind of the first answer.
   enum Answer: Hashable, Sendable {
     case list(Observation.Reload?)
     case details
     case unchanged
-    /// The collection is gone.
+    /// The collection no longer exists.
     case noSuchCollection
   }
 
   struct State: Sendable {
     var replica = FetchResultReplica()
-    /// Of those who hold them, all of the replica.
+    /// The assets of the replica, if the client holds whole assets.
     var objects: [Int64: Asset] = [:]
-    /// To this beginning.
+    /// The answer to the present beginning.
     var answer: Answer?
     var failure: (any Error)?
     var messageCount = 0
@@ -35,7 +35,7 @@ final class ObservedFetch: Sendable {
   }
 
   let options: FetchOptions
-  /// It holds whole assets, as they come beside the details.
+  /// Whether the client holds whole assets, as they come with the details.
   let holdsObjects: Bool
   private let library: PhotoLibrary
   private let gate = Gate()
@@ -71,12 +71,12 @@ final class ObservedFetch: Sendable {
     }
   }
 
-  /// Reads no more: what is sent fills its buffer, then the socket.
+  /// Stops reading. The daemon's messages then fill the client's buffer, and after it the socket.
   func sleep() { gate.close() }
 
   func wake() { gate.open() }
 
-  /// Breaks off, with whatever is under way.
+  /// Ends the observation at once, whatever is under way.
   func die() async {
     let task = current.withLock { $0.task }
     task?.cancel()
@@ -84,7 +84,7 @@ final class ObservedFetch: Sendable {
     await task?.value
   }
 
-  /// Reads what was sent until the daemon, which is gone, closes the connection.
+  /// Reads everything that was sent, until the connection ends with the daemon.
   func outlive() async {
     gate.open()
     await current.withLock { $0.task }?.value
@@ -105,7 +105,7 @@ final class ObservedFetch: Sendable {
     }
   }
 
-  // MARK: What comes
+  // MARK: Observations
 
   private func take(_ observation: Observation) async throws {
     var (replica, objects) = current.withLock { ($0.replica, $0.objects) }
@@ -140,7 +140,7 @@ final class ObservedFetch: Sendable {
     }
   }
 
-  /// Those that are still there.
+  /// The assets that still exist.
   private func assets(_ ids: [Int64]) async throws -> [Int64: Asset] {
     Dictionary(try await library.assets(ids).map { ($0.id, $0) }) { $1 }
   }
@@ -148,7 +148,7 @@ final class ObservedFetch: Sendable {
   struct WrongAssets: Error { let ids: [Int64] }
 }
 
-/// Lets through, or not.
+/// Lets a task pass, or holds it back.
 private final class Gate: Sendable {
   private struct State {
     var isOpen = true

@@ -2,40 +2,41 @@ import Foundation
 import Glibc
 import PhotoTestSupport
 
-/// Real photos in two folders, and what people and programs do to them: copied in, edited in place and by a file beside,
-/// renamed, put over each other, moved with their folders, also from one root to the other, out of both and back, deleted.
+/// Real photos in two folders, and the actions of people and programs on them. Files are copied in, edited in place,
+/// saved through another file, renamed, renamed over each other, and deleted. Folders and photos move, also from one
+/// root to the other, and out of both and back.
 ///
-/// It knows what is where, so that nearly everything that it tries can be done.
+/// The storm knows where each file is, so nearly every action that it tries succeeds.
 struct PhotoStorm {
   private struct Sample {
     let data: Data
-    /// Without its stop.
+    /// The extension, without its dot.
     let type: String
   }
 
   private struct Directory {
     var path: String
-    /// Renamed, but never removed: there are lists of what is in it.
+    /// Whether the directory is renamed but never removed, because lists of its photos are observed.
     let isKept: Bool
   }
 
   private let roots: [String]
-  /// Beside the roots.
+  /// A folder beside the roots.
   private let outside: String
   private let samples: [Sample]
   private let fewest: Int
   private var random: SeededGenerator
   private var files: [String] = []
   private var directories: [Directory]
-  /// What lies outside.
+  /// The files and folders that are outside now.
   private var parked: [String] = []
   private var names = 0
-  /// Operations that changed something.
+  /// The operations that changed something.
   private(set) var count = 0
 
   /// - Parameters:
-  ///   - fewest: photos; there are up to twice as many.
-  ///   - photos: a folder with more photos, of any kind, to take from.
+  ///   - fewest: the least number of photos. There are up to twice as many.
+  ///   - photos: a folder with more photos of any kind, used as samples.
   init(roots: [String], outside: String, fewest: Int, photos: URL?, seed: Int) throws {
     self.roots = roots
     self.outside = outside
@@ -57,7 +58,7 @@ struct PhotoStorm {
     count = 0
   }
 
-  /// Those that are small: bytes are to be read, and there are thousands to be written.
+  /// Only small files, because the program reads them and writes thousands of copies.
   private static func samples(below folder: URL) throws -> [Sample] {
     let types: Set = ["jpg", "jpeg", "png", "webp", "avif", "heic", "gif", "tiff", "dng", "mov", "mp4", "xmp"]
     guard let walk = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.fileSizeKey]) else {
@@ -76,7 +77,8 @@ struct PhotoStorm {
 
   private mutating func directory() -> String { directories.randomElement(using: &random)!.path }
 
-  /// Of a few hundred: files come to lie over others, beside their companions, and get names that others had.
+  /// One of a few hundred names. So files replace others, come to lie beside their companions, and get former names of
+  /// others.
   private mutating func name() -> String {
     let word = ["IMG_", "img_", "DSC", "Été ", "E\u{301}te\u{301} ", "日本", "it's; --", "100% ", "beach x-t5 "]
       .randomElement(using: &random)!
@@ -88,7 +90,7 @@ struct PhotoStorm {
 
   // MARK: Operations
 
-  /// One operation; rarely none, where it can't be done.
+  /// Makes one operation. In rare cases it cannot be done, and nothing happens.
   mutating func step() {
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<14: if files.count < 2 * fewest { create() } else { delete() }
@@ -116,7 +118,7 @@ struct PhotoStorm {
 
   private mutating func create() {
     let sample = samples.randomElement(using: &random)!
-    // With a sidecar's name, or a companion's, every so often.
+    // From time to time, the name is that of a sidecar or another companion.
     let stem = directory() + "/" + name()
     write(sample, to: stem + "." + sample.type)
   }
@@ -124,7 +126,7 @@ struct PhotoStorm {
   private mutating func write(_ sample: Sample, to path: String) {
     var data = sample.data
     if Int.random(in: 0..<3, using: &random) > 0 {
-      // Else the copy of another, which only names tell apart.
+      // Without this, the file is a copy of another, and only their names differ.
       names += 1
       data += Data(" \(names)".utf8)
     }
@@ -146,7 +148,7 @@ struct PhotoStorm {
     count += 1
   }
 
-  /// In place: other content, or a few bytes more.
+  /// Edits a file in place: with other content, or a few bytes more.
   private mutating func edit() {
     guard let path = files.randomElement(using: &random) else { return }
     names += 1
@@ -157,7 +159,7 @@ struct PhotoStorm {
     }
   }
 
-  /// As editors do.
+  /// Saves a file as editors do, through another file.
   private mutating func saveBeside() {
     guard let path = files.randomElement(using: &random),
       let sample = samples.filter({ $0.type == Self.type(of: path) }).randomElement(using: &random)
@@ -170,14 +172,14 @@ struct PhotoStorm {
     count += 1
   }
 
-  /// Gives it another date.
+  /// Gives a file another modification time.
   private mutating func touch() {
     guard let path = files.randomElement(using: &random) else { return }
     let time = timespec(tv_sec: Int.random(in: 1_200_000_000...1_700_000_000, using: &random), tv_nsec: 0)
     if utimensat(AT_FDCWD, path, [time, time], 0) == 0 { count += 1 }
   }
 
-  /// - Parameter stem: without the type, which stays.
+  /// - Parameter stem: the new name without its extension, which stays.
   private mutating func rename(_ path: String, _ stem: String) {
     let target = stem + "." + Self.type(of: path)
     guard path != target, Glibc.rename(path, target) == 0 else { return }
@@ -192,7 +194,7 @@ struct PhotoStorm {
     rename(path, Self.stem(of: other))
   }
 
-  /// A film, another kind of picture or a sidecar, named as a photo that is there.
+  /// Adds a video, another kind of picture, or a sidecar with the name of an existing photo.
   private mutating func companion() {
     let stem = Self.stem(of: file())
     let types: Set = ["MOV", "mov", "xmp", "DNG", "dng"]
@@ -209,7 +211,7 @@ struct PhotoStorm {
     guard mkdir(path, 0o755) == 0 else { return }
     directories.append(Directory(path: path, isKept: false))
     count += 1
-    // Filled at once, before anybody can have seen it.
+    // The folder is filled at once, before a watcher can have seen it.
     for _ in 0..<Int.random(in: 0...3, using: &random) { write(samples.randomElement(using: &random)!, in: path) }
   }
 
@@ -238,7 +240,7 @@ struct PhotoStorm {
     }
   }
 
-  /// One without a kept one in it.
+  /// A directory that contains no directory to be kept.
   private mutating func passingDirectory() -> String? {
     let kept = directories.filter(\.isKept).map(\.path)
     return directories.filter { directory in
@@ -261,7 +263,7 @@ struct PhotoStorm {
     directories.removeAll { ($0.path + "/").hasPrefix(path + "/") }
   }
 
-  /// A folder or a photo leaves, for a while.
+  /// Moves a folder or a photo out of the roots for a while.
   private mutating func park() {
     guard parked.count < 20 else { return unpark() }
     names += 1

@@ -4,11 +4,11 @@ import PredicateLanguage
 import TestFetches
 
 extension RandomFetches<SeededGenerator> {
-  /// Of a library of real photos: most find some of them, and few all.
+  /// Fetches of a library of real photos. Most of them find some photos, and few find all.
   ///
   /// - Parameters:
-  ///   - assets: some of the library.
-  ///   - collections: of a user and of folders; the smart albums come beside them.
+  ///   - assets: some assets of the library.
+  ///   - collections: albums of the user and of folders. The smart albums are added to them.
   init(photos assets: [Asset], collections: [String], seed: Int) {
     var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed &* 31)))
     let samples = Array(assets.shuffled(using: &random).prefix(12))

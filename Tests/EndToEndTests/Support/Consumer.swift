@@ -4,7 +4,7 @@ import PhotoTestSupport
 import Synchronization
 import Testing
 
-/// A program that runs photoctl and reads what it prints.
+/// A program that runs photoctl and reads its output.
 final class Consumer: Sendable {
   private let program: String
   private let arguments: [String]
@@ -13,18 +13,18 @@ final class Consumer: Sendable {
   private let killsGroup: Bool
   private let process = Mutex<Process?>(nil)
 
-  /// - Parameter killsGroup: ``kill()`` ends what it started as well.
+  /// - Parameter killsGroup: whether ``kill()`` also ends the processes that the program started.
   init(_ program: String, _ arguments: [String], _ fixture: DaemonFixture, killsGroup: Bool = false) {
     self.killsGroup = killsGroup
     self.program = program
     self.arguments = arguments
     log = fixture.directory + "/consumer-log"
-    // Scripts call photoctl by its name, and find the socket by themselves.
+    // Scripts call photoctl by its name, and photoctl finds the socket itself.
     environment = ["PATH": BuiltPrograms.folder + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")]
       .merging(fixture.runtimeEnvironment) { $1 }
   }
 
-  /// - Returns: whether it had ended.
+  /// - Returns: whether the program had ended.
   @discardableResult
   func startIfNeeded() throws -> Bool {
     try process.withLock { process in
@@ -43,7 +43,7 @@ final class Consumer: Sendable {
     }
   }
 
-  /// The last that it and what it ran said.
+  /// The last part of the errors of the program and of its processes.
   var errorText: String {
     FileManager.default.contents(atPath: log).map { String(decoding: $0.suffix(2_000), as: UTF8.self) } ?? ""
   }
@@ -55,7 +55,7 @@ final class Consumer: Sendable {
     Glibc.kill(processID, number)
   }
 
-  /// And waits for its end. Its photoctl finds out by itself.
+  /// Kills the program, and waits for its end. Its photoctl notices that by itself.
   func kill() {
     process.withLock { process in
       guard let process, process.isRunning else { return }
@@ -65,7 +65,7 @@ final class Consumer: Sendable {
     }
   }
 
-  /// The photoctl that it runs now, if it does.
+  /// The photoctl that it runs now, or nil.
   var photoctl: pid_t? {
     guard let processID else { return nil }
     do {
@@ -74,7 +74,7 @@ final class Consumer: Sendable {
         try String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8) == "photoctl\n"
       }
     } catch {
-      return nil  // one of them ended meanwhile
+      return nil  // one of them ended in the meantime
     }
   }
 

@@ -4,22 +4,23 @@ import PhotoTestSupport
 import Synchronization
 import Testing
 
-/// Makes chosen calls of a program fail: the page that it shares with Tests/Faults/faults.c, which is preloaded into it.
+/// Makes chosen calls of a program fail. It shares a page with Tests/Faults/faults.c, which is preloaded into the
+/// program.
 ///
-/// One at a time: what is armed replaces what was.
+/// Only one fault is armed at a time. A new one replaces it.
 final class FaultInjector {
-  /// What fails, numbered as faults.c numbers it.
+  /// The classes of calls, with the numbers of faults.c.
   enum Call: UInt32, CaseIterable, Sendable {
     case open = 1
     case read, stat, write, sync
-    /// What is sent to clients.
+    /// Data that is sent to clients.
     case socket
-    /// What is sent between photod and photod-watch, and what wakes a thread.
+    /// Data that photod and photod-watch send each other, and bytes that wake a thread.
     case pair
     case map, rename, unlink, list, watch, accept, spawn, lock
   }
 
-  // Offsets of `struct control`.
+  // The offsets of the fields of `struct control`.
   private static let (error, first, last, calls, fired, prefix, firstCall) = (4, 8, 16, 24, 32, 40, 1064)
   private static let byteCount = 2088
 
@@ -28,8 +29,8 @@ final class FaultInjector {
   private let program: String
 
   /// - Parameters:
-  ///   - directory: gets the page.
-  ///   - program: by its name; what else is started with ``environment`` is left alone.
+  ///   - directory: the directory for the page's file.
+  ///   - program: the name of the program. Other programs with this ``environment`` are not affected.
   init(directory: String, program: String) throws {
     path = directory + "/faults"
     self.program = program
@@ -43,18 +44,18 @@ final class FaultInjector {
 
   deinit { munmap(page, Self.byteCount) }
 
-  /// For the program that is to be started.
+  /// The variables for the program that is started.
   var environment: [String: String] {
     get throws {
       ["LD_PRELOAD": try Self.library.get(), "PHOTOD_FAULTS": path, "PHOTOD_FAULTS_PROGRAM": program]
     }
   }
 
-  /// From now on calls of this kind are counted, and those with a number in `numbers` (from 1) fail.
+  /// From now on, calls of this class are counted, and those with a number in `numbers` (from 1) fail.
   ///
   /// - Parameters:
-  ///   - error: an errno; 0 means that half of what was asked is done.
-  ///   - below: what the path begins with; empty means any call.
+  ///   - error: an errno. 0 means that the call does half of its work.
+  ///   - below: the beginning of the path. Empty means any call.
   func arm(_ call: Call, error: Int32, _ numbers: ClosedRange<UInt64>, below: String) {
     heal()
     page.storeBytes(of: error, toByteOffset: Self.error, as: Int32.self)
@@ -68,14 +69,14 @@ final class FaultInjector {
     armed.pointee.store(call.rawValue, ordering: .releasing)
   }
 
-  /// Nothing fails any more, and nothing is counted.
+  /// From now on, no call fails or is counted.
   func heal() { armed.pointee.store(0, ordering: .releasing) }
 
-  /// Since it was armed.
+  /// The number of calls since the fault was armed.
   var callCount: Int { Int(counter(Self.calls).pointee.load(ordering: .acquiring)) }
   var firedCount: Int { Int(counter(Self.fired).pointee.load(ordering: .acquiring)) }
 
-  /// The first call that failed, and on what.
+  /// The first call that failed, and its path.
   var firstFailedCall: String { String(cString: (page + Self.firstCall).assumingMemoryBound(to: CChar.self)) }
 
   private var armed: UnsafeMutablePointer<Atomic<UInt32>> { page.assumingMemoryBound(to: Atomic<UInt32>.self) }
@@ -84,12 +85,12 @@ final class FaultInjector {
     (page + offset).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
-  // MARK: The library
+  // MARK: The preloaded library
 
-  /// Without a C compiler tests are skipped. A source that does not compile fails them.
+  /// Without a C compiler, the tests are skipped. If the source does not compile, they fail.
   static let isAvailable = system("command -v cc >/dev/null") == 0
 
-  /// Compiled once a run.
+  /// The library is compiled once in each run.
   private static let library = Result { try compile() }
 
   private static func compile() throws -> String {

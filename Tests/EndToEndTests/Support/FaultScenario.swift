@@ -5,15 +5,15 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// A small library, what people do to it while calls fail, and what must be true once they fail no more.
+/// A small library, everyday changes to it while calls fail, and the facts that must hold after the failures.
 ///
-/// It knows by itself which file is which photo: an edited, saved or renamed file keeps its id.
+/// The scenario knows which file is which photo: an edited, saved or renamed file keeps its id.
 final class FaultScenario {
-  /// What it took until the library equalled the disk.
+  /// The measure after which the library equalled the disk.
   enum Recovery: Int, Comparable {
-    /// The first barrier was enough.
+    /// The first sync was enough.
     case atOnce
-    /// It came by itself a little later.
+    /// The library recovered without help a little later.
     case byItself
     case byRescan, byRestart, never
 
@@ -22,14 +22,14 @@ final class FaultScenario {
 
   let fixture: DaemonFixture
   private var round = 0
-  /// What a person would call the same photo: by the path it has now.
+  /// The ids of the photos by their present path. A photo is the same as before if a person would say so.
   private(set) var known: [String: Int64] = [:]
   private var favorites: Set<Int64> = []
-  /// What clients were answered instead of what they asked for.
+  /// The errors that clients received.
   var errorsAnswered: [String] = []
-  /// The call broke off before its answer: it was done or not.
+  /// Photos whose call ended without an answer. The change may have been made or not.
   private var unsure: Set<Int64> = []
-  /// What each file says of itself, by its name; all that are not here are ``DaemonFixture/photo(_:)``.
+  /// The metadata of each file, by its name. All files without an entry are ``DaemonFixture/photo(_:)``.
   private var facts: [String: Facts] = [:]
 
   struct Facts: Equatable {
@@ -46,7 +46,7 @@ final class FaultScenario {
     }
   }
 
-  /// Makes the library's files: two folders, with real photos where there are some.
+  /// Creates the library's files: two folders, with real photos if there are some.
   init(_ fixture: DaemonFixture) throws {
     self.fixture = fixture
     let names = ["a/edited.jpg", "a/saved.jpg", "a/moved-0.jpg", "a/gone-0.jpg", "b/kept.jpg", "b/d-0/x.jpg"]
@@ -57,7 +57,7 @@ final class FaultScenario {
     }
   }
 
-  /// Of real photos, which the project doesn't have itself; nil where they aren't there.
+  /// The folder of real photos, which are not a part of the project. nil if it does not exist.
   static let photosFolder: URL? = {
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
@@ -76,10 +76,10 @@ final class FaultScenario {
     ].map { folder.appendingPathComponent($0) }.filter { FileManager.default.fileExists(atPath: $0.path) }
   }()
 
-  // MARK: What people do
+  // MARK: Everyday changes
 
-  /// Files come, move, change and go, in place, beside and with their folders; one photo becomes a favorite, or is none
-  /// any more. Calls may fail; what they answer is remembered.
+  /// Files come, move, change and go, in place, through other files, and with their folders. One photo becomes a
+  /// favorite, or stops being one. Calls may fail, and their answers are recorded.
   func doSomething() async throws {
     round += 1
     try fixture.write("a/new-\(round).jpg", 10 * round)
@@ -124,7 +124,7 @@ final class FaultScenario {
     noteMove(from, to)
   }
 
-  /// A file, or a folder with all that is in it, was renamed.
+  /// Records the rename of a file, or of a folder with everything in it.
   func noteMove(_ from: String, _ to: String) {
     let (old, new) = (fixture.path(from), fixture.path(to))
     for (path, id) in known where path == old || path.hasPrefix(old + "/") {
@@ -146,14 +146,14 @@ final class FaultScenario {
       _ = try await within(.seconds(10)) { try await fixture.setFavorite([id], wanted) }
       if favorites.remove(id) == nil { favorites.insert(id) }
     } catch let error as VarlinkError {
-      // Answered: nothing was changed.
+      // The call was answered with an error, so nothing was changed.
       errorsAnswered.append("\(error)")
     } catch {
       unsure.insert(id)
     }
   }
 
-  /// What is answered is no lie, whatever fails.
+  /// Queries the favorites. An answer must be true, whatever fails.
   private func query() async {
     do {
       let fixture = fixture
@@ -162,14 +162,14 @@ final class FaultScenario {
       }
       #expect(found.subtracting(unsure) == favorites.subtracting(unsure), "round \(round)")
     } catch {
-      // No answer is no lie.
+      // An error is allowed, because it is not a wrong answer.
       errorsAnswered.append("\(error)")
     }
   }
 
-  // MARK: What must be true
+  // MARK: Checks
 
-  /// Waits until the library equals the disk, by the mildest means.
+  /// Waits until the library equals the disk, and tries the mildest measure first.
   func recover() async -> (Recovery, warnings: [String]) {
     var warnings: [String] = []
     let fixture = fixture
@@ -184,7 +184,7 @@ final class FaultScenario {
           _ = try await within(.seconds(20)) { try await fixture.call("Rescan", returning: Reply.self) }
         }
         if recovery == .byItself {
-          // Without a library for now, photod looks again every few seconds whether it can open one.
+          // If photod has no library at present, it tries every few seconds to open one.
           let mayPass: (any Error) -> Bool = { !($0 is TookTooLong) }
           try await eventually(
             "the library equals the disk", within: .seconds(15), every: .milliseconds(100), isNotYet: mayPass
@@ -206,7 +206,8 @@ final class FaultScenario {
     return try await difference()
   }
 
-  /// What the library and the disk disagree in; nil where they don't. The favorites and who is who are part of it.
+  /// Describes a difference between the library and the disk, or returns nil. Favorites and identities are compared
+  /// too.
   func difference() async throws -> String? {
     let assets = try await fixture.assets()
     let library = Dictionary(grouping: assets, by: { $0.resources[0].path })
@@ -227,13 +228,13 @@ final class FaultScenario {
     return nil
   }
 
-  /// Once it has recovered: no photo has become another one, and what was answered is so.
+  /// After the recovery: no photo has become another one, and acknowledged changes are there.
   func expectTruth(_ comment: String) async throws {
     let assets: [Asset]
     do {
       assets = try await fixture.assets()
     } catch is VarlinkError {
-      // What is armed may come only now.
+      // The armed fault may fire only now.
       assets = try await fixture.assets()
     }
     let now = Dictionary(assets.map { ($0.resources[0].path, $0.id) }) { first, _ in first }
@@ -263,10 +264,10 @@ final class FaultScenario {
   }
 }
 
-/// What a call that never ends would otherwise do to a test.
+/// Thrown if a call does not end. Otherwise the call would block the test.
 struct TookTooLong: Error {}
 
-/// - Throws: ``TookTooLong``, or what `body` throws.
+/// - Throws: ``TookTooLong``, or the errors of `body`.
 func within<Value: Sendable>(
   _ time: Duration, _ body: @escaping () async throws -> Value
 ) async throws -> Value {

@@ -15,9 +15,9 @@ enum PythonClient {
   private static let executable: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  /// Runs Python; a program that still runs after `seconds` is ended, so that a reply that never comes fails a test.
+  /// Runs Python. A program that still runs after `seconds` is ended, so that a missing reply fails a test.
   ///
-  /// - Parameter path: where packages are found, beside Python's own.
+  /// - Parameter path: a folder of packages, beside Python's own.
   static func run(_ arguments: [String], path: String, seconds: Double = 60) async throws -> Result {
     guard let executable else { throw CocoaError(.fileNoSuchFile) }
     return try await withCheckedThrowingContinuation { continuation in
@@ -46,7 +46,8 @@ enum PythonClient {
     return Result(status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
   }
 
-  /// Where the package is: with Python already, or fetched once a run. Nil where pip can't get it.
+  /// The folder of the package: Python's own, or one to which pip downloads it once in each run. Nil if pip cannot get
+  /// it.
   static func varlinkPackage() async throws -> String? { try await package.value }
 
   private static let package = Task { () -> String? in

@@ -3,7 +3,7 @@ import Glibc
 import PhotoTestSupport
 import Testing
 
-/// An open folder, in which names are bytes, however deep it is.
+/// An open folder at any depth. Names are bytes.
 final class RawFolder {
   let descriptor: Int32
   let path: [UInt8]
@@ -100,14 +100,14 @@ extension DaemonFixture {
     return (output, try String(contentsOfFile: errors, encoding: .utf8), process.terminationStatus)
   }
 
-  /// The paths of all photos, as photoctl gives them to other programs.
+  /// The paths of all photos, as photoctl prints them for other programs.
   func paths0() throws -> Set<[UInt8]> {
     let result = try photoctl("query", "--synced", "--format", "paths0")
     #expect(result.status == 0)
     return Set(result.output.split(separator: 0).map(Array.init))
   }
 
-  /// rm(1) walks in pieces where a path is too long.
+  /// Removes the photos with rm(1), which walks step by step if a path is too long.
   func removePhotos() throws {
     let remove = Process()
     remove.executableURL = URL(fileURLWithPath: "/bin/rm")

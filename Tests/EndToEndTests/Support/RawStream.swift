@@ -3,9 +3,9 @@ import Glibc
 import PhotoTestSupport
 import Testing
 
-/// A call with `more` on a socket that is read when the test says so, and as much as it says.
+/// A call with `more` on a socket. The test decides when to read, and how many bytes.
 ///
-/// One task at a time.
+/// Only one task may use it at a time.
 final class RawStream {
   private let socket: CInt
   private var received = Data()
@@ -19,7 +19,7 @@ final class RawStream {
 
   deinit { close(socket) }
 
-  /// Reads at most so many bytes, and waits for the first.
+  /// Waits for the first byte, and reads at most `count` bytes.
   func read(_ count: Int) throws {
     var bytes = [UInt8](repeating: 0, count: count)
     let taken = Glibc.read(socket, &bytes, count)
@@ -29,7 +29,7 @@ final class RawStream {
 
   private struct Message<Reply: Decodable>: Decodable { let parameters: Reply }
 
-  /// The parameters of the next reply; waits for it.
+  /// Waits for the next reply, and returns its parameters.
   func next<Reply: Decodable>(_ type: Reply.Type) throws -> Reply {
     while true {
       if let end = received.firstIndex(of: 0) {

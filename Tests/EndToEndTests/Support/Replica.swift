@@ -2,7 +2,7 @@ import ChangeDetails
 import PhotoContract
 import Testing
 
-/// A list kept from what Observe sends, by its rules alone.
+/// A list that is updated from the replies of Observe, by the contract's rules alone.
 struct Replica {
   var ids: [Int64] = []
   var token = ""
