@@ -227,6 +227,24 @@ private typealias Fixture = ReconcilerFixture
     #expect(try idle.marks("/p/b.jpg").sample == nil)
   }
 
+  /// The library's other work has its turn in between.
+  @Test func filesOnANetworkArePassedOverInSeveralTurns() async throws {
+    let idle = try await IdleLibrary(volume: "nfs:server:/photos")
+    idle.disk.moveToShare()
+    let count = 2 * Library.passLimit
+    await idle.scan((1...count).map { ("\($0).jpg", idle.disk.write("/p/\($0).jpg", bytes: Self.large)) })
+    idle.clock.pass(2_000_000_000)
+    var (unsampledCount, turns) = (0, 0)
+    repeat {
+      #expect(await idle.library.nextProofs().isEmpty)
+      let before = unsampledCount
+      unsampledCount = try idle.catalog.read { try $0.proofCounts().unsampled }
+      #expect(before - unsampledCount <= Library.passLimit)
+      turns += 1
+      try #require(turns < 10)
+    } while unsampledCount > 0
+  }
+
   @Test func fileThatCannotBeReadIsNotTriedUntilItChanges() async throws {
     let idle = try await IdleLibrary()
     await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])

@@ -51,6 +51,9 @@ extension Library {
   private static let newFileBatch = 2_000
   /// How many files are read before they are written down, and before the library looks for something better to do.
   private static let proofBatch = 32
+  /// How many files on unavailable disks and on networks are passed over before the library's other work has its turn.
+  /// Each takes a few microseconds, and on a network some 20.
+  static let passLimit = 2_048
   /// For so long within a second files are read. Nanoseconds.
   private static let proofTurn: Int64 = 500_000_000
 
@@ -104,7 +107,9 @@ extension Library {
       proofs.isOnBattery = power.isOnBattery
       defer { tellProofs() }
       guard !proofs.isOnBattery else { return [] }
-      while true {
+      var passedCount = 0
+      // If the limit ends this, the pass is still due, and continues a second later.
+      while passedCount < Self.passLimit {
         let (rows, isWhole) = try rowsToProve()
         guard !rows.isEmpty else {
           proofs.isDue = false
@@ -121,7 +126,9 @@ extension Library {
           ProofRequest(row: $0, path: reconciler.path(of: $0), isWhole: isWhole)
         }
         if !requests.isEmpty { return requests }
+        passedCount += rows.count
       }
+      return []
     } catch {
       // The next commit has it tried again.
       proofs.isDue = false
