@@ -8,14 +8,15 @@ extension CatalogWriter {
   /// data.
   ///
   /// - Complexity: One lookup in memory for every asset that the commit touches, and a few queries for each with user
-  ///   data. If folders exchanged their places, every asset with user data is read.
+  ///   data. If folders exchanged their places, or a folder is renamed after another was parked, every asset with user
+  ///   data is read.
   func noteUserData(_ record: CommitRecord) throws {
     guard let journal else { return }
     let typed: ChangedFields = [.favorite, .hidden]
     var ids = Set(record.updatedAssets.filter { !$0.value.isDisjoint(with: typed) || journal.holds($0.key) }.map(\.key))
     ids.formUnion(record.insertedAssets.filter(journal.holds))
     ids.formUnion(record.deletedAssets.filter(journal.holds))
-    if !journal.heldIDs.isEmpty {
+    if !journal.heldIDs.isEmpty, !record.renamedDirectories.isEmpty {
       if record.parksFolders { journal.hasParkedFolders = true }
       if record.hasIndependentRenames, !journal.hasParkedFolders {
         // The moves come before the entries, whose paths are already the new ones.

@@ -187,6 +187,10 @@ import Testing
     try rename(3, "c", "b", as: "b")
     try rename(2, "b", "c", as: "c")
     #expect(try paths() == ["/p/c/1.jpg", "/p/b/2.jpg", "/p/a/3.jpg"])
+    // A later commit without a rename writes nothing about the photos that it does not touch.
+    let size = try fixture.bytes(fixture.journal).count
+    try catalog.addPhotos(1, from: 4)
+    #expect(try fixture.bytes(fixture.journal).count == size)
     try catalog.close()
   }
 
