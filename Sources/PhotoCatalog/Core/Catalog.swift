@@ -330,9 +330,12 @@ package final class Catalog: Sendable {
 
   private func rewrite(_ journal: UserDataJournal, _ writer: CatalogWriter, number: Int64) throws {
     let last = try writer.lastIDs()
+    // The transaction may begin a new epoch.
+    let epoch = try RawStatement(writer.database, "SELECT epoch FROM library")
     try journal.rewrite(
       UserDataJournal.State(
-        library: uuid, epoch: epoch, number: number, reservedAssets: max(journal.reservedAssets, last.assets),
+        library: uuid, epoch: try epoch.firstRow { epoch.int64(0) } ?? self.epoch, number: number,
+        reservedAssets: max(journal.reservedAssets, last.assets),
         reservedCollections: max(journal.reservedCollections, last.collections),
         entries: try writer.userData(others: journal.others(of:), alsoOf: journal.idsWithOthers),
         others: journal.otherLines))

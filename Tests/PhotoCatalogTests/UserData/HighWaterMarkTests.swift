@@ -231,6 +231,16 @@ import Testing
     try third.close()
   }
 
+  @Test func journalThatIsRewrittenAtTheEndOfAllTokensHasTheNewEpoch() throws {
+    try open().close()
+    let catalog = try open()
+    try catalog.addPhotos(1)
+    catalog.pool.writeWithoutTransaction { _ in catalog.journal?.mustRewrite = true }
+    #expect(try catalog.endTokens())
+    try catalog.close()
+    #expect(try UserDataJournal.read(fixture.journal, after: 0)?.epoch == catalog.epoch)
+  }
+
   /// What a commit pays for its mark.
   @Test func aMarkCostsFewMicroseconds() throws {
     let mark = try HighWaterMark(of: "0123456789abcdef", in: state.folder)
