@@ -210,7 +210,7 @@ enum PrivateFile {
   static func date(of path: String) throws -> Int64 {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure(path, "read", errno) }
-    return Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
+    return microseconds(status.st_mtim)
   }
 
   /// The date of the last change of the file or its attributes (ctime), in microseconds since 1970. A rename changes it
@@ -218,7 +218,15 @@ enum PrivateFile {
   static func statusDate(of path: String) throws -> Int64 {
     var status = stat()
     guard lstat(path, &status) == 0 else { throw failure(path, "read", errno) }
-    return Int64(status.st_ctim.tv_sec) * 1_000_000 + Int64(status.st_ctim.tv_nsec) / 1000
+    return microseconds(status.st_ctim)
+  }
+
+  /// A file may have any time that its file system can store. A time outside the range of the result is the nearest one
+  /// within it.
+  private static func microseconds(_ time: timespec) -> Int64 {
+    let (product, overflows) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000)
+    let (sum, overflowsToo) = product.addingReportingOverflow(Int64(time.tv_nsec) / 1000)
+    return overflows || overflowsToo ? (time.tv_sec < 0 ? .min : .max) : sum
   }
 
   /// Sets ``statusDate(of:)`` to the current time. This works even on a full disk.
