@@ -59,6 +59,20 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").isFavorite && fixture.asset("/p/b.jpg").isFavorite)
   }
 
+  /// A restored folder replaces thousands of files within seconds.
+  @Test func recentValuesAreBounded() {
+    var values = RecentValues<Int, Int>(lifetime: 10)
+    for key in 0..<3 * RecentValues<Int, Int>.limit {
+      values.note(key, for: key, uptime: 1)
+      #expect(values.count <= RecentValues<Int, Int>.limit && values.value(for: key, uptime: 10) == key)
+    }
+    for key in 0..<1000 {
+      values.note(-key, for: key, uptime: Int64(100 + key))
+      #expect(values.value(for: key, uptime: Int64(110 + key)) == nil)
+    }
+    #expect(values.count <= 64)
+  }
+
   /// /p/a.jpg and /p/b.jpg, for some time.
   private func twoFavorites() throws -> (ReconcilerFixture, [String: Int64]) {
     let fixture = try ReconcilerFixture()

@@ -297,4 +297,64 @@ private typealias Fixture = ReconcilerFixture
       moved("a.jpg", to: "new.jpg", old, at: fixture.disk.time))
     #expect(try fixture.paths() == ["/p/a.jpg": deleted, "/p/new.jpg": id])
   }
+
+  // MARK: Seen too early
+
+  /// Two favorites, /p/a.jpg and /p/b.jpg. 100 seconds pass.
+  private func twoFavorites() throws -> (ReconcilerFixture, a: Int64, b: Int64) {
+    let (fixture, a) = try favorite()
+    try fixture.apply(Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: 200)))
+    let b = try #require(try fixture.paths()["/p/b.jpg"])
+    try fixture.give(b)
+    fixture.disk.pass(100)
+    return (fixture, a, b)
+  }
+
+  /// photod-watch looks when all of it has happened, so that each record has the stat of the last file.
+  @Test(arguments: [true, false])
+  func photoThatIsRenamedOverASavedOneAndSavedKeepsItsIdentifier(isRenamedOver: Bool) throws {
+    let (fixture, a, b) = try twoFavorites()
+    if isRenamedOver {
+      fixture.disk.write("/p/new.jpg", bytes: 300)
+      fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    } else {
+      fixture.disk.write("/p/a.jpg", bytes: 300)
+    }
+    fixture.disk.move("/p/b.jpg", "/p/a.jpg")
+    fixture.disk.write("/p/new.part", bytes: 400)
+    let saved = fixture.disk.move("/p/new.part", "/p/a.jpg")
+    let record = try fixture.apply(
+      isRenamedOver ? moved("new.jpg", to: "a.jpg", saved, isWritten: true) : found("a.jpg", saved, isWritten: true),
+      moved("b.jpg", to: "a.jpg", saved), found("a.jpg", saved, isWritten: true))
+    #expect(try fixture.paths() == ["/p/a.jpg": b])
+    #expect(record.deletedAssets == [a] && record.insertedAssets.isEmpty)
+    #expect(try fixture.asset("/p/a.jpg").resources[0].byteCount == 400 && fixture.asset("/p/a.jpg").isFavorite)
+  }
+
+  /// The saved photo leaves its place and comes back to it, and another one is there in between.
+  @Test func savedPhotoThatIsBackInItsPlaceKeepsItsIdentifier() throws {
+    let (fixture, a, b) = try twoFavorites()
+    fixture.disk.write("/p/new.jpg", bytes: 300)
+    let saved = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    try fixture.apply(moved("new.jpg", to: "a.jpg", saved, isWritten: true))
+    fixture.disk.move("/p/a.jpg", "/p/c.jpg")
+    fixture.disk.move("/p/b.jpg", "/p/a.jpg")
+    let other = fixture.disk.move("/p/a.jpg", "/p/d.jpg")
+    let back = fixture.disk.move("/p/c.jpg", "/p/a.jpg")
+    try fixture.apply(
+      moved("a.jpg", to: "c.jpg", nil), moved("b.jpg", to: "a.jpg", back), moved("a.jpg", to: "d.jpg", other),
+      moved("c.jpg", to: "a.jpg", back))
+    #expect(try fixture.paths() == ["/p/a.jpg": a, "/p/d.jpg": b])
+  }
+
+  /// The write is reported first. When photod-watch looks, the photo has left and a new file has its name.
+  @Test func photoThatIsWrittenAndRenamedKeepsItsIdentifierFromTheFileThatFollowsIt() throws {
+    let (fixture, id) = try favorite()
+    fixture.disk.write("/p/a.jpg", bytes: 300)
+    let stat = fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    let new = fixture.disk.write("/p/a.jpg", bytes: 400)
+    try fixture.apply(found("a.jpg", new, isWritten: true), moved("a.jpg", to: "b.jpg", stat))
+    #expect(try fixture.paths()["/p/b.jpg"] == id && fixture.paths().count == 2)
+    #expect(try fixture.asset("/p/b.jpg").isFavorite && !fixture.asset("/p/a.jpg").isFavorite)
+  }
 }

@@ -3,37 +3,72 @@ import WatchRecords
 
 /// Two photos that exchange their names (renameat2(2), RENAME_EXCHANGE) are told as two renames, and the first looks as
 /// if it ended the photo that stands in its way. Here is who that was, until the second is told.
+///
+/// photod-watch looks at a file after the event, and another file may be in its place by then. So the same record shows
+/// later which photos lost their places.
 struct Exchanges {
   /// The halves stand side by side in the kernel's queue; a flood of other events may come between their batches.
   static let lifetime: Int64 = 10_000_000_000
 
-  private var displaced: [Place: (row: FileRow, uptime: Int64)] = [:]
+  private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
   /// By the asset that lost its place to an unknown file, or got a second name: the asset of that file or name.
-  private var newcomers: [Int64: (assetID: Int64, uptime: Int64)] = [:]
+  private var newcomers = RecentValues<Int64, Int64>(lifetime: lifetime)
 
   /// - Parameter row: the file as it was known before another came to its place.
   mutating func noteDisplaced(_ row: FileRow, from place: Place, uptime: Int64) {
-    displaced = displaced.filter { uptime - $0.value.uptime < Self.lifetime }
-    displaced[place] = (row, uptime)
+    displaced.note(row, for: place, uptime: uptime)
   }
+
+  /// Returns the file that an asset had in a place before another file came there.
+  func displaced(from place: Place, uptime: Int64) -> FileRow? { displaced.value(for: place, uptime: uptime) }
 
   mutating func takeDisplaced(from place: Place, uptime: Int64) -> FileRow? {
-    guard let entry = displaced.removeValue(forKey: place), uptime - entry.uptime < Self.lifetime else { return nil }
-    return entry.row
+    defer { forgetDisplaced(from: place) }
+    return displaced(from: place, uptime: uptime)
   }
+
+  mutating func forgetDisplaced(from place: Place) { displaced.remove(place) }
 
   mutating func noteNewcomer(_ assetID: Int64, inPlaceOf other: Int64, uptime: Int64) {
-    newcomers = newcomers.filter { uptime - $0.value.uptime < Self.lifetime }
-    newcomers[other] = (assetID, uptime)
+    newcomers.note(assetID, for: other, uptime: uptime)
   }
 
-  func hasDisplaced(from place: Place, uptime: Int64) -> Bool {
-    displaced[place].map { uptime - $0.uptime < Self.lifetime } ?? false
+  func newcomer(inPlaceOf assetID: Int64, uptime: Int64) -> Int64? { newcomers.value(for: assetID, uptime: uptime) }
+}
+
+/// Values that are valid for some seconds.
+///
+/// Expired entries are removed when the number of entries has doubled, so that an entry costs a constant time on average.
+/// If most of ``limit`` entries are valid, all are removed: so many within the lifetime are a restored folder, and no
+/// exchange.
+struct RecentValues<Key: Hashable, Value> {
+  static var limit: Int { 16_384 }
+
+  /// Nanoseconds.
+  let lifetime: Int64
+  private var entries: [Key: (value: Value, uptime: Int64)] = [:]
+  /// The next number of entries at which the expired ones are removed.
+  private var nextCount = 64
+
+  init(lifetime: Int64) { self.lifetime = lifetime }
+
+  var count: Int { entries.count }
+
+  /// - Parameter uptime: monotonic time, in nanoseconds.
+  mutating func note(_ value: Value, for key: Key, uptime: Int64) {
+    if entries.count >= nextCount {
+      entries = entries.filter { uptime - $0.value.uptime < lifetime }
+      if entries.count > Self.limit / 2 { entries = [:] }
+      nextCount = min(max(64, 2 * entries.count), Self.limit)
+    }
+    entries[key] = (value, uptime)
   }
 
-  func newcomer(inPlaceOf assetID: Int64, uptime: Int64) -> Int64? {
-    newcomers[assetID].flatMap { uptime - $0.uptime < Self.lifetime ? $0.assetID : nil }
+  func value(for key: Key, uptime: Int64) -> Value? {
+    entries[key].flatMap { uptime - $0.uptime < lifetime ? $0.value : nil }
   }
+
+  mutating func remove(_ key: Key) { entries[key] = nil }
 }
 
 extension Reconciler {
@@ -41,7 +76,7 @@ extension Reconciler {
   func isBackThere(_ row: FileRow, uptime: Int64) -> Bool {
     guard let there = current(row), there.identity.inode == row.inode else { return false }
     return hasSizeAndTime(row, there)
-      || exchanges.hasDisplaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime)
+      || exchanges.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
   }
 
   /// Whether a photo has the former place of the file that was renamed over it. Then it did not leave, and the second half

@@ -79,6 +79,7 @@ extension Reconciler {
     } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
       // Another file in its place, as programs save: the photo is the same.
       try refresh(row, stat, reading: reading, in: &batch)
+      if batch.evidence == .event { exchanges.noteDisplaced(row, from: place, uptime: batch.uptime) }
     }
   }
 
@@ -145,7 +146,11 @@ extension Reconciler {
       }
     }
     // And if it has left its new name too, what is there now is said later.
-    if stat == nil, isStillThere(row, device: nil) { return }
+    if stat == nil, isStillThere(row, device: nil) {
+      // It was in its place before it left, and is back: it has the file that was seen there by right.
+      exchanges.forgetDisplaced(from: source)
+      return
+    }
     var stat = stat
     var standIn: FileIdentity?
     identify: if let seen = stat, !hasIdentity(row, seen) {
@@ -168,6 +173,15 @@ extension Reconciler {
           forgetListed(target)
           try endSaved(there, in: &batch)
           note(.removed(eventPlace(there), assetID: there.assetID), as: .same)
+          (stat, standIn) = (nil, seen.identity)
+          break identify
+        }
+        if let former = exchanges.displaced(from: target, uptime: batch.uptime), former.assetID == there.assetID,
+          !hasIdentity(former, seen)
+        {
+          // That one got the file only because the file was in its place, and photod-watch looks late. This photo was
+          // renamed over it since. So the file came after this photo, and the other one ends with its former file.
+          try batch.writer.updateStat(former)
           (stat, standIn) = (nil, seen.identity)
           break identify
         }

@@ -164,4 +164,14 @@ import Testing
         .settle,
       ])
   }
+
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsRenamedOverASavedOneAndSavedKeepsItsId(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      usb: usb,
+      [
+        .write("/usb/a.jpg"), .write("/usb/b.jpg"), .settle, .save("/usb/b.jpg", beside: "new.jpg"),
+        .rename("/usb/a.jpg", to: "/usb/b.jpg"), .save("/usb/b.jpg", beside: "new.part"), .settle,
+      ])
+  }
 }
