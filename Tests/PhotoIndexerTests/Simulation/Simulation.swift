@@ -29,6 +29,8 @@ final class Simulation {
   var untoldPhotos: Set<Int> = []
   /// Of which no event told that they are whole: time brings it, not a sync.
   var unsaidPhotos: Set<Int> = []
+  /// Photos that were saved by a file that the library knows, while the watcher has not read the rename.
+  var unreadSaves: [Int: (cookie: UInt64, birthTime: Int64)] = [:]
   /// Which drive each root is on; only a person's word changes that.
   var rootVolumes: [String: String] = [:]
   /// Roots that a person has said are on another drive now; until that is found out they may be on either.

@@ -1,3 +1,5 @@
+@testable import PhotoIndexer
+
 // What a person and programs do to the disk.
 extension Simulation {
   func change(_ step: SimulatedStep) {
@@ -36,7 +38,11 @@ extension Simulation {
       isFolder = path.hasSuffix(".nomedia")
     case .writeAgain(let path, let other): isDone = disk.writeAgain(path, bytesOf: other)
     case .edit(let path): isDone = disk.edit(path)
-    case .replace(let path, let other): isDone = disk.replace(path, by: other)
+    case .replace(let path, let other):
+      isDone = disk.replace(path, by: other)
+      if isDone, let photo = disk.entry(path)?.photo, let file = disk.resolve(path) {
+        unreadSaves[photo] = (disk.lastCookie, disk.node(file).birthTime)
+      }
     case .scan(let path):
       isDone = disk.write(path, isDone: true, isPage: true)
       if isDone, let entry = disk.entry(path) {
@@ -108,5 +114,17 @@ extension Simulation {
     }
     placements = now
     oracle.note(now)
+    noteUndatedSaves()
+  }
+
+  /// A file that was saved has changed again before the watcher read the rename.
+  private func noteUndatedSaves() {
+    guard !unreadSaves.isEmpty else { return }
+    let unread = Set(disk.queue.lazy.filter { $0.kind == .movedTo }.map(\.cookie))
+    unreadSaves = unreadSaves.filter { unread.contains($0.value.cookie) }
+    for (photo, save) in unreadSaves {
+      guard let file = placements[photo]?.key else { continue }
+      if disk.node(file).changeTime - save.birthTime >= Reconciler.atomicSaveAge { oracle.noteUndatedSave(of: photo) }
+    }
   }
 }

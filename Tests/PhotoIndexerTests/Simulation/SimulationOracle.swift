@@ -26,6 +26,10 @@ import WatchRecords
 ///      one that keeps no inodes: that is proven only if a sample or a hash was made before;
 ///    - it was moved to another file system, and anything was lost, folders changed, another has the same content, the
 ///      clock was ever set, an hour passed before the library saw it, or a person gave something to the copy;
+///    - it was saved by a file that the library knows as a photo, and that file was renamed or changed again more than two
+///      seconds after its birth, all before the watcher read the events. A save is a rename within two seconds of the birth.
+///      The kernel's events have no time, and the change time is that of the last change. So nothing tells whether the
+///      first rename was a save;
 ///    - it is a copy of one that has left since: that was a move to another disk then. It keeps its id nevertheless if a
 ///      person has given something to it, and it was always in its place, and nothing was lost: programs may have saved it.
 ///    A photo that was removed with its folder and put back as it was keeps its id. This holds if nothing else ever had its
@@ -161,6 +165,9 @@ struct SimulationOracle {
       departedContents.formUnion(contents[photo, default: []])
     }
   }
+
+  /// No time tells that the file of a photo is what a program saved.
+  mutating func noteUndatedSave(of photo: Int) { unseen.insert(photo) }
 
   mutating func noteRestored(_ photos: Set<Int>) { restored.formUnion(photos) }
 

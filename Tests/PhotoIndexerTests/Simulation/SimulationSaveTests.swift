@@ -174,4 +174,13 @@ import Testing
         .rename("/usb/a.jpg", to: "/usb/b.jpg"), .save("/usb/b.jpg", beside: "new.part"), .settle,
       ])
   }
+
+  /// The watcher reads both renames six seconds after the save.
+  @Test(arguments: [1000, 6000]) func saveThatNoTimeTellsMayBeANewPhoto(milliseconds: Int) async throws {
+    try await expectPasses([
+      .write("/pics/a.jpg"), .settle, .write("/pics/new.jpg"), .watch(events: 1000, listings: 1000),
+      .replace("/pics/a.jpg", by: "/pics/new.jpg"), .pass(milliseconds: milliseconds),
+      .rename("/pics/a.jpg", to: "/pics/b.jpg"), .settle,
+    ])
+  }
 }
