@@ -230,4 +230,31 @@ private typealias Fixture = ReconcilerFixture
     try fixture.apply(Fixture.file("a.jpg", in: 3, copies[1]))
     #expect(try fixture.paths()["/p/y/a.jpg"] == id && fixture.paths().count == 2)
   }
+
+  /// While photod is down, a deleted photo is moved back into the place of a photo that was renamed over another, and
+  /// copied. Its own file is the photo, and its copy is a new one.
+  @Test(arguments: ["1.jpg", "z.jpg"], [1, 1000]) func deletedPhotoIsItsOwnFileAndNotItsCopy(
+    copy: String, batchSize: Int
+  )
+    throws
+  {
+    let fixture = try ReconcilerFixture()
+    for name in ["a.jpg", "b.jpg", "t.jpg"] { fixture.disk.write("/p/" + name) }
+    _ = try scan(fixture, order: [("", ["a.jpg", "b.jpg", "t.jpg"])])
+    let before = try fixture.paths()
+    let id = try #require(before["/p/t.jpg"])
+    try fixture.give(id)
+    fixture.disk.pass(7_200)
+    fixture.disk.move("/p/t.jpg", "/outside/t.jpg")
+    try fixture.apply(Fixture.gone("t.jpg"))
+    fixture.disk.pass(7_200)
+    fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    fixture.disk.copy("/outside/t.jpg", "/p/" + copy)
+    fixture.disk.move("/outside/t.jpg", "/p/a.jpg")
+    try fixture.restart()
+    _ = try scan(fixture, order: [("", ["a.jpg", "b.jpg", copy].sorted())], batchSize: batchSize)
+    let paths = try fixture.paths()
+    #expect(paths["/p/a.jpg"] == id && paths["/p/b.jpg"] == before["/p/a.jpg"] && paths.count == 3)
+    #expect(try fixture.asset("/p/a.jpg").isFavorite && !fixture.asset("/p/" + copy).isFavorite)
+  }
 }

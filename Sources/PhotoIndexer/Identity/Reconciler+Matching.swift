@@ -90,17 +90,21 @@ extension Reconciler {
   /// have its content.
   private func insertAll(_ new: [(place: Place, file: HeldFiles.File)], in batch: inout Batch) throws {
     var matches: [(match: FormerMatch, former: Tombstone, index: Int)] = []
+    var (chosen, taken): ([Int: Tombstone], Set<Int64>) = ([:], [])
     for (index, (place, file)) in new.enumerated() where file.stat.byteCount > 0 {
       var (_, row) = read(place, file.stat, assetID: 0, reading: file.reading, isSampled: false)
       try sampleIfDeleted(&row, in: batch)
-      if try tombstone(ofInode: row, in: batch) != nil { continue }
+      // The deleted asset's own file comes before its copies, wherever they are.
+      if let same = try tombstone(ofInode: row, in: batch), taken.insert(same.assetID).inserted {
+        chosen[index] = same
+        continue
+      }
       let path = path(of: place)
       for former in try formers(of: row, in: batch) { matches.append((FormerMatch(former, path), former, index)) }
     }
     matches.sort { $1.match < $0.match }
-    var (formers, taken): ([Int: Tombstone], Set<Int64>) = ([:], [])
-    for (_, former, index) in matches where formers[index] == nil && taken.insert(former.assetID).inserted {
-      formers[index] = former
+    for (_, former, index) in matches where chosen[index] == nil && taken.insert(former.assetID).inserted {
+      chosen[index] = former
     }
     for (index, (place, file)) in new.enumerated() {
       guard file.stat.byteCount > 0 else {
@@ -109,8 +113,7 @@ extension Reconciler {
       }
       var (content, row) = read(place, file.stat, assetID: 0, reading: file.reading, isSampled: false)
       try sampleIfDeleted(&row, in: batch)
-      let former = try tombstone(ofInode: row, in: batch) ?? formers[index]
-      try insert(content, row, as: former, in: &batch)
+      try insert(content, row, as: chosen[index], in: &batch)
     }
   }
 
