@@ -27,6 +27,24 @@ extension FileLookups {
     return rows
   }
 
+  /// Files that may have the same content as this file. Of many such files, only some are returned.
+  ///
+  /// - Complexity: O(log n), because the list is bounded. New assets have no proof state, so none of them is found.
+  package func files(like row: FileRow) throws -> [FileRow] {
+    guard let fingerprint = row.marks.fingerprint else { return [] }
+    let select = try RawStatement(
+      databaseBesideNewAssets,
+      """
+      SELECT \(Self.fileColumns) FROM resource
+      WHERE fingerprint = ? AND byte_count = ? AND proof_state <> 0 AND proof_state IN (1, 2, -1, -2) LIMIT 64
+      """)
+    select.bind(1, Int64(bitPattern: fingerprint))
+    select.bind(2, row.byteCount)
+    var rows: [FileRow] = []
+    try select.forEachRow { rows.append(file(select)) }
+    return rows
+  }
+
   /// Files whose wanted hash or sample is missing, by their assets' ids.
   ///
   /// - Parameters:

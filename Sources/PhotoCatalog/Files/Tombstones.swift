@@ -33,6 +33,8 @@ package struct Tombstone: Hashable, Sendable {
   package var isHidden: Bool
   package var albums: [Membership]
 
+  package var hasUserData: Bool { isFavorite || isHidden || !albums.isEmpty }
+
   /// A user's album that contained it, and its position there.
   package struct Membership: Hashable, Sendable {
     package let albumID: Int64

@@ -155,12 +155,39 @@ extension Reconciler {
       if !same.isEmpty { return same }
       let elsewhere = try batch.writer.tombstones(like: row).filter { try $0.path != path && isLive($0, in: batch) }
       let found = IdentityProof.proven(among: inPlace + elsewhere, as: .init(row)) { .init($0) }
-      if !found.isEmpty { return found }
+      let kept = try withoutCopies(found, of: row, in: batch)
+      if !kept.isEmpty { return kept }
     }
     guard tombstones.hasLasting else { return [] }
     let path = path(of: row)
     guard tombstones.mayContain(lastingPath: path) else { return [] }
     return try batch.writer.lastingTombstones(path: path).suffix(1)
+  }
+
+  /// Removes the deleted assets that a file with their content is not, because it is a copy of a photo that is present.
+  ///
+  /// A move to another disk is a copy and then a removal. If the copy became a deleted photo, the photo that is moved would
+  /// end with its user data. A file in the place of a deleted photo is that photo. If a photo on another disk has the same
+  /// content, any other file is the deleted photo only if that has user data, and is not farther from the file (see
+  /// ``PlaceLikeness``). The present photo must have been there before the other was deleted: of equal photos that are put
+  /// back together, the first is no reason against the second.
+  private func withoutCopies(_ formers: [Tombstone], of row: FileRow, in batch: Batch) throws -> [Tombstone] {
+    let path = path(of: row)
+    guard formers.contains(where: { $0.deletedDate != nil && $0.path != path }) else { return formers }
+    let volumeID = tree.row(row.directoryID).volumeID
+    let originals = try batch.writer.files(like: row).filter {
+      tree.contains($0.directoryID) && tree.row($0.directoryID).volumeID != volumeID
+        && IdentityProof.compare(.init($0), .init(row)) != .unproven
+    }.map {
+      (born: $0.birthTime == 0 ? $0.changeTime : $0.birthTime, likeness: PlaceLikeness(self.path(of: $0), path))
+    }
+    return formers.filter { former in
+      guard let deletedDate = former.deletedDate, former.path != path else { return true }
+      let likeness = PlaceLikeness(former.path, path)
+      return !originals.contains {
+        $0.born < deletedDate * 1000 && (!former.hasUserData || likeness < $0.likeness)
+      }
+    }
   }
 
   /// The deleted asset whose file had this inode and is this one.
