@@ -409,4 +409,22 @@ private typealias Fixture = ReconcilerFixture
     let changes = try fixture.catalog.read { try $0.persistentChanges(after: start, limit: 10) }
     #expect(changes.map(\.deletedAssets) == [[id], []] && changes.map(\.insertedAssets) == [[], [id]])
   }
+
+  /// Until then nothing is known of it but its place, however long that lasts.
+  @Test(arguments: [60, 86_400] as [Int64]) func fileThatCanBeReadOnlyLaterIsTheDeletedPhoto(seconds: Int64) throws {
+    let (fixture, id, album) = try favorite()
+    fixture.disk.copy("/p/a.jpg", "/backup/a.jpg")
+    fixture.disk.remove("/p/a.jpg")
+    try fixture.apply(Fixture.gone("a.jpg"))
+    fixture.disk.trouble = "reading it failed: Input/output error"
+    let back = fixture.disk.copy("/backup/a.jpg", "/p/a.jpg")
+    try fixture.apply(Fixture.file("a.jpg", back))
+    let provisional = try #require(try fixture.paths()["/p/a.jpg"])
+    #expect(provisional != id)
+    fixture.disk.pass(seconds)
+    fixture.disk.trouble = nil
+    let record = try fixture.scan([("a.jpg", back)])
+    #expect(record.deletedAssets == [provisional] && record.insertedAssets == [id])
+    try expectItsOwn(fixture, id, at: "/p/a.jpg", album: album)
+  }
 }

@@ -218,7 +218,12 @@ extension Reconciler {
       return
     }
     knownInodes.insert(row.inode)
-    if row.marks != old.marks, try becomesFormer(old.assetID, content, row, in: &batch) { return }
+    let isFirstReading = old.readTime == 0 && old.marks.fingerprint == nil
+    if row.marks != old.marks,
+      try becomesFormer(old.assetID, content, row, isFirstReading: isFirstReading, in: &batch)
+    {
+      return
+    }
     var fields: ChangedFields = []
     // Where only the inode differs the file system was mounted anew.
     if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime
@@ -245,16 +250,17 @@ extension Reconciler {
 
   /// The content of a young asset is known: it may be one that was deleted, or the copy of one that is about to be.
   ///
+  /// - Parameter isFirstReading: nothing was known of the asset until now but its place. So its age does not matter.
   /// - Returns: whether it is a deleted one now.
   func becomesFormer(
-    _ assetID: Int64, _ content: AssetContent, _ file: FileRow, in batch: inout Batch
+    _ assetID: Int64, _ content: AssetContent, _ file: FileRow, isFirstReading: Bool = false, in batch: inout Batch
   ) throws -> Bool {
     var row = file
     guard row.marks.fingerprint != nil, let added = try batch.writer.addedDate(of: assetID) else { return false }
     let assetAge = age(of: added * 1000, at: batch.time)
-    guard assetAge < RecentInsertions.lifetime else { return false }
+    guard isFirstReading || assetAge < RecentInsertions.lifetime else { return false }
     try sampleIfDeleted(&row, in: batch)
-    if assetAge < Self.unsettledAge, let former = try tombstone(of: row, in: batch),
+    if isFirstReading || assetAge < Self.unsettledAge, let former = try tombstone(of: row, in: batch),
       !wasSecondName(former, of: row, addedAt: added), try !batch.writer.hasUserData(assetID)
     {
       try erase(assetID, in: &batch)

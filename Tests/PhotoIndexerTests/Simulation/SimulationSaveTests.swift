@@ -183,4 +183,13 @@ import Testing
       .rename("/pics/a.jpg", to: "/pics/b.jpg"), .settle,
     ])
   }
+
+  /// The drive is gone when photod reads the photo, and is back after ten minutes.
+  @Test func photoThatIsPutBackOnADriveThatLeavesKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/usb/x"), .write("/usb/b.jpg"), .write("/usb/x/e.jpg"), .settle, .backUp("/usb/x"),
+      .remove("/usb/x"), .settle, .restore("/usb/x"), .watch(events: 1, listings: 2), .unmount("/usb"),
+      .take(1000, records: 1000), .pass(milliseconds: 601000), .mount(1, at: "/usb"), .settle,
+    ])
+  }
 }
