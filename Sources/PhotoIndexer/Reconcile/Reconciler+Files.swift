@@ -61,12 +61,13 @@ extension Reconciler {
       }
       return
     }
+    let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
     if hasIdentity(row, stat) {
       try refreshIfChanged(row, stat, reading: reading, in: &batch)
-    } else if isUnchanged(row, stat), !mayHideWrite(row) {
-      // A file system whose inodes change when it is mounted, as FAT's.
+    } else if isUnchanged(row, stat), !mayHideWrite(row), batch.evidence == .scan || !isLasting {
+      // A file system whose inodes change when it is mounted, as FAT's. If an event tells another file where inodes last, the
+      // file may have been read already while it was taken for the one before it.
       knownInodes.insert(stat.identity.inode)
-      let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
       try batch.writer.updateStat(
         FileRow(
           place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks))

@@ -192,4 +192,14 @@ import Testing
       .take(1000, records: 1000), .pass(milliseconds: 601000), .mount(1, at: "/usb"), .settle,
     ])
   }
+
+  /// photod reads the second file already when the listing reports the first one, which had the same inode.
+  @Test func photoWhoseFileWasReplacedBeforeItWasReadIsKnownOnAnotherDisk() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/z"), .write("/pics/z/c.jpg"), .write("/outside/e.jpg"), .settle,
+      .makeDirectory("/pics/z/z"), .write("/pics/z/z/c.jpg"), .write("/outside/e.jpg"),
+      .watch(events: 1000, listings: 1), .remove("/pics/z/z/c.jpg"), .write("/pics/z/z/c.jpg"), .settle,
+      .carry("/pics/z/z/c.jpg", to: "/usb/d.jpg"), .settle,
+    ])
+  }
 }
