@@ -19,9 +19,12 @@ extension Reconciler {
     guard let born = source.birthTime != 0 ? source.birthTime : arrival?.time else { return false }
     // The file system dates by the last tick of its clock, which is two seconds on FAT. Events are dated exactly.
     let tick = source.birthTime != 0 ? Self.clockTick : Self.clockGrain
-    // The change time is the rename's, or that of something later. The event was read soon after the rename. A time before
-    // the birth means that the clock was set back since.
-    let times = [stat?.changeTime, batch.fileEvent.time].compactMap { $0 == 0 ? nil : $0 }
+    // The change time is the rename's, or that of something later. On FAT a rename changes no time of the file. The event
+    // was read soon after the rename. A time before the birth means that the clock was set back since.
+    var times = batch.fileEvent.time == 0 ? [] : [batch.fileEvent.time]
+    if hasLastingInodes(tree.row(source.directoryID).volumeID) {
+      times += [stat?.changeTime, batch.renameDeadline].compactMap { $0 }
+    }
     let renamed = times.filter { age(of: born, at: $0) >= -tick }.min() ?? times.min() ?? batch.time
     guard (-tick..<Self.atomicSaveAge).contains(age(of: born, at: renamed)) else { return false }
     if arrival?.former != nil { return true }

@@ -108,6 +108,7 @@ final class Reconciler {
   private func apply(_ record: WatchRecord, reading: ContentReading?, in batch: inout Batch) throws {
     note(record)
     (batch.fileEvent, batch.isRenameEvent, batch.mayHaveMissedEdit) = (.none, false, false)
+    batch.renameDeadline = nil
     switch record {
     case .directoryFound(let number, let parent, let root, let name, let identity):
       try directoryFound(number, parent: parent, root: root, name: name, identity: identity, in: &batch)
@@ -128,6 +129,7 @@ final class Reconciler {
       try fileGone(Place(directoryID: directoryID, name: name), in: &batch)
     case .fileMoved(let from, let fromName, let to, let toName, let stat, let event):
       (batch.fileEvent, batch.isRenameEvent) = (event, true)
+      batch.renameDeadline = stat?.changeTime
       let source = tree.directory(number: from).map { Place(directoryID: $0, name: fromName) }
       batch.mayHaveMissedEdit = source.map { mayHaveMissed($0.directoryID) } ?? true
       guard let target = tree.directory(number: to) else {
@@ -244,6 +246,9 @@ struct Batch {
   var isRenameEvent = false
   /// The record tells a rename from a folder whose earlier events may have been lost.
   var mayHaveMissedEdit = false
+  /// The change time of the file that photod-watch saw at the new name of a rename. The rename was not later, even if another
+  /// file came to that name since. nil: the record tells no rename, or no file was seen.
+  var renameDeadline: Int64?
   /// By what the record that is being applied is known; what it changes is `sawEvent` or `sawScan`.
   var evidence = Evidence.event
   private var sawEvent = false

@@ -202,4 +202,23 @@ import Testing
       .carry("/pics/z/z/c.jpg", to: "/usb/d.jpg"), .settle,
     ])
   }
+
+  /// The watcher reads all of it ten minutes later. The last file tells that both saves were soon after their files' births.
+  @Test func photoThatIsSavedTwiceBeforeTheWatcherLooksKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/usb/x"), .write("/usb/e.jpg"), .write("/usb/x/a.jpg"), .settle,
+      .favorite("/usb/x/a.jpg", true), .remove("/usb/e.jpg"), .writeAgain("/usb/x/new.jpg", bytesOf: "/usb/e.jpg"),
+      .watch(events: 1000, listings: 1000), .take(2, records: 8), .replace("/usb/x/a.jpg", by: "/usb/x/new.jpg"),
+      .save("/usb/x/a.jpg", beside: "new.jpg"), .pass(milliseconds: 600000), .settle,
+    ])
+  }
+
+  /// On FAT no time of the file tells when it was renamed.
+  @Test func settledPhotoOnFATThatIsRenamedOverAnotherKeepsItsId() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .write("/usb/d.jpg"), .settle, .write("/usb/c.jpg"), .settle, .rename("/usb/c.jpg", to: "/usb/d.jpg"), .settle,
+      ])
+  }
 }
