@@ -101,6 +101,18 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.updatedAssets[id]?.contains(.content) == true)
   }
 
+  /// photod is started again between the two halves of a save.
+  @Test(arguments: [true, false]) func saveIsOneThoughPhotodStartsInBetween(keepsBirth: Bool) throws {
+    let (fixture, id) = try favorite(keepsBirth: keepsBirth)
+    try fixture.apply(found("new.jpg", fixture.disk.write("/p/new.jpg", keepsBirth: keepsBirth), at: fixture.disk.time))
+    try fixture.restart()
+    let files = ["a.jpg", "new.jpg"].map { ($0, fixture.disk.stat(Fixture.bytes("/p/" + $0))!) }
+    try fixture.scan(files)
+    let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    try fixture.apply(moved("new.jpg", to: "a.jpg", stat, at: fixture.disk.time))
+    #expect(try fixture.paths() == ["/p/a.jpg": id] && fixture.asset("/p/a.jpg").isFavorite)
+  }
+
   @Test func saveIsOneThoughTheFileWasTouchedLaterOrHasLeft() throws {
     for hasLeft in [false, true] {
       let (fixture, id) = try favorite()

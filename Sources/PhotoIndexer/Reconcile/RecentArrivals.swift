@@ -3,7 +3,8 @@ import PhotoCatalog
 /// The files that came a moment ago, and the deleted assets that they were taken for: a file that is renamed over a photo
 /// within ``Reconciler/atomicSaveAge`` of its birth is how programs save.
 ///
-/// It is kept in memory: a photod that starts between the two halves of a save knows nothing of the first one.
+/// It is kept in memory. After a start between the two halves of a save, the catalog's dates tell that the file is new. But
+/// if the file was taken for a deleted asset, nothing tells that any more, and the file is a photo of its own.
 struct RecentArrivals {
   struct Arrival {
     /// The inode and birth time of the file. An asset may get another file later.

@@ -16,7 +16,7 @@ extension Reconciler {
   /// - Parameter stat: of the file after the rename; nil: it has left that name since.
   func isSave(_ source: FileRow, _ stat: FileStat?, in batch: Batch) throws -> Bool {
     let arrival = arrivals.arrival(of: source)
-    guard let born = source.birthTime != 0 ? source.birthTime : arrival?.time else { return false }
+    guard let born = try birth(of: source, arrival, in: batch) else { return false }
     // The file system dates by the last tick of its clock, which is two seconds on FAT. Events are dated exactly.
     let tick = source.birthTime != 0 ? Self.clockTick : Self.clockGrain
     // The change time is the rename's, or that of something later. On FAT a rename changes no time of the file. The event
@@ -35,6 +35,17 @@ extension Reconciler {
       else { return false }
     }
     return try !batch.writer.hasUserData(source.assetID)
+  }
+
+  /// The birth of a file. Without a birth time it is the time of the event that told it. If photod has been started since,
+  /// the time of the last write stands for it, if the asset was added right after that.
+  private func birth(of file: FileRow, _ arrival: RecentArrivals.Arrival?, in batch: Batch) throws -> Int64? {
+    if file.birthTime != 0 { return file.birthTime }
+    if let arrival { return arrival.time }
+    guard let added = try batch.writer.addedDate(of: file.assetID),
+      (0..<Self.atomicSaveAge).contains(age(of: file.modificationTime, at: added * 1000))
+    else { return nil }
+    return file.modificationTime
   }
 
   /// A file was taken for a deleted asset. If another file was that asset's, the content is the reason.
