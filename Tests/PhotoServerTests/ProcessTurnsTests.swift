@@ -44,6 +44,27 @@ import Testing
     #expect(turns.next(at: 10 * Self.second)?.job == 3)
   }
 
+  /// A client that fetches page after page is heavy as well. It must not wait until a long job of another process ends.
+  @Test func aHeavyProcessLeavesAThreadToAnotherHeavyOne() {
+    var turns = ProcessTurns<String>(threadCount: 4)
+    for process in Int32(1)...2 {
+      _ = turns.append("first", of: process)
+      #expect(turns.next(at: 0) != nil)
+      turns.end(of: process, processorTime: Self.second, at: 0)
+    }
+    for job in ["long 1", "long 2", "long 3"] { _ = turns.append(job, of: 1) }
+    #expect(turns.next(at: 0)?.job == "long 1")
+    #expect(turns.next(at: 0) == nil)
+    for page in ["page 1", "page 2", "page 3"] {
+      _ = turns.append(page, of: 2)
+      #expect(turns.next(at: 0)?.job == page)
+      turns.end(of: 2, processorTime: Self.second / 1000, at: 0)
+    }
+    #expect(turns.next(at: 0) == nil)
+    turns.end(of: 1, processorTime: Self.second, at: 0)
+    #expect(turns.next(at: 0)?.job == "long 2")
+  }
+
   @Test func aRemovedJobIsNotRun() {
     var turns = ProcessTurns<Int>(threadCount: 2)
     let (first, second) = (turns.append(1, of: 1), turns.append(2, of: 1))

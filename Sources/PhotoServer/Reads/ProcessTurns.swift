@@ -3,8 +3,11 @@
 /// 1. Processes take turns. Within a process, jobs run in the order in which they came. A connection has one call at a
 ///    time, so its connections take turns too.
 /// 2. A process has at most half of the threads.
-/// 3. A process that has recently used much processor time is heavy. Heavy processes together have at most half of the
-///    threads, so that the others find a free one, however many heavy ones there are.
+/// 3. A process that has recently used much processor time is heavy, and has at most one thread. Heavy processes together
+///    have at most half of the threads, so that the others find a free one, however many heavy ones there are.
+///
+/// An application that fetches page after page is heavy too. Because of the third rule, one process with jobs of seconds
+/// does not take all threads of the heavy ones from it.
 ///
 /// A process is identified by the process id that the kernel reported when it connected.
 struct ProcessTurns<Job> {
@@ -25,6 +28,8 @@ struct ProcessTurns<Job> {
       let seconds = Double(max(0, now - debtAt)) / 1e9
       return max(0, debt - Int64(seconds * Double(ProcessTurns.repaidPerSecond)))
     }
+
+    func isHeavy(at now: Int64) -> Bool { debt(at: now) >= ProcessTurns.heavyFrom }
   }
 
   private let share: Int
@@ -64,12 +69,11 @@ struct ProcessTurns<Job> {
   /// - Parameter now: in nanoseconds of any monotonic clock.
   mutating func next(at now: Int64) -> (process: Int32, job: Job)? {
     guard runningCount < threadCount else { return nil }
-    let heavyRunning = processes.values.reduce(0) {
-      $0 + ($1.runningCount > 0 && $1.debt(at: now) >= Self.heavyFrom ? $1.runningCount : 0)
-    }
+    let heavyRunning = processes.values.reduce(0) { $0 + ($1.isHeavy(at: now) ? $1.runningCount : 0) }
     let index = turns.firstIndex { id in
-      guard let process = processes[id], process.runningCount < share else { return false }
-      return process.debt(at: now) < Self.heavyFrom || heavyRunning < share
+      guard let process = processes[id] else { return false }
+      return process.isHeavy(at: now)
+        ? process.runningCount == 0 && heavyRunning < share : process.runningCount < share
     }
     guard let index else { return nil }
     let id = turns.remove(at: index)
