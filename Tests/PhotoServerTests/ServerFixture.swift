@@ -85,7 +85,7 @@ final class ServerFixture: Sendable {
 
   /// Runs `body` while a service answers on a socket. `failures` returns the internal errors that it reported.
   func serving(
-    threads: ReadThreads = ReadThreads(),
+    threads: ReadThreads = ReadThreads(), libraryTurns: LibraryTurns = LibraryTurns(),
     pageDeadline: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) },
     snapshotDeadline: @escaping @Sendable (ContinuousClock.Instant) async throws -> Void = { _ in
       try await Task.sleep(for: .seconds(3_600))
@@ -96,7 +96,7 @@ final class ServerFixture: Sendable {
     try await withThrowingTaskGroup { group in
       let interface = LibraryService(
         library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-        threads: threads, pageDeadline: pageDeadline, snapshotDeadline: snapshotDeadline)
+        threads: threads, libraryTurns: libraryTurns, pageDeadline: pageDeadline, snapshotDeadline: snapshotDeadline)
       let manage = ManageService(
         connections: interface.connections, events: library.events, library: library, threads: threads
       ) {

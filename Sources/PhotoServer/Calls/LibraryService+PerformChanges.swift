@@ -10,7 +10,9 @@ extension LibraryService {
     try Self.check(clientName: parameters.clientName)
     try Self.checkIDCount(of: parameters.requests)
     if let name = parameters.clientName { connections.name(call, name) }
-    let token = try await library.perform(parameters.requests, clientName: parameters.clientName)
+    let token = try await libraryTurns.run(for: call.peer) {
+      try await library.perform(parameters.requests, clientName: parameters.clientName)
+    }
     try await call.reply(ChangeResult(token: token.description, createdAlbumIDs: []))
   }
 

@@ -69,7 +69,7 @@ extension LibraryService {
 
   func explain(_ call: VarlinkServiceCall) async throws {
     let path = try absolutePath(try await reads(call).parameters(call, ExplainRequest.self).path)
-    let explanation = try await library.explain(path: path)
+    let explanation = try await libraryTurns.run(for: call.peer) { try await library.explain(path: path) }
     try await call.reply(
       PathExplanation(state: explanation.state, reason: explanation.reason, assetID: explanation.assetID))
   }

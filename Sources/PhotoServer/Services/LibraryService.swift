@@ -20,6 +20,8 @@ package final class LibraryService: VarlinkInterface {
   /// The threads for all reads of clients.
   package let threads: ReadThreads
   private let decoders = ClientReads.makeDecoders()
+  /// The turns of the calls that work in the library's own queue.
+  let libraryTurns: LibraryTurns
   let snapshots = SnapshotSlots()
   /// Returns when a page has been unread for too long, so that its snapshot is released. Tests decide when that is.
   let pageDeadline: @Sendable () async throws -> Void
@@ -30,7 +32,7 @@ package final class LibraryService: VarlinkInterface {
   package let connections = ConnectionRegistry()
 
   package init(
-    library: Library, logger: Logger, threads: ReadThreads = ReadThreads(),
+    library: Library, logger: Logger, threads: ReadThreads = ReadThreads(), libraryTurns: LibraryTurns = LibraryTurns(),
     pageDeadline: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) },
     snapshotDeadline: @escaping @Sendable (_ begunAt: ContinuousClock.Instant) async throws -> Void = {
       try await Task.sleep(until: $0 + .seconds(120), clock: .continuous)
@@ -39,6 +41,7 @@ package final class LibraryService: VarlinkInterface {
     self.library = library
     self.logger = logger
     self.threads = threads
+    self.libraryTurns = libraryTurns
     self.pageDeadline = pageDeadline
     self.snapshotDeadline = snapshotDeadline
     rootCounts = RootCountCache(catalog: library.catalog)
