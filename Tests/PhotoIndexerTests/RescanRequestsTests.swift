@@ -23,10 +23,13 @@ import Testing
     }
 
     /// Returns when the caller is registered.
-    func ask(_ folder: Int64) async -> Task<RescanCounts, any Error> {
+    ///
+    /// - Parameter root: nil: a root for each folder.
+    func ask(_ folder: Int64, ofRoot root: UInt16? = nil) async -> Task<RescanCounts, any Error> {
+      let root = root ?? UInt16(folder)
       let (registered, isRegistered) = AsyncStream.makeStream(of: Void.self)
       let task = Task {
-        try await self.requests.wait(for: .init(root: 1, directoryID: folder, isConfirmed: false)) {
+        try await self.requests.wait(for: .init(root: root, directoryID: folder, isConfirmed: false)) {
           self.begin()
           isRegistered.finish()
         }
@@ -68,6 +71,21 @@ import Testing
     #expect(scans.folders == [1, 2, 3, 4, 1_000])
     scans.requests.finish(5)
     _ = try await last.value
+  }
+
+  /// photod-watch is told of the next one when what the one before found is in the library.
+  @Test func aRootIsScannedOnceAtATime() async throws {
+    let scans = Scans()
+    defer { scans.requests.failAll(with: CancellationError()) }
+    for folder in Int64(11)...13 { _ = await scans.ask(folder, ofRoot: 1) }
+    _ = await scans.ask(21, ofRoot: 2)
+    #expect(scans.folders == [11, 21])
+    scans.requests.finish(2)
+    scans.begin()
+    #expect(scans.folders == [11, 21])
+    scans.requests.finish(1)
+    scans.begin()
+    #expect(scans.folders == [11, 21, 12])
   }
 
   @Test(arguments: [true, false]) func aScanThatEndsBeforeItsCallerIsSuspendedAnswersIt(isSuccess: Bool) async throws {

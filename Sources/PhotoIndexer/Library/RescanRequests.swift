@@ -18,6 +18,8 @@ package struct RescanCounts: Sendable, Equatable {
 ///    have passed what the caller wants to be seen.
 /// 2. A scan that waits is dropped when its last caller goes.
 /// 3. photod-watch has at most ``mostRunning`` of them at a time, since it makes all that it was told of.
+/// 4. A root has one of them at a time. An event is told behind all that scans have found, so the next scan waits until
+///    the library has taken in what the one before found.
 final class RescanRequests: Sendable {
   struct Folder: Hashable, Sendable {
     let root: UInt16
@@ -146,8 +148,9 @@ final class RescanRequests: Sendable {
 
   private func nextScan() -> (key: Int, folder: Folder)? {
     state.withLock { state in
-      guard state.scans.count(where: { $0.phase != .waiting }) < Self.mostRunning,
-        let index = state.scans.firstIndex(where: { $0.phase == .waiting })
+      let scannedRoots = state.scans.filter { $0.phase != .waiting }.map(\.folder.root)
+      guard scannedRoots.count < Self.mostRunning,
+        let index = state.scans.firstIndex(where: { $0.phase == .waiting && !scannedRoots.contains($0.folder.root) })
       else { return nil }
       state.scans[index].phase = .beginning
       return (state.scans[index].key, state.scans[index].folder)
