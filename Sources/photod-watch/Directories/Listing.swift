@@ -60,8 +60,10 @@ extension FolderWatch {
         }
       }
     }
-    // New photos get their ids in this order. It decides if nothing else distinguishes two photos.
+    // New photos get their ids in this order. It decides if nothing else distinguishes two photos. The catalog has its
+    // rows in this order, too. So a first scan appends to full pages, and splits none.
     listing.files.sort { $0.name.precedes($1.name) }
+    listing.directories.sort { $0.name.precedes($1.name) }
     let watch = tree[index].watch
     guard watch >= 0, request.postponements < 20 else { return listing }
     _ = inotify.read(into: &backlog)
@@ -207,6 +209,8 @@ extension FolderWatch {
     }
     // The names can be listed, but not looked at. This is reported once, and not for each name.
     var isForbidden = listing.failure?.errorNumber == EACCES && listing.failure?.name.isEmpty == true
+    let readyCount = walk.readyCount
+    defer { walk.reverse(after: readyCount) }
     for directory in listing.directories {
       breathe()
       if !request.isRecursive, let child = tree.child(of: index, named: directory.name),

@@ -27,7 +27,7 @@ struct ListingRequest {
   var postponements = 0
 }
 
-/// The directories to list, the last one found first.
+/// The directories to list. Those found last come first, and those of one directory in the order of their names.
 struct Walk {
   /// The most descriptors that `ready` keeps open. The other directories are opened again.
   private static let maximumOpen = 64
@@ -39,6 +39,7 @@ struct Walk {
   var refusals: [NodeReference: Int] = [:]
 
   var isIdle: Bool { ready.isEmpty }
+  var readyCount: Int { ready.count }
 
   subscript(index: NodeIndex) -> ListingRequest? {
     get { requests[index] }
@@ -58,6 +59,9 @@ struct Walk {
     }
     ready.append((node, descriptor))
   }
+
+  /// Makes the directories after this number of them be listed in the order in which they were pushed.
+  mutating func reverse(after count: Int) { ready[Swift.min(count, ready.count)...].reverse() }
 
   /// The caller takes ownership of the descriptor.
   mutating func pop() -> (node: NodeReference, descriptor: Int32)? {
