@@ -1,7 +1,8 @@
 -- What proves that a file is a photo that is known, beside inode and birth time: samples and hashes of content (see
 -- ContentMarks and IdentityProof). The fingerprint only finds candidates.
 
--- 16 bytes each, made when the file had this row's size, times and inode; NULL: not made.
+-- 16 bytes each, made when the file had this row's size, times and inode; NULL: not made. An empty hash stands for the
+-- sample: that of a small file is its hash. A tombstone has both, since it is found by its hash.
 ALTER TABLE resource ADD COLUMN sample BLOB;
 ALTER TABLE resource ADD COLUMN hash BLOB;
 -- 0: new; 1: its sample is wanted; 2: its hash as well. Below 0: wanted, but made only on request.

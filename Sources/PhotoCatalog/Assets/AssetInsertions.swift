@@ -181,7 +181,8 @@ extension AssetInsertions.Insertion {
     statement.bind(first + 9, Int64(bitPattern: row.inode))
     statement.bind(first + 10, row.birthTime)
     statement.bind(first + 11, row.readTime)
-    statement.bind(first + 12, marks: row.marks)
+    statement.bind(first + 12, row.marks.fingerprint.map(Int64.init(bitPattern:)))
+    statement.bind(first + 13, proofOf: row.marks)
   }
 }
 

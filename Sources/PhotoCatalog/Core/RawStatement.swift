@@ -81,6 +81,16 @@ struct RawStatement {
     bind(index + 2, marks.hash)
   }
 
+  /// Binds sample and hash to two columns of `resource`. A small file's hash is its sample, and is not stored twice.
+  func bind(_ index: Int32, proofOf marks: ContentMarks) {
+    bind(index, marks.sample)
+    if let hash = marks.hash, hash == marks.sample {
+      sqlite3_bind_zeroblob(handle, index + 1, 0)
+    } else {
+      bind(index + 1, marks.hash)
+    }
+  }
+
   func bind(_ index: Int32, _ digest: ContentDigest?) {
     guard let digest else {
       sqlite3_bind_null(handle, index)
@@ -189,11 +199,12 @@ struct RawStatement {
 
   func bool(_ column: Int32) -> Bool { int64(column) != 0 }
 
-  /// Reads fingerprint, sample and hash from three columns.
+  /// Reads fingerprint, sample and hash from three columns. An empty hash stands for the sample.
   func marks(_ column: Int32) -> ContentMarks {
-    ContentMarks(
-      fingerprint: optionalInt64(column).map(UInt64.init(bitPattern:)), sample: digest(column + 1),
-      hash: digest(column + 2))
+    let sample = digest(column + 1)
+    return ContentMarks(
+      fingerprint: optionalInt64(column).map(UInt64.init(bitPattern:)), sample: sample,
+      hash: digest(column + 2) ?? (isNull(column + 2) ? nil : sample))
   }
 
   private func digest(_ column: Int32) -> ContentDigest? {

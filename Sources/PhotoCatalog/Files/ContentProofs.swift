@@ -152,8 +152,7 @@ extension CatalogWriter {
       UPDATE resource SET sample = ?, hash = ?
       WHERE directory_id = ? AND name = ? AND byte_count = ? AND modification_time = ? AND change_time = ? AND inode = ?
       """)
-    update.bind(1, row.marks.sample)
-    update.bind(2, row.marks.hash)
+    update.bind(1, proofOf: row.marks)
     update.bind(3, row.directoryID)
     update.bind(4, text: row.name)
     update.bind(5, row.byteCount)

@@ -268,8 +268,8 @@ extension CatalogWriter {
         modification_time, fingerprint, sample, hash, added_date, is_favorite, is_hidden, seen_time, deleted_age,
         creation_date, creation_offset, creation_source)
       SELECT a.id, ?2, ?3 || a.name, d.volume_id, r.inode, r.birth_time, r.byte_count, r.modification_time, r.fingerprint,
-        r.sample, r.hash, a.added_date, a.is_favorite, a.is_hidden, max(r.read_time, r.change_time), ?4, a.creation_date,
-        a.creation_offset, a.creation_source
+        r.sample, iif(r.hash = x'', r.sample, r.hash), a.added_date, a.is_favorite, a.is_hidden,
+        max(r.read_time, r.change_time), ?4, a.creation_date, a.creation_offset, a.creation_source
       FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
         CROSS JOIN directory d ON d.id = a.directory_id
       WHERE a.id = ?1
