@@ -26,11 +26,9 @@ UPDATE asset SET
 WHERE creation_date IS NULL;
 ALTER TABLE asset DROP COLUMN creation_date;
 ALTER TABLE asset RENAME COLUMN sort_date TO creation_date;
--- The date as the photo's own clock showed it, read as if it were UTC. The lists of a day are asked for by it.
-ALTER TABLE asset ADD COLUMN local_date INTEGER NOT NULL DEFAULT 0;
-UPDATE asset SET local_date = creation_date + ifnull(creation_offset, 0) * 60000000;
 
-CREATE INDEX asset_by_date ON asset (creation_date, id, is_hidden, is_trashed, media_type, directory_id, local_date);
+-- The lists of a day are asked for by the date as the photo's own clock showed it. It comes from date and offset.
+CREATE INDEX asset_by_date ON asset (creation_date, id, is_hidden, is_trashed, media_type, directory_id, creation_offset);
 CREATE INDEX asset_by_directory ON asset (directory_id, creation_date, id, is_hidden, is_trashed);
 CREATE INDEX asset_favorite ON asset (creation_date, id, is_hidden, is_trashed) WHERE is_favorite = 1;
 CREATE INDEX asset_video ON asset (creation_date, id, is_hidden, is_trashed, media_type, directory_id)

@@ -117,7 +117,7 @@ final class CatalogFixture {
             .integer(asset.id), .integer(asset.mediaType.code),
             .integer(MediaSubtypes(names: asset.mediaSubtypes).rawValue),
             .integer(asset.creationDate.microseconds), integer(asset.creationDate.offsetMinutes),
-            .integer(asset.creationDateSource.code), .integer(asset.creationDate.localMicroseconds),
+            .integer(asset.creationDateSource.code),
             .integer(asset.modificationDate.microseconds), .integer(asset.addedDate.microseconds),
             integer(asset.pixelWidth), integer(asset.pixelHeight), integer(asset.orientation),
             real(asset.durationSeconds), real(asset.location?.latitude), real(asset.location?.longitude),
@@ -152,12 +152,12 @@ final class CatalogFixture {
   }
 
   private static let insertAsset = """
-    INSERT INTO asset (id, media_type, media_subtypes, creation_date, creation_offset, creation_source, local_date, \
+    INSERT INTO asset (id, media_type, media_subtypes, creation_date, creation_offset, creation_source, \
     modification_date, added_date, pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude, camera_make, \
     camera_model, camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating, \
     burst_identifier, is_favorite, is_hidden, is_trashed, failure, directory_id, name, name_key, byte_count, \
     content_type) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-    ?, ?, ?, ?, ?, ?, ?)
+    ?, ?, ?, ?, ?, ?)
     """
 
   private static let insertResource = """

@@ -43,10 +43,6 @@ import Testing
     let asset = try #require(try fixture.catalog.read { try $0.assets([id]).assets.first })
     #expect(asset.creationDateSource == source, comment, sourceLocation: location)
     #expect(asset.creationDate.microseconds == PhotoDate(instant)?.microseconds, comment, sourceLocation: location)
-    let stored = try fixture.catalog.read {
-      try Int64.fetchOne($0.database, sql: "SELECT local_date FROM asset WHERE id = ?", arguments: [id])
-    }
-    #expect(stored == asset.creationDate.localMicroseconds, sourceLocation: location)
   }
 
   @Test func aNewAssetHasItsBestDate() throws {

@@ -96,10 +96,10 @@ struct AssetInsertions {
   private static let assetColumns = """
     media_type, media_subtypes, pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude,
     camera_make, camera_model, camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating,
-    failure, content_type, creation_date, creation_offset, creation_source, local_date, id, modification_date,
-    added_date, directory_id, name, name_key, byte_count
+    failure, content_type, creation_date, creation_offset, creation_source, id, modification_date, added_date,
+    directory_id, name, name_key, byte_count
     """
-  private static let assetWidth: Int32 = 33
+  private static let assetWidth: Int32 = 32
   private static let resourceColumns = """
     directory_id, name, asset_id, position, kind, content_type, byte_count, modification_time, change_time, inode,
     birth_time, read_time, fingerprint, sample, hash
@@ -159,13 +159,13 @@ extension AssetInsertions.Insertion {
   fileprivate func bindAsset(to statement: RawStatement, from first: Int32) {
     content.bind(to: statement, from: first)
     created.bind(to: statement, from: first + 22)
-    statement.bind(first + 26, id)
-    statement.bind(first + 27, row.modificationTime / 1000)
-    statement.bind(first + 28, addedDate)
-    statement.bind(first + 29, row.directoryID)
-    statement.bind(first + 30, text: row.name)
-    statement.bind(first + 31, CaseFolding.fold(FilePath.nameText(row.name)))
-    statement.bind(first + 32, row.byteCount)
+    statement.bind(first + 25, id)
+    statement.bind(first + 26, row.modificationTime / 1000)
+    statement.bind(first + 27, addedDate)
+    statement.bind(first + 28, row.directoryID)
+    statement.bind(first + 29, text: row.name)
+    statement.bind(first + 30, CaseFolding.fold(FilePath.nameText(row.name)))
+    statement.bind(first + 31, row.byteCount)
   }
 
   fileprivate func bindResource(to statement: RawStatement, from first: Int32) {

@@ -16,15 +16,14 @@ extension CreationDate {
     self = found?.replacing(held) ?? held ?? .firstSeen(seenDate)
   }
 
-  /// Binds the columns `creation_date`, `creation_offset`, `creation_source` and `local_date`.
+  /// Binds the columns `creation_date`, `creation_offset` and `creation_source`.
   func bind(to statement: RawStatement, from first: Int32) {
     statement.bind(first, date.microseconds)
     statement.bind(first + 1, date.offsetMinutes)
     statement.bind(first + 2, source.code)
-    statement.bind(first + 3, date.localMicroseconds)
   }
 
-  /// Reads the first three of these columns.
+  /// Reads these columns.
   init(_ statement: RawStatement, from first: Int32) {
     self.init(
       date: PhotoDate(microseconds: statement.int64(first), offsetMinutes: statement.optionalInt(first + 1)),
@@ -53,11 +52,9 @@ extension CatalogWriter {
     guard created != held else { return false }
     let update = try RawStatement(
       database,
-      """
-      UPDATE asset SET creation_date = ?, creation_offset = ?, creation_source = ?, local_date = ? WHERE id = ?
-      """)
+      "UPDATE asset SET creation_date = ?, creation_offset = ?, creation_source = ? WHERE id = ?")
     created.bind(to: update, from: 1)
-    update.bind(5, row.assetID)
+    update.bind(4, row.assetID)
     try update.run()
     return true
   }

@@ -39,10 +39,6 @@ extension Catalog {
       WHERE d.id IS NULL
       """),
     Rule(
-      "photo has a local date that is not of its date", "photos have local dates that are not of their dates",
-      in: "asset",
-      "SELECT count(*), min(id) FROM asset WHERE local_date <> creation_date + ifnull(creation_offset, 0) * 60000000"),
-    Rule(
       "folder is below no root", "folders are below no root", in: "directory",
       """
       WITH RECURSIVE below(id) AS (SELECT d.id FROM directory d JOIN root ON root.id = d.root_id WHERE d.parent_id IS NULL

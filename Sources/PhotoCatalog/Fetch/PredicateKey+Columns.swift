@@ -29,7 +29,8 @@ extension PredicateKey {
   /// The SQL expression for an asset's date by this clock.
   func column(by clock: DateSpan.Clock) -> String {
     // The other dates come from this computer, and their local time is UTC.
-    self == .creationDate && clock == .local ? "asset.local_date" : column
+    self == .creationDate && clock == .local
+      ? "(asset.creation_date + ifnull(asset.creation_offset, 0) * 60000000)" : column
   }
 
   /// The SQL expression for an asset's value.

@@ -121,14 +121,14 @@ extension CatalogWriter {
         duration = ?6, latitude = ?7, longitude = ?8, altitude = ?9, camera_make = ?10, camera_model = ?11,
         camera_lens = ?12, exposure = ?13, f_number = ?14, iso = ?15, focal_length = ?16, flash_fired = ?17,
         title = ?18, caption = ?19, rating = ?20, failure = ?21, content_type = ?22, creation_date = ?23,
-        creation_offset = ?24, creation_source = ?25, local_date = ?26, byte_count = ?27, modification_date = ?28
-      WHERE id = ?29
+        creation_offset = ?24, creation_source = ?25, byte_count = ?26, modification_date = ?27
+      WHERE id = ?28
       """)
     content.bind(to: asset, from: 1)
     created.bind(to: asset, from: 23)
-    asset.bind(27, row.byteCount)
-    asset.bind(28, row.modificationTime / 1000)
-    asset.bind(29, row.assetID)
+    asset.bind(26, row.byteCount)
+    asset.bind(27, row.modificationTime / 1000)
+    asset.bind(28, row.assetID)
     try asset.run()
     let resource = try RawStatement(
       database, "UPDATE resource SET kind = ?, content_type = ? WHERE directory_id = ? AND name = ?")
