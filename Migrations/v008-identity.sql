@@ -33,13 +33,12 @@ CREATE INDEX tombstone_content ON tombstone (fingerprint, modification_time) WHE
 CREATE INDEX tombstone_hash ON tombstone (hash, deleted_date) WHERE hash IS NOT NULL;
 CREATE INDEX tombstone_path ON tombstone (path) WHERE fingerprint IS NOT NULL;
 
--- The library's age, by which tombstones expire: the sum of the times between commits, in microseconds.
-ALTER TABLE library ADD COLUMN age INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE library ADD COLUMN age_date INTEGER;      -- of the last commit; NULL: none was made since this step
+-- The library's age at each commit, by which tombstones expire: the sum of the times between commits, in microseconds. It is
+-- in the row that a commit writes anyway, and the newest row always stays.
+ALTER TABLE history ADD COLUMN age INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE tombstone ADD COLUMN deleted_age INTEGER NOT NULL DEFAULT 0;
 -- What was deleted before the last commit is as old as the wall clock said at that commit, and no older than 29 days: nothing
 -- expires with this step.
 UPDATE tombstone SET deleted_age =
   -min(max(coalesce((SELECT date FROM history ORDER BY sequence DESC LIMIT 1), deleted_date) - deleted_date, 0), 2505600000000)
 WHERE deleted_date IS NOT NULL;
-UPDATE library SET age_date = (SELECT date FROM history ORDER BY sequence DESC LIMIT 1);

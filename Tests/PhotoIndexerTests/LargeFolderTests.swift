@@ -40,8 +40,8 @@ private typealias Fixture = ReconcilerFixture
       shortest = min(shortest, time)
       #expect(said.record.renamedDirectories.map(\.toPath) == [Fixture.bytes("/p/" + name)])
       #expect(said.record.updatedAssets.isEmpty && said.record.deletedAssets.isEmpty)
-      // The directory, the commit with its entry of a renamed directory, and the library's age.
-      #expect(said.rows == 4)
+      // The directory, and the commit with its entry of a renamed directory.
+      #expect(said.rows == 3)
     }
     #expect(shortest < .milliseconds(50))
     #expect(fixture.disk.readCount == reads)

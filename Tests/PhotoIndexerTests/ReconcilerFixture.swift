@@ -77,8 +77,7 @@ final class ReconcilerFixture {
         "DROP TRIGGER resource_shares_fingerprint", "DROP INDEX resource_content", "DROP INDEX resource_unsampled",
         "DROP INDEX resource_unhashed", "ALTER TABLE resource DROP COLUMN sample",
         "ALTER TABLE resource DROP COLUMN hash", "ALTER TABLE resource DROP COLUMN proof_state",
-        "ALTER TABLE library DROP COLUMN proof_through", "ALTER TABLE library DROP COLUMN age",
-        "ALTER TABLE library DROP COLUMN age_date",
+        "ALTER TABLE library DROP COLUMN proof_through", "ALTER TABLE history DROP COLUMN age",
         "DROP TABLE tombstone", "DROP TABLE tombstone_album", "ALTER TABLE resource DROP COLUMN fingerprint",
         "DELETE FROM grdb_migrations WHERE identifier IN ('v003-identity', 'v006-seen', 'v008-identity')",
       ]

@@ -12,29 +12,18 @@ extension FileLookups {
   ///
   /// - Parameter date: the time of the next commit, in microseconds since 1970.
   package func libraryAge(at date: Int64) throws -> Int64 {
-    let select = try RawStatement(databaseBesideNewAssets, "SELECT age, age_date FROM library")
+    let select = try RawStatement(
+      databaseBesideNewAssets, "SELECT age, date FROM history ORDER BY sequence DESC LIMIT 1")
+    // In a new library, no time has passed.
     return try select.firstRow { () -> Int64 in
-      // In a new library, no time has passed.
-      guard let last = select.optionalInt64(1) else { return select.int64(0) }
-      let (step, overflows) = date.subtractingReportingOverflow(last)
+      let (step, overflows) = date.subtractingReportingOverflow(select.int64(1))
       return select.int64(0) + (overflows ? 0 : min(max(step, 0), Self.longestStep))
     } ?? 0
   }
 
   /// The library's age at its last commit.
   func storedLibraryAge() throws -> Int64 {
-    let select = try RawStatement(database, "SELECT age FROM library")
+    let select = try RawStatement(database, "SELECT age FROM history ORDER BY sequence DESC LIMIT 1")
     return try select.firstRow { select.int64(0) } ?? 0
-  }
-}
-
-extension CatalogWriter {
-  /// Advances the age for a commit at this date.
-  func advanceLibraryAge(to date: Int64) throws {
-    let age = try libraryAge(at: date)
-    let update = try RawStatement(database, "UPDATE library SET age = ?, age_date = ?")
-    update.bind(1, age)
-    update.bind(2, date)
-    try update.run()
   }
 }

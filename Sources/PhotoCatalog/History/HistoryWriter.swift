@@ -120,12 +120,12 @@ extension CatalogWriter {
   /// - Returns: The sequence of the entry, which is also that of the new token.
   package func append(_ record: CommitRecord, origin: String, date: Int64) throws -> Int64 {
     try noteUserData(record)
-    try advanceLibraryAge(to: date)
+    let age = try libraryAge(at: date)
     let insert = try RawStatement(
       database,
       """
       INSERT INTO history (date, origin, inserted_assets, updated_assets, deleted_assets, inserted_collections,
-        updated_collections, deleted_collections) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        updated_collections, deleted_collections, age) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     insert.bind(1, date)
     insert.bind(2, origin)
@@ -138,6 +138,7 @@ extension CatalogWriter {
       insert.bind(Int32(index + 3), blob: list)
       historyBytes += list?.count ?? 0
     }
+    insert.bind(9, age)
     historyBytes += CatalogReader.historyRowBytes
     try insert.run()
     let sequence = try database.lastInsertedRowID
