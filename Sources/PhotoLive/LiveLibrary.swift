@@ -11,6 +11,8 @@ package final class LiveLibrary: Sendable {
   package let feed: ChangeFeed
   /// The effects of the newest commits. The effects of earlier commits are only in the history.
   package let commits: RecentCommits
+  /// The newest commits, for clients that follow the history.
+  package let history = RecentHistory()
   package let lists: LiveLists
   package let collections: LiveCollections
   package let differences = SharedDifferences()
@@ -32,9 +34,12 @@ package final class LiveLibrary: Sendable {
 
   /// Announces a commit. The commits of one catalog are published in their order.
   ///
-  /// - Parameter effects: nil if ``RecentCommits/wants(_:)`` returned false.
-  package func publish(_ effects: CommitEffects?, sequence: Int64) {
+  /// - Parameters:
+  ///   - effects: nil if ``RecentCommits/wants(_:)`` returned false.
+  ///   - change: the commit as the history has it; nil if it is to be read from there.
+  package func publish(_ effects: CommitEffects?, _ change: PersistentChange? = nil, sequence: Int64) {
     commits.append(effects, sequence: sequence)
+    history.append(change, sequence: sequence)
     feed.publish(sequence)
   }
 }

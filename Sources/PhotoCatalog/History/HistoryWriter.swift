@@ -113,6 +113,23 @@ package struct CommitRecord: Sendable {
   }
 }
 
+extension PersistentChange {
+  /// A commit as the history has it.
+  package init(_ record: CommitRecord, token: ChangeToken, date: Int64, origin: String) {
+    self.init(
+      token: token.description, date: PhotoDate(microseconds: date), origin: origin,
+      insertedAssets: record.insertedAssets.sorted(), updatedAssets: record.updatedAssets.keys.sorted(),
+      deletedAssets: record.deletedAssets.sorted(), insertedCollections: record.insertedCollections.sorted(),
+      updatedCollections: record.updatedCollections.sorted(), deletedCollections: record.deletedCollections.sorted(),
+      renamedDirectories: record.renamedDirectories.map {
+        RenamedDirectory(fromPath: FilePath.text($0.fromPath), toPath: FilePath.text($0.toPath))
+      },
+      rootAvailability: record.rootAvailability.map {
+        RootAvailability(path: FilePath.text($0.path), available: $0.isAvailable)
+      })
+  }
+}
+
 extension CatalogWriter {
   /// Writes the history entry of this transaction.
   ///

@@ -316,17 +316,20 @@ package actor Library {
     durable: Bool = false, _ body: (CatalogWriter) throws -> (Value, CommitRecord, origin: String)
   ) throws -> Value {
     defer { events.announce() }
-    let (value, record, origin, sequence, effects, failedCount) = try catalog.write(
-      durable: durable, date: clock.wallTime / 1000
-    ) { writer in
+    let date = clock.wallTime / 1000
+    let (value, record, origin, sequence, effects, failedCount) = try catalog.write(durable: durable, date: date) {
+      writer in
       let (value, record, origin) = try body(writer)
-      let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: clock.wallTime / 1000)
+      let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: date)
       let effects = try live.commits.wants(record) ? writer.effects(of: record, origin: origin) : nil
       return (value, record, origin, sequence, effects, try writer.failedCount())
     }
     if let sequence {
       events.append(.committed(sequence: sequence, origin: origin, .init(record)))
-      live.publish(effects, sequence: sequence)
+      let token = catalog.token(sequence)
+      let change =
+        effects == nil ? nil : PersistentChange(record, token: token, date: date, origin: origin)
+      live.publish(effects, change, sequence: sequence)
       if !record.insertedAssets.isEmpty || isTextLate { hasNewWords = true }
       proofs.begin()
       alarm.publish(alarm.sequence + 1)
@@ -336,7 +339,7 @@ package actor Library {
       counters.assetsRemoved += record.deletedAssets.count
       counters.filesRead = files.readCount
       board.update { status in
-        status.token = catalog.token(sequence).description
+        status.token = token.description
         status.assetCount = assetCount
         status.failedCount = failedCount
         status.counters = counters

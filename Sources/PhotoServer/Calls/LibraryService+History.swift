@@ -17,7 +17,7 @@ extension LibraryService {
     connections.beginStream(call, .init(feed: follows ? library.live.feed : nil))
 
     while true {
-      let (reply, last, isAll) = try await reads.run { [sequence] in try self.historyPage(after: sequence) }
+      let (reply, last, isAll) = try await historyPage(after: sequence, reads)
       sequence = last
       if !call.wantsMore || (isAll && !follows) {
         try await call.reply(encoded: reply)
@@ -37,7 +37,16 @@ extension LibraryService {
     }
   }
 
+  /// A commit that was just made is in memory.
+  ///
   /// - Returns: the page, the sequence of its last change, and whether it has the newest change.
+  private func historyPage(
+    after sequence: Int64, _ reads: ClientReads
+  ) async throws -> (VarlinkEncoded, last: Int64, isAll: Bool) {
+    if let page = library.live.history.page(after: sequence) { return (page.encoded, page.last, true) }
+    return try await reads.run { try self.historyPage(after: sequence) }
+  }
+
   private func historyPage(after sequence: Int64) throws -> (VarlinkEncoded, last: Int64, isAll: Bool) {
     let changes = try library.catalog.read { reader in
       // This is checked for each page. History may have been pruned while the client did not read, and a gap must be
