@@ -95,10 +95,10 @@ package final class InputChannel: Sendable {
     consumer?.resume(returning: nil)
   }
 
-  /// The next input; nil at the end, or if the consumer's task is cancelled.
-  package func next() async -> WatchInput? {
+  /// The next input; nil at the end, or if the consumer's task is cancelled. The consumer goes on in its own executor.
+  package func next(isolation: isolated (any Actor)? = #isolation) async -> WatchInput? {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withCheckedContinuation(isolation: isolation) { continuation in
         let step = state.withLock { state -> Step in
           if let input = state.pop() {
             let wake = state.isThrottled && state.count <= capacity / 2

@@ -19,11 +19,13 @@ package struct WatchLane: Sendable {
   package let number: Int
   /// The roots that it watches now; nil for all roots.
   package let roots: @Sendable () -> Set<UInt16>?
-  /// The next input, for one consumer; nil after the last one, or if the task is cancelled.
-  package let nextInput: @Sendable () async -> WatchInput?
+  /// The next input, for one consumer; nil after the last one, or if the task is cancelled. It stays in the consumer's
+  /// executor: each photo would wake another thread otherwise.
+  package let nextInput: nonisolated(nonsending) @Sendable () async -> WatchInput?
 
   package init(
-    number: Int, roots: @escaping @Sendable () -> Set<UInt16>?, nextInput: @escaping @Sendable () async -> WatchInput?
+    number: Int, roots: @escaping @Sendable () -> Set<UInt16>?,
+    nextInput: nonisolated(nonsending) @escaping @Sendable () async -> WatchInput?
   ) {
     self.number = number
     self.roots = roots
@@ -76,7 +78,7 @@ extension WatchSource {
 /// A source with one lane for all roots.
 package protocol SingleLaneSource: WatchSource {
   /// The next input, for one consumer; nil after `stop()`, or if the task is cancelled.
-  func nextInput() async -> WatchInput?
+  nonisolated(nonsending) func nextInput() async -> WatchInput?
 }
 
 extension SingleLaneSource {

@@ -96,7 +96,7 @@ package final class Watcher: SingleLaneSource {
     channel = InputChannel(capacity: max(configuration.maximumWaitingFrames, 1)) { worker.wake() }
   }
 
-  package func nextInput() async -> WatchInput? { await channel.next() }
+  package nonisolated(nonsending) func nextInput() async -> WatchInput? { await channel.next() }
 
   /// The photod-watch that runs now, or nil.
   package var processID: pid_t? { worker.processID }

@@ -15,7 +15,7 @@ actor ReadAhead {
     let contents: [Int: ContentReading]
   }
 
-  private let executor = QueueExecutor(label: "photod.read-ahead")
+  nonisolated let executor = QueueExecutor(label: "photod.read-ahead")
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   private let catalog: Catalog
@@ -34,14 +34,25 @@ actor ReadAhead {
     self.knownInodes = knownInodes
   }
 
-  func read(_ input: WatchInput) throws -> Input {
+  /// Reads ahead for each input of a lane, until there are no more or the task is cancelled.
+  func run(_ lane: WatchLane, into inputs: Handover<Input>) async {
+    while let input = await lane.nextInput() { await inputs.put(read(input)) }
+    inputs.finish()
+  }
+
+  func read(_ input: WatchInput) -> Input {
     switch input {
     case .started, .died:
       paths = WatchedPaths()
       (scanned, hasChangingInodes) = (nil, nil)
       return Input(input: input, contents: [:])
     case .batch(let records):
-      return Input(input: input, contents: try contents(of: records))
+      do {
+        return Input(input: input, contents: try contents(of: records))
+      } catch {
+        // Nothing is read ahead then. The library meets the same error when it applies the batch, and reports it.
+        return Input(input: input, contents: [:])
+      }
     }
   }
 

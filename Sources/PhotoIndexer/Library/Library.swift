@@ -201,37 +201,22 @@ package actor Library {
 
   private func ingest() async {
     await withTaskGroup(of: Void.self) { group in
-      for await lane in watcher.lanes { group.addTask { await self.ingest(lane) } }
+      for await lane in watcher.lanes { group.addTask(executorPreference: executor) { await self.ingest(lane) } }
     }
   }
 
   /// Takes the inputs of a lane in their order. The next one is read ahead while one is applied.
   private func ingest(_ lane: WatchLane) async {
     let readAhead = lane.number == 0 ? readAhead : makeReadAhead()
-    var current: ReadAhead.Input?
-    while !Task.isCancelled {
-      async let upcoming = nextInput(of: lane, by: readAhead)
-      if let current { take(current, from: lane) }
-      current = await upcoming
-      if current == nil { return }
+    let inputs = Handover<ReadAhead.Input>()
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask(executorPreference: readAhead.executor) { await readAhead.run(lane, into: inputs) }
+      while !Task.isCancelled, let input = await inputs.take() { take(input, from: lane) }
+      group.cancelAll()
     }
   }
 
-  private nonisolated func nextInput(of lane: WatchLane, by readAhead: ReadAhead) async -> ReadAhead.Input? {
-    guard let input = await lane.nextInput() else { return nil }
-    return await read(ahead: input, by: readAhead)
-  }
-
-  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input { await read(ahead: input, by: readAhead) }
-
-  private nonisolated func read(ahead input: WatchInput, by readAhead: ReadAhead) async -> ReadAhead.Input {
-    do {
-      return try await readAhead.read(input)
-    } catch {
-      // Nothing is read ahead then; whoever applies the batch meets the same error and says so.
-      return ReadAhead.Input(input: input, contents: [:])
-    }
-  }
+  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input { await readAhead.read(input) }
 
   /// Applies one input: a turn of ``run()``.
   ///

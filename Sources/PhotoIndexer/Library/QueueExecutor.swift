@@ -2,7 +2,10 @@ import Dispatch
 
 /// A dispatch queue as an actor's executor: the actor may block on SQLite and the disk without taking a thread from the
 /// tasks that serve clients.
-final class QueueExecutor: SerialExecutor {
+///
+/// A task that prefers it is resumed on the queue. Otherwise, a thread of the tasks' pool would be woken first, and would
+/// only wake the queue's thread.
+final class QueueExecutor: SerialExecutor, TaskExecutor {
   private let queue: DispatchQueue
 
   init(label: String) { queue = DispatchQueue(label: label) }
@@ -12,6 +15,8 @@ final class QueueExecutor: SerialExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    queue.async {
+      job.runSynchronously(isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
+    }
   }
 }
