@@ -35,6 +35,12 @@ final class MessageChannel: Sendable {
     var bytesSent: Int { max(0, written.load(ordering: .relaxed) - bytesUnsent) }
     /// Waiting here for the reader.
     var bytesUnsent: Int { max(0, unsent.load(ordering: .relaxed)) }
+
+    /// Bytes are to be sent, or were not sent (negative).
+    fileprivate func add(_ byteCount: Int) {
+      written.add(byteCount, ordering: .relaxed)
+      unsent.add(byteCount, ordering: .relaxed)
+    }
   }
 
   /// Bytes that may wait for a reader before senders are suspended: memory a connection is this and one message.
@@ -60,18 +66,23 @@ final class MessageChannel: Sendable {
     channel.closeFuture.whenComplete { [closing] _ in closing.complete(.success(())) }
   }
 
-  /// Writes the parts of one message and returns once the channel is below its water mark again.
+  /// Writes the parts of one message and returns once the channel is below its water mark again. If little is unsent, it
+  /// returns at once, so that no thread is woken to tell so.
   ///
   /// - Throws: `CancellationError` when the channel is closed, or the task is cancelled while it waits (the message is
   ///   on its way then all the same).
   func send(_ parts: [ByteBuffer]) async throws {
-    try await enqueue(parts).value()
+    guard channel.isActive else { throw CancellationError() }
+    let sent = enqueue(parts)
+    if traffic.bytesUnsent <= Self.writeBufferBytes / 4 { return }
+    try await sent.value()
   }
 
   /// As `send`, without waiting. Messages are written in the order of these calls.
   @discardableResult
   func enqueue(_ parts: [ByteBuffer]) -> OneShot<Void> {
     let sent = OneShot<Void>()
+    traffic.add(parts.reduce(0) { $0 + $1.readableBytes })
     channel.eventLoop.execute { [handler] in handler.value.send(parts, sent) }
     return sent
   }
@@ -164,13 +175,12 @@ private final class MessageHandler: ChannelDuplexHandler {
   }
 
   func send(_ parts: [ByteBuffer], _ sent: OneShot<Void>) {
+    let byteCount = parts.reduce(0) { $0 + $1.readableBytes }
     guard let context, context.channel.isActive else {
+      traffic.add(-byteCount)
       sent.complete(.failure(CancellationError()))
       return
     }
-    let byteCount = parts.reduce(0) { $0 + $1.readableBytes }
-    traffic.unsent.add(byteCount, ordering: .relaxed)
-    traffic.written.add(byteCount, ordering: .relaxed)
     // The last is with the kernel when all are.
     let isSent = context.eventLoop.makePromise(of: Void.self)
     isSent.futureResult.whenComplete { [traffic, share] _ in
