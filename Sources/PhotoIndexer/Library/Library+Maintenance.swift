@@ -59,12 +59,16 @@ extension Library {
   /// Takes new assets into the index of words once it is quiet: whoever searches finds them before that too, and what
   /// happens meanwhile comes first.
   private func indexWords() {
-    guard hasNewWords, breakdown == nil, !isScanAwaited, clock.bootTime - lastBatchAt >= Self.quietTime else {
-      return
-    }
+    guard hasNewWords, isIdle else { return }
     do {
-      hasNewWords = try catalog.indexText(limit: Self.wordBatch)
-      isTextLate = false
+      // One transaction for both, since mostly there is one new photo.
+      let hasNewFiles = proofs.hasNewFiles
+      let (hasMore, started) = try catalog.write { writer -> (Bool, ProofPass.Start?) in
+        let hasMore = try writer.indexText(limit: Self.wordBatch)
+        return (hasMore, hasMore || !hasNewFiles ? nil : try Self.startProofs(writer))
+      }
+      (hasNewWords, isTextLate) = (hasMore, false)
+      if let started { note(started) }
     } catch {
       // A disk that is full: the next commit tells, and has the index tried again.
       (hasNewWords, isTextLate) = (false, true)

@@ -20,6 +20,19 @@ struct ProofPass {
   var requestedRoots: Set<Int64> = []
   var status = LibraryStatus.Hashing()
 
+  /// What came of taking up new files.
+  struct Start: Sendable {
+    let hasNewFiles: Bool
+    /// What is missing of all files, once all are taken up.
+    let counts: (unsampled: Int, unhashed: Int)?
+  }
+
+  /// All new files were just taken up, and each file has the sample and hash that it should have.
+  var isNothingMissing: Bool {
+    !hasNewFiles && (hashedThrough, sampledThrough) == (0, 0)
+      && (status.unsampledCount, status.unhashedCount) == (0, 0)
+  }
+
   /// The catalog changed: all that is missing is looked at anew.
   mutating func begin() {
     (isDue, hasNewFiles, hashedThrough, sampledThrough) = (true, true, 0, 0)
@@ -57,7 +70,7 @@ extension Library {
   /// For so long within a second files are read. Nanoseconds.
   private static let proofTurn: Int64 = 500_000_000
 
-  private var isIdle: Bool {
+  var isIdle: Bool {
     breakdown == nil && !isScanAwaited && clock.bootTime - lastBatchAt >= Self.quietTime
   }
 
@@ -99,10 +112,11 @@ extension Library {
   func nextProofs() -> [ProofRequest] {
     guard proofs.isDue, isIdle else { return [] }
     do {
-      if proofs.hasNewFiles {
-        proofs.hasNewFiles = try catalog.write { try $0.wantProofsOfNewFiles(limit: Self.newFileBatch) }
-        if proofs.hasNewFiles { return [] }
-        try countProofs()
+      if proofs.hasNewFiles { note(try catalog.write { try Self.startProofs($0) }) }
+      if proofs.hasNewFiles { return [] }
+      if proofs.isNothingMissing {
+        endProofs()
+        return []
       }
       proofs.isOnBattery = power.isOnBattery
       defer { tellProofs() }
@@ -112,9 +126,8 @@ extension Library {
       while passedCount < Self.passLimit {
         let (rows, isWhole) = try rowsToProve()
         guard !rows.isEmpty else {
-          proofs.isDue = false
-          proofs.requestedRoots = []
           try countProofs()
+          endProofs()
           return []
         }
         let available = rows.filter { reconciler.isAvailable($0.directoryID) }
@@ -135,6 +148,25 @@ extension Library {
       logger.notice("files not hashed", metadata: ["error": "\(error)"])
       return []
     }
+  }
+
+  /// Takes up new files.
+  static func startProofs(_ writer: CatalogWriter) throws -> ProofPass.Start {
+    let hasNewFiles = try writer.wantProofsOfNewFiles(limit: newFileBatch)
+    return ProofPass.Start(hasNewFiles: hasNewFiles, counts: hasNewFiles ? nil : try writer.proofCounts())
+  }
+
+  func note(_ started: ProofPass.Start) {
+    proofs.hasNewFiles = started.hasNewFiles
+    guard let counts = started.counts else { return }
+    (proofs.status.unsampledCount, proofs.status.unhashedCount) = counts
+    tellProofs()
+  }
+
+  private func endProofs() {
+    proofs.isDue = false
+    proofs.requestedRoots = []
+    tellProofs()
   }
 
   private func rowsToProve() throws -> (rows: [FileRow], isWhole: Bool) {
