@@ -64,7 +64,7 @@ final class DiskFiles: PhotoFiles {
 
   /// The path is walked once for all of them: a sixth of what opening and closing a file six folders deep costs.
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
-    let descriptor = LongPath.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = files.count > 1 ? LongPath.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
     guard descriptor >= 0 else {
       return files.map { read(directory + $0.name, expecting: $0.stat, isSampled: $0.isSampled) }
     }
