@@ -47,6 +47,19 @@ extension Library {
     }
   }
 
+  /// photod-watch ended after it had said the end of these scans, and before they were decided. What they saw is void, so
+  /// each rescan is made again. No folder has a number yet: the whole root is scanned.
+  func repeatRescans(_ scans: [Scan]) {
+    for scan in scans {
+      let folder = reconciler.partialRequests.removeValue(forKey: scan.request)
+      let isConfirmed = reconciler.confirmedRequests.remove(scan.request) != nil
+      let request = rescans.restart(scan.request) { watcher.rescan(root: scan.root, directory: nil) }
+      guard let request else { continue }
+      reconciler.partialRequests[request] = folder
+      if isConfirmed { reconciler.confirmedRequests.insert(request) }
+    }
+  }
+
   private func requireAnswer(ofRoot rootID: Int64) throws {
     guard let root = reconciler.tree.rootPaths[rootID], !files.answers(root) else { return }
     throw LibraryError.unavailable(
@@ -125,7 +138,13 @@ extension Library {
   private func scanAnew(_ rootID: Int64) async throws -> RescanCounts {
     var result = RescanCounts()
     let before = live.feed.sequence
-    watchAnew(rootID)
+    do {
+      try watchAnew(rootID)
+    } catch {
+      // The tree in memory is ahead of the catalog now.
+      breakDown(error)
+      throw error
+    }
     _ = try await synchronize(timeout: .seconds(3600))
     let touched = try catalog.read { try $0.persistentChanges(after: before, limit: 10_000) }
     for change in touched where !change.origin.hasPrefix("client:") {

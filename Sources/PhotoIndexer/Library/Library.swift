@@ -231,10 +231,11 @@ package actor Library {
       events.append(.watcherStarted(session: session))
       counters.watcherStarts += 1
       logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
-      reconciler.beginSession(of: roots)
+      let undecided = reconciler.beginSession(of: roots)
       forgetWatchState(of: roots)
       watcherDeaths[reconciler.lane] = nil
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
+      repeatRescans(undecided)
       updateState()
     case .died(_, let reason):
       events.append(.watcherDied(reason: reason))
@@ -286,11 +287,10 @@ package actor Library {
     }
     lastBatchAt = clock.bootTime
     for rootID in batch.rootsToWatchAnew.sorted() where reconciler.roots[rootID]?.number != nil {
-      if let top = reconciler.tree.top(ofRoot: rootID) { reconciler.tree.unbind(subtree: top) }
-      watchAnew(rootID)
+      try watchAnew(rootID)
     }
     for number in batch.synced { answerSync(number, by: reconciler.lane) }
-    watchMovedRootsAnew(records)
+    try watchMovedRootsAnew(records)
     try adoptInnerRoots(records)
     startOverDelay = Self.firstStartOverDelay
     updateState()
@@ -373,7 +373,7 @@ package actor Library {
     settleUnreadable()
   }
 
-  private func scanEnded(_ ended: EndedScan) {
+  func scanEnded(_ ended: EndedScan) {
     defer { beginRescans() }
     noteScanEnd(ended)
     logSuspicion(ended.root)

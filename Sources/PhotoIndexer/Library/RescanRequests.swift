@@ -157,6 +157,19 @@ final class RescanRequests: Sendable {
     }
   }
 
+  /// Begins a scan once more, with the callers that it has.
+  ///
+  /// - Parameter start: tells photod-watch, and returns the new number of the scan.
+  /// - Returns: that number; nil if no scan has this one.
+  func restart(_ request: UInt32, _ start: () -> UInt32) -> UInt32? {
+    guard state.withLock({ $0.index(of: request) != nil }) else { return nil }
+    let number = start()
+    state.withLock { state in
+      if let index = state.index(of: request) { state.scans[index].phase = .running(number) }
+    }
+    return number
+  }
+
   /// Scans whose number this is count what a commit changed.
   func add(_ record: CommitRecord, to requests: some Sequence<UInt32>) {
     state.withLock { state in

@@ -104,8 +104,7 @@ extension Reconciler {
       {
         // The mount point without its drive, or with another. If no photo of the library is in it, none is at risk: what is
         // mounted there now is taken up.
-        scans[root] = nil
-        forgetEndedScans(of: root, in: &batch)
+        endUndecided(forgetSession(ofRoot: root), in: &batch)
         try setOffline(rootID, .otherFileSystem, in: &batch)
         return
       }

@@ -12,6 +12,7 @@ extension Reconciler {
   }
 
   func setUnconfigured(_ rootID: Int64, in batch: inout Batch) throws {
+    dropNumber(of: rootID, in: &batch)
     try changeRoot(rootID, in: &batch) { $0.setUnconfigured(rootID, at: $1) }
   }
 
@@ -25,8 +26,17 @@ extension Reconciler {
     batch.record.update(.init(rootID: rootID, path: tree.rootPaths[rootID]!, isAvailable: isAvailable))
   }
 
+  /// Takes the number from a root: photod-watch no longer watches the root, or gets it under another number. Every change
+  /// that does so begins here, and `decideWaiting(in:)` follows once all roots are changed.
+  func dropNumber(of rootID: Int64, in batch: inout Batch) {
+    guard let number = roots[rootID]?.number else { return }
+    endUndecided(forgetSession(ofRoot: number), in: &batch)
+    roots.setNumber(nil, of: rootID)
+  }
+
   /// Forgets a root whose directories are gone or elsewhere.
   func removeRoot(_ rootID: Int64, in batch: inout Batch) throws {
+    dropNumber(of: rootID, in: &batch)
     try batch.writer.deleteRoot(rootID)
     tree.removeRoot(rootID)
     roots[rootID] = nil

@@ -106,6 +106,11 @@ extension Reconciler {
       batch.endedScans.append(EndedScan(root: root, request: request, verdict: .incomplete))
       keepHeldFiles(of: root)
     }
+    try decideWaiting(in: &batch)
+  }
+
+  /// Decides what waited for scans, listings or lost events, if none of those is left.
+  func decideWaiting(in batch: inout Batch) throws {
     try decideHeldFiles(in: &batch)
     try decideEndedScans(in: &batch)
   }
@@ -231,22 +236,13 @@ extension Reconciler {
 
   func rootOffline(_ root: UInt16, _ errorNumber: Int32, in batch: inout Batch) throws {
     guard let rootID = roots.id(ofNumber: root) else { return }
-    scans[root] = nil
-    forgetEndedScans(of: root, in: &batch)
-    if let top = tree.top(ofRoot: rootID) {
-      endListings(inside: top)
-      tree.unbind(subtree: top)
-      forgetHeldFiles(below: top)
-    }
-    roots[rootID]?.isBlind = false
+    endUndecided(forgetSession(ofRoot: root), in: &batch)
     try setOffline(rootID, .cannotBeOpened(errorNumber), in: &batch)
-    try decideHeldFiles(in: &batch)
-    try decideEndedScans(in: &batch)
+    try decideWaiting(in: &batch)
   }
 
-  /// What scans of a root saw is not so any more; who waits for them gets an end.
-  func forgetEndedScans(of root: UInt16, in batch: inout Batch) {
-    for scan in endedScans where scan.root == root { end(scan, .incomplete, in: &batch) }
-    endedScans.removeAll { $0.root == root }
+  /// Scans whose findings are void get an end, so that their callers get one.
+  func endUndecided(_ scans: [Scan], in batch: inout Batch) {
+    for scan in scans { end(scan, .incomplete, in: &batch) }
   }
 }

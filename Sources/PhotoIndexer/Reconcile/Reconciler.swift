@@ -170,24 +170,37 @@ final class Reconciler {
   /// A fresh photod-watch: no number of a directory in its roots means anything any more.
   ///
   /// - Parameter numbers: of its roots; nil: all.
-  func beginSession(of numbers: Set<UInt16>? = nil) {
+  /// - Returns: the scans that had ended and were not decided. Each needs an end, because photod-watch has said its own.
+  @discardableResult
+  func beginSession(of numbers: Set<UInt16>? = nil) -> [Scan] {
     listing = nil
     guard let numbers, !numbers.isSuperset(of: roots.numbers) else {
+      let undecided = endedScans
       tree.unbindAll()
       (scans, endedScans, returned, otherListings) = ([:], [], [], [:])
       held = HeldFiles()
       roots.updateAll { $0.isBlind = false }
-      return
+      return undecided
     }
-    for number in numbers.sorted() {
-      scans[number] = nil
-      endedScans.removeAll { $0.root == number }
-      roots[number: number]?.isBlind = false
-      guard let rootID = roots.id(ofNumber: number), let top = tree.top(ofRoot: rootID) else { continue }
+    return numbers.sorted().flatMap { forgetSession(ofRoot: $0) }
+  }
+
+  /// Forgets everything that photod-watch said under the number of a root: scans, listings, found files and the numbers of
+  /// directories. No later record ends any of it, and all decisions would wait for that.
+  ///
+  /// - Returns: the root's scans that had ended and were not decided. Each needs an end, as in `beginSession(of:)`.
+  func forgetSession(ofRoot number: UInt16) -> [Scan] {
+    let undecided = endedScans.filter { $0.root == number }
+    scans[number] = nil
+    endedScans.removeAll { $0.root == number }
+    roots[number: number]?.isBlind = false
+    if let rootID = roots.id(ofNumber: number), let top = tree.top(ofRoot: rootID) {
+      endListings(inside: top)
       tree.unbind(subtree: top)
       forgetHeldFiles(below: top)
-      returned = returned.filter { !tree.contains($0) || tree.rootID(of: $0) != rootID }
+      returned.subtract(tree.subtree(of: top))
     }
+    return undecided
   }
 
   /// Turns to the records of a lane.

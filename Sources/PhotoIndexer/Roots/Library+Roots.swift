@@ -14,11 +14,10 @@ extension Library {
   func adoptRoots() throws {
     let reconciler = reconciler
     let wanted = configuration.roots + configuration.innerRoots.filter { isOnShare($0) }
-    try commit { writer in
+    let batch = try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
       for (rootID, path) in reconciler.tree.sortedRootPaths where !wanted.contains(path) {
-        if let top = reconciler.tree.top(ofRoot: rootID) {
-          reconciler.tree.unbind(subtree: top)
+        if reconciler.tree.top(ofRoot: rootID) != nil {
           try reconciler.setUnconfigured(rootID, in: &batch)
         } else {
           try reconciler.removeRoot(rootID, in: &batch)
@@ -33,7 +32,8 @@ extension Library {
         reconciler.roots.setConfigured(rootID)
         if reconciler.roots[rootID]?.number == nil { reconciler.roots.setNumber(freeRootNumber(), of: rootID) }
       }
-      return ((), batch.record, batch.origin)
+      try reconciler.decideWaiting(in: &batch)
+      return (batch, batch.record, batch.origin)
     }
     if reconciler.roots.contains(where: \.isUnconfigured) {
       let counts = try catalog.read { try $0.rootCounts() }
@@ -45,21 +45,39 @@ extension Library {
     // Before the roots: what is ignored in a new one is never looked at.
     watcher.setIgnoredPatterns(configuration.ignore)
     watcher.setRoots(watchRoots())
+    noteDecided(in: batch)
   }
 
   /// Has a root scanned as if it were new, whatever stands there.
-  func watchAnew(_ rootID: Int64) {
-    reconciler.roots.setNumber(nil, of: rootID)
+  ///
+  /// - Throws: if the catalog can't be written. The reconciler is ahead of the catalog then.
+  func watchAnew(_ rootID: Int64) throws {
+    let reconciler = reconciler
+    let batch = try commit { writer in
+      var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
+      reconciler.dropNumber(of: rootID, in: &batch)
+      try reconciler.decideWaiting(in: &batch)
+      return (batch, batch.record, batch.origin)
+    }
     watcher.setRoots(watchRoots())
     reconciler.roots.setNumber(freeRootNumber(), of: rootID)
     watcher.setRoots(watchRoots())
     doubtSyncs()
+    noteDecided(in: batch)
+  }
+
+  /// Scans were decided because a root that was being scanned is not watched any more under its number.
+  private func noteDecided(in batch: Batch) {
+    rescans.add(batch.record, to: batch.endedScans.map(\.request))
+    for ended in batch.endedScans { scanEnded(ended) }
+    if !isScanAwaited { hasOverflowed = false }
+    settleUnreadable()
   }
 
   /// A share was mounted where a drive of this machine was: the root gets a photod-watch of its own.
-  func watchMovedRootsAnew(_ records: [WatchRecord]) {
+  func watchMovedRootsAnew(_ records: [WatchRecord]) throws {
     for case .rootOffline(let root, EREMOTE) in records {
-      if let rootID = reconciler.roots.id(ofNumber: root) { watchAnew(rootID) }
+      if let rootID = reconciler.roots.id(ofNumber: root) { try watchAnew(rootID) }
     }
   }
 

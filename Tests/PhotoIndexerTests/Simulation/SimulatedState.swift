@@ -57,7 +57,7 @@ extension Library {
     }
     if confirm && reconciler.roots[rootID]?.isForeign == true {
       reconciler.roots[rootID]?.isAdopted = true
-      watchAnew(rootID)
+      try watchAnew(rootID)
       return true
     }
     guard let root = reconciler.roots[rootID]?.number else { return false }
