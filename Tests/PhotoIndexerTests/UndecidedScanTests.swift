@@ -194,6 +194,89 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(await library.requests(for: "/p/x").isEmpty)
     #expect(await library.confirmedRequests.isEmpty)
   }
+
+  // MARK: What a rescan of a folder judges
+
+  /// 400 photos in /p and 150 in /p/x, and the brake at 600 seconds. Request 7 is for /p/x.
+  private func folder(isConfirmed: Bool) throws -> ReconcilerFixture {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let top = (0..<400).map { (name: "\($0).jpg", stat: fixture.disk.write("/p/\($0).jpg")) }
+    let inner = (0..<150).map { (name: "\($0).jpg", stat: fixture.disk.write("/p/x/\($0).jpg")) }
+    try fixture.apply(
+      all: [started(1), Fixture.top, Fixture.found(2, "x", inode: 20)] + listing(1, top)
+        + listing(2, inner) + [ended(1)])
+    fixture.disk.pass(3_600)
+    fixture.reconciler.partialRequests[7] = fixture.reconciler.tree.directory(number: 2)
+    if isConfirmed { fixture.reconciler.confirmedRequests.insert(7) }
+    return fixture
+  }
+
+  /// A photod-watch that was started again makes the rescan of a folder one of the whole root.
+  @Test func aPersonsWordForAFolderLetsNothingElseGo() throws {
+    let fixture = try folder(isConfirmed: true)
+    try fixture.apply(
+      all: [started(1, request: 7)] + listing(1) + listing(2) + [ended(1, request: 7)])
+    let paths = try fixture.paths()
+    #expect(paths.count == 400 && !paths.keys.contains { $0.hasPrefix("/p/x/") })
+    #expect(fixture.reconciler.roots.all.map(\.needsScan) == [true])
+    // That scan has no such word.
+    #expect(try fixture.apply(all: [started(1)] + listing(1) + [ended(1)]).isEmpty)
+    #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [400])
+  }
+
+  /// A folder beside it is polled, and lacks a few photos.
+  @Test func rescanOfAFolderLeavesTheOthersToAScanOfTheRoot() throws {
+    let fixture = try folder(isConfirmed: false)
+    let (top, inner) = (fixture.disk.files(in: "/p"), fixture.disk.files(in: "/p/x"))
+    let record = try fixture.apply(
+      all: [started(1, request: 7)] + listing(1, Array(top.dropFirst(30)))
+        + listing(2, Array(inner.dropFirst(5))) + [ended(1, request: 7)])
+    #expect(record.deletedAssets.count == 5)
+    #expect(fixture.reconciler.roots.all.map(\.needsScan) == [true])
+  }
+
+  @Test func aPersonsWordForAFolderThatGoesDuringItsRescanLetsNothingElseGo() throws {
+    let fixture = try folder(isConfirmed: true)
+    try fixture.apply(
+      all: [started(1, request: 7)] + listing(1) + [.directoryGone(number: 2, evidence: .event)]
+        + [ended(1, request: 7)])
+    #expect(try fixture.paths().count == 400)
+  }
+
+  // MARK: What goes away while a scan waits
+
+  /// /p/x/a.jpg, and the scan of /p has ended while that of /q is under way.
+  private func waiting(finds isFound: Bool = true) throws -> ReconcilerFixture {
+    let fixture = try ReconcilerFixture()
+    let a = (name: "a.jpg", stat: fixture.disk.write("/p/x/a.jpg"))
+    try fixture.apply(
+      all: [started(1), Fixture.top, Fixture.found(2, "x", inode: 20)] + listing(1) + listing(2, [a])
+        + [ended(1)])
+    try fixture.addSecondRoot()
+    fixture.disk.pass(3_600)
+    try fixture.apply(
+      all: [started(1), started(2)] + listing(1) + listing(2, isFound ? [a] : []) + [ended(1)])
+    return fixture
+  }
+
+  /// - Parameter isFound: whether the scan found the photo before the drive was mounted.
+  @Test(arguments: [true, false])
+  func photosUnderADriveThatIsMountedWhileAScanWaitsStay(isFound: Bool) throws {
+    let fixture = try waiting(finds: isFound)
+    try fixture.apply(directory(9, "x", in: 1, root: 1, device: 3, inode: 30))
+    let record = try fixture.apply(ended(2))
+    #expect(record.deletedAssets.isEmpty)
+    #expect(try fixture.asset("/p/x/a.jpg").available == false)
+  }
+
+  @Test func folderThatAListingMissesWhileAScanWaitsIsLeftToTheNext() throws {
+    let fixture = try waiting()
+    try fixture.apply(.directoryGone(number: 2, evidence: .scan))
+    #expect(try fixture.apply(ended(2)).isEmpty)
+    #expect(fixture.reconciler.roots[number: 1]?.needsScan == true)
+    let record = try fixture.apply(all: [started(1, request: 3)] + listing(1) + [ended(1, request: 3)])
+    #expect(record.deletedAssets.count == 1)
+  }
 }
 
 extension Library {

@@ -379,7 +379,5 @@ extension Reconciler {
   }
 
   /// What scans do not find at and below this directory stays.
-  func exempt(_ id: Int64) {
-    for root in scans.keys { scans[root]!.exempt.insert(id) }
-  }
+  func exempt(_ id: Int64) { updateUndecidedScans { $0.exempt.insert(id) } }
 }

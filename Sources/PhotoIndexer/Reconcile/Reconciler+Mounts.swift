@@ -61,11 +61,7 @@ extension Reconciler {
   /// A drive that was mounted in a folder is not, or something is mounted over the folder: what is in it stays.
   func takeAway(folder id: Int64, in batch: inout Batch) throws {
     endListings(inside: id)
-    for root in scans.keys {
-      for (assetID, place) in scans[root]!.missing where tree.isInside(place.directoryID, id) {
-        scans[root]!.missing[assetID] = nil
-      }
-    }
+    updateUndecidedScans { scan in scan.missing = scan.missing.filter { !tree.isInside($0.value.directoryID, id) } }
     tree.unbind(subtree: id)
     forgetHeldFiles(below: id)
     try setAvailable(folder: id, false, in: &batch)

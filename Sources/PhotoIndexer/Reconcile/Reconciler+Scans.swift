@@ -33,6 +33,9 @@ struct Scan {
   var listed: Set<Int64> = []
   /// Files of the catalog that it did not find where they were.
   var missing: [Int64: Place] = [:]
+  /// Directories that it had not found when it ended, each with all that is below it. What goes away later, while the scan
+  /// waits for others, is not judged by this scan.
+  var missingDirectories: Set<Int64> = []
   /// Directories of which it knows nothing, nor of what is below them.
   var exempt: Set<Int64> = []
 }
@@ -89,7 +92,7 @@ struct EndedScan {
 extension Reconciler {
   func scanStarted(root: UInt16, request: UInt32, reason: ScanReason) {
     guard let rootID = roots.id(ofNumber: root) else { return }
-    let part = reason == .rescan ? partialRequests[request].flatMap { tree.contains($0) ? $0 : nil } : nil
+    let part = reason == .rescan ? partialRequests[request] : nil
     let isOwed = roots[rootID]?.isBlind == true
     if part == nil { roots[rootID]?.isBlind = false }
     scans[root] = Scan(
@@ -98,7 +101,9 @@ extension Reconciler {
 
   func scanEnded(root: UInt16, request: UInt32, complete: Bool, in batch: inout Batch) throws {
     let scan = scans.removeValue(forKey: root)
-    if complete, let scan, let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil {
+    if complete, var scan, let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil {
+      let base = scan.partOf ?? top
+      if tree.isInside(base, top) { scan.missingDirectories = Set(tree.unbound(below: base)) }
       endedScans.append(scan)
     } else {
       partialRequests[request] = nil
@@ -118,11 +123,12 @@ extension Reconciler {
   /// Once no scan is under way: what left one root may turn up in another that is still being scanned.
   private func decideEndedScans(in batch: inout Batch) throws {
     guard scans.isEmpty else { return }
-    for ended in endedScans {
+    // One decision may change what the next scan may judge.
+    while !endedScans.isEmpty {
+      let ended = endedScans.removeFirst()
       let verdict = try decide(ended, in: &batch)
       end(ended, verdict, in: &batch)
     }
-    endedScans = []
   }
 
   private func end(_ scan: Scan, _ verdict: EndedScan.Verdict, in batch: inout Batch) {
@@ -132,18 +138,13 @@ extension Reconciler {
   }
 
   private func decide(_ scan: Scan, in batch: inout Batch) throws -> EndedScan.Verdict {
-    // The root may have been taken from the configuration since the scan saw it.
-    guard let top = tree.top(ofRoot: scan.rootID), roots.id(ofNumber: scan.root) == scan.rootID else {
-      return .incomplete
-    }
+    // The root may have gone, or been taken from the configuration, since the scan saw it.
+    guard let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil,
+      roots.id(ofNumber: scan.root) == scan.rootID
+    else { return .incomplete }
     batch.evidence = .scan
-    let base = scan.partOf.flatMap { tree.contains($0) ? $0 : nil } ?? top
-    let directories = tree.unbound(below: base).filter { directory in
-      !scan.exempt.contains { tree.contains($0) && tree.isInside(directory, $0) }
-    }
-    let missed = Missed(
-      files: scan.missing.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
-      directories: try directories.map { ($0, try assetCountWithoutDrives(below: $0, in: batch)) })
+    let base = scan.partOf ?? top
+    let missed = try missed(by: scan, below: base, in: batch)
     var isConfirmed = confirmedRequests.contains(scan.request)
     if scan.partOf == nil {
       if roots[scan.rootID]?.isAdopted == true { isConfirmed = true }
@@ -162,9 +163,32 @@ extension Reconciler {
       // A few are told one by one.
       if isGone && missed.files.count <= 20 { events.ring.append(.removed(eventPlace(place), assetID: assetID)) }
     }
-    for directory in directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
+    for (directory, _) in missed.directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
     return .decided(
       removed: max(0, batch.record.deletedAssets.count - before), endsSuspicion: endsSuspicion)
+  }
+
+  /// What a scan has missed in the directory that it was for.
+  ///
+  /// A scan of one folder may list others: photod-watch polls them meanwhile, or was started again and lists the whole root.
+  /// What they lack is not judged by that scan, to which a person's word for the folder may belong. A scan of their root
+  /// tells.
+  private func missed(by scan: Scan, below base: Int64, in batch: Batch) throws -> Missed {
+    var files: [(Int64, Place)] = []
+    for (assetID, place) in scan.missing.sorted(by: { $0.key < $1.key }) where tree.contains(place.directoryID) {
+      if tree.isInside(place.directoryID, base) {
+        files.append((assetID, place))
+      } else {
+        requireScan(of: tree.rootID(of: place.directoryID))
+      }
+    }
+    let unbound = tree.contains(base) ? tree.unbound(below: base) : []
+    let directories = unbound.filter { directory in
+      let path = tree.ancestors(of: directory)
+      return path.contains(where: scan.missingDirectories.contains) && !path.contains(where: scan.exempt.contains)
+    }
+    return Missed(
+      files: files, directories: try directories.map { ($0, try assetCountWithoutDrives(below: $0, in: batch)) })
   }
 
   /// Whether what a scan missed stays for now: nothing of it is removed before a second scan of the whole root misses the
@@ -215,9 +239,12 @@ extension Reconciler {
   }
 
   /// It is there after all, or was removed for another reason.
-  func forgetMissing(_ assetID: Int64) {
-    for root in scans.keys { scans[root]!.missing[assetID] = nil }
-    for index in endedScans.indices { endedScans[index].missing[assetID] = nil }
+  func forgetMissing(_ assetID: Int64) { updateUndecidedScans { $0.missing[assetID] = nil } }
+
+  /// Changes every scan that is under way, or has ended and waits for others.
+  func updateUndecidedScans(_ change: (inout Scan) -> Void) {
+    for root in Array(scans.keys) { change(&scans[root]!) }
+    for index in endedScans.indices { change(&endedScans[index]) }
   }
 
   /// A photo that an earlier scan missed is in its place again. If no scan of its whole root is under way, which would tell
