@@ -277,6 +277,62 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     let record = try fixture.apply(all: [started(1, request: 3)] + listing(1) + [ended(1, request: 3)])
     #expect(record.deletedAssets.count == 1)
   }
+
+  // MARK: Another folder in a root's place
+
+  /// What a bind mount of /p was mounted on.
+  private static let bare = directory(50, "/p", root: 1, inode: 4_711)
+  private static let scanOfBare = [started(1), bare] + listing(50) + [ended(1)]
+
+  /// /p/a.jpg, and the scan of the bare folder has ended while that of /q is under way.
+  private func unmounted() throws -> (ReconcilerFixture, a: FileStat) {
+    let fixture = try ReconcilerFixture()
+    let a = fixture.disk.write("/p/a.jpg")
+    try fixture.scan([("a.jpg", a)])
+    try fixture.addSecondRoot()
+    try fixture.restart()
+    fixture.disk.pass(3_600)
+    try fixture.apply(all: [started(2)] + Self.scanOfBare)
+    return (fixture, a)
+  }
+
+  private func expectOtherFolder(_ fixture: ReconcilerFixture, _ a: FileStat) throws {
+    #expect(try fixture.paths().count == 1)
+    guard case .offline(_, .otherFolder)? = fixture.reconciler.roots[number: 1]?.state else {
+      Issue.record("not offline")
+      return
+    }
+    fixture.disk.pass(3_600)
+    let back = try fixture.scan([("a.jpg", a)])
+    #expect(back.rootAvailability.map(\.isAvailable) == [true] && back.insertedAssets.isEmpty)
+  }
+
+  @Test func bareFolderIsInDoubtAlsoAfterARestart() throws {
+    let (fixture, a) = try unmounted()
+    try fixture.restart()
+    #expect(try fixture.apply(all: Self.scanOfBare).deletedAssets.isEmpty)
+    try expectOtherFolder(fixture, a)
+  }
+
+  @Test func secondScanOfABareFolderRemovesNothing() throws {
+    let (fixture, a) = try unmounted()
+    try fixture.apply(all: [started(1, request: 3)] + listing(50) + [ended(1, request: 3)])
+    #expect(try fixture.apply(ended(2)).deletedAssets.isEmpty)
+    try expectOtherFolder(fixture, a)
+  }
+
+  @Test func folderThatHasTheLibrarysPhotosIsTakenUp() throws {
+    let fixture = try ReconcilerFixture()
+    let (a, b) = (fixture.disk.write("/p/a.jpg"), fixture.disk.write("/p/b.jpg"))
+    try fixture.scan([("a.jpg", a), ("b.jpg", b)])
+    try fixture.restart()
+    fixture.disk.pass(3_600)
+    let record = try fixture.apply(
+      all: [started(1), Self.bare] + listing(50, [("a.jpg", a)]) + [ended(1)])
+    #expect(record.deletedAssets.count == 1)
+    #expect(try fixture.catalog.read { try $0.directories().map(\.inode) } == [4_711])
+    #expect(fixture.reconciler.roots.all.allSatisfy { $0.isAvailable })
+  }
 }
 
 extension Library {

@@ -108,8 +108,14 @@ extension Reconciler {
         try setOffline(rootID, .otherFileSystem, in: &batch)
         return
       }
+      // The scan tells whether that is the library's folder, or what a bind mount was mounted on. Until then the catalog
+      // keeps the identity of the former folder, so that another photod is in the same doubt.
       let isReplaced = row.volumeID == volumeID && !isSame && !isAdopted
-      if isReplaced, roots[rootID]?.replacedTop == nil { roots[rootID]?.replacedTop = row }
+      roots[rootID]?.newTop = isReplaced ? identity : nil
+      if isReplaced {
+        tree.bind(id, to: number)
+        return
+      }
       try setVolume(volumeID, identity, below: id, in: batch)
       row = tree.row(id)
       if row.inode != identity.inode || row.birthTime != identity.birthTime {
@@ -120,8 +126,6 @@ extension Reconciler {
         tree.update(row)
       }
       tree.bind(id, to: number)
-      // The scan tells whether that is the library's folder, or what a bind mount was mounted on.
-      if isReplaced { return }
     } else if let id = formerFolder(path, volumeID, identity) {
       try relocate(id, toTopOf: rootID, in: &batch)
       try setAvailable(folder: id, true, in: &batch)

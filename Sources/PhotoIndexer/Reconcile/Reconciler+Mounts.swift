@@ -144,15 +144,20 @@ extension Reconciler {
   /// Another folder stands in a root's place, of the same file system, and nothing of the library is in it: so looks what a
   /// bind mount was mounted on. It is taken for that, however few are missing, until a person says otherwise.
   func isEmptyReplacement(_ scan: Scan, missing: Int, in batch: inout Batch) throws -> Bool {
-    defer { roots[scan.rootID]?.replacedTop = nil }
-    guard let old = roots[scan.rootID]?.replacedTop, let top = tree.top(ofRoot: scan.rootID),
-      !confirmedRequests.contains(scan.request), missing > 0, missing == (try batch.writer.assetCount(below: top))
-    else { return false }
-    try batch.writer.updateDirectory(old)
-    tree.update(old)
-    tree.unbind(subtree: top)
-    try setOffline(scan.rootID, .otherFolder, in: &batch)
-    return true
+    guard let identity = roots[scan.rootID]?.newTop, let top = tree.top(ofRoot: scan.rootID) else { return false }
+    roots[scan.rootID]?.newTop = nil
+    if !confirmedRequests.contains(scan.request), missing > 0,
+      missing == (try batch.writer.assetCount(below: top))
+    {
+      tree.unbind(subtree: top)
+      try setOffline(scan.rootID, .otherFolder, in: &batch)
+      return true
+    }
+    var row = tree.row(top)
+    (row.inode, row.birthTime) = (identity.inode, identity.birthTime)
+    try batch.writer.updateDirectory(row)
+    tree.update(row)
+    return false
   }
 
   func isSameFileSystem(_ one: Int64, _ other: Int64) -> Bool {

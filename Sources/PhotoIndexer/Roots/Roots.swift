@@ -1,5 +1,6 @@
 import PhotoCatalog
 import PhotoModel
+import WatchRecords
 
 /// A root of the library: its state, and the work that it still needs.
 struct Root {
@@ -30,9 +31,9 @@ struct Root {
   var isBlind = false
   /// A person said that whatever is in the root's place belongs to the library. The next scan decides by that.
   var isAdopted = false
-  /// The row of its top before another folder of the same file system took its place. The scan decides whether that
-  /// folder belongs to the library.
-  var replacedTop: DirectoryRow?
+  /// The identity of another folder of the same file system that took the place of its top. The scan decides whether that
+  /// folder belongs to the library. Until then the catalog has the identity of the former one.
+  var newTop: FileIdentity?
 
   fileprivate init(id: Int64, state: State, number: UInt16? = nil) {
     (self.id, self.state, self.number) = (id, state, number)
@@ -164,13 +165,11 @@ struct Roots {
     return true
   }
 
-  /// Its number is forgotten, and so is all that was to be done about it, except how its top was: once the root is
-  /// configured again, a scan must still decide by that.
+  /// Its number is forgotten, and so is all that was to be done about it.
   mutating func setUnconfigured(_ id: Int64, at date: PhotoDate) {
     guard let root = self[id] else { return }
     let since = root.isAvailable ? date : root.unavailableSince
     self[id] = Root(id: id, state: .unconfigured(since: since, isEmpty: false))
-    self[id]?.replacedTop = root.replacedTop
   }
 
   /// The configuration has it again: photod-watch tells what is there.
