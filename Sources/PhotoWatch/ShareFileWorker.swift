@@ -47,8 +47,7 @@ package final class ShareFileWorker: WorkerDialogue {
   func start(executable: String) throws {
     try worker.start(
       Worker.Configuration(
-        name: "photod-watch", executable: executable, arguments: ["--files"], longestSilence: Self.longestSilence,
-        endPatience: .milliseconds(500)),
+        name: "photod-watch", executable: executable, arguments: ["--files"], longestSilence: Self.longestSilence),
       dialogue: self, logger: logger)
   }
 

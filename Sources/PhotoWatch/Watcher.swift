@@ -105,8 +105,7 @@ package final class Watcher: SingleLaneSource {
     try worker.start(
       Worker.Configuration(
         name: "photod-watch", executable: try configuration.executable ?? WatchExecutable.find(),
-        longestSilence: configuration.longestSilence,
-        endPatience: configuration.place == .share ? .milliseconds(500) : .seconds(2)),
+        longestSilence: configuration.longestSilence),
       dialogue: self, logger: logger)
   }
 

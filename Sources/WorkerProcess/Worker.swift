@@ -42,13 +42,14 @@ package final class Worker: Sendable {
     package var arguments: [String]
     /// A process that must send something, and sends nothing for this long, hangs.
     package var longestSilence: Duration
-    /// How long a process may take to end by itself. After it was killed, it may take the same time again.
+    /// How long a process may take to end by itself. After it was killed, it may take the same time again. Both together
+    /// must be shorter than a stop of photod may take, 1.8 s (`Daemon.stopTime`).
     package var endPatience: Duration
     package var maximumStuck: Int
 
     package init(
       name: String, executable: String, arguments: [String] = [], longestSilence: Duration,
-      endPatience: Duration = .seconds(2), maximumStuck: Int = 2
+      endPatience: Duration = .milliseconds(600), maximumStuck: Int = 2
     ) {
       self.name = name
       self.executable = executable

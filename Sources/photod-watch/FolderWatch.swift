@@ -96,6 +96,8 @@ final class FolderWatch {
 
   /// When `alive` was last sent.
   var aliveAt: Int64 = 0
+  /// When long work last looked for an order to end.
+  var endCheckedAt: Int64 = 0
   var output = Output()
   var orders = FrameAssembler()
 
@@ -123,9 +125,13 @@ final class FolderWatch {
       complain(error.message)
       status = error.status
     }
+    cleanUp()
+    return status
+  }
+
+  func cleanUp() {
     cookies?.remove()
     inotify.close()
-    return status
   }
 
   private func turn() {

@@ -158,6 +158,7 @@ extension FolderWatch {
   /// Watches a polled directory first, and has it listed second.
   /// - Returns: false if the kernel grants no watch.
   private func gainWatch(_ index: NodeIndex) -> Bool {
+    breathe()
     switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
     case .failure: doubt(index)
     case .success(let descriptor):

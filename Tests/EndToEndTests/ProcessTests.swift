@@ -27,6 +27,20 @@ import Testing
     }
   }
 
+  /// It waits for a disk, for example, and is killed.
+  @Test func terminationIsCleanIfPhotodWatchDoesNotEnd() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let watch = try fixture.watchProcessID()
+      Glibc.kill(watch, SIGSTOP)
+      fixture.kill(SIGTERM)
+      #expect(fixture.process?.terminationStatus == 0 && fixture.process?.terminationReason == .exit)
+      #expect(!isRunning(watch), "photod-watch outlived photod")
+    }
+  }
+
   @Test func secondInstanceSaysWhoHoldsTheLockAndExits75() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()

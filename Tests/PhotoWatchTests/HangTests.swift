@@ -11,7 +11,6 @@ import WatchRecords
   let disk: Disk
 
   private static let hasPython = access("/usr/bin/python3", X_OK) == 0
-  private static let hasCompiler = system("command -v cc >/dev/null") == 0
 
   init() throws { disk = try Disk() }
 
@@ -26,14 +25,6 @@ import WatchRecords
 
       """
     Disk.write(path, head + body + "\n")
-    chmod(path, 0o755)
-    return path
-  }
-
-  /// The real photod-watch, started by a shell that runs this setting first.
-  private func wrapper(_ setting: String) throws -> String {
-    let path = disk.outside + "/wrapped"
-    Disk.write(path, "#!/bin/sh\n\(setting)\nexec \(BuiltPrograms.path("photod-watch"))\n")
     chmod(path, 0o755)
     return path
   }
@@ -101,32 +92,18 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  /// On this disk, each look takes 20 ms, so a listing of 300 files takes six seconds.
-  @Test(.enabled(if: hasCompiler, "cc is not installed"))
-  func aProcessThatListsASlowDiskIsKept() async throws {
-    let source = disk.outside + "/slow.c"
-    Disk.write(
-      source,
-      """
-      #define _GNU_SOURCE
-      #include <dlfcn.h>
-      #include <string.h>
-      #include <sys/stat.h>
-      #include <unistd.h>
-      int statx(int directory, const char *name, int flags, unsigned mask, struct statx *result) {
-        int (*real)(int, const char *, int, unsigned, struct statx *) = dlsym(RTLD_NEXT, "statx");
-        if (strstr(name, ".jpg")) usleep(20000);
-        return real(directory, name, flags, mask, result);
-      }
-
-      """)
-    let library = disk.outside + "/slow.so"
-    try #require(system("cc -shared -fPIC -o \(library) \(source) -ldl") == 0)
-    for index in 0..<300 { disk.write("\(index).jpg") }
+  /// On these disks, the looks for a listing take six seconds or more.
+  @Test(
+    .enabled(if: Interposer.isPossible, "cc is not installed"),
+    arguments: [(300, 20, false), (20, 400, false), (12, 400, true)])
+  func aProcessThatListsASlowDiskIsKept(files: Int, milliseconds: Int, hidesTypes: Bool) async throws {
+    for index in 0..<files { disk.write("\(index).jpg") }
     let session = try await WatchSession(
       roots: [disk.root],
-      executable: try wrapper("export LD_PRELOAD=\(library) PHOTOD_WATCH_SILENCE=200"), waiting: false,
-      longestSilence: .seconds(4))
+      executable: try Interposer.wrapper(
+        disk, Interposer.slowLooks(milliseconds: milliseconds, hidesTypes: hidesTypes),
+        variables: "PHOTOD_WATCH_SILENCE=200"),
+      waiting: false, longestSilence: .seconds(4))
     let start = ContinuousClock.now
     var isScanned = false
     while !isScanned, session.deaths.isEmpty {
@@ -136,6 +113,28 @@ import WatchRecords
     #expect(ContinuousClock.now - start > .seconds(5), "the disk was slow")
     #expect(session.deaths.isEmpty)
     await session.watcher.stop()
+  }
+
+  /// Its listing would take twenty seconds.
+  @Test(.enabled(if: Interposer.isPossible, "cc is not installed"), arguments: [true, false])
+  func aProcessThatListsASlowDiskEndsAtOnce(bySignal: Bool) async throws {
+    let cookies = disk.outside + "/cookies"
+    Disk.makeDirectories(cookies)
+    for index in 0..<1000 { disk.write("\(index).jpg") }
+    let session = try await WatchSession(
+      roots: [disk.root],
+      executable: try Interposer.wrapper(
+        disk, Interposer.slowLooks(milliseconds: 20),
+        variables: "PHOTOD_WATCH_SILENCE=200 XDG_RUNTIME_DIR= TMPDIR=\(cookies)"), waiting: false)
+    try await session.take { if case .scanStarted = $0 { true } else { false } }
+    if bySignal {
+      kill(try #require(session.watcher.processID), SIGTERM)
+      #expect(try await deaths(session, 1)[0].contains("it exited with status 0"))
+      #expect(session.model.files.isEmpty, "the listing was not finished")
+    }
+    await session.watcher.stop()
+    // Only an empty directory can be removed. A process that is killed leaves its directory for sync cookies in it.
+    #expect(rmdir(cookies) == 0)
   }
 
   /// If photod does not read, the records that it misses are no silence.

@@ -48,7 +48,7 @@ extension FolderWatch {
     }
     listing.files.reserveCapacity(names.count)
     for (position, name) in names.enumerated() {
-      if position % 16 == 15 { breathe() }
+      breathe()
       if position % 512 == 511 { _ = inotify.read(into: &backlog) }
       switch FileLook.at(descriptor, name) {
       case .success(let look):
@@ -111,6 +111,7 @@ extension FolderWatch {
     guard !name.isEmpty else { return }
     var type = type
     if type == Int32(DT_UNKNOWN) {
+      breathe()
       switch FileLook.at(descriptor, Array(name)) {
       case .success(let look): type = look.isDirectory ? Int32(DT_DIR) : look.isRegularFile ? Int32(DT_REG) : type
       case .failure(let error): if !saysAbsent(error.number) { listing.failure = (Array(name), error.number) }

@@ -119,7 +119,6 @@ extension FolderWatch {
   func flushLooks() {
     guard !looks.isEmpty else { return }
     for entry in looks.takeAll() {
-      breathe()
       currentStamp = entry.stamp
       sayTruth(of: entry.place, onlyCreated: entry.onlyCreated, isDeleted: entry.isDeleted, entry.event)
     }
@@ -129,6 +128,7 @@ extension FolderWatch {
   /// The file at this name now, for records that need it. nil if its directory could not be verified. The directory is
   /// in doubt in that case.
   func look(_ place: FilePlace) -> Result<FileLook, SystemError>? {
+    breathe()
     switch directories.descriptor(of: place.directory.index, in: tree, rootPath: rootPath) {
     case .success(let descriptor): return FileLook.at(descriptor, place.name)
     case .failure:

@@ -12,6 +12,8 @@ extension FolderWatch {
   static let shortestSilence: Int64 = 1_000_000_000
   /// If no check comes for this long, photod-watch wakes only to send `alive`.
   static let longestSilence: Int64 = 15_000_000_000
+  /// How often long work looks for an order to end. photod waits only 0.6 s for the end (`Worker.Configuration`).
+  static let endCheckInterval: Int64 = 100_000_000
 
   /// From PHOTOD_WATCH_SILENCE in the environment, in milliseconds. Tests set it in order to wait less.
   private static func silenceForTests() -> Int64? {
@@ -26,10 +28,18 @@ extension FolderWatch {
     say(.alive)
   }
 
-  /// Called between the steps of long work, since a turn may last minutes on a slow disk. It costs one reading of the
-  /// clock.
+  /// Called before each step that may wait for a disk, since a turn may last minutes on a slow one. It costs one reading
+  /// of the clock. It does not return if photod-watch is to end.
   func breathe() {
-    guard watchshim_now() - aliveAt >= Self.usualSilence else { return }
+    let now = watchshim_now()
+    if now - endCheckedAt >= Self.endCheckInterval {
+      endCheckedAt = now
+      if isToEnd {
+        cleanUp()
+        exit(0)
+      }
+    }
+    guard now - aliveAt >= Self.usualSilence else { return }
     sayAlive(ifSilentFor: 0)
     output.cutIfDue(quiet: true)
     do throws(SystemError) {
@@ -37,5 +47,12 @@ extension FolderWatch {
     } catch {
       // The write at the end of the turn fails with the same error and handles it.
     }
+  }
+
+  /// Whether photod has closed its end, or a signal has come.
+  private var isToEnd: Bool {
+    // poll(2) reports a closed end unasked.
+    var waited = [pollfd(fd: socket, events: 0, revents: 0)]
+    return watchshim_poll(&waited, 1, 0) > 0 || watchshim_termination_noted() != 0
   }
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PhotoTestSupport
+import TestTools
+
+/// A photod-watch in which functions of the C library are replaced by those of a test.
+enum Interposer {
+  static let isPossible = system("command -v cc >/dev/null") == 0
+
+  /// - Parameters:
+  ///   - source: the functions, in C.
+  ///   - variables: further variables of its environment, as for env(1).
+  /// - Returns: a program that becomes this photod-watch.
+  static func wrapper(_ disk: Disk, _ source: String, variables: String = "") throws -> String {
+    let (file, library) = (disk.outside + "/interposed.c", disk.outside + "/interposed.so")
+    Disk.write(file, source)
+    try require(system("cc -shared -fPIC -o \(library) \(file) -ldl") == 0, "the functions can't be compiled")
+    return Namespace.script(disk, "env LD_PRELOAD=\(library) \(variables) \(BuiltPrograms.path("photod-watch"))")
+  }
+
+  /// Each look at a photo takes this time.
+  /// - Parameter hidesTypes: whether listings hide which names are files.
+  static func slowLooks(milliseconds: Int, hidesTypes: Bool = false) -> String {
+    """
+    #define _GNU_SOURCE
+    #include <dirent.h>
+    #include <dlfcn.h>
+    #include <string.h>
+    #include <sys/stat.h>
+    #include <unistd.h>
+    int statx(int directory, const char *name, int flags, unsigned mask, struct statx *result) {
+      int (*real)(int, const char *, int, unsigned, struct statx *) = dlsym(RTLD_NEXT, "statx");
+      if (strstr(name, ".jpg")) usleep(\(milliseconds) * 1000);
+      return real(directory, name, flags, mask, result);
+    }
+    ssize_t getdents64(int directory, void *entries, size_t size) {
+      ssize_t (*real)(int, void *, size_t) = dlsym(RTLD_NEXT, "getdents64");
+      ssize_t count = real(directory, entries, size);
+      for (ssize_t start = 0; \(hidesTypes ? 1 : 0) && start < count;) {
+        struct dirent64 *entry = (void *)((char *)entries + start);
+        entry->d_type = DT_UNKNOWN;
+        start += entry->d_reclen;
+      }
+      return count;
+    }
+
+    """
+  }
+}
