@@ -231,6 +231,28 @@ import WatchRecords
     #expect(session.model.files.count == 2)
     await session.watcher.stop()
   }
+
+  /// Its names can be listed, but not looked at. A program that works in a folder below it can still change that folder.
+  @Test(
+    .enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"),
+    arguments: [[], ["a/b.jpg"], ["a/c/b.jpg"], ["a/b.jpg", "d.jpg"]])
+  func changesBelowARootThatWasForbiddenAreFoundOnceItIsNot(files: [String]) async throws {
+    for file in files { disk.write(file) }
+    system("chown -R 12345:12345 '\(disk.root)'")
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try Namespace.wrapper(disk, .watches, 1000))
+    chmod(disk.root, 0o444)
+    try await session.sync()
+    let top = try #require(session.model.number(ofPath: Array(disk.root.utf8)))
+    #expect(session.records.contains(.unreadable(directory: top, name: [], errorNumber: EACCES)))
+    disk.write("a/new.jpg")
+    disk.write("a/c/new.jpg")
+    try await session.sync()
+    chmod(disk.root, 0o755)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
 }
 
 extension Disk {

@@ -133,6 +133,34 @@ struct LimitTests {
     await session.watcher.stop()
   }
 
+  /// Only the watch of the directory itself reports its permissions. Of 8 watches, 4 are for directories.
+  @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+  func aWatchedDirectoryInAPolledOneIsReadOnceItBecomesReadable() async throws {
+    for name in ["d0", "d1", "p/d2/e"] { disk.write("\(name)/a.jpg") }
+    Disk.age(disk.path("p"), seconds: 10_000)
+    Disk.age(disk.path("d1"), seconds: 5_000)
+    system("chown -R 12345:12345 '\(disk.path("p/d2"))'")
+    let session = try await session(watches: 8)
+    try await session.waitForWatches(disk.root, ["d0", "p/d2", "p/d2/e"])
+    try await session.sync()
+    func refusals() -> Int {
+      session.records.count { if case .unreadable(_, _, EACCES) = $0 { true } else { false } }
+    }
+    #expect(refusals() == 0)
+    chmod(disk.path("p/d2"), 0)
+    try await session.sync()
+    #expect(refusals() == 1)
+    let request = session.watcher.rescan(root: 1, directory: nil)
+    try await session.take { $0 == .scanEnded(root: 1, request: request, complete: true) }
+    disk.write("p/d2/b.jpg")
+    disk.write("p/d2/e/b.jpg")
+    try await session.sync()
+    chmod(disk.path("p/d2"), 0o755)
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
   // MARK: The directories that have watches
 
   @Test func theDirectoriesThatChangedLastHaveTheWatches() async throws {

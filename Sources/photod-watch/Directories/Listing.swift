@@ -54,11 +54,12 @@ extension FolderWatch {
       case .success(let look):
         if look.isRegularFile { listing.files.append((name, look.stat)) }
       case .failure(let error):
-        if !saysAbsent(error.number) {
-          // The permission to look at a file is its directory's, so the directory is what cannot be read.
-          listing.failure = (error.number == EACCES ? [] : name, error.number)
-        }
+        if !saysAbsent(error.number) { listing.failure = Self.failure(name, error) }
       }
+    }
+    // The names in a directory can be listed without the permission to look at them. A file shows that, or else ".".
+    if names.isEmpty, !listing.hasMarker, listing.failure == nil, let error = OpenDirectories.refusal(descriptor) {
+      listing.failure = ([], error.number)
     }
     // New photos get their ids in this order. It decides if nothing else distinguishes two photos. The catalog has its
     // rows in this order, too. So a first scan appends to full pages, and splits none.
@@ -68,6 +69,11 @@ extension FolderWatch {
     guard watch >= 0, request.postponements < 20 else { return listing }
     _ = inotify.read(into: &backlog)
     return backlog.hasRename(in: watch) || held.hasDeparture(from: tree.reference(index)) ? nil : listing
+  }
+
+  /// The permission to look at a file is its directory's. Without it, the directory is what cannot be read.
+  private static func failure(_ name: [UInt8], _ error: SystemError) -> (name: [UInt8], errorNumber: Int32) {
+    (error.number == EACCES ? [] : name, error.number)
   }
 
   private func readEntries(
@@ -114,7 +120,7 @@ extension FolderWatch {
       breathe()
       switch FileLook.at(descriptor, Array(name)) {
       case .success(let look): type = look.isDirectory ? Int32(DT_DIR) : look.isRegularFile ? Int32(DT_REG) : type
-      case .failure(let error): if !saysAbsent(error.number) { listing.failure = (Array(name), error.number) }
+      case .failure(let error): if !saysAbsent(error.number) { listing.failure = Self.failure(Array(name), error) }
       }
     }
     if type == Int32(DT_DIR) {
@@ -209,7 +215,7 @@ extension FolderWatch {
       }
     }
     // The names can be listed, but not looked at. This is reported once, and not for each name.
-    var isForbidden = listing.failure?.errorNumber == EACCES && listing.failure?.name.isEmpty == true
+    let isForbidden = listing.failure?.errorNumber == EACCES && listing.failure?.name.isEmpty == true
     let readyCount = walk.readyCount
     defer { walk.reverse(after: readyCount) }
     for directory in listing.directories {
@@ -228,13 +234,7 @@ extension FolderWatch {
           recursive: request.isRecursive, belated: isBelated)
       case .failure(let error):
         if saysAbsent(error.number) || isForbidden { continue }
-        if error.number == EACCES, OpenDirectories.refusal(descriptor) != nil {
-          isForbidden = true
-          tree[index].flags.insert(.incomplete)
-          say(.unreadable(directory: number, name: [], errorNumber: error.number))
-        } else {
-          cannotEnter(index, directory.name, error, recursive: request.isRecursive, belated: isBelated)
-        }
+        cannotEnter(index, directory.name, error, recursive: request.isRecursive, belated: isBelated)
       }
     }
   }

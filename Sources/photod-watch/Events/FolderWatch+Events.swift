@@ -58,6 +58,9 @@ extension FolderWatch {
       doubt(tree[index].parent)
     } else if event.has(IN_IGNORED) {
       markDead(index, evidence: .event)
+    } else if event.has(IN_ATTRIB), tree[tree[index].parent].watch < 0 {
+      // Its parent is polled, so no event about its name reports this, too.
+      noteAttributes(of: index, in: tree[index].parent)
     }
   }
 
@@ -108,13 +111,16 @@ extension FolderWatch {
     }
   }
 
-  /// The same for the top of a root. If it can no longer be opened, a check takes the root offline.
+  /// The same for the top of a root. If it can no longer be opened, a check takes the root offline. If it can be opened,
+  /// its listing reports a withdrawn permission.
   private func noteAttributes(ofTop index: NodeIndex) {
     switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
     case .failure: mustCheck = true
     case .success(let descriptor):
       defer { close(descriptor) }
-      if tree[index].flags.contains(.incomplete) || OpenDirectories.refusal(descriptor) != nil { doubt(index) }
+      if tree[index].flags.contains(.incomplete) || OpenDirectories.refusal(descriptor) != nil {
+        requestListing(index, evidence: .scan, recursive: true, belated: true)
+      }
     }
   }
 
