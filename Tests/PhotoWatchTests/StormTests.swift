@@ -86,6 +86,31 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// Two names alternate, because the kernel merges equal events. photod-watch checks its own backlog
+  /// (PHOTOD_WATCH_CHECKS).
+  @Test func aFloodOfEventsDoesNotFillTheBacklogWithHandledOnes() async throws {
+    let disk = try Disk()
+    for thread in 0..<2 { for name in ["a", "b"] { disk.write("\(thread)/\(name).jpg") } }
+    let session = try await WatchSession(roots: [disk.root])
+    await withTaskGroup(of: Void.self) { group in
+      for thread in 0..<2 {
+        let names = ["a", "b"].map { disk.path("\(thread)/\($0).jpg") }
+        group.addTask {
+          await withCheckedContinuation { continuation in
+            Disk.onThread {
+              for round in 0..<600_000 { utimensat(AT_FDCWD, names[round % 2], nil, 0) }
+              continuation.resume()
+            }
+          }
+        }
+      }
+    }
+    try await session.sync()
+    #expect(session.deaths.isEmpty, "\(session.deaths)")
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
   @Test(arguments: 1...seeds) func afterAKillTheModelEqualsTheDisk(seed: UInt64) async throws {
     let disk = try Disk()
     let storm = Storm(root: disk.root, outside: disk.outside)

@@ -31,19 +31,23 @@ struct WatchEvent {
 struct EventBacklog {
   /// At this size reading stops, so the kernel's queue overflows. After that, everything is scanned again.
   static let maximumEvents = 1 << 19
+  /// Fewer handled events than these are kept until the backlog is empty, because their removal moves the others.
+  private static let mostHandled = 1 << 16
 
   private struct Entry {
     var watch: Int32
     var mask: UInt32
     var moveCookie: UInt32
-    var nameOffset: Int
-    var nameLength: Int
+    var nameLength: UInt16
     var time: Int64
   }
 
   private var entries: [Entry] = []
+  /// The names of the entries, one after another.
   private var names: [UInt8] = []
+  /// How many entries, and how many bytes of names, belong to handled events.
   private var head = 0
+  private var nameHead = 0
   /// The number of unhandled events that report a rename out of a directory or into it, by watch.
   private var renames: [Int32: Int] = [:]
 
@@ -66,23 +70,37 @@ struct EventBacklog {
     entries.append(
       Entry(
         watch: event.pointee.wd, mask: event.pointee.mask, moveCookie: event.pointee.cookie,
-        nameOffset: names.count - length, nameLength: length, time: time))
+        nameLength: UInt16(length), time: time))
   }
 
   mutating func next() -> WatchEvent? {
     guard head < entries.count else { return nil }
     let entry = entries[head]
+    let name = Array(names[nameHead..<nameHead + Int(entry.nameLength)])
     head += 1
+    nameHead += name.count
+    if head >= Self.mostHandled, head > entries.count / 2 { removeHandled() }
     if entry.mask & UInt32(IN_MOVED_FROM | IN_MOVED_TO) != 0, let count = renames[entry.watch] {
       renames[entry.watch] = count == 1 ? nil : count - 1
     }
     return WatchEvent(
-      watch: entry.watch, mask: entry.mask, moveCookie: entry.moveCookie,
-      name: Array(names[entry.nameOffset..<entry.nameOffset + entry.nameLength]), time: entry.time)
+      watch: entry.watch, mask: entry.mask, moveCookie: entry.moveCookie, name: name, time: entry.time)
+  }
+
+  /// In a lasting flood, the backlog is never empty. At most as many events move as are removed.
+  private mutating func removeHandled() {
+    entries.removeFirst(head)
+    names.removeFirst(nameHead)
+    (head, nameHead) = (0, 0)
+  }
+
+  /// Handled events must not pile up in a backlog that is never empty.
+  func checkInvariants() {
+    precondition(head < Self.mostHandled || head <= entries.count / 2, "handled events are kept")
   }
 
   private mutating func removeAll() {
-    head = 0
+    (head, nameHead) = (0, 0)
     entries.removeAll(keepingCapacity: entries.capacity <= 65536)
     names.removeAll(keepingCapacity: names.capacity <= 1 << 20)
   }

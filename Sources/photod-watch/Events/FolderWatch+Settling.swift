@@ -46,6 +46,7 @@ extension FolderWatch {
 
   private func checkInvariants() {
     tree.checkInvariants()
+    backlog.checkInvariants()
     for (watch, index) in byWatch { precondition(tree[index].watch == watch, "a watch of another directory") }
     for index in missing.keys {
       precondition(tree[index].flags.contains([.alive, .missing]), "missing, but not marked")
