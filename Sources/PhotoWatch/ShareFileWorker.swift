@@ -56,6 +56,9 @@ package final class ShareFileWorker: WorkerDialogue {
 
   func endSoon() { if !worker.endSoon() { finish() } }
 
+  /// Whether `stop()` would return at once.
+  var isOver: Bool { worker.isOver }
+
   func stop() async { await worker.stop() }
 
   /// Makes a call, and waits for at most `patience`.

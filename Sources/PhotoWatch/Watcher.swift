@@ -171,6 +171,9 @@ package final class Watcher: SingleLaneSource {
   /// Ends it without waiting. Syncs that it has not answered are answered.
   func endSoon() { if !worker.endSoon() { finish() } }
 
+  /// Whether `stop()` would return at once.
+  var isOver: Bool { worker.isOver }
+
   package func stop() async {
     await worker.stop()
     channel.finish()

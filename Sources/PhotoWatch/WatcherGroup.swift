@@ -14,6 +14,9 @@ package final class WatcherGroup: WatchSource {
     let path: [UInt8]
     let watcher: Watcher
     let files: ShareFileWorker
+
+    /// Whether both of its processes have ended.
+    var isOver: Bool { watcher.isOver && files.isOver }
   }
 
   private struct State {
@@ -21,7 +24,8 @@ package final class WatcherGroup: WatchSource {
     var shares: [UInt16: Share] = [:]
     var roots: [WatchRoot] = []
     var ignoredPatterns: [[UInt8]]
-    /// Shares whose roots were removed, while their processes end.
+    /// Shares whose roots were removed. Each is dropped at the first change of the roots after its processes have ended,
+    /// which closes its descriptors.
     var ending: [Share] = []
     var lastLane = 0
     var isStarted = false
@@ -84,6 +88,7 @@ package final class WatcherGroup: WatchSource {
     let mounts = mountTable()
     state.withLock { state in
       guard !state.isStopped else { return }
+      state.ending.removeAll(where: \.isOver)
       let (before, after) = (Set(state.roots.map(\.number)), Set(roots.map(\.number)))
       for (number, share) in state.shares where !after.contains(number) {
         state.shares[number] = nil

@@ -66,6 +66,8 @@ package final class Worker: Sendable {
     var hasEnded = false
     var processID: pid_t?
     var stopWaiters: [CheckedContinuation<Void, Never>] = []
+
+    var isOver: Bool { !isStarted || hasEnded }
   }
 
   let state = Mutex(State())
@@ -107,12 +109,15 @@ package final class Worker: Sendable {
     return isRunning
   }
 
+  /// Whether `stop()` would return at once: the thread has ended, or was never started.
+  package var isOver: Bool { state.withLock { $0.isOver } }
+
   /// Returns when the process has ended or was abandoned.
   package func stop() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in
         state.isStopping = true
-        guard state.isStarted, !state.hasEnded else { return true }
+        if state.isOver { return true }
         state.stopWaiters.append(continuation)
         return false
       }

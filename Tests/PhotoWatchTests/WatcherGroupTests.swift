@@ -108,6 +108,26 @@ import WatchRecords
     }
   }
 
+  @Test(.timeLimit(.minutes(10))) func aShareThatIsRemovedIsReleasedWhenItsProcessesHaveEnded() async throws {
+    disk.write("local/a.jpg")
+    disk.write("share/b.jpg")
+    try await withGroup { group, _ in
+      weak var released: ShareFileWorker?
+      do {
+        guard case .share(let files) = group.access(to: Array(disk.path("share/b.jpg").utf8)) else {
+          Issue.record("the roots are not told apart")
+          return
+        }
+        released = files
+      }
+      // Its descriptors are closed with it.
+      try await eventually("it is released at a later change of the roots") {
+        group.setRoots([WatchRoot(number: 1, path: Array(disk.path("local").utf8))])
+        return released == nil
+      }
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func filesOfAShareAreReadByItsOwnProcess() async throws {
     disk.write("local/a.jpg")
     disk.write("share/b.jpg")
