@@ -63,6 +63,35 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// It tries again at every check.
+  @Test(.enabled(if: Interposer.isPossible, "cc is not installed"))
+  func aDirectoryForSyncCookiesThatCanNotBeOpenedIsRemoved() async throws {
+    let cookies = disk.outside + "/cookies"
+    Disk.makeDirectories(cookies)
+    let source = """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <errno.h>
+      #include <string.h>
+      static int replaced(const char *function, const char *path, int flags, int mode) {
+        int (*real)(const char *, int, int) = dlsym(RTLD_NEXT, function);
+        if (!strstr(path, "/cookies/")) return real(path, flags, mode);
+        errno = EMFILE;
+        return -1;
+      }
+      int open(const char *path, int flags, int mode) { return replaced("open", path, flags, mode); }
+      int open64(const char *path, int flags, int mode) { return replaced("open64", path, flags, mode); }
+
+      """
+    disk.write("a.jpg")
+    let session = try await WatchSession(
+      roots: [disk.root],
+      executable: try Interposer.wrapper(disk, source, variables: "XDG_RUNTIME_DIR= TMPDIR=\(cookies)"))
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+    #expect(rmdir(cookies) == 0, "it is empty")
+  }
+
   @Test func itIsStartedAgainWhenItDies() async throws {
     disk.write("a.jpg")
     let session = try await WatchSession(roots: [disk.root])

@@ -38,7 +38,9 @@ struct CookieDirectory {
     path = template.dropLast().map { UInt8(bitPattern: $0) }
     descriptor = withCName(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard descriptor >= 0 else {
-      throw StartError(message: "the directory for sync cookies can't be opened: \(describe(errno))")
+      let errorNumber = errno
+      _ = withCName(path) { rmdir($0) }
+      throw StartError(message: "the directory for sync cookies can't be opened: \(describe(errorNumber))")
     }
     switch inotify.watch(descriptor, mask: UInt32(IN_CREATE | IN_ONLYDIR)) {
     case .success(let given): watch = given
