@@ -59,6 +59,37 @@ extension LiveService {
       }
     }
 
+    /// A message of one byte takes some twenty bytes as a frame, and is counted as nothing.
+    @Test func onlyAFewOfTheMessagesSentAheadAreFrames() async throws {
+      try await Fixture.with { fixture in
+        let hostile = try RawClient(path: fixture.path)
+        try await hostile.send(#"{"method":"org.example.test.Wait","more":true}"#)
+        await fixture.interface.log.wait(for: "waiting")
+        try await hostile.send([UInt8](repeating: 0, count: 50_000))
+        while fixture.service.load.activeCallCount < 17 { await Task.yield() }
+        // After this round trip, the thread of the network has done with what it had read.
+        let good = try await fixture.connect()
+        _ = try await good.call("org.example.test.Echo", Echo(text: "here"), returning: Echo.self)
+        #expect(fixture.service.load.activeCallCount <= 17 + 1)
+        #expect(fixture.service.memory.total <= 128 << 10)
+        hostile.close()
+        await fixture.log.wait(for: "closed")
+        await good.close()
+      }
+    }
+
+    /// What is held back is given to the service later, although its sender has shut down its side.
+    @Test func allMessagesSentAheadAreAnswered() async throws {
+      try await Fixture.with { fixture in
+        let client = try RawClient(path: fixture.path)
+        let calls = (0..<500).map { #"{"method":"org.example.test.Echo","parameters":{"text":"\#($0)"}}"# }
+        try await client.send(calls.joined(separator: "\0"))
+        client.halfClose()
+        for number in 0..<500 { #expect(try await client.receive() == #"{"parameters":{"text":"\#(number)"}}"#) }
+        #expect(try await client.receive() == nil)
+      }
+    }
+
     @Test func messagesThatWereAnsweredAreNotHeld() async throws {
       try await Fixture.with { fixture in
         let client = try await fixture.connect()

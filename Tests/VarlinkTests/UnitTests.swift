@@ -101,6 +101,33 @@ struct MessageFramerTests {
     }
   }
 
+  /// A connection may hold some messages, and the start of another one. Only their own bytes are counted.
+  @Test(arguments: [0, 1, 100, 9_000, 60_000])
+  func whatIsKeptHoldsLittleMoreThanItsOwnBytes(length: Int) {
+    var framer = MessageFramer(maximumMessageBytes: 1 << 20)
+    let kept = ByteBuffer(repeating: 1, count: length)
+    var chunk = ByteBuffer(repeating: 2, count: 70_000)
+    for _ in 0..<3 {
+      chunk.writeInteger(UInt8(0))
+      chunk.writeImmutableBuffer(kept)
+    }
+    func expectLittle(_ buffer: ByteBuffer) {
+      #expect(buffer == kept)
+      #expect(buffer.storageCapacity <= 2 * length + 16, "\(length)")
+    }
+    framer.push(chunk)
+    #expect(framer.next() == .message(ByteBuffer(repeating: 2, count: 70_000)))
+    for _ in 0..<2 {
+      guard case .message(let message)? = framer.next() else {
+        Issue.record("no message")
+        return
+      }
+      expectLittle(message)
+    }
+    #expect(framer.next() == nil && framer.pendingByteCount == length)
+    #expect(framer.pending.storageCapacity <= 2 * length + 16, "\(length)")
+  }
+
   @Test func anEndlessMessageIsGivenUp() {
     for chunk in [1, 7, 64, 1000] {
       let found = frames([UInt8](repeating: 1, count: 1000), chunk: chunk, maximum: 10)

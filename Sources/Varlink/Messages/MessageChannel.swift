@@ -9,9 +9,9 @@ import Synchronization
 
 /// Who gets the messages of a channel. Called on its event loop; must not block.
 protocol MessageSink: AnyObject, Sendable {
-  /// Returns false to have the socket left alone until `resumeReading()`.
+  /// Returns false to get no further frame until `resumeReading()`. Meanwhile the socket is not read.
   func receive(_ frame: MessageFramer.Frame) -> Bool
-  /// Nothing more will come: the peer shut down its sending side, or the channel is closed.
+  /// Nothing more will come: the peer shut down its sending side, or the channel is closed, and all frames were given.
   func inputEnded()
 }
 
@@ -46,6 +46,10 @@ final class MessageChannel: Sendable {
   /// Bytes that may wait for a reader before senders are suspended: memory a connection is this and one message.
   static let writeBufferBytes = 1 << 20
 
+  /// The largest receive buffer. A connection keeps it while it is open, and a service has 2,048 connections.
+  private static let serviceReceiveBytes = 16 << 10
+  private static let clientReceiveBytes = 256 << 10
+
   /// Must be called on the channel's event loop, before it is active.
   ///
   /// - Parameter share: of a service's memory; nil for a client.
@@ -61,8 +65,9 @@ final class MessageChannel: Sendable {
     try options?.setOption(.allowRemoteHalfClosure, value: true)
     try options?.setOption(
       .writeBufferWaterMark, value: .init(low: Self.writeBufferBytes / 4, high: Self.writeBufferBytes))
+    let receiveBytes = share == nil ? Self.clientReceiveBytes : Self.serviceReceiveBytes
     try options?.setOption(
-      .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: 256 << 10))
+      .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: receiveBytes))
     channel.closeFuture.whenComplete { [closing] _ in closing.complete(.success(())) }
   }
 
@@ -158,8 +163,10 @@ private final class MessageHandler: ChannelDuplexHandler {
   private let traffic: MessageChannel.Traffic
   private let share: MessageShare?
   private var context: ChannelHandlerContext?
-  /// The sink has enough.
+  /// The sink has enough. What was read and not given to it stays in the framer, as bytes that are counted. Frames would
+  /// take much more memory than their bytes: a client can send a frame with each byte.
   private var isPaused = false
+  private var hasInputEnded = false
   /// A read was asked for while paused; it is made up for on resuming.
   private var heldBackRead = false
   /// Senders to be resumed when the channel is writable again.
@@ -219,7 +226,8 @@ private final class MessageHandler: ChannelDuplexHandler {
 
   func resumeReading() {
     isPaused = false
-    guard heldBackRead, let context else { return }
+    giveFrames()
+    guard !isPaused, heldBackRead, let context else { return }
     heldBackRead = false
     context.read()
   }
@@ -238,14 +246,33 @@ private final class MessageHandler: ChannelDuplexHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let bytes = unwrapInboundIn(data)
     traffic.received.add(bytes.readableBytes, ordering: .relaxed)
-    var byteCount = -framer.pendingByteCount
+    let before = framer.pendingByteCount
     framer.push(bytes)
+    share?.addCalls(framer.pendingByteCount - before)
+    giveFrames()
+  }
+
+  /// Gives frames to the sink until it has enough.
+  private func giveFrames() {
+    var byteCount = -framer.pendingByteCount
     defer { share?.addCalls(byteCount + framer.pendingByteCount) }
-    while let frame = framer.next() {
+    while !isPaused {
+      guard let frame = framer.next() else {
+        if hasInputEnded { sink.inputEnded() }
+        return
+      }
       byteCount += frame.byteCount
-      if !sink.receive(frame) { isPaused = true }
-      if frame == .hopeless { return context.close(promise: nil) }
+      isPaused = !sink.receive(frame)
+      if frame == .hopeless {
+        context?.close(promise: nil)
+        return
+      }
     }
+  }
+
+  private func endInput() {
+    hasInputEnded = true
+    giveFrames()
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -254,12 +281,12 @@ private final class MessageHandler: ChannelDuplexHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .inputClosed? = event as? ChannelEvent { sink.inputEnded() }
+    if case .inputClosed? = event as? ChannelEvent { endInput() }
     context.fireUserInboundEventTriggered(event)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    sink.inputEnded()
+    endInput()
     endWaiting(.failure(CancellationError()))
     if let share { share.memory.close(share.connection) }
     context.fireChannelInactive()

@@ -12,6 +12,9 @@ import NIOCore
 ///
 /// A message that is longer than allowed is not kept: its bytes are thrown away up to its NUL and `.tooLarge` stands
 /// in its place, so that its sender can be told. A sender who goes on for four times the limit gets no such courtesy.
+///
+/// Nothing that is kept refers to more memory than its own bytes need. Otherwise a message of one byte could hold the
+/// buffer of hundreds of kilobytes in which it came, and ``MessageMemory`` would count one byte.
 struct MessageFramer {
   enum Frame: Equatable {
     /// Without its NUL. May be empty.
@@ -22,13 +25,13 @@ struct MessageFramer {
   }
 
   let maximumMessageBytes: Int
-  private static let largeMessageBytes = 64 << 10
-
   /// Bytes that came and were not handed out, of which the first `scanned` hold no NUL.
-  private var pending = ByteBuffer()
+  private(set) var pending = ByteBuffer()
   private var scanned = 0
   /// How much of a message that is too large was thrown away so far; nil while there is none.
   private var discarded: Int?
+  /// `.hopeless` was handed out. Nothing follows it.
+  private var hasGivenUp = false
 
   /// Bytes of a message that is not whole yet.
   var pendingByteCount: Int { pending.readableBytes }
@@ -37,21 +40,21 @@ struct MessageFramer {
     self.maximumMessageBytes = maximumMessageBytes
   }
 
-  /// Adds what was read. Memory: what is pending, at most the maximum and one chunk.
+  /// Adds a copy of what was read. If all frames were taken before, what is pending is at most the maximum and one chunk.
+  ///
+  /// The channel reads into the same buffer again if nothing refers to it. Otherwise it would keep several buffers for
+  /// as long as the connection is open.
   mutating func push(_ chunk: ByteBuffer) {
-    if pending.readableBytes == 0 {
-      pending = chunk
-      scanned = 0
-    } else {
-      pending.discardReadBytes()
-      pending.writeImmutableBuffer(chunk)
-    }
+    guard !hasGivenUp else { return }
+    pending.discardReadBytes()
+    pending.writeImmutableBuffer(chunk)
   }
 
   /// The next frame; nil when more bytes are needed.
   ///
   /// - Complexity: each byte is looked at once.
   mutating func next() -> Frame? {
+    guard !hasGivenUp else { return nil }
     let unscanned = scanned
     let end = pending.withUnsafeReadableBytes { bytes -> Int? in
       guard unscanned < bytes.count, let base = bytes.baseAddress,
@@ -64,21 +67,22 @@ struct MessageFramer {
       count += end ?? pending.readableBytes
       pending.moveReaderIndex(forwardBy: end.map { $0 + 1 } ?? pending.readableBytes)
       discarded = end == nil ? count : nil
-      if count > 4 * maximumMessageBytes { return .hopeless }
+      if count > 4 * maximumMessageBytes {
+        (hasGivenUp, pending) = (true, ByteBuffer())
+        return .hopeless
+      }
       return end == nil ? nil : .tooLarge
     }
     if let end {
+      defer { freeReadBytes() }
       guard end <= maximumMessageBytes, let message = pending.readSlice(length: end) else {
         pending.moveReaderIndex(forwardBy: end + 1)
         return .tooLarge
       }
       pending.moveReaderIndex(forwardBy: 1)
-      // The message is a part of the same memory: what is kept here would keep all of it.
-      if pending.readableBytes == 0 {
-        pending = ByteBuffer()
-      } else if end > Self.largeMessageBytes {
-        pending = ByteBuffer(bytes: pending.readableBytesView)
-      }
+      if 2 * end < pending.storageCapacity { return .message(ByteBuffer(bytes: message.readableBytesView)) }
+      // The message takes over the memory, of which it is the most.
+      pending = ByteBuffer(bytes: pending.readableBytesView)
       return .message(message)
     }
     if pending.readableBytes > maximumMessageBytes {
@@ -88,5 +92,11 @@ struct MessageFramer {
     }
     scanned = pending.readableBytes
     return nil
+  }
+
+  /// Frees the memory of bytes that were handed out, once it is a third of all. So this copies at most two bytes for each that is
+  /// handed out.
+  private mutating func freeReadBytes() {
+    if pending.readerIndex * 2 >= pending.readableBytes { pending = ByteBuffer(bytes: pending.readableBytesView) }
   }
 }

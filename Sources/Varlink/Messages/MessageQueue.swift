@@ -3,8 +3,8 @@ import Synchronization
 
 /// The messages of one connection that nobody has taken yet: filled on the event loop, emptied by one task.
 ///
-/// Bounded: once it holds `maximumCount` messages or `maximumBytes`, `receive` says so and the socket is not read any
-/// more until half of that was taken. What a single read delivered beyond it is still kept.
+/// Bounded: once it holds `maximumCount` messages or `maximumBytes`, `receive` returns false. Then it gets no message, and
+/// the socket is not read, until half of that was taken.
 final class MessageQueue: MessageSink {
   private struct State {
     var frames = CircularBuffer<MessageFramer.Frame>()

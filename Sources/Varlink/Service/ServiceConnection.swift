@@ -52,14 +52,17 @@ final class ServiceConnection: Sendable {
         return .closed
       }
       var isOpen = true
-      calls: while !Task.isCancelled {
+      calls: while isOpen, !Task.isCancelled {
         let (call, interface): (VarlinkServiceCall, any VarlinkInterface)
         switch await nextCall() {
         case .call(let next, let answering): (call, interface) = (next, answering)
-        case .refused: continue
+        case .refused:
+          // Once the connection is closed, the rest of what was sent ahead is not even read as calls.
+          guard messages.channel.isActive else { break calls }
+          continue
         case .ended: break calls
         }
-        guard isOpen, messages.channel.isActive else { continue }
+        guard messages.channel.isActive else { break calls }
         if call.isOneway {
           await answer(call, interface)
           continue
