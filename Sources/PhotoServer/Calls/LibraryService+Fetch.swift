@@ -6,12 +6,6 @@ import Varlink
 
 // Calls for lists and their assets.
 extension LibraryService {
-  /// A snapshot that is held for a stream of pages.
-  private struct SnapshotLease {
-    let slot: SnapshotSlots.Slot
-    let begunAt: ContinuousClock.Instant
-  }
-
   func fetch(_ call: VarlinkServiceCall) async throws {
     let reads = reads(call)
     let parameters = try await reads.parameters(call, FetchRequest.self)
@@ -32,91 +26,65 @@ extension LibraryService {
       return
     }
 
-    // The snapshot is released before the last page, which may be read at any time.
-    var sentBytes = 0
-    defer { FreedMemory.giveBack(afterSending: sentBytes) }
-    let last = try await sendAllButLast(of: options, from: offset, page: max(1, page), on: call, &sentBytes)
-    try await call.reply(encoded: last)
-  }
-
-  /// - Returns: the last page, which is not sent yet.
-  private func sendAllButLast(
-    of options: FetchOptions, from offset: Int, page: Int, on call: VarlinkServiceCall, _ sentBytes: inout Int
-  ) async throws -> VarlinkEncoded {
-    let reads = reads(call)
-    let lease = SnapshotLease(slot: snapshots.take(for: call.peer.pid), begunAt: .now)
-    defer { snapshots.giveBack(lease.slot) }
-    let (snapshot, token, first) = try await begin(options, from: offset, reads)
-    var pages = first
-    connections.beginStream(call, .init(options: options.summary, token: token))
-    var position = min(offset, pages.total)
-    // The ids for which the last reply had no room.
-    var rest: ArraySlice<Int64> = []
-    while true {
-      let (reply, taken, read, ids) = try await reads.run { [pages, rest, position] in
-        try snapshot.read { reader in
-          var (pages, rest) = (pages, rest)
-          if rest.count < page { rest += try pages.next(page - rest.count, reader) }
-          let (reply, taken) = try reader.fetchReply(rest, token: token, total: pages.total, offset: position)
-          return (reply, taken, pages, rest)
-        }
-      }
-      (pages, rest) = (read, ids)
-      position += taken
-      rest.removeFirst(taken)
-      if position >= pages.total || taken == 0 { return reply }
-      sentBytes += reply.byteCount
-      try await sendPage(reply, on: call, lease)
-    }
+    try await sendPages(of: options, from: offset, on: call) { try $0.nextAssets(max(1, page), $1) }
   }
 
   func fetchIDs(_ call: VarlinkServiceCall) async throws {
     let options = try await reads(call).parameters(call, FetchIDsRequest.self).options ?? FetchOptions()
     guard call.wantsMore else { throw VarlinkError.expectedMore }
+    try await sendPages(of: options, from: 0, on: call) { try $0.nextIDs($1) }
+  }
+
+  private func sendPages(
+    of options: FetchOptions, from offset: Int, on call: VarlinkServiceCall, _ read: @escaping PagedList.Read
+  ) async throws {
     var sentBytes = 0
     defer { FreedMemory.giveBack(afterSending: sentBytes) }
-    let last = try await sendAllButLastIDs(of: options, on: call, &sentBytes)
+    // The snapshot is released before the last page, which may be read at any time.
+    let last = try await sendAllButLast(of: options, from: offset, on: call, &sentBytes, read)
     try await call.reply(encoded: last)
   }
 
+  /// The snapshot is taken by the job that reads the first page. If another job took it, a process could have a snapshot
+  /// for each of its connections before the first page of one was read.
+  ///
   /// - Returns: the last page, which is not sent yet.
-  private func sendAllButLastIDs(of options: FetchOptions, on call: VarlinkServiceCall, _ sentBytes: inout Int)
-    async throws -> VarlinkEncoded
-  {
+  private func sendAllButLast(
+    of options: FetchOptions, from offset: Int, on call: VarlinkServiceCall, _ sentBytes: inout Int,
+    _ read: @escaping PagedList.Read
+  ) async throws -> VarlinkEncoded {
     let reads = reads(call)
-    let lease = SnapshotLease(slot: snapshots.take(for: call.peer.pid), begunAt: .now)
-    defer { snapshots.giveBack(lease.slot) }
-    let (snapshot, token, first) = try await begin(options, from: 0, reads)
-    var pages = first
-    connections.beginStream(call, .init(options: options.summary, token: token))
-    var position = 0
-    while true {
-      let (reply, count, read) = try await reads.run { [pages, position] in
-        try snapshot.read { reader in
-          var pages = pages
-          let ids = try pages.next(ReplyLimits.idsPerPage, reader)
-          let reply = VarlinkEncoded.idPage(ids, token: token, total: pages.total, offset: position)
-          return (reply, ids.count, pages)
-        }
-      }
-      pages = read
-      position += count
-      if position >= pages.total || count == 0 { return reply }
-      sentBytes += reply.byteCount
-      try await sendPage(reply, on: call, lease)
-    }
-  }
-
-  /// Takes a snapshot. Returns it with its token and the list in it.
-  private func begin(_ options: FetchOptions, from offset: Int, _ reads: ClientReads) async throws
-    -> (CatalogSnapshot, token: String, FetchPages)
-  {
-    try await reads.run {
+    let slot = SnapshotSlots.Slot(process: call.peer.pid)
+    defer { snapshots.giveBack(slot) }
+    let (token, first) = try await reads.run {
       let snapshot = try self.library.catalog.snapshot()
       let (token, pages) = try snapshot.read { try self.pages(of: options, from: offset, $0) }
-      return (snapshot, token, pages)
+      var list = PagedList(snapshot, token, pages, from: offset)
+      let page = try list.next(read)
+      if !page.isLast {
+        slot.put(list)
+        self.snapshots.hold(slot)
+      }
+      return (token, page)
     }
+    var page = first
+    let begunAt = ContinuousClock.now
+    connections.beginStream(call, .init(options: options.summary, token: token))
+    while !page.isLast {
+      sentBytes += page.reply.byteCount
+      try await sendPage(page.reply, on: call, slot, begunAt)
+      page = try await reads.run {
+        guard var list = slot.take() else { throw Self.tooManySnapshots }
+        let page = try list.next(read)
+        if !page.isLast { slot.put(list) }
+        return page
+      }
+    }
+    return page.reply
   }
+
+  private static let tooManySnapshots = ContractError.snapshotExpired(
+    "More than \(SnapshotSlots.most) replies of many pages were read at a time.")
 
   /// The token of the reader's snapshot, and the list in it.
   private func pages(of options: FetchOptions, from offset: Int, _ reader: CatalogReader) throws
@@ -134,7 +102,8 @@ extension LibraryService {
   /// Sends a page that others follow. A reader that does not take it until ``pageDeadline``, or does not take all pages
   /// until ``snapshotDeadline``, loses the rest.
   private func sendPage(
-    _ reply: VarlinkEncoded, on call: VarlinkServiceCall, _ lease: SnapshotLease
+    _ reply: VarlinkEncoded, on call: VarlinkServiceCall, _ slot: SnapshotSlots.Slot,
+    _ begunAt: ContinuousClock.Instant
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await call.replyContinuing(encoded: reply) }
@@ -143,14 +112,13 @@ extension LibraryService {
         throw ContractError.snapshotExpired("The reply was not read for 10 seconds.")
       }
       group.addTask {
-        try await self.snapshotDeadline(lease.begunAt)
+        try await self.snapshotDeadline(begunAt)
         throw ContractError.snapshotExpired("The whole reply was not read within two minutes.")
       }
       group.addTask {
-        await lease.slot.untilExpired()
+        await slot.untilExpired()
         try Task.checkCancellation()
-        throw ContractError.snapshotExpired(
-          "More than \(SnapshotSlots.most) replies of many pages were read at a time.")
+        throw Self.tooManySnapshots
       }
       defer { group.cancelAll() }
       try await group.next()

@@ -1,24 +1,56 @@
+import PhotoCatalog
 import PhotoIndexer
 import PhotoLive
 import Synchronization
 
-/// The snapshots that streams of pages hold. Each has an SQLite connection with a cache of 4 MB.
+/// The lists that streams of pages still have to send, each with its snapshot. A snapshot has an SQLite connection with
+/// a cache of 4 MB.
 ///
-/// At most ``most`` exist at a time. One more ends the oldest snapshot of the process that has the most of them. So no
-/// process takes the snapshots of another.
+/// At most ``most`` are held at a time. One more ends the oldest of the process that has the most of them. So no process
+/// takes the snapshots of another. A slot that ends drops its list at once, although its stream may still wait for a
+/// thread, or for its client. Further snapshots exist only while a read thread uses them.
 final class SnapshotSlots: Sendable {
   static let most = 32
 
   final class Slot: Sendable {
+    private struct State {
+      var list: PagedList?
+      var isExpired = false
+    }
+
     let process: Int32
-    /// It is finished when the snapshot must be released. Any number of tasks may wait for it.
+    private let state = Mutex(State())
+    /// It is finished when the slot has expired. Any number of tasks may wait for it.
     private let expiry = ChangeFeed(sequence: 0)
 
     init(process: Int32) { self.process = process }
 
-    fileprivate func expire() { expiry.finish() }
+    /// Takes the list for the time of a read. nil if the slot has expired, or holds no list.
+    func take() -> PagedList? {
+      state.withLock { state in
+        defer { state.list = nil }
+        return state.list
+      }
+    }
 
-    /// Returns when the snapshot must be released, or the task is cancelled.
+    /// Keeps the list until the next page, unless the slot has expired.
+    func put(_ list: PagedList) {
+      state.withLock { state in
+        if !state.isExpired { state.list = list }
+      }
+    }
+
+    fileprivate func expire() {
+      // The snapshot is closed after the lock is released.
+      let list = state.withLock { state in
+        state.isExpired = true
+        defer { state.list = nil }
+        return state.list
+      }
+      withExtendedLifetime(list) { expiry.finish() }
+    }
+
+    /// Returns when the slot has expired, or the task is cancelled.
     func untilExpired() async { _ = await expiry.next(after: 0) }
   }
 
@@ -27,8 +59,8 @@ final class SnapshotSlots: Sendable {
 
   var count: Int { slots.withLock { $0.count } }
 
-  func take(for process: Int32) -> Slot {
-    let slot = Slot(process: process)
+  /// Holds a slot until ``giveBack(_:)``, or until it expires because there are too many.
+  func hold(_ slot: Slot) {
     let excess = slots.withLock { slots -> Slot? in
       slots.append(slot)
       guard slots.count > Self.most else { return nil }
@@ -37,8 +69,11 @@ final class SnapshotSlots: Sendable {
       return slots.firstIndex { $0.process == busiest }.map { slots.remove(at: $0) }
     }
     excess?.expire()
-    return slot
   }
 
-  func giveBack(_ slot: Slot) { slots.withLock { $0.removeAll { $0 === slot } } }
+  /// Drops the list of a slot. It need not be held.
+  func giveBack(_ slot: Slot) {
+    slots.withLock { $0.removeAll { $0 === slot } }
+    slot.expire()
+  }
 }
