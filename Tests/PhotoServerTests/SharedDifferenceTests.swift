@@ -83,6 +83,27 @@ import Varlink
     #expect(differences.counts == .init(made: 1_000, shared: 1_000) && differences.byteCount > 50_000)
   }
 
+  /// The details of a difference that is too large may be as long as the list, and they are never sent.
+  @Test func detailsThatAreTooLargeAreNotKept() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(2_000)
+    var observers = try await Observers(fixture, count: 2)
+    let after = observers.observations[0].checkedSequence
+    try fixture.commit { writer, record in
+      for id in ids where id % 2 == 0 { try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record) }
+    }
+    try await observers.advance()
+    #expect(observers.sent.allSatisfy { $0.last?.reload == .tooManyChanges })
+    #expect(fixture.differences.counts == .init(made: 1, shared: 1))
+    let first = observers.observations[0]
+    let key = SharedDifferences.Key(
+      plan: first.plan.key, previousToken: observers.sent[0][0].token, after: after, through: first.checkedSequence,
+      objects: false)
+    let kept = try #require(fixture.differences.made(key))
+    #expect(kept.encoded == nil && kept.changeCount == 1_000)
+    #expect(kept.observation != nil && kept.observation?.details == nil)
+  }
+
   @Test func aFailedDifferenceIsRetried() throws {
     struct Failure: Error {}
     let differences = SharedDifferences()

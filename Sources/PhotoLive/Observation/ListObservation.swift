@@ -230,6 +230,8 @@ package struct ListObservation {
     var encoded = self.encoded(observation)
     let byteCount = encoded.byteCount
     if byteCount > 1 << 20 || (byteCount > 16 << 10 && byteCount > Self.byteCount(of: list.list)) {
+      // It is kept for the other observers, but the details are never sent. They may be as long as the list.
+      observation.details = nil
       return ListDifference(observation: observation, encoded: nil, changeCount: changeCount)
     }
     if sendsObjects, let whole = try addObjects(to: observation, list, besides: byteCount) {

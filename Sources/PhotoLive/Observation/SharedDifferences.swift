@@ -5,7 +5,7 @@ import Varlink
 
 /// The difference of one list between two commits, in the form in which it is sent.
 package struct ListDifference: Sendable {
-  /// nil if nothing differs.
+  /// nil if nothing differs. Without details if it would be larger than a difference may be.
   var observation: Observation?
   /// nil if it would be larger than a difference may be.
   var encoded: VarlinkEncoded?
