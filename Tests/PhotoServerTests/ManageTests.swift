@@ -106,6 +106,17 @@ import Varlink
     }
   }
 
+  /// A single Character may have any number of Unicode scalars.
+  @Test func summaryOfOptionsIsShort() {
+    let marks = String(repeating: "\u{301}", count: 30_000)
+    for predicate in ["title == 'a\(marks)'", "a" + marks] {
+      #expect(FetchOptions(predicate: predicate).summary?.unicodeScalars.count == 501)
+    }
+    #expect("a\(marks)".shortened.unicodeScalars.count == 501)
+    let short = String(repeating: "é🙂", count: 250)
+    #expect(short.shortened == short && "".shortened == "")
+  }
+
   @Test func aStreamIsBehindUntilItHasLookedAtTheNewestCommit() {
     let feed = ChangeFeed(sequence: 4)
     #expect(ConnectionRegistry.Stream(reached: 1, feed: feed).behindBy == 3)

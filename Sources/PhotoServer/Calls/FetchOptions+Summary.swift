@@ -23,8 +23,17 @@ extension FetchOptions {
     if includeTrashed == true { parts.append("with trashed") }
     if excludeUnavailable == true { parts.append("without unavailable") }
     guard !parts.isEmpty else { return nil }
-    let text = parts.joined(separator: "; ")
     // A predicate may contain thousands of ids.
-    return text.unicodeScalars.count <= 500 ? text : String(text.prefix(500)) + "…"
+    return parts.joined(separator: "; ").shortened
+  }
+}
+
+extension String {
+  /// At most 500 Unicode scalars. A client may choose the text, and a single Character may have any number of scalars.
+  var shortened: String {
+    guard let end = unicodeScalars.index(startIndex, offsetBy: 500, limitedBy: endIndex), end < endIndex else {
+      return self
+    }
+    return String(unicodeScalars[..<end]) + "…"
   }
 }

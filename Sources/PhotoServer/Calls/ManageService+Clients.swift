@@ -6,31 +6,39 @@ import Varlink
 extension ManageService {
   func clients(_ call: VarlinkServiceCall) async throws {
     guard call.wantsMore else {
-      try await call.reply(ClientsReply(clients: try await currentClients(for: call)))
+      try await call.reply(encoded: try await currentClients(for: call).reply)
       return
     }
-    var sent: [ConnectedClient]?
+    // A thousand clients may ask for the list of all of them. So only its hash is kept.
+    var sent: Int?
     while true {
       try await call.drained()
-      let clients = try await currentClients(for: call)
-      let comparable = clients.map { client in
-        // Each reply changes these fields.
-        guard client.isSelf else { return client }
-        var client = client
-        (client.callCount, client.bytesReceived, client.bytesSent, client.streams) = (0, 0, 0, [])
-        return client
-      }
-      if comparable != sent { try await call.replyContinuing(ClientsReply(clients: clients)) }
-      sent = comparable
+      let (reply, hash) = try await currentClients(for: call)
+      if hash != sent { try await call.replyContinuing(encoded: reply) }
+      sent = hash
       try await interval()
       if events.feed.isFinished { throw ended() }
     }
   }
 
-  private func currentClients(for call: VarlinkServiceCall) async throws -> [ConnectedClient] {
+  /// - Returns: the reply, and a hash of it that changes if the connections change.
+  private func currentClients(for call: VarlinkServiceCall) async throws -> (reply: VarlinkEncoded, hash: Int) {
     let entries = await connections.entries(of: call.service)
-    // This looks into /proc for each of up to 2,048 connections.
-    return try await ClientReads(threads: threads, peer: call.peer).run { Self.describe(entries, for: call.peer) }
+    // This looks into /proc for each of up to 2,048 connections. The reply may have some megabytes.
+    return try await ClientReads(threads: threads, peer: call.peer).run {
+      let clients = Self.describe(entries, for: call.peer)
+      return (try VarlinkEncoded(encoding: ClientsReply(clients: clients)), Self.hash(clients))
+    }
+  }
+
+  private static func hash(_ clients: [ConnectedClient]) -> Int {
+    var hasher = Hasher()
+    for var client in clients {
+      // Each reply changes these fields.
+      if client.isSelf { (client.callCount, client.bytesReceived, client.bytesSent, client.streams) = (0, 0, 0, []) }
+      hasher.combine(client)
+    }
+    return hasher.finalize()
   }
 
   private static func describe(_ entries: [ConnectionRegistry.Entry], for peer: VarlinkPeer) -> [ConnectedClient] {
@@ -53,7 +61,7 @@ extension ManageService {
       }
       return ConnectedClient(
         number: connection.peer.connection, pid: Int(connection.peer.pid), uid: Int(connection.peer.uid),
-        program: process.program, command: process.command, clientName: entry.clientName,
+        program: process.program, command: process.command?.shortened, clientName: entry.clientName,
         since: PhotoDate(microseconds: since), callCount: connection.answeredCallCount,
         bytesReceived: connection.bytesReceived, bytesSent: connection.bytesSent,
         method: running.flatMap { $0.wantsMore ? nil : $0.method }, streams: streams.map { [$0] } ?? [],
