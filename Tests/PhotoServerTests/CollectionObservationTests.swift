@@ -1,7 +1,9 @@
 import ChangeDetails
+import Dispatch
 import PhotoContract
 import PhotoModel
 import PhotoTestSupport
+import Synchronization
 import Testing
 import Varlink
 
@@ -152,6 +154,58 @@ import class Foundation.ProcessInfo
     for _ in replicas { fixture.library.live.collections.endObserving() }
     _ = try await Replica(fixture)
     #expect(fixture.library.live.collections.countsSinceStart.reads == 2)
+  }
+
+  /// A task that waited for the lock of the counts would take its thread from all clients.
+  @Test(.timeLimit(.minutes(10))) func observersComeAndGoWhileTheCountsAreRead() async throws {
+    let fixture = try ServerFixture()
+    let collections = fixture.library.live.collections
+    // All readers of the catalog are busy until this test ends their reads, so the counts cannot be read before.
+    let readers = 8
+    let begun = Begun()
+    let mayEnd = DispatchSemaphore(value: 0)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<readers {
+        group.addTask {
+          try await Self.onThread("reader \(number)") {
+            try fixture.catalog.read { _ in
+              begun.readers.add(1, ordering: .relaxed)
+              mayEnd.wait()
+            }
+          }
+        }
+      }
+      while begun.readers.load(ordering: .relaxed) < readers { await Task.yield() }
+      group.addTask {
+        try await Self.onThread("counts") {
+          begun.counts.store(true, ordering: .relaxed)
+          _ = try collections.list([.album])
+        }
+      }
+      while !begun.counts.load(ordering: .relaxed) { await Task.yield() }
+      for _ in 0..<10_000 {
+        collections.beginObserving()
+        collections.endObserving()
+        await Task.yield()
+      }
+      for _ in 0..<readers { mayEnd.signal() }
+      try await group.waitForAll()
+    }
+    // The counts that were read for nobody are not kept.
+    collections.beginObserving()
+    _ = try collections.list([.album])
+    #expect(collections.countsSinceStart.reads == 2)
+  }
+
+  private final class Begun: Sendable {
+    let readers = Atomic(0)
+    let counts = Atomic(false)
+  }
+
+  private static func onThread(_ name: String, _ body: @escaping @Sendable () throws -> Void) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: name).async { continuation.resume(with: Result { try body() }) }
+    }
   }
 
   /// A commit costs a few statements for whatever it touched, independent of the size of the library.

@@ -34,8 +34,7 @@ package final class LiveCollections: Sendable {
 
   private struct State {
     var board: CollectionCounts?
-    var observerCount = 0
-    /// The changes up to the commit of the counts.
+    /// Some changes up to the commit of the counts.
     var changes: [Step: CollectionChange?] = [:]
     var counts = Counts()
   }
@@ -43,8 +42,12 @@ package final class LiveCollections: Sendable {
   private let catalog: Catalog
   private let feed: ChangeFeed
   private let recent: RecentCommits
-  /// Held while the counts are read or updated. All callers that wait for it need that result.
+  /// Held while the counts are read or updated. All callers that wait for it need that result, and have a read thread.
   private let state = Mutex(State())
+  /// Outside of the lock, because observations begin and end on threads that must not wait.
+  private let observerCount = Atomic(0)
+  /// Each change may contain all collections. Observers that read have the same step.
+  private static let mostChanges = 16
 
   init(catalog: Catalog, feed: ChangeFeed, recent: RecentCommits) {
     self.catalog = catalog
@@ -53,16 +56,24 @@ package final class LiveCollections: Sendable {
   }
 
   /// The counts stay in memory until ``endObserving()`` is called as often as this method.
-  package func beginObserving() { state.withLock { $0.observerCount += 1 } }
+  package func beginObserving() { observerCount.add(1, ordering: .sequentiallyConsistent) }
 
   package func endObserving() {
-    state.withLock { state in
-      state.observerCount -= 1
-      guard state.observerCount == 0 else { return }
+    observerCount.subtract(1, ordering: .sequentiallyConsistent)
+    dropIfUnobserved()
+  }
+
+  /// Drops the counts if no client observes them. If a read thread holds the lock, it does this after its work.
+  private func dropIfUnobserved() {
+    guard !isObserved else { return }
+    state.withLockIfAvailable { state in
+      guard !isObserved else { return }
       state.board = nil
       state.changes = [:]
     }
   }
+
+  private var isObserved: Bool { observerCount.load(ordering: .sequentiallyConsistent) > 0 }
 
   /// The collections as they are now, in their order. Blocks while the counts are read.
   package func list(_ kinds: Set<AssetCollection.Kind>) throws -> (Version, [AssetCollection]) {
@@ -83,6 +94,7 @@ package final class LiveCollections: Sendable {
         return (now, known)
       }
       let change = board.change(from: version.order, at: version.sequence, of: version.kinds)
+      if state.changes.count >= Self.mostChanges { state.changes = [:] }
       state.changes[step] = .some(change)
       state.counts.made += 1
       return (now, change)
@@ -92,7 +104,8 @@ package final class LiveCollections: Sendable {
   package var countsSinceStart: Counts { state.withLock { $0.counts } }
 
   private func current<Value: Sendable>(_ body: (inout CollectionCounts, inout State) -> Value) throws -> Value {
-    try state.withLock { state in
+    defer { dropIfUnobserved() }
+    return try state.withLock { state in
       // The counts are taken out of the state, so that they are changed in place. If that fails, the next call reads
       // them again.
       let known = state.board
@@ -100,7 +113,7 @@ package final class LiveCollections: Sendable {
       var board = try known ?? read(&state)
       try update(&board, &state)
       let value = body(&board, &state)
-      if state.observerCount > 0 { state.board = board }
+      state.board = board
       return value
     }
   }
