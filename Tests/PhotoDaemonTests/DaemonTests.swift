@@ -383,6 +383,29 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
+  @Test func aLibraryThatIsClosedToBeOpenedAgainMustProveThatItLives() async throws {
+    let fixture = try Fixture()
+    let manager = try NotifySocket("\(fixture.scratch.path)/notify")
+    let (first, second) = (ScriptedLibrary(ignoresStop: true), ScriptedLibrary())
+    let parts = {
+      var parts = DaemonParts(openLibrary: { _, _ in first }, openDegraded: { _, _ in first })
+      parts.reopenLibrary = { _, _, _ in second }
+      return parts
+    }()
+    async let status = fixture.run(
+      parts, ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify", "WATCHDOG_USEC": "20000"])
+    try await manager.next(beginning: "WATCHDOG=1")
+    first.isAlive.store(false, ordering: .relaxed)
+    first.reason.yield(.restored)
+    #expect(await first.events.reach(.stopped))
+    // It hangs, so it is asked in vain, and the manager gets no ping.
+    await first.reach(turns: 3)
+    first.finish()
+    #expect(await second.events.reach(.askedAlive))
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
   /// The messages that the manager refused, as they are named in the log.
   private struct RefusalLog: LogHandler {
     let refused: AsyncStream<String>

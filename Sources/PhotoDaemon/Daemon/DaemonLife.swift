@@ -20,12 +20,7 @@ actor DaemonLife: Service {
   }
 
   private var state = State.opening(reloadAsked: false) {
-    didSet {
-      switch state {
-      case .serving(let library, _), .degraded(let library, _): ping?.use(.library(library))
-      case .opening, .stopping: ping?.use(.none)
-      }
-    }
+    didSet { if isStopping { ping?.use(.none) } }
   }
   /// The configuration for the next library, or the error of loading it.
   private var next: Result<Configuration, StartError>
@@ -131,6 +126,10 @@ actor DaemonLife: Service {
       }
       // The socket was listening before the library was opened, so clients that connect now wait in its queue.
       owed.ready(status: isDegraded ? "degraded" : "opening")
+      // A library that is closed to be opened again must prove that it is alive until it has ended. Otherwise photod
+      // would send pings for ever while that library hangs.
+      if !isStopping { ping?.use(.library(library)) }
+      defer { ping?.use(.none) }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
           for await line in library.statusLines { await self.tell(line) }

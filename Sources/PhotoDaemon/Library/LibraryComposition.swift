@@ -21,13 +21,14 @@ extension DaemonParts {
       }
     }
     parts.reopenLibrary = { configuration, reason, logger in
-      try ServingLibrary.open(configuration, reason, logger)
+      try await onThreadOfItsOwn { try ServingLibrary.open(configuration, reason, logger) }
     }
     return parts
   }()
 }
 
-/// Runs blocking work outside of the tasks' pool, which may have only one thread. The stand-in needs that thread.
+/// Runs blocking work outside of the tasks' pool, which may have only one thread. The stand-in and a stop need that
+/// thread.
 private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     DispatchQueue(label: "photod.opening").async { continuation.resume(with: Result { try body() }) }
