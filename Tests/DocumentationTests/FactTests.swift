@@ -45,6 +45,10 @@ struct FactTests {
       file: "Varlink/VarlinkService.swift",
       source: "maximumConnections = 2_048"),
     Fact(
+      article: "Architecture", text: "| lists that clients observe | 128 MiB together, or ten times the longest",
+      file: "PhotoLive/ObservedLists.swift",
+      source: "package static let maximumBytes = 128 << 20"),
+    Fact(
       article: "Protocol", text: "closed after 10 minutes", file: "Varlink/VarlinkService.swift",
       source: "idleTimeout = Duration.seconds(600)"),
     Fact(

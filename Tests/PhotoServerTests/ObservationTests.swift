@@ -1,8 +1,10 @@
 import ChangeDetails
+import Foundation
 import PhotoContract
 import PhotoModel
 import Testing
 
+@testable import PhotoLive
 @testable import PhotoServer
 
 /// The observations that are sent when commits come between the steps.
@@ -99,6 +101,56 @@ import Testing
     try fixture.delete([ids[5]])
     try await observers.advance()
     #expect(observers.sent[0].last?.details != nil)
+  }
+
+  /// Observers of different lists may hold one each, although they do not read.
+  @Test(.timeLimit(.minutes(10))) func anObservationBeyondTheBoundOfAllListsEndsWithAnError() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(300)
+    let observed = fixture.library.live.lists.observed
+    observed.setMaximumBytes(1)
+    // Ten lists of the greatest length fit anyway.
+    let fitting = 10
+    try await fixture.serving { path, failures in
+      var sockets: [RawSocket] = []
+      for number in 0..<fitting + 1 {
+        let socket = try RawSocket(path: path)
+        try socket.send(
+          #"{"method":"org.photod.library.Observe","parameters":{"options":{"predicate":"id >= -\#(number)"}},"more":true}"#
+        )
+        var reply = String(decoding: try await socket.receive(), as: UTF8.self)
+        // The list may be sent before the observation ends.
+        if number == fitting, reply.contains("complete") {
+          reply = String(decoding: try await socket.receive(), as: UTF8.self)
+        }
+        #expect(reply.contains(number < fitting ? "complete" : "org.photod.library.SnapshotExpired"), "\(reply)")
+        #expect(reply.contains("fetchLimit") == (number == fitting))
+        sockets.append(socket)
+      }
+      // The others go on.
+      try fixture.insert()
+      for socket in sockets.prefix(fitting) {
+        #expect(String(decoding: try await socket.receive(), as: UTF8.self).contains("insertedIDs"))
+      }
+      #expect(observed.byteCount > 0)
+      #expect(failures() == [])
+    }
+    #expect(observed.byteCount == 0)
+  }
+
+  @Test func observationsThatWereSentTheSameListHoldItOnce() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(1_000)
+    let observed = fixture.library.live.lists.observed
+    var observers = try await Observers(fixture, count: 1)
+    let bytes = observed.byteCount
+    var others = try await Observers(fixture, count: 20)
+    #expect(observed.byteCount == bytes && bytes > 8_000)
+    try fixture.insert()
+    try await others.advance()
+    #expect(observed.byteCount > bytes && observed.byteCount < 2 * bytes, "the new list shares parts with the old one")
+    try await observers.advance()
+    #expect(observed.byteCount < bytes + 100)
   }
 
   @Test func objectsAreLeftOutIfOneHasBeenDeleted() async throws {

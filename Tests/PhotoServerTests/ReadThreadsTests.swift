@@ -184,10 +184,9 @@ import Varlink
     try fixture.insert(3)
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
     let slow = ClientReads(threads: ReadThreads(budget: .zero), peer: fixture.reads.peer)
-    var observation = ListObservation(of: fixture.library.live, reads: slow, plan: plan, request: ObserveRequest()) {
-      _ in
-      false
-    }
+    var observation = ListObservation(
+      of: fixture.library.live, reads: slow, plan: plan, request: ObserveRequest(), holder: .init(process: getpid())
+    ) { _ in false }
     var error: (any Error)?
     do { try await observation.begin { _, _ in } } catch let thrown { error = thrown }
     #expect(error as? WorkBudget.Spent == .timedOut)

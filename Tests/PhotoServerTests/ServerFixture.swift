@@ -120,9 +120,13 @@ final class ServerFixture: Sendable {
 
   func token() throws -> String { try catalog.read { try $0.token().description } }
 
-  func observation(_ parameters: ObserveRequest = ObserveRequest()) throws -> ListObservation {
+  func observation(
+    _ parameters: ObserveRequest = ObserveRequest(), holder: ObservedLists.Holder = .init(process: getpid())
+  ) throws -> ListObservation {
     let plan = try catalog.read { try $0.plan(parameters.options ?? FetchOptions()) }
-    return ListObservation(of: library.live, reads: reads, plan: plan, request: parameters) { [library] in
+    return ListObservation(
+      of: library.live, reads: reads, plan: plan, request: parameters, holder: holder
+    ) { [library] in
       try await library.endTokens(because: $0)
     }
   }

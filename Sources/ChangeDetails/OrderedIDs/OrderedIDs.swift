@@ -77,6 +77,9 @@ package struct OrderedIDs: Sendable {
   /// - Complexity: O(1)
   package func isIdentical(to other: OrderedIDs) -> Bool { root.node === other.root.node }
 
+  /// The same for identical lists. It is valid while one of them exists.
+  package var identity: ObjectIdentifier { ObjectIdentifier(root.node) }
+
   // MARK: - From a sorted list
 
   private static func leaves(

@@ -10,6 +10,13 @@ package struct OrderedList: Sendable {
   package let limit: Int?
   /// The approximate size of the parts that it does not share with the list from which it was made, in bytes.
   package internal(set) var ownByteCount: Int
+  /// The same object in all lists that were made from one fetched list. Lists with different origins share no parts.
+  package let origin: Origin
+  /// The sum of ``ownByteCount`` of the lists that led from the fetched one to this one. The difference of two of them
+  /// bounds what the lists do not share.
+  package private(set) var editedByteCount = 0
+
+  package final class Origin: Sendable {}
 
   /// The number of ids, with the limit applied.
   package var count: Int { min(entries.count, limit ?? .max) }
@@ -25,6 +32,7 @@ package struct OrderedList: Sendable {
     self.entries = entries
     self.isWhole = isWhole
     self.limit = limit
+    origin = Origin()
     ownByteCount = 0
     ownByteCount = byteCount
   }
@@ -48,6 +56,7 @@ package struct OrderedList: Sendable {
 
   mutating func noteEdits(_ count: Int) {
     ownByteCount = min(count * Self.bytesPerEdit, byteCount)
+    editedByteCount += ownByteCount
   }
 
   /// The number of rows that are fetched for a list with a limit.

@@ -12,14 +12,17 @@ struct ListCache {
     /// changes one for each fetch.
     private var cost = 0
     var observerCount = 0
+    /// No observation holds the newest list, so it may be evicted although the fetch is observed.
+    var isNewestFree = false
     var usedAt: Instant
 
     init(usedAt: Instant) { self.usedAt = usedAt }
 
     /// How many of the versions may be evicted.
-    var keptCount: Int { observerCount > 0 ? max(versions.count - 1, 0) : versions.count }
+    var keptCount: Int { isNewestHeld ? max(versions.count - 1, 0) : versions.count }
     /// How many bytes their eviction would free.
-    var keptBytes: Int { observerCount > 0 ? cost - (versions.last?.cost ?? 0) : cost }
+    var keptBytes: Int { isNewestHeld ? cost - (versions.last?.cost ?? 0) : cost }
+    private var isNewestHeld: Bool { observerCount > 0 && !isNewestFree }
 
     mutating func append(_ version: ListVersion) {
       versions.append(version)
@@ -84,9 +87,17 @@ struct ListCache {
     change(key, time) { $0.observerCount += difference }
   }
 
+  /// Counts the newest list of an observed fetch as kept if no observation holds it. Otherwise it would count nowhere.
+  mutating func freeNewest(_ key: String, _ time: Instant, _ isFree: (OrderedList) -> Bool) {
+    guard let newest = fetches[key]?.versions.last, isFree(newest.list) else { return }
+    change(key, time) { $0.isNewestFree = true }
+  }
+
   /// Keeps a list. If its ids are those of the newest known list, `previous` is the sequence of that list.
   mutating func put(_ list: FetchedList, after previous: Int64?, _ key: String, _ time: Instant) {
     change(key, time) { [limits] fetch in
+      // The caller is an observation that will hold it.
+      fetch.isNewestFree = false
       let newest = fetch.versions.last?.spans.last?.upperBound
       if let newest, newest == previous {
         let last = fetch.versions.count - 1

@@ -23,7 +23,7 @@ package final class LiveLists: Sendable {
   struct Limits: Sendable {
     /// How long a superseded list, or the list of a fetch without observers, stays in memory after it was last used.
     var keptTime = Duration.seconds(300)
-    /// Bounds all lists except the current ones of observed fetches, which their observers hold anyway.
+    /// Bounds all lists except the current ones of observed fetches, which ``ObservedLists`` bounds.
     var keptBytes = 64 << 20
     /// The number of fetches without observers. The fetch that is being run is not counted.
     var keptFetches = 256
@@ -33,6 +33,8 @@ package final class LiveLists: Sendable {
     var failureTime = Duration.seconds(10)
   }
 
+  /// The lists that observations hold.
+  package let observed: ObservedLists
   private let feed: ChangeFeed
   private let recent: RecentCommits
   private let limits: Limits
@@ -48,9 +50,9 @@ package final class LiveLists: Sendable {
 
   convenience init(
     catalog: Catalog, feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(),
-    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    observed: ObservedLists = ObservedLists(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
-    self.init(feed: feed, recent: recent, limits: limits, now: now) { plan, known in
+    self.init(feed: feed, recent: recent, limits: limits, observed: observed, now: now) { plan, known in
       try catalog.read { reader in
         let sequence = try reader.sequence()
         guard let known else { return (sequence, try reader.list(plan)) }
@@ -61,9 +63,10 @@ package final class LiveLists: Sendable {
   }
 
   init(
-    feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(),
+    feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(), observed: ObservedLists = ObservedLists(),
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, fetch: @escaping Fetch
   ) {
+    self.observed = observed
     self.feed = feed
     self.recent = recent
     self.limits = limits
@@ -132,9 +135,14 @@ package final class LiveLists: Sendable {
     cache.withLock { $0.observe(plan.key, by: 1, time) }
   }
 
+  /// The observation must have released its list before. If the other observers hold older lists, the current one is
+  /// bounded like a superseded one.
   package func endObserving(_ plan: FetchPlan) {
     let time = now()
-    cache.withLock { $0.observe(plan.key, by: -1, time) }
+    cache.withLock { cache in
+      cache.observe(plan.key, by: -1, time)
+      cache.freeNewest(plan.key, time) { !observed.isHeld($0) }
+    }
   }
 
   /// How often a list was brought to a newer commit.

@@ -9,13 +9,21 @@ package struct ListObservation {
   private let live: LiveLibrary
   private let reads: any ReadExecutor
   private let endTokens: EndTokens
+  private let holder: ObservedLists.Holder
   package let plan: FetchPlan
   private let sendsObjects: Bool
   private let sendsReloadsOnly: Bool
   /// The list that the client has from an earlier connection, until the first reply. It may be as long as the library.
   private var resumption: ObserveRequest?
   /// The list that the client has.
-  private var sent = Sent.ids([])
+  private var sent = Sent.ids([]) {
+    didSet {
+      switch sent {
+      case .ids(let ids): live.lists.observed.hold(idCount: ids.count, by: holder)
+      case .list(let list): live.lists.observed.hold(list, by: holder)
+      }
+    }
+  }
   private var sentToken = ""
   /// The newest sequence at which the list was still as it was sent. The token that was sent may be older.
   package private(set) var checkedSequence: Int64 = 0
@@ -25,13 +33,15 @@ package struct ListObservation {
   /// Ends the tokens that were issued until now, if a client's token is ahead of the library. Returns whether it did.
   package typealias EndTokens = @Sendable (ChangeToken) async throws -> Bool
 
+  /// - Parameter holder: holds the lists of this observation. The caller releases it at the end.
   package init(
     of live: LiveLibrary, reads: any ReadExecutor, plan: FetchPlan, request: ObserveRequest,
-    endTokens: @escaping EndTokens
+    holder: ObservedLists.Holder, endTokens: @escaping EndTokens
   ) {
     self.live = live
     self.reads = reads
     self.endTokens = endTokens
+    self.holder = holder
     self.plan = plan
     sendsObjects = request.objects == true
     sendsReloadsOnly = request.reloadOnly == true
@@ -170,7 +180,11 @@ package struct ListObservation {
     case .known(let difference):
       checkedSequence = list.sequence
       lastChangeCount = difference.changeCount
-      guard let observation = difference.observation else { return false }
+      guard let observation = difference.observation else {
+        // The list may have been fetched anew, with the same ids. Then all observations hold the new one.
+        sent = .list(list.list)
+        return false
+      }
       if sendsReloadsOnly {
         try await sendList(list, reload: .notWanted, previousToken: sentToken, send)
       } else if let encoded = difference.encoded {

@@ -1,6 +1,7 @@
 import PhotoCatalog
 import PhotoContract
 import PhotoIndexer
+import PhotoLive
 import PhotoModel
 import Varlink
 
@@ -17,6 +18,13 @@ enum ContractError {
       "SnapshotExpired",
       MessageError(message: reason + " Fetch the ids with FetchIDs, and the assets by their ids at your own speed."))
   }
+
+  static let tooManyObservedLists = make(
+    "SnapshotExpired",
+    MessageError(
+      message:
+        "The lists that clients observe take more than \(ObservedLists.maximumBytes >> 20) MiB, and this process has the most of them. Observe fewer lists, or give them a fetchLimit."
+    ))
 
   static func budgetSpent(_ method: String) -> VarlinkError {
     make(
