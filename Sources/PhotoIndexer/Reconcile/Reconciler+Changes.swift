@@ -3,22 +3,22 @@ import PhotoMetadata
 import PhotoModel
 import WatchRecords
 
-// What is written of a file: each of these brings the catalog and the record of the commit in line with one fact.
+// Writes to the catalog: each function here brings the catalog and the record of the commit in line with one fact.
 extension Reconciler {
-  /// A file is new, or a deleted asset's.
+  /// Inserts a file as a new asset, or restores the deleted asset that it is.
   func insert(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
     var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.evidence == .event)
     if batch.evidence == .event { try sampleOriginals(of: row, in: batch) }
     try sampleIfDeleted(&row, in: batch)
     if mustHold(place), try tombstone(ofInode: row, in: batch) == nil, try !formers(of: row, in: batch).isEmpty {
-      // Another file that is yet to be listed may be nearer to the deleted asset.
+      // Another file that is not listed yet may be a better match for the deleted asset.
       held.hold(place, stat, reading)
       return
     }
     try insert(content, row, as: try tombstone(of: row, in: batch), in: &batch)
   }
 
-  /// - Parameter former: the deleted asset that the file is; nil: it is new.
+  /// - Parameter former: the deleted asset that the file is, or nil for a new asset.
   func insert(
     _ content: AssetContent, _ row: FileRow, as former: Tombstone?, in batch: inout Batch
   ) throws {
@@ -32,7 +32,7 @@ extension Reconciler {
     }
     let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time / 1000)
     if row.marks.fingerprint != nil {
-      // Where inodes do not last, a new name is as good as a copy.
+      // If inodes do not last, a file under a new name counts as a copy that was made now.
       let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
       let made = isLasting ? max(row.changeTime, row.birthTime) : batch.time
       recentInsertions.add(row.of(asset: id), fileTime: made, time: batch.time)
@@ -44,10 +44,10 @@ extension Reconciler {
     scheduleRetry(id, content, row, in: batch)
   }
 
-  /// A deleted asset's very file (the content alone is not enough) stands where another's was: of names that were
-  /// exchanged one is told after the other.
+  /// Restores a deleted asset whose very file (the content alone is not enough) is in the place of another photo. That
+  /// happens when two names are exchanged, because the two renames are reported one after the other.
   ///
-  /// - Returns: false where it is not so.
+  /// - Returns: false if the file is not that of a deleted asset.
   func returns(
     over occupant: FileRow, _ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws -> Bool {
@@ -63,12 +63,12 @@ extension Reconciler {
     return true
   }
 
-  /// A deleted asset is back, with all that it had.
+  /// Restores a deleted asset with everything that it had.
   func restore(
     _ former: Tombstone, _ content: AssetContent, _ file: FileRow, in batch: inout Batch
   ) throws {
     var row = file
-    // Until it can be read, its content is what it was.
+    // Until the file can be read, equal size and modification time mean that its content is the same.
     if row.readTime == 0 {
       let isSame = former.byteCount == row.byteCount && former.modificationTime == row.modificationTime
       row.marks = isSame ? former.marks : former.marks.voided
@@ -77,7 +77,7 @@ extension Reconciler {
     var fields: ChangedFields = former.path == path(of: row) ? [] : .path
     if !hasSameDate { fields.insert(.metadata) }
     if file.readTime == 0 || former.byteCount != row.byteCount || !former.marks.provesContent(of: row.marks) {
-      // Files of one scanner have the same beginning and size, and differ in the rest.
+      // An equal size is no proof: files of one scanner have the same beginning and size, and differ in the rest.
       fields.formUnion([.content, .metadata, .keywords])
     } else if former.modificationTime != row.modificationTime {
       fields.insert(.content)
@@ -92,9 +92,9 @@ extension Reconciler {
     scheduleRetry(former.assetID, content, row, in: batch)
   }
 
-  /// A known file stands in another place now.
+  /// Moves a known file to another place.
   ///
-  /// - Parameter original: its place as clients know it, where `source` has another within this transaction.
+  /// - Parameter original: the place that clients know, if `source` has another one within this transaction.
   func move(
     _ source: FileRow, knownAs original: FileRow? = nil, to target: Place, _ stat: FileStat?, reading: ContentReading?,
     in batch: inout Batch
@@ -111,7 +111,7 @@ extension Reconciler {
       forgetMissing(occupant.assetID)
       forgetListed(target)
       if try isSave(source, stat, in: batch) {
-        // Saved beside it and renamed over it: the photo that was there has new content.
+        // A program saved the file beside the photo and renamed it over the photo, which has new content now.
         forgetListed(Place(directoryID: source.directoryID, name: source.name))
         try endSaved(source, in: &batch)
         note(.removed(eventPlace(source), assetID: source.assetID), as: .same)
@@ -123,7 +123,8 @@ extension Reconciler {
         if let stat {
           try refresh(occupant, stat, reading: reading, in: &batch)
         } else {
-          // Size and time stay those of the old content: by them it is told that the new one differs.
+          // The row keeps the size and time of the old content. They show the next reading that the new content
+          // differs.
           row.readTime = 0
           try writer.updateStat(row)
           unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
@@ -161,7 +162,8 @@ extension Reconciler {
     if hasIdentity(row, stat) && hasSizeAndTime(row, stat) && row.readTime != 0
       && isExplainedByRename(row, stat, in: batch)
     {
-      // Renaming changes the change time only, so that sample and hash stay good. The name may promise something else.
+      // A rename changes only the change time, so sample and hash stay valid. The new name may stand for another
+      // format.
       row.changeTime = stat.changeTime
       try writer.updateStat(row)
       if !isReadAlike { try refresh(row, stat, reading: reading, in: &batch) }
@@ -170,7 +172,7 @@ extension Reconciler {
     }
   }
 
-  /// What differs by the place alone: one of the two may be in a root, or on a drive, that is unavailable.
+  /// The fields that a move changes. One of the two places may be in a root, or on a drive, that is unavailable.
   private func fieldsOfMove(from source: Int64, to target: Int64) -> ChangedFields {
     isAvailable(source) == isAvailable(target) ? .path : [.path, .availability]
   }
@@ -187,9 +189,10 @@ extension Reconciler {
     try refresh(row, stat, reading: reading, in: &batch)
   }
 
-  /// Reads a file and writes what differs.
+  /// Reads a file and writes the differences.
   ///
-  /// - Parameter refreshesOtherNames: the file's other names (hard links) have the same new content.
+  /// - Parameter refreshesOtherNames: whether the file's other names (hard links) are refreshed too. They have the same
+  ///   new content.
   func refresh(
     _ old: FileRow, _ stat: FileStat, reading: ContentReading?, refreshesOtherNames: Bool = true, in batch: inout Batch
   ) throws {
@@ -198,18 +201,19 @@ extension Reconciler {
     let (content, row) = read(
       place, stat, assetID: old.assetID, reading: reading, isSampled: batch.evidence == .event)
     if row.readTime == 0 {
-      // It is elsewhere or changing just now. What the catalog holds stays until it can be read.
+      // The file could not be read now. The catalog keeps the old content until the file can be read.
       if let failure = content.failure {
         deferReading(row.assetID, row, failure, in: batch)
       } else {
         unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
       }
-      // It is the file that stands there now that is read again.
+      // The retry must read the file that is now at this path.
       var pending = old
       pending.readTime = 0
-      // A copy with the content that was read last is still this photo's copy. Another size or time says that it changed.
+      // A copy with the content that was read last is still this photo's copy. Another file, size or time means that
+      // the content changed.
       if !hasIdentity(old, stat) || !hasSizeAndTime(old, stat) { pending.marks = old.marks.voided }
-      // What was read is forgotten; that this very file was there after its birth is not.
+      // The reading is void. If this is the same file, the row keeps the fact that it existed after its birth.
       if hasIdentity(old, stat) { pending.changeTime = max(old.readTime, old.changeTime, stat.changeTime) }
       pending.inode = row.inode
       pending.birthTime = row.birthTime
@@ -225,7 +229,7 @@ extension Reconciler {
       return
     }
     var fields: ChangedFields = []
-    // Where only the inode differs the file system was mounted anew.
+    // If only the inode differs, the file system was mounted anew.
     if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime
       || (row.changeTime != old.changeTime && (row.inode != old.inode || row.birthTime != old.birthTime))
       || wasEditedInPlace(old, row, in: batch)
@@ -248,10 +252,12 @@ extension Reconciler {
     if refreshesOtherNames && fields.contains(.content) { try refreshOtherNames(of: row, stat, in: &batch) }
   }
 
-  /// The content of a young asset is known: it may be one that was deleted, or the copy of one that is about to be.
+  /// Checks a young asset whose content is now known. It may be a deleted photo that came back, or the copy of a photo
+  /// that is about to be deleted.
   ///
-  /// - Parameter isFirstReading: nothing was known of the asset until now but its place. So its age does not matter.
-  /// - Returns: whether it is a deleted one now.
+  /// - Parameter isFirstReading: whether the asset was known only by its place until now. If so, its age does not
+  ///   matter.
+  /// - Returns: whether a deleted asset has replaced this one.
   func becomesFormer(
     _ assetID: Int64, _ content: AssetContent, _ file: FileRow, isFirstReading: Bool = false, in batch: inout Batch
   ) throws -> Bool {
@@ -274,13 +280,13 @@ extension Reconciler {
     return false
   }
 
-  /// Whether a deleted asset was another name (a hard link) of this file: both were in the library at one time.
+  /// Whether a deleted asset was another name (a hard link) of this file: both were in the library at the same time.
   private func wasSecondName(_ former: Tombstone, of row: FileRow, addedAt added: Int64) -> Bool {
     former.inode == row.inode && former.birthTime == row.birthTime
       && former.volumeID == tree.row(row.directoryID).volumeID && former.deletedDate.map { $0 >= added } ?? false
   }
 
-  /// A file with several names (hard links) has new content under all of them, and only one of them was told.
+  /// Refreshes the other names (hard links) of a file. All of them have the new content, but only one was reported.
   ///
   /// - Complexity: one lookup by inode for each change of content; the others are read as well.
   private func refreshOtherNames(of row: FileRow, _ stat: FileStat, in batch: inout Batch) throws {
@@ -296,10 +302,11 @@ extension Reconciler {
     }
   }
 
-  /// An asset leaves the library. What it was is remembered; or it lives on in the copy that was made of it.
+  /// Removes a file from the library. If a copy of it or its heir exists, the asset goes on there. Otherwise the asset
+  /// gets a tombstone, unless it is provisional.
   ///
-  /// - Parameter mayGoOn: its copy may be the asset from now on.
-  /// - Returns: whether it is gone.
+  /// - Parameter mayGoOn: whether the asset may go on in another file.
+  /// - Returns: whether the asset is gone.
   @discardableResult
   func remove(_ row: FileRow, mayGoOn: Bool = true, in batch: inout Batch) throws -> Bool {
     if mayGoOn, let copy = try successor(of: row, in: batch) {
@@ -316,7 +323,8 @@ extension Reconciler {
       return true
     }
     try touchCollections(of: row.assetID, batch: &batch)
-    // It may show only what its name promises, and be back within this batch with what its file says.
+    // The catalog may hold only the content that the name promises. If the asset is back within this batch, clients
+    // must learn the content that was read from the file.
     if row.readTime == 0 { batch.record.update(asset: row.assetID, [.content, .metadata, .keywords]) }
     var directory = eventPlace(row.directoryID, []).directory
     if directory.last != UInt8(ascii: "/") { directory.append(UInt8(ascii: "/")) }
@@ -327,13 +335,14 @@ extension Reconciler {
     return true
   }
 
-  /// A young asset of which nothing was known but its place: a tombstone of it would only stand before that of who it is.
+  /// Whether an asset is provisional: young, without user data, and known only by its place. A tombstone for it would
+  /// hide the tombstone of the photo that it really is.
   func isNobody(_ row: FileRow, in batch: Batch) throws -> Bool {
     guard row.marks.fingerprint == nil, let added = try batch.writer.addedDate(of: row.assetID) else { return false }
     return try age(of: added * 1000, at: batch.time) < Self.unsettledAge && !batch.writer.hasUserData(row.assetID)
   }
 
-  /// An asset that is another from now on: nothing is kept of it.
+  /// Deletes an asset without a tombstone, because it is provisional or proves to be another asset.
   func erase(_ assetID: Int64, in batch: inout Batch) throws {
     try touchCollections(of: assetID, batch: &batch)
     try batch.writer.deleteAsset(assetID)
@@ -348,8 +357,8 @@ extension Reconciler {
     forgetMissing(assetID)
   }
 
-  /// The original of a copy goes: it was a move to another disk, or an exchange with what a program saved; the asset goes on
-  /// at its new place.
+  /// Moves an asset whose file goes to the place of its copy, and erases the asset of the copy. The file was moved to
+  /// another disk, or exchanged with a file that a program saved.
   private func takeOver(_ copy: FileRow, by row: FileRow, in batch: inout Batch) throws {
     let writer = batch.writer
     guard let content = try writer.content(of: copy.assetID) else { return }
@@ -371,7 +380,7 @@ extension Reconciler {
     note(.renamed(from: eventPlace(row), to: eventPlace(copy), assetID: row.assetID), as: .renamed)
   }
 
-  /// What the file says, and its row. `readTime` is 0 when it could not be read now.
+  /// Reads a file and makes its row. `readTime` is 0 if the file could not be read now.
   func read(
     _ place: Place, _ stat: FileStat, assetID: Int64, reading: ContentReading?, isSampled: Bool
   ) -> (AssetContent, FileRow) {

@@ -1,7 +1,7 @@
 import PhotoCatalog
 import WatchRecords
 
-// Directories: a rename is one row, whatever is below.
+// Directories: a rename changes one row, however much is below the directory.
 extension Reconciler {
   func directoryFound(
     _ number: DirectoryNumber, parent: DirectoryNumber, root: UInt16, name: [UInt8], identity: FileIdentity,
@@ -14,7 +14,7 @@ extension Reconciler {
     guard let parentID = tree.directory(number: parent) else { return }
     let path = tree.path(of: parentID) + [UInt8(ascii: "/")] + name
     let parentVolume = tree.row(parentID).volumeID
-    // What is mounted here may have a number that another had.
+    // A new mount may have the device number of a former mount.
     if volumeIDs[identity.device] != parentVolume { volumeIDs[identity.device] = nil }
     let volumeID = try volumeID(device: identity.device, path: path, in: batch)
     batch.evidence = scans.isEmpty ? .event : .scan
@@ -27,7 +27,7 @@ extension Reconciler {
     }
 
     if let known {
-      // The directory itself was known: here, or in another place that it has left.
+      // The directory itself is known: here, or in another place that it has left.
       if known != occupant {
         if let occupant { try park(occupant, in: &batch) }
         try relocate(known, to: parentID, name: name, in: &batch)
@@ -36,10 +36,12 @@ extension Reconciler {
       returned.insert(known)
       try setAvailable(folder: known, true, in: &batch)
     } else if let occupant, try isAnotherDrive(volumeID, identity, at: occupant, in: batch) {
-      // A drive was mounted here and is not, or one is over what was here: that stays until a person says otherwise.
+      // A drive was mounted here and is not now, or a drive covers the folder that was here. The known folder stays
+      // until a person says otherwise.
       try takeAway(folder: occupant, in: &batch)
     } else if let occupant, tree.number(of: occupant) == nil {
-      // The same path with another identity: restored, or on a file system whose inodes change. Its files tell.
+      // The same path has another identity: it was restored, or the file system's inodes change. Its files decide which
+      // photos they are.
       try setVolume(volumeID, identity, below: occupant, in: batch)
       try setAvailable(folder: occupant, true, in: &batch)
       adoptedFolders.remove(occupant)
@@ -76,13 +78,14 @@ extension Reconciler {
     return id
   }
 
-  /// The directory with this identity, if it is free to be here: not under a number of its own, and not above.
+  /// The directory with this identity, if it may be in this place: it has no number of its own, and does not contain
+  /// the place.
   private func known(_ volumeID: Int64, _ identity: FileIdentity, outside parentID: Int64?) -> Int64? {
     guard let id = tree.directory(identity: DirectoryTree.Identity(volumeID: volumeID, inode: identity.inode)),
       tree.row(id).birthTime == identity.birthTime, tree.number(of: id) == nil
     else { return nil }
     if let parentID, tree.isInside(parentID, id) { return nil }
-    // The top of a root is in no other directory, unless the root is one no longer.
+    // The top of a root is in no other directory, unless the root is no longer configured.
     if let root = tree.row(id).rootID, roots[root]?.isUnconfigured != true { return nil }
     return id
   }
@@ -93,7 +96,7 @@ extension Reconciler {
     guard let rootID = roots.id(ofNumber: root) else { return }
     let isAdopted = roots[rootID]?.isAdopted == true
     batch.evidence = .scan
-    // Device numbers are given anew with every mount.
+    // Each mount may give a device a new number.
     volumeIDs = [:]
     let volumeID = try volumeID(device: identity.device, path: path, in: batch)
     if let id = tree.top(ofRoot: rootID) {
@@ -102,14 +105,14 @@ extension Reconciler {
       if row.volumeID != volumeID, !isAdopted, !(isSame && mayBeRenamed(id, to: volumeID)),
         try batch.writer.assetCount(below: id) > 0
       {
-        // The mount point without its drive, or with another. If no photo of the library is in it, none is at risk: what is
-        // mounted there now is taken up.
+        // This is the mount point without its drive, or with another drive. If the catalog has no photo in it, none is
+        // at risk, and the file system that is mounted there now becomes part of the library.
         endUndecided(forgetSession(ofRoot: root), in: &batch)
         try setOffline(rootID, .otherFileSystem, in: &batch)
         return
       }
-      // The scan tells whether that is the library's folder, or what a bind mount was mounted on. Until then the catalog
-      // keeps the identity of the former folder, so that another photod is in the same doubt.
+      // The scan decides whether this is the library's folder, or the mount point of a bind mount. Until then the
+      // catalog keeps the identity of the former folder, so that photod is in the same doubt after a restart.
       let isReplaced = row.volumeID == volumeID && !isSame && !isAdopted
       roots[rootID]?.newTop = isReplaced ? identity : nil
       if isReplaced {
@@ -145,8 +148,8 @@ extension Reconciler {
     try setOnline(rootID, in: &batch)
   }
 
-  /// The folder in another root that a new root was: that one is configured no longer, or it leaves out the share that the
-  /// new root is on.
+  /// The folder of another root that is now a root itself. Either that other root is no longer configured, or it leaves
+  /// out the share that the new root is on.
   private func formerFolder(_ path: [UInt8], _ volumeID: Int64, _ identity: FileIdentity) -> Int64? {
     if let id = known(volumeID, identity, outside: nil), roots[tree.rootID(of: id)]?.isUnconfigured == true {
       return id
@@ -159,12 +162,13 @@ extension Reconciler {
 
   func directoryMoved(_ number: DirectoryNumber, parent: DirectoryNumber, name: [UInt8], in batch: inout Batch) throws {
     guard let id = tree.directory(number: number) else {
-      // It comes from where nothing is the library's: photod-watch takes it for known, and will not tell of what is below.
+      // It comes from outside of the library's directories. photod-watch regards it as known, and will not report its
+      // content.
       if let parentID = tree.directory(number: parent) { batch.rootsToWatchAnew.insert(tree.rootID(of: parentID)) }
       return
     }
     guard let parentID = tree.directory(number: parent) else {
-      // It went to where nothing is the library's, as the folder that a drive is not mounted in.
+      // It was moved outside of the library's directories, for example into the folder in which a drive is not mounted.
       return try directoryGone(number, evidence: .event, in: &batch)
     }
     if let occupant = tree.child(of: parentID, name) {
@@ -179,12 +183,13 @@ extension Reconciler {
   func directoryGone(_ number: DirectoryNumber, evidence: Evidence, in batch: inout Batch) throws {
     guard let id = tree.directory(number: number) else { return }
     if isMountTop(id) {
-      // It was unmounted, and its mount point may be gone with it: what is on it is not.
+      // The drive was unmounted, and its mount point may be gone with it. The files on the drive are not gone.
       try takeAway(folder: id, in: &batch)
       return
     }
     if evidence == .scan {
-      // A scan's end decides, with the brake. If the folder could not be read before it left, that keeps nothing of it.
+      // The end of the scan decides, with the brake. Even if the folder could not be read before it left, its photos
+      // are not kept for that reason.
       for root in scans.keys { scans[root]!.exempt.remove(id) }
       requireScan(of: tree.rootID(of: id))
       tree.unbind(subtree: id)
@@ -194,9 +199,9 @@ extension Reconciler {
     try removeTree(id, in: &batch)
   }
 
-  /// Removes a directory with everything below it, but for what is on drives that were mounted in it.
+  /// Removes a directory with everything below it, except for the drives that were mounted in it.
   ///
-  /// - Parameter withDrives: that as well.
+  /// - Parameter withDrives: whether those drives are removed as well.
   func removeTree(_ id: Int64, withDrives: Bool = false, in batch: inout Batch) throws {
     let (place, before) = (eventPlace(id, []), batch.record.deletedAssets.count)
     defer {
@@ -224,7 +229,8 @@ extension Reconciler {
     }
   }
 
-  /// Takes a directory out of its place, which another has now; later records say where it is, or that it is gone.
+  /// Takes a directory out of its place, which another directory has now. Later records report its new place, or that
+  /// it is gone.
   private func park(_ id: Int64, in batch: inout Batch) throws {
     let from = tree.path(of: id)
     var row = tree.row(id)
@@ -232,7 +238,7 @@ extension Reconciler {
     try batch.writer.updateDirectory(row)
     tree.update(row)
     if tree.number(of: id) == nil { unseenDirectoryLeft(id) }
-    // Where it is may only be said in a later batch: until then it has this path, and who observes it is told.
+    // The new place may be reported in a later batch. Until then the directory has this path, and observers receive it.
     if !batch.record.renamedDirectories.contains(where: { $0.directoryID == id }) {
       batch.record.renamedDirectories.append(.init(directoryID: id, fromPath: from, toPath: tree.path(of: id)))
     }
@@ -257,7 +263,7 @@ extension Reconciler {
     }
   }
 
-  /// Gives a known directory another place: one row, and one entry in the history.
+  /// Moves a known directory: one row, and one entry in the history.
   private func relocate(_ id: Int64, to parentID: Int64, name: [UInt8], in batch: inout Batch) throws {
     var row = tree.row(id)
     let leftRoot = row.rootID
@@ -279,14 +285,15 @@ extension Reconciler {
   }
 
   private func relocate(_ row: DirectoryRow, in batch: inout Batch) throws {
-    // Where the last commit left it: one may have told that it was out of its place.
+    // This is the path of the last commit, unless this batch renamed the directory before. It may be the path of a
+    // parked directory.
     var from = tree.path(of: row.id)
     let formerRoot = tree.rootID(of: row.id)
     let wasAvailable = roots[formerRoot]?.isAvailable
     try batch.writer.updateDirectory(row)
     tree.update(row)
     let to = tree.path(of: row.id)
-    // What was missing in it is not where it came from any more, and nobody looks for it here.
+    // Files that were missing in it are no longer in the former root, and no scan looks for them in this root.
     let root = tree.rootID(of: row.id)
     if root != formerRoot, roots[formerRoot]?.suspect != nil { requireScan(of: root) }
     batch.noteChange()
@@ -300,7 +307,8 @@ extension Reconciler {
     if let album = try album(of: row.id, in: batch) { batch.record.update(collection: album) }
   }
 
-  /// What was in a root that is configured no longer is available again in another, also where its path is the same.
+  /// Records that photos are available again if their folder moves from a root that is no longer configured to another.
+  /// Clients must know that even if the path is the same.
   private func noteAvailability(of id: Int64, was wasAvailable: Bool?, in batch: inout Batch) {
     let rootID = tree.rootID(of: id)
     guard let isAvailable = roots[rootID]?.isAvailable, isAvailable != wasAvailable, let path = tree.rootPaths[rootID],
@@ -326,7 +334,7 @@ extension Reconciler {
     var unnamed: [[UInt8]: FileRow] = [:]
     for row in try batch.writer.files(in: id) { unnamed[row.name] = row }
     _ = try album(of: id, in: batch)
-    // What is back, as on a drive, is as it was read unless its stat differs.
+    // After a directory has come back, for example on a drive, its files count as unchanged unless their stat differs.
     listing = Listing(directoryID: id, evidence: returned.contains(id) ? .scan : evidence, unnamed: unnamed)
   }
 
@@ -340,7 +348,7 @@ extension Reconciler {
     let root = tree.rootID(of: ended.directoryID)
     held.remove(directory: ended.directoryID, except: ended.told)
     if let scan = scans.first(where: { $0.value.rootID == root })?.key { scans[scan]!.listed.insert(ended.directoryID) }
-    // A directory that has come back may still be filling: no event said that what it lacks was removed.
+    // A directory that has come back may still be filling: no event reported that the files that it lacks were removed.
     let evidence = returned.remove(ended.directoryID) == nil ? ended.evidence : .scan
     if evidence == .scan && !ended.unnamed.isEmpty { requireScan(of: root) }
     for row in ended.unnamed.values {
@@ -357,31 +365,33 @@ extension Reconciler {
     try decideHeldFiles(in: &batch)
   }
 
-  /// What only a listing misses is decided by a scan: where none is under way, one is asked for.
+  /// Requests a scan of a root unless one is under way. A file that only a listing misses is decided by a scan.
   func requireScan(of rootID: Int64) {
     guard !scans.values.contains(where: { $0.rootID == rootID }) else { return }
     if roots[rootID]?.number != nil { roots[rootID]?.needsScan = true }
   }
 
-  /// A directory that photod-watch has no number for, as one that could not be entered and whose photos stayed for that, is
-  /// not in its place any more. No record will say where it is: a scan tells what went with it.
+  /// A directory without a number from photod-watch is not in its place any more. It may be one that could not be
+  /// entered, so that its photos stayed. No record will report its new place, so a scan decides what happens to its
+  /// photos.
   func unseenDirectoryLeft(_ id: Int64) {
     for root in scans.keys { scans[root]!.exempt.remove(id) }
     requireScan(of: tree.rootID(of: id))
   }
 
-  /// A directory could not be read: of what is below it a scan knows nothing.
+  /// A directory could not be read, so a scan knows nothing of what is below it.
   func unreadable(_ directory: DirectoryNumber, _ name: [UInt8]) {
     guard let id = tree.directory(number: directory) else { return }
     if name.isEmpty { exempt(id) } else if let child = tree.child(of: id, name) { exempt(child) }
   }
 
-  /// A share is mounted here, and its outer root leaves it out: what is known of it, or is below its mount point, stays.
+  /// A share is mounted here, and its outer root leaves it out. The photos that are known on the share, or below its
+  /// mount point, stay.
   func leftOut(_ directory: DirectoryNumber, _ name: [UInt8], in batch: inout Batch) throws {
     guard let id = tree.directory(number: directory), let child = tree.child(of: id, name) else { return }
     try takeAway(folder: child, in: &batch)
   }
 
-  /// What scans do not find at and below this directory stays.
+  /// Keeps the photos that scans do not find at and below this directory.
   func exempt(_ id: Int64) { updateUndecidedScans { $0.exempt.insert(id) } }
 }

@@ -2,14 +2,15 @@ import PhotoCatalog
 import PhotoModel
 import WatchRecords
 
-// Files: which of them are the same photo, and what is read again.
+// Files: which photo each file is, and which files are read again.
 extension Reconciler {
-  /// A file may change once more within the grain of its clock, without a trace in its stat.
+  /// Within the precision of its clock, a file may change once more without a trace in its stat.
   static let clockGrain: Int64 = 2_000_000_000
-  /// What lies between two ticks of the kernel, by which most file systems date files (CONFIG_HZ is 100 at least).
+  /// The time between two ticks of the kernel, which is the precision of file times on most file systems (CONFIG_HZ is
+  /// 100 at least).
   static let clockTick: Int64 = 10_000_000
 
-  // MARK: What photod-watch says
+  // MARK: The records of photod-watch
 
   func fileFound(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
     batch.evidence = .event
@@ -42,7 +43,8 @@ extension Reconciler {
   ) throws {
     var reading = reading
     guard stat.byteCount > 0 else {
-      // An empty file is no photo yet. One that was is being written anew, or is not: the barrier or some seconds tell.
+      // An empty file is no photo yet. If a photo is empty, it may be in the middle of a rewrite. A sync, or a retry
+      // after some seconds, decides.
       if let row {
         try awaitContent(of: row, stat, in: batch)
         note(.deferred(eventPlace(place), assetID: row.assetID, .empty), as: .deferred)
@@ -65,8 +67,8 @@ extension Reconciler {
     if hasIdentity(row, stat) {
       try refreshIfChanged(row, stat, reading: reading, in: &batch)
     } else if isUnchanged(row, stat), !mayHideWrite(row), batch.evidence == .scan || !isLasting {
-      // A file system whose inodes change when it is mounted, as FAT's. If an event tells another file where inodes last, the
-      // file may have been read already while it was taken for the one before it.
+      // Inodes of some file systems, such as FAT, change at a mount. If inodes last and an event reports another file,
+      // that file may have been read already in place of the one before it.
       knownInodes.insert(stat.identity.inode)
       try batch.writer.updateStat(
         FileRow(
@@ -78,16 +80,16 @@ extension Reconciler {
     } else if !scans.isEmpty && unread[row.assetID]?.standIn == stat.identity {
       note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
     } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
-      // Another file in its place, as programs save: the photo is the same.
+      // Another file is in its place, as after a save: the photo is the same.
       try refresh(row, stat, reading: reading, in: &batch)
       if batch.evidence == .event { exchanges.noteDisplaced(row, from: place, uptime: batch.uptime) }
     }
   }
 
-  /// A file is empty: it is looked at again before it counts for gone.
+  /// Schedules another look at an empty file before it counts as gone.
   func awaitContent(of row: FileRow, _ stat: FileStat, in batch: Batch) throws {
     if !hasIdentity(row, stat) {
-      // Another file is there: it is this one that is looked at then.
+      // Another file is there now. The retry must look at this one.
       var empty = row
       empty.inode = stat.identity.inode
       empty.birthTime = stat.identity.birthTime
@@ -110,7 +112,7 @@ extension Reconciler {
     forgetMissing(row.assetID)
     forgetListed(place)
     if held.remove(place) != nil {
-      // Not this photo has left, but another file that was found in its place. The scan tells where the photo is.
+      // The photo has not left, but another file that was found in its place. The scan finds where the photo is.
       noteMissing(row)
       return
     }
@@ -130,25 +132,26 @@ extension Reconciler {
       return
     }
     if held.contains(source), !(stat.map { hasIdentity(row, $0) } ?? false) {
-      // The file that was found in this photo's place was renamed. The scan tells where the photo is.
+      // The file that was found in this photo's place was renamed. The scan finds where the photo is.
       try fileGone(source, in: &batch)
       if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
       return
     }
-    // Of two that exchange their names the second leaves where the first has arrived.
+    // If two files exchange their names, the second leaves the place where the first has arrived.
     if let stat, !hasIdentity(row, stat) {
       let isThere = isBackThere(row, uptime: batch.uptime)
       if try isThere || (isAnother(row, stat) && wasDeleted(stat, at: target, in: batch)) {
         if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) { return }
         try fileFound(target, stat, reading: reading, in: &batch)
-        // It has left, and what came back was renamed over it; or the batch goes on with where it is now.
+        // Either the photo has left and the file that came back was renamed over it, or the rest of the batch reports
+        // where the photo is.
         if !isThere { try fileGone(source, in: &batch) }
         return
       }
     }
-    // And if it has left its new name too, what is there now is said later.
+    // If the file has left its new name too, a later record reports the file that is there now.
     if stat == nil, isStillThere(row, device: nil) {
-      // It was in its place before it left, and is back: it has the file that was seen there by right.
+      // The photo was in its place before it left, and is back. The file that was seen there is rightly its own.
       exchanges.forgetDisplaced(from: source)
       return
     }
@@ -162,14 +165,15 @@ extension Reconciler {
         return try fileFound(target, seen, reading: reading, in: &batch)
       }
       if others.isEmpty {
-        // It was saved since, or it has left the name again. Later records tell, or the scan finds it elsewhere.
+        // The photo was saved since, or it has left the name again. Later records decide, or the scan finds it
+        // elsewhere.
         if isAnother(row, seen) { (stat, standIn) = (nil, seen.identity) }
       } else if let there = try batch.writer.file(target.directoryID, target.name), hasIdentity(there, seen),
         seen.identity.birthTime != 0 || hasSizeAndTime(there, seen)
       {
         if try isSave(there, seen, in: batch) {
-          // A program may have saved it over this photo after the rename, or it is a new photo, and this one has left the
-          // name again. Later records tell, and until then this photo has the name.
+          // A program may have saved the file over this photo after the rename. Or the file is a new photo, and this
+          // one has left the name again. Later records decide, and until then this photo has the name.
           batch.departing[target] = nil
           forgetListed(target)
           try endSaved(there, in: &batch)
@@ -180,18 +184,21 @@ extension Reconciler {
         if let former = exchanges.displaced(from: target, uptime: batch.uptime), former.assetID == there.assetID,
           !hasIdentity(former, seen)
         {
-          // That one got the file only because the file was in its place, and photod-watch looks late. This photo was
-          // renamed over it since. So the file came after this photo, and the other one ends with its former file.
+          // The other photo got the file only because the file was in its place, and photod-watch looks late. This
+          // photo was renamed over it since. So the file came after this photo, and the other photo ends with its
+          // former file.
           try batch.writer.updateStat(former)
           (stat, standIn) = (nil, seen.identity)
           break identify
         }
-        // That one was seen there before its own rename was told: it stays, and this one turns up elsewhere or is gone.
+        // The other photo was seen there before its own rename was reported. It stays, and this one turns up elsewhere
+        // or is gone.
         try fileFound(target, seen, reading: reading, in: &batch)
         return try fileGone(source, in: &batch)
       } else {
-        // It has left its new name already, and another photo has that: what is there now is said later. But for an inode
-        // that is used again, when the other is gone and that was lost.
+        // The file has left its new name already, and another photo has that name. A later record reports the file that
+        // is there now. The exception is an inode that is used again after the other photo is gone, if the record of
+        // its removal was lost.
         stat = nil
         if seen.identity.birthTime == 0, !others.contains(where: { hasSizeAndTime($0, seen) }) {
           standIn = seen.identity
@@ -210,7 +217,8 @@ extension Reconciler {
     }
   }
 
-  /// A photo turns up in another place than it was thought to be in: what is in that is found by itself.
+  /// Moves a photo that turns up in another place than the catalog has. The file in its former place is decided by
+  /// itself.
   private func moveFound(
     _ source: FileRow, to place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
@@ -227,10 +235,10 @@ extension Reconciler {
     }
   }
 
-  /// Removes what left in this batch and did not turn up elsewhere.
+  /// Removes the files that left in this batch and did not turn up elsewhere.
   func removeDeparted(in batch: inout Batch) throws {
     for (place, row) in batch.departing.sorted(by: { $0.value.assetID < $1.value.assetID }) {
-      // It may have moved, and the name may be another's now.
+      // The photo may have moved, and another photo may have the name now.
       guard try batch.writer.file(place.directoryID, place.name)?.assetID == row.assetID else { continue }
       // A listing that goes on in the next batch may still name it.
       forgetListed(place)
@@ -243,10 +251,11 @@ extension Reconciler {
 
   static let firstRetry: Int64 = 5_000_000_000
   private static let lastRetry: Int64 = 60_000_000_000
-  /// Of what the disk fails in.
+  /// The longest delay for a file whose reading fails because of the disk.
   private static let lastDiskRetry: Int64 = 3_600_000_000_000
 
-  /// A file that can't be parsed and is young may still be in the making.
+  /// Schedules the next reading of a file that was not read. It also does so for a young file that can't be parsed,
+  /// because that may still be in the making.
   func scheduleRetry(_ assetID: Int64, _ content: AssetContent, _ row: FileRow, in batch: Batch) {
     if let failure = content.failure, row.readTime != 0 {
       note(.damaged(eventPlace(row), assetID: assetID, failure: failure), as: .damaged)
@@ -264,9 +273,9 @@ extension Reconciler {
     }
   }
 
-  /// The disk failed while the file was read. It is read again in 5 s, and twice as late each time, to an hour. It is not
-  /// pending: nobody can wait for a disk. The first scan of the next photod reads it as well, because the catalog says
-  /// that it was not read.
+  /// Schedules the next reading after the disk failed. The file is read again in 5 s, then each time after twice the
+  /// delay, up to an hour. It is not pending, because no caller can wait for a disk. The first scan of the next photod
+  /// reads it as well, because the catalog records that it was not read.
   func deferReading(_ assetID: Int64, _ row: FileRow, _ failure: String, in batch: Batch) {
     let uptime = batch.uptime
     let before = unread[assetID].flatMap { $0.trouble == nil ? nil : $0 }
@@ -280,16 +289,17 @@ extension Reconciler {
     unread[assetID] = retry
   }
 
-  /// Not where the clock was set by more than that, either way: such a file would be young for years.
+  /// Whether a file is young. If the clock was set by more than `lastRetry` in either direction, it is not: such a file
+  /// would be young for years.
   private func isYoung(_ changeTime: Int64, at time: Int64) -> Bool {
     (-Self.lastRetry..<Self.lastRetry).contains(age(of: changeTime, at: time))
   }
 
-  /// Reads the files whose time has come.
+  /// Reads the files whose retry is due.
   ///
-  /// A read from a failing disk may take seconds, and all else waits for it. So of the files in which the disk failed, the
-  /// one that has waited longest is read first, and the others only while none of them fails again. However many such
-  /// files there are, a turn costs one failed read.
+  /// A read from a failing disk may take seconds, and all other work waits for it. So of the files in which the disk
+  /// failed, the one that has waited longest is read first. The others are read only while none of them fails again.
+  /// However many such files there are, a turn costs one failed read.
   func readAgainWhatIsDue(in batch: inout Batch) throws {
     let due = unread.filter { $0.value.at <= batch.uptime }
     try readAgain(due.filter { $0.value.trouble == nil }.keys.sorted(), in: &batch)
@@ -315,7 +325,7 @@ extension Reconciler {
         continue
       }
       guard let stat = statToRead(of: row) else {
-        // What became of it is still to be said, or it can't be reached.
+        // A later record will report what became of the file, or it can't be reached.
         guard let retry = unread[assetID], retry.at <= batch.uptime else { continue }
         let delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastRetry)
         unread[assetID] = Retry(
@@ -335,7 +345,8 @@ extension Reconciler {
     }
   }
 
-  /// Of the file that is known in this place; or of what stands in for it, once no scan may find it elsewhere.
+  /// The stat of the file that is known in this place, or of the file that stands in for it if no scan may find the
+  /// known one elsewhere.
   private func statToRead(of row: FileRow) -> FileStat? {
     guard var stat = current(row) else { return nil }
     if stat.identity.inode == row.inode {

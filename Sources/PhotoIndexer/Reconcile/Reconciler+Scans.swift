@@ -2,11 +2,12 @@ import PhotoCatalog
 import PhotoModel
 import WatchRecords
 
-/// When a scan's word that files are missing is not taken at once: an unmounted drive looks just like it.
+/// The rule for when the files that a scan misses are not removed at once. An unmounted drive looks just like deleted
+/// files.
 struct RemovalPolicy: Sendable {
-  /// How long a second scan waits; 0 turns the brake off. Nanoseconds.
+  /// How long a second scan waits, in nanoseconds. If it is 0, the brake is off.
   var grace: Int64
-  /// More than this share of a root's assets, and more than `count` of them, must be missing.
+  /// The brake acts if more than this share of the assets, and more than `count` of them, are missing.
   var share = 0.2
   var count = 100
 
@@ -25,24 +26,24 @@ struct Scan {
   let root: UInt16
   let rootID: Int64
   let request: UInt32
-  /// The directory that it is for, where that is not the root.
+  /// The directory that the scan is for, or nil for the whole root.
   let partOf: Int64?
-  /// It begins after events may have been lost; else it only proves that all is well.
+  /// Whether the scan begins after events may have been lost. Otherwise it only proves that all is well.
   let findsWhatWasLost: Bool
   /// Directories that it has listed.
   var listed: Set<Int64> = []
   /// Files of the catalog that it did not find where they were.
   var missing: [Int64: Place] = [:]
-  /// Directories that it had not found when it ended, each with all that is below it. What goes away later, while the scan
-  /// waits for others, is not judged by this scan.
+  /// Directories that the scan had not found when it ended, each with everything below it. A directory that leaves
+  /// later, while the scan waits for others, is not judged by this scan.
   var missingDirectories: Set<Int64> = []
-  /// Directories of which it knows nothing, nor of what is below them.
+  /// Directories of which the scan knows nothing, neither of them nor of their content.
   var exempt: Set<Int64> = []
 }
 
 /// The photos that a scan missed in a root, if they are too many to be removed at once.
 struct Suspect: Sendable {
-  /// When that was, by both clocks.
+  /// The time by both clocks.
   struct Moment: Sendable {
     /// Monotonic nanoseconds.
     let uptime: Int64
@@ -51,16 +52,16 @@ struct Suspect: Sendable {
 
   var since: Moment
   var missing: Int
-  /// What was missed: what a later scan misses beside it was missed once only.
+  /// The missed files. A file that only a later scan misses was missed once.
   var files: Set<Int64> = []
-  /// With all that is below them.
+  /// The missed directories, with everything below them.
   var directories: Set<Int64> = []
 }
 
-/// What a scan did not find.
+/// The files and directories that a scan did not find.
 private struct Missed {
   var files: [(assetID: Int64, place: Place)]
-  /// With how many assets each has, in it and below.
+  /// The directories, each with the number of assets in it and below.
   var directories: [(id: Int64, assetCount: Int)]
 
   var count: Int { files.count + directories.reduce(0) { $0 + $1.assetCount } }
@@ -73,13 +74,13 @@ private struct Missed {
 
 struct EndedScan {
   enum Verdict {
-    /// What it missed is removed.
+    /// The photos that the scan missed are removed.
     ///
-    /// - endsSuspicion: an earlier scan had missed it too, and nothing was removed then.
+    /// - endsSuspicion: whether an earlier scan had missed them too, and nothing was removed then.
     case decided(removed: Int, endsSuspicion: Bool)
-    /// It missed so much that nothing was removed.
+    /// The scan missed so much that nothing was removed.
     case suspect(missing: Int)
-    /// It did not see everything: nothing was removed.
+    /// The scan did not see everything, so nothing was removed.
     case incomplete
   }
 
@@ -88,7 +89,7 @@ struct EndedScan {
   let verdict: Verdict
 }
 
-// Scans: what they miss is decided at their end.
+// Scans: the photos that a scan misses are decided at its end.
 extension Reconciler {
   func scanStarted(root: UInt16, request: UInt32, reason: ScanReason) {
     guard let rootID = roots.id(ofNumber: root) else { return }
@@ -114,13 +115,14 @@ extension Reconciler {
     try decideWaiting(in: &batch)
   }
 
-  /// Decides what waited for scans, listings or lost events, if none of those is left.
+  /// Makes the decisions that waited for scans, listings or lost events, if none of those is left.
   func decideWaiting(in batch: inout Batch) throws {
     try decideHeldFiles(in: &batch)
     try decideEndedScans(in: &batch)
   }
 
-  /// Once no scan is under way: what left one root may turn up in another that is still being scanned.
+  /// Decides the ended scans once no scan is under way. A file that left one root may turn up in another that is still
+  /// being scanned.
   private func decideEndedScans(in batch: inout Batch) throws {
     guard scans.isEmpty else { return }
     // One decision may change what the next scan may judge.
@@ -160,7 +162,7 @@ extension Reconciler {
     for (assetID, place) in missed.files {
       guard let row = try batch.writer.file(place.directoryID, place.name), row.assetID == assetID else { continue }
       let isGone = try remove(row, in: &batch)
-      // A few are told one by one.
+      // A few removals are recorded one by one.
       if isGone && missed.files.count <= 20 { events.ring.append(.removed(eventPlace(place), assetID: assetID)) }
     }
     for (directory, _) in missed.directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
@@ -168,11 +170,11 @@ extension Reconciler {
       removed: max(0, batch.record.deletedAssets.count - before), endsSuspicion: endsSuspicion)
   }
 
-  /// What a scan has missed in the directory that it was for.
+  /// The photos that a scan has missed in the directory that it was for.
   ///
-  /// A scan of one folder may list others: photod-watch polls them meanwhile, or was started again and lists the whole root.
-  /// What they lack is not judged by that scan, to which a person's word for the folder may belong. A scan of their root
-  /// tells.
+  /// A scan of one folder may list others: photod-watch polls them meanwhile, or has restarted and lists the whole
+  /// root. That scan does not judge the files that the others lack, because a person's confirmation may apply to its
+  /// folder only. A scan of the root decides about them.
   private func missed(by scan: Scan, below base: Int64, in batch: Batch) throws -> Missed {
     var files: [(Int64, Place)] = []
     for (assetID, place) in scan.missing.sorted(by: { $0.key < $1.key }) where tree.contains(place.directoryID) {
@@ -191,8 +193,8 @@ extension Reconciler {
       files: files, directories: try directories.map { ($0, try assetCountWithoutDrives(below: $0, in: batch)) })
   }
 
-  /// Whether what a scan missed stays for now: nothing of it is removed before a second scan of the whole root misses the
-  /// same, the removal grace later.
+  /// Whether the missed photos stay for now. None is removed before a second scan of the whole root, after the removal
+  /// grace, misses the same photos.
   ///
   /// - Parameter base: the directory that was scanned.
   private func isBraked(_ missed: Missed, of base: Int64, _ scan: Scan, in batch: Batch) throws -> Bool {
@@ -200,17 +202,19 @@ extension Reconciler {
     let now = Suspect.Moment(uptime: batch.uptime, date: batch.date)
     let total = try batch.writer.assetCount(below: base)
     let isDoubtful = policy.brakes(missing: missed.count, of: total)
-    // What is left of a suspicion stays in doubt: the rest may be on its way back as well.
+    // The rest of a suspicion stays in doubt, because it may be on its way back as well.
     guard policy.grace > 0, isDoubtful || (suspect != nil && missed.count > 0) else { return false }
     let isWhole = scan.partOf == nil
     guard let suspect else {
       roots.setSuspect(scan.rootID, missed.suspect(since: now))
       return true
     }
-    // Of the rest of the root a part says nothing: what it misses that was not missed before, the next scan will.
+    // A scan of a part says nothing about the rest of the root. The next scan also misses what this one misses for the
+    // first time.
     guard isWhole else { return true }
     let isComingBack = missed.count < suspect.missing
-    // What was not missed then was missed once: a few go with the rest, many begin a suspicion of their own.
+    // Photos that the earlier scan did not miss were missed once. A few are removed with the rest, and many begin a
+    // suspicion of their own.
     let isMore = policy.brakes(missing: newlyMissed(missed, since: suspect), of: total)
     let since = isComingBack || isMore ? now : suspect.since
     guard batch.uptime - since.uptime < policy.grace else { return false }
@@ -226,8 +230,8 @@ extension Reconciler {
     return missed.directories.reduce(files) { $0 + (wasMissed($1.id) ? 0 : $1.assetCount) }
   }
 
-  /// A file of the catalog is not in its place, and no event said where it is. A scan of its root is under way, or has
-  /// ended and waits for the others; otherwise the scan to come finds it missing.
+  /// Notes that a file of the catalog is not in its place, and that no event reported where it is. A scan of its root
+  /// is under way, or has ended and waits for the others. Otherwise the next scan finds the file missing.
   func noteMissing(_ row: FileRow) {
     let rootID = tree.rootID(of: row.directoryID)
     let place = Place(directoryID: row.directoryID, name: row.name)
@@ -238,7 +242,7 @@ extension Reconciler {
     }
   }
 
-  /// It is there after all, or was removed for another reason.
+  /// Forgets that a file is missing: it is there after all, or was removed for another reason.
   func forgetMissing(_ assetID: Int64) { updateUndecidedScans { $0.missing[assetID] = nil } }
 
   /// Changes every scan that is under way, or has ended and waits for others.
@@ -247,8 +251,8 @@ extension Reconciler {
     for index in endedScans.indices { change(&endedScans[index]) }
   }
 
-  /// A photo that an earlier scan missed is in its place again. If no scan of its whole root is under way, which would tell
-  /// how many are, one is to be made.
+  /// Notes that a photo that an earlier scan missed is in its place again. Only a scan of the whole root shows how many
+  /// are back. If none is under way, one must be made.
   ///
   /// - Complexity: O(depth of its folder).
   func noteReturn(of row: FileRow) {
@@ -268,7 +272,7 @@ extension Reconciler {
     try decideWaiting(in: &batch)
   }
 
-  /// Scans whose findings are void get an end, so that their callers get one.
+  /// Ends scans whose findings are void, so that their callers get a result.
   func endUndecided(_ scans: [Scan], in batch: inout Batch) {
     for scan in scans { end(scan, .incomplete, in: &batch) }
   }

@@ -3,11 +3,13 @@ import PhotoCatalog
 import PhotoModel
 import WatchRecords
 
-/// Compares what photod-watch says with the catalog, and writes the difference: identity is decided here.
+/// Compares the records of photod-watch with the catalog and writes the differences. It decides which file is which
+/// photo.
 ///
-/// photod-watch says what is there; only what differs from the catalog is written, so that a scan after an overflow, a
-/// crash or a restart publishes true differences only. It belongs to the `Library` actor and is used inside its
-/// transactions; when one fails, a new reconciler is made from the catalog and photod-watch starts over.
+/// photod-watch reports the files that are there. Only differences from the catalog are written, so that a scan after
+/// an overflow, a crash or a restart publishes true differences only. The reconciler belongs to the `Library` actor and
+/// is used inside its transactions. If a transaction fails, a new reconciler is made from the catalog and photod-watch
+/// starts over.
 final class Reconciler {
   let files: any PhotoFiles
   let knownInodes: KnownInodes
@@ -15,43 +17,43 @@ final class Reconciler {
   var tree: DirectoryTree
   /// The catalog's id of the volume with this device number, while it is mounted.
   var volumeIDs: [UInt64: Int64] = [:]
-  /// What each volume of the catalog is known by.
+  /// The identity of each volume of the catalog, across boots and mounts.
   var volumeIdentities: [Int64: String]
 
   var roots: Roots
   var scans: [UInt16: Scan] = [:]
   /// The lane whose records are applied.
   private(set) var lane = 0
-  /// The roots of that lane; nil: all.
+  /// The roots of that lane, or nil for all.
   private(set) var laneRoots: Set<UInt16>?
   /// The listing that is under way in that lane; it may span batches.
   var listing: Listing?
   /// The listings that are under way in other lanes.
   private(set) var otherListings: [Int: Listing] = [:]
-  /// Files in the places of others, whose photos are decided when all scans have ended.
+  /// Files in the places of other photos. Which photos they are is decided when all scans have ended.
   var held = HeldFiles()
-  /// Scans that have ended while another is under way: what one misses, the other may find.
+  /// Scans that have ended while another one is under way. A file that one scan misses, the other may find.
   var endedScans: [Scan] = []
-  /// Requests for less than a root, with the directory that they are for.
+  /// Requests for scans of less than a root, with the directory of each.
   var partialRequests: [UInt32: Int64] = [:]
-  /// Folders in which another file system is mounted, which a person said belongs to the library.
+  /// Folders in which another file system is mounted that a person declared to be part of the library.
   var adoptedFolders: Set<Int64> = []
-  /// Directories that were in the catalog and not on disk before: what they lack is coming back, or is not.
+  /// Directories of the catalog that came back to the disk. Files that they lack may still come back too.
   var returned: Set<Int64> = []
-  /// Scans that a person asked for with the word that what is missing is gone.
+  /// Scans that a person requested with the confirmation that missing files are gone.
   var confirmedRequests: Set<UInt32> = []
-  /// Files that could not be read when they were found: they moved meanwhile, or were still being written.
+  /// Files that must be read again, by asset. Most moved when they were found, or were still being written.
   var unread: [Int64: Retry] = [:]
-  /// The folder album of each directory that was asked for.
+  /// The folder albums that were looked up, by directory.
   var albums: [Int64: Int64] = [:]
   /// The smart albums by subtype.
   let smartAlbums: [String: Int64]
   var events: EventNotes
-  /// What was deleted, and may come back.
+  /// The keys of the deleted assets, which may come back.
   var tombstones: TombstoneKeys
-  /// What is new, and may be a copy of what is about to go.
+  /// New files, which may be copies of photos that are about to be removed.
   var recentInsertions: RecentInsertions
-  /// Who lost its place to another just now.
+  /// Photos that lost their place to another file just now.
   var exchanges = Exchanges()
   var arrivals = RecentArrivals()
   var linkedFiles = LinkedFiles()
@@ -92,7 +94,8 @@ final class Reconciler {
     return batch
   }
 
-  /// Once a day, and with whatever is written then: nothing wakes for it. What has expired is not used before it goes.
+  /// Removes expired tombstones once a day, together with other changes, so that photod does not wake for it. An
+  /// expired tombstone is not used before it is removed.
   private func pruneTombstones(in batch: Batch) throws {
     guard !tombstones.isEmpty, !batch.record.isEmpty else { return }
     let age = try batch.writer.libraryAge(at: batch.time / 1000)
@@ -133,8 +136,8 @@ final class Reconciler {
       let source = tree.directory(number: from).map { Place(directoryID: $0, name: fromName) }
       batch.mayHaveMissedEdit = source.map { mayHaveMissed($0.directoryID) } ?? true
       guard let target = tree.directory(number: to) else {
-        // It went to where nothing is the library's, as the folder that a drive is not mounted in.
-        // Of two that exchange their names the first may stand there already.
+        // The file was moved outside of the library's directories, for example into the folder in which a drive is not
+        // mounted. If two files exchange their names, the first may already be in this place.
         if let source, let row = try batch.writer.file(source.directoryID, source.name),
           !isStillThere(row, device: nil)
         {
@@ -167,10 +170,11 @@ final class Reconciler {
     }
   }
 
-  /// A fresh photod-watch: no number of a directory in its roots means anything any more.
+  /// Begins a session with a new photod-watch: the former directory numbers in its roots are void.
   ///
-  /// - Parameter numbers: of its roots; nil: all.
-  /// - Returns: the scans that had ended and were not decided. Each needs an end, because photod-watch has said its own.
+  /// - Parameter numbers: the numbers of its roots, or nil for all.
+  /// - Returns: the scans that had ended and were not decided. The caller must end each, because photod-watch has
+  ///   already reported its end.
   @discardableResult
   func beginSession(of numbers: Set<UInt16>? = nil) -> [Scan] {
     listing = nil
@@ -185,10 +189,11 @@ final class Reconciler {
     return numbers.sorted().flatMap { forgetSession(ofRoot: $0) }
   }
 
-  /// Forgets everything that photod-watch said under the number of a root: scans, listings, found files and the numbers of
-  /// directories. No later record ends any of it, and all decisions would wait for that.
+  /// Forgets everything that photod-watch reported under the number of a root: scans, listings, found files and the
+  /// numbers of directories. No later record would end any of it, and all decisions would wait for that.
   ///
-  /// - Returns: the root's scans that had ended and were not decided. Each needs an end, as in `beginSession(of:)`.
+  /// - Returns: the root's scans that had ended and were not decided. The caller must end each, as in
+  ///   `beginSession(of:)`.
   func forgetSession(ofRoot number: UInt16) -> [Scan] {
     let undecided = endedScans.filter { $0.root == number }
     scans[number] = nil
@@ -203,9 +208,9 @@ final class Reconciler {
     return undecided
   }
 
-  /// Turns to the records of a lane.
+  /// Selects the lane of the records that follow.
   ///
-  /// - Parameter roots: those of the lane; nil: all.
+  /// - Parameter roots: the roots of the lane, or nil for all.
   func turn(to lane: Int, of roots: Set<UInt16>? = nil) {
     laneRoots = roots
     guard lane != self.lane else { return }
@@ -214,13 +219,13 @@ final class Reconciler {
     listing = otherListings.removeValue(forKey: lane)
   }
 
-  /// Something else than a listing changes what is in a place.
+  /// Removes a place from the listings, because something other than a listing changed the file there.
   func forgetListed(_ place: Place) {
     listing?.forget(place)
     for lane in otherListings.keys { otherListings[lane]?.forget(place) }
   }
 
-  /// What is at and below a directory is not listed any more.
+  /// Ends the listings of a directory and of those below it.
   func endListings(inside id: Int64) {
     func isInside(_ listing: Listing) -> Bool { tree.isInside(listing.directoryID, id) }
     if listing.map(isInside) == true { listing = nil }
@@ -234,35 +239,35 @@ struct Place: Hashable {
   let name: [UInt8]
 }
 
-/// One batch while it is applied, and what came of it.
+/// One batch while it is applied, and its results.
 struct Batch {
   let writer: CatalogWriter
   /// Nanoseconds since 1970.
   let time: Int64
-  /// Nanoseconds of a clock that nobody sets.
+  /// Monotonic time, in nanoseconds.
   let uptime: Int64
   /// The wall clock's time, for people.
   var date: PhotoDate { PhotoDate(microseconds: time / 1000) }
   var record = CommitRecord()
-  /// Files that were said to be gone in this batch: they are removed at its end unless they turn up elsewhere.
+  /// Files that were reported gone in this batch. They are removed at its end unless they turn up elsewhere.
   var departing: [Place: FileRow] = [:]
-  /// The directories that are being removed just now: nothing lives on in them.
+  /// The directories that are being removed now. No asset can go on in them.
   var leavingDirectories: Set<Int64> = []
   /// Sync requests whose answer is complete with this batch.
   var synced: [UInt64] = []
   var endedScans: [EndedScan] = []
-  /// Roots of which photod-watch takes something for known that is not.
+  /// Roots that must be watched anew, because photod-watch regards a folder as known that the catalog does not have.
   var rootsToWatchAnew: Set<Int64> = []
-  /// What the record that is being applied says of the kernel's events.
+  /// The kernel's events that the current record reports.
   var fileEvent = FileEvent.none
-  /// The record tells a rename, which explains another change time.
+  /// Whether the current record reports a rename, which explains another change time.
   var isRenameEvent = false
-  /// The record tells a rename from a folder whose earlier events may have been lost.
+  /// Whether the current record reports a rename from a folder whose earlier events may have been lost.
   var mayHaveMissedEdit = false
-  /// The change time of the file that photod-watch saw at the new name of a rename. The rename was not later, even if another
-  /// file came to that name since. nil: the record tells no rename, or no file was seen.
+  /// The change time of the file that photod-watch saw at the new name of a rename. The rename was not later, even if
+  /// another file came to that name since. It is nil if the record reports no rename, or no file was seen.
   var renameDeadline: Int64?
-  /// By what the record that is being applied is known; what it changes is `sawEvent` or `sawScan`.
+  /// The evidence of the current record. A change because of it sets `sawEvent` or `sawScan`.
   var evidence = Evidence.event
   private var sawEvent = false
   private var sawScan = false
@@ -273,13 +278,13 @@ struct Batch {
     self.uptime = uptime
   }
 
-  /// Whether what stands in a place leaves with this batch, unless it turns up elsewhere.
+  /// Whether the file in a place leaves with this batch, unless it turns up elsewhere.
   func isLeaving(_ row: FileRow) -> Bool {
     leavingDirectories.contains(row.directoryID)
       || departing[Place(directoryID: row.directoryID, name: row.name)] != nil
   }
 
-  /// Something is written because of the record that is being applied.
+  /// Notes that the current record has changed the catalog.
   mutating func noteChange() {
     switch evidence {
     case .event: sawEvent = true
@@ -297,9 +302,10 @@ struct Batch {
 struct Listing {
   let directoryID: Int64
   let evidence: Evidence
-  /// Files of the catalog that were not named yet.
+  /// Files of the catalog that the listing has not named yet.
   private(set) var unnamed: [[UInt8]: FileRow]
-  /// Names of which `unnamed` knows nothing any more: they were named, or something happened to them. The catalog knows.
+  /// Names for which `unnamed` is no longer valid: they were named, or another record changed them. For these the
+  /// catalog is asked.
   private(set) var told: Set<[UInt8]> = []
 
   init(directoryID: Int64, evidence: Evidence, unnamed: [[UInt8]: FileRow]) {
@@ -308,15 +314,16 @@ struct Listing {
     self.unnamed = unnamed
   }
 
-  /// The listing names a file.
+  /// Takes a file that the listing names.
   ///
-  /// - Returns: what the catalog had of it when the listing began, or nil; and whether it has to be asked again.
+  /// - Returns: the row that the catalog had when the listing began, or nil; and whether the catalog must be asked
+  ///   again.
   mutating func name(_ name: [UInt8]) -> (row: FileRow?, mustAsk: Bool) {
     guard told.insert(name).inserted else { return (nil, true) }
     return (unnamed.removeValue(forKey: name), false)
   }
 
-  /// Something else than this listing changes what is in a place.
+  /// Removes a place, because something other than this listing changed the file there.
   mutating func forget(_ place: Place) {
     guard place.directoryID == directoryID else { return }
     told.insert(place.name)
@@ -324,18 +331,19 @@ struct Listing {
   }
 }
 
-/// When a file is read again.
+/// The time at which a file is read again, and the reason.
 struct Retry {
   /// The file was found but not read yet, so that it counts as pending: a sync reads it. A file that is damaged, or in
   /// which the disk fails, is not pending.
   var isPending: Bool
-  /// Nanoseconds of the clock that nobody sets.
+  /// Monotonic time, in nanoseconds.
   var at: Int64
-  /// Nanoseconds.
+  /// The last delay, in nanoseconds.
   var delay: Int64
-  /// The disk, or a lack of memory or descriptors, kept it from being read.
+  /// The failure of the disk, or the lack of memory or descriptors, that kept the file from being read.
   var trouble: Trouble?
-  /// What was seen in its place, and is not the file that is known. If that turns up nowhere else it is the photo, saved.
+  /// A file that was seen in this place and is not the known file. If the known file turns up nowhere else, this file
+  /// is the photo, saved anew.
   var standIn: FileIdentity?
 
   struct Trouble: Sendable {
