@@ -1,27 +1,27 @@
 import PhotoCatalog
 import WatchRecords
 
-// Which files are the same photo, when their place alone doesn't say it.
+// Identity: the files that are the same photo although their place alone does not show it.
 extension Reconciler {
-  /// How long what is deleted can come back, by the library's age. Microseconds.
+  /// How long a deleted photo can come back, by the library's age, in microseconds.
   static let tombstoneLifetime: Int64 = 30 * 86_400_000_000
-  /// An asset younger than this, to which nobody gave anything, is nobody yet: when its content is known it may turn out to
-  /// be one that was deleted.
+  /// An asset younger than this without user data is provisional. When its content has been read, it may prove to be a
+  /// deleted photo that came back.
   static let unsettledAge: Int64 = 600_000_000_000
 
   func hasIdentity(_ row: FileRow, _ stat: FileStat) -> Bool {
     row.inode == stat.identity.inode && row.birthTime == stat.identity.birthTime
   }
 
-  /// It can't be this row's file, also not on a file system whose inodes change: their files keep birth time, or size and
-  /// modification time.
+  /// Whether a file can't be this row's file. This also holds if the file system's inodes change, because its files
+  /// keep birth time, or size and modification time.
   func isAnother(_ row: FileRow, _ stat: FileStat) -> Bool {
     if hasIdentity(row, stat) { return false }
     if row.birthTime != 0 && stat.identity.birthTime != 0 { return row.birthTime != stat.identity.birthTime }
     return !hasSizeAndTime(row, stat)
   }
 
-  /// By size and times the file is what it was when it was read.
+  /// Whether the size and times of a file are the same as when it was read.
   func isUnchanged(_ row: FileRow, _ stat: FileStat) -> Bool {
     hasTimes(row, stat) && row.readTime != 0
   }
@@ -34,16 +34,16 @@ extension Reconciler {
     row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
   }
 
-  // MARK: Moves that nobody told
+  // MARK: Moves without a rename event
 
-  /// The catalog's row of this very file if it was known in another place and has left it.
+  /// The catalog's row of this very file, if the file was known in another place and has left it.
   ///
-  /// Inode and birth time name a file on its volume; where they do not last, or there is no birth time, size and
-  /// modification time must agree as well, and for a file so young that its birth time may be that of another which had
-  /// its inode a moment ago, unless that was seen after its birth. A file that still stands in its old place has a second
-  /// name (a hard link): that is an asset of its own.
+  /// Inode and birth time identify a file on its volume. Size and modification time must agree as well if inodes do not
+  /// last, if there is no birth time, or if the file is very young. The birth time of a very young file may be that of
+  /// another file that had its inode a moment ago. They need not agree if the known file was seen after its birth. A
+  /// file that is still in its old place has a second name (a hard link), which is an asset of its own.
   ///
-  /// - Parameter reading: of the file; where inodes do not last it is read to compare its content.
+  /// - Parameter reading: the content of the file. If inodes do not last, the file is read to compare its content.
   func sourceOfMove(
     _ stat: FileStat, to place: Place, reading: inout ContentReading?, in batch: Batch
   ) throws -> FileRow? {
@@ -65,11 +65,11 @@ extension Reconciler {
       }
       if isStillThere(row, device: stat.identity.device) { continue }
       if !hasLastingInodes(volumeID) {
-        // After a mount it may have another inode, and this file that which it had.
+        // After a mount the known file may have another inode, and this file may have its former one.
         if current(row).map({ hasSizeAndTime(row, $0) }) ?? false { continue }
         if !hasContent(of: row, place, stat, reading: &reading) { continue }
       }
-      // What was looked up before this record may have moved since.
+      // The row may have been looked up before this record, and the file may have moved since.
       guard try batch.writer.file(row.directoryID, row.name)?.assetID == row.assetID else { continue }
       linkedFiles.noteSeen(inode: inode, but: rows[(index + 1)...])
       return row
@@ -91,7 +91,7 @@ extension Reconciler {
     return row.marks.provesContent(of: found)
   }
 
-  /// The other assets whose file, by its inode, is what was seen at a place.
+  /// The other assets whose file, by inode and birth time, is the one that was seen at a place.
   func others(of stat: FileStat, than row: FileRow, at place: Place, in batch: Batch) throws -> [FileRow] {
     guard knownInodes.mayContain(stat.identity.inode) else { return [] }
     let volumeID = tree.row(place.directoryID).volumeID
@@ -129,11 +129,11 @@ extension Reconciler {
 
   func path(of place: Place) -> [UInt8] { tree.path(of: place.directoryID) + [UInt8(ascii: "/")] + place.name }
 
-  // MARK: What was deleted and comes back
+  // MARK: Deleted photos that come back
 
   /// The deleted asset that this new file is: the same inode with the same birth time, else the best of ``formers(of:in:)``.
   ///
-  /// - Parameter row: the file; where it could not be read its content is not compared.
+  /// - Parameter row: the file. If it could not be read, its content is not compared.
   func tombstone(of row: FileRow, in batch: Batch) throws -> Tombstone? {
     guard !tombstones.isEmpty else { return nil }
     if let same = try tombstone(ofInode: row, in: batch) { return same }
@@ -143,8 +143,8 @@ extension Reconciler {
       .max { FormerMatch($0, path) < FormerMatch($1, path) }
   }
 
-  /// The deleted assets that a new file is by its content (see ``IdentityProof``); else, for what was typed before the catalog
-  /// was lost, the one with the same path.
+  /// The deleted assets that a new file may be by its content (see ``IdentityProof``). If there are none, the asset
+  /// with the same path whose user data is from before the catalog was lost.
   func formers(of row: FileRow, in batch: Batch) throws -> [Tombstone] {
     guard !tombstones.isEmpty else { return [] }
     if let fingerprint = row.marks.fingerprint, tombstones.mayContain(fingerprint: fingerprint) {
@@ -199,8 +199,8 @@ extension Reconciler {
     }
   }
 
-  /// Whether a file that was seen at a place is a deleted asset's. What is at the place of one that was renamed there is
-  /// else what was saved over it, or another's.
+  /// Whether a file that was seen at a place is a deleted asset's. If it is not, the file at the new name of a rename
+  /// was saved over the renamed one, or is another photo's.
   func wasDeleted(_ stat: FileStat, at place: Place, in batch: Batch) throws -> Bool {
     guard tombstones.mayContain(inode: stat.identity.inode) else { return false }
     let volumeID = tree.row(place.directoryID).volumeID
@@ -226,8 +226,8 @@ extension Reconciler {
     sample(&row)
   }
 
-  /// `mv` across disks copies a file and then removes it. While the original is still there it gets the sample by which
-  /// its copy is known afterwards.
+  /// `mv` across disks copies a file and then removes it. While the original is still there, it gets the sample that
+  /// identifies its copy afterwards.
   func sampleOriginals(of copy: FileRow, in batch: Batch) throws {
     guard copy.marks.sample != nil else { return }
     for var original in try batch.writer.unsampledOriginals(of: copy) {
@@ -242,7 +242,7 @@ extension Reconciler {
     row.marks.hash = row.marks.hash ?? made.hash
   }
 
-  /// The inode was the deleted file's. It may be another's now.
+  /// Whether a file is the deleted one that had its inode. The inode may belong to another file now.
   private func isSameFile(_ tombstone: Tombstone, _ row: FileRow, on volumeID: Int64) -> Bool {
     guard tombstone.birthTime == row.birthTime else { return false }
     if tombstone.marks.provesContent(of: row.marks) { return true }
@@ -251,27 +251,30 @@ extension Reconciler {
       return (hasLastingInodes(volumeID) || tombstone.marks.fingerprint == nil) && tombstone.marks.mayEqual(row.marks)
         && tombstone.byteCount == row.byteCount && tombstone.modificationTime == row.modificationTime
     }
-    // One that was gone as soon as it was made may have left inode and birth time to the next.
+    // A file that was gone as soon as it was made may have left its inode and birth time to the next one.
     return outlivedItsBirth(row.birthTime, tombstone.seenTime)
       || tombstone.deletedDate.map { age(of: row.birthTime, at: $0 * 1000) >= Self.clockGrain } ?? true
   }
 
-  /// Whether a file was there when the clock by which its file system dates files had ticked since its birth: then no other
-  /// has its inode and its birth time too.
+  /// Whether a file existed when the clock by which its file system dates files had ticked since its birth. If so, no
+  /// other file has both its inode and its birth time.
   ///
-  /// - Parameter seenTime: when it was there, nanoseconds since 1970; 0: not known.
+  /// - Parameter seenTime: when the file existed, in nanoseconds since 1970, or 0 if that is not known.
   private func outlivedItsBirth(_ birthTime: Int64, _ seenTime: Int64) -> Bool {
     guard birthTime != 0, seenTime != 0 else { return false }
-    // Whole seconds are of a clock that has no more, or two of them a tick.
+    // Whole seconds come from a clock that ticks every second, or every two seconds.
     let tick = birthTime % 1_000_000_000 == 0 ? Self.clockGrain : 2 * Self.clockTick
     return age(of: birthTime, at: seenTime) >= tick
   }
 
   // MARK: Moves to another disk
 
-  /// The copy of this file that was made before it goes: inserted within the last hour, with content that proves it (see
-  /// ``IdentityProof``), and without user data. The copy that has kept name and modification time is best, as `mv` makes it,
-  /// then one of the same name, then the file itself under another name if no inode says so, then the first.
+  /// The copy of this file that was made before it goes. It was inserted within the last hour, its content proves it
+  /// (see ``IdentityProof``), and it has no user data. If there are several, the best is:
+  /// 1. the copy that has kept name and modification time, as `mv` makes it
+  /// 2. a copy of the same name
+  /// 3. the file itself under another name, if its inode does not show that
+  /// 4. the first copy
   func successor(of row: FileRow, in batch: Batch) throws -> FileRow? {
     guard row.marks.fingerprint != nil else { return nil }
     if let restored = try restored(row, in: batch) { return restored }
@@ -280,14 +283,14 @@ extension Reconciler {
     else { return nil }
     let original = IdentityProof.Description(row)
     var (equal, alike, undecidedCount): (FileRow?, [FileRow], Int) = (nil, [], 0)
-    // A file whose inode does not last may have been renamed while no watcher saw it. That is looked for among the first
-    // of its copies.
+    // A file whose inode does not last may have been renamed while no watcher saw it. The renamed file is sought among
+    // the first of its copies.
     var othersToSee = hasLastingInodes(tree.row(row.directoryID).volumeID) ? 0 : Self.copiesToCompare
     for key in RecentInsertions.Keys(row).all where equal == nil && alike.count != 1 {
       try recentInsertions.forEach(key, addedAfter: added, in: batch.writer) { id in
         guard var copy = try copy(id, of: row, in: batch) else { return .unfit }
-        // Two that were there from the beginning are two, though one was saved or renamed since. The kernel dates files by
-        // its last tick; a rename changes the change time of one that is old.
+        // Two files that were there from the beginning are two photos, even if one was saved or renamed since. The
+        // kernel dates files by its last tick, and a rename changes the change time of an old file.
         guard id > row.assetID, let copied = try batch.writer.addedDate(of: id), copied > added,
           isRenamedAway(row, as: copy)
             || age(of: copy.birthTime == 0 ? copy.changeTime : copy.birthTime, at: added * 1000) < Self.clockTick
@@ -312,7 +315,7 @@ extension Reconciler {
   /// The file that has this file's content and path, in a folder that was put in the place of this file's folder, as from a
   /// backup.
   ///
-  /// Two files cannot have had one path at one time. So no date has to tell that one of them came later.
+  /// Two files cannot have had one path at one time. So no date is needed to show that one of them came later.
   private func restored(_ row: FileRow, in batch: Batch) throws -> FileRow? {
     guard let path = formerPath(of: row), let slash = path.lastIndex(of: UInt8(ascii: "/")),
       let folder = tree.directory(path: Array(path[..<slash])),
@@ -327,7 +330,7 @@ extension Reconciler {
 
   private static let copiesToCompare = 16
 
-  /// A recent insertion, unless nothing can become it within this batch.
+  /// A recent insertion, or nil if the asset can't go on in it within this batch.
   private func copy(_ id: Int64, of row: FileRow, in batch: Batch) throws -> FileRow? {
     guard id != row.assetID, let copy = try batch.writer.file(ofAsset: id), !batch.isLeaving(copy),
       try !batch.writer.hasUserData(id), isStillThere(copy, device: nil)
@@ -335,8 +338,8 @@ extension Reconciler {
     return copy
   }
 
-  /// A file that is gone and one that has come since on the same file system may be one that was renamed while nobody
-  /// looked, where no inode says so.
+  /// Whether a file that is gone and one that has come since on the same file system may be one file. It may have been
+  /// renamed while no watcher saw it, if inodes do not last.
   private func isRenamedAway(_ row: FileRow, as copy: FileRow) -> Bool {
     let volumeID = tree.row(copy.directoryID).volumeID
     return tree.row(row.directoryID).volumeID == volumeID && copy.modificationTime == row.modificationTime

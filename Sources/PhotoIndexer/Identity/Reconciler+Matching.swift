@@ -1,19 +1,20 @@
 import PhotoCatalog
 import WatchRecords
 
-// Files and remembered photos are matched all at once, when all that may hold one of them has been listed:
+// Files and known photos are matched all at once, when all places that may hold one of them have been listed:
 // 1. A file is the photo whose inode and birth time it has, wherever it is.
 // 2. A file in the place of a photo whose own file turned up nowhere is that photo, saved by a program.
-// 3. What is left is new, or a deleted photo that came back.
+// 3. Any other file is new, or a deleted photo that came back.
 extension Reconciler {
-  /// A listing is under way, or events were lost: what is not in its place may turn up in a place that is yet to be looked at.
+  /// Whether a listing or a scan is under way, or events were lost. A file that is not in its place may then turn up in
+  /// a place that was not looked at yet.
   private var isSearching: Bool {
     listing != nil || !otherListings.isEmpty || !scans.isEmpty || roots.contains(where: \.isBlind)
   }
 
-  /// Whether it is too early to decide which photo a file is that is in another's place.
+  /// Whether it is too early to decide which photo a file is that is in the place of another.
   ///
-  /// Where nothing was lost an event decides at once: a rename of the known file would have been told before it.
+  /// If no event was lost, an event decides at once: a rename of the known file would have been reported before it.
   func mustHold(_ place: Place) -> Bool {
     guard !held.isFull else { return false }
     if listing?.directoryID == place.directoryID || mayHaveMissed(place.directoryID) { return true }
@@ -30,14 +31,14 @@ extension Reconciler {
     }
   }
 
-  /// Events were lost: until the scans that follow have begun, no place is certain.
+  /// Notes that events were lost. Until the scans that follow have begun, no place is certain.
   func noteOverflow() {
     for (number, root) in roots.watched where laneRoots?.contains(number) ?? true {
       if let top = tree.top(ofRoot: root.id), tree.number(of: top) != nil { roots[root.id]?.isBlind = true }
     }
   }
 
-  /// A scan could not be ended. What it found in the places of others is decided by another.
+  /// Keeps the files that an incomplete scan found in the places of others. Another scan decides about them.
   func keepHeldFiles(of number: UInt16) {
     guard let root = roots[number: number], !root.isBlind,
       held.directories.contains(where: { tree.rootID(of: $0) == root.id })
@@ -46,14 +47,14 @@ extension Reconciler {
     roots[root.id]?.needsScan = true
   }
 
-  /// What was found in and below a directory says nothing any more.
+  /// Forgets the files that were found in and below a directory, because those records are void.
   func forgetHeldFiles(below id: Int64) {
     for directory in Array(held.directories) where tree.isInside(directory, id) { held.remove(directory: directory) }
   }
 
-  /// Decides which photos the held files are, once nothing is searched any more.
+  /// Decides which photos the held files are, once no listing and no scan is under way.
   ///
-  /// - Complexity: O(n log n) in the files; each that is new or was saved is read.
+  /// - Complexity: O(n log n) in the files; each file that is new or was saved is read.
   func decideHeldFiles(in batch: inout Batch) throws {
     guard !held.isEmpty, !isSearching else { return }
     batch.evidence = .scan
@@ -67,7 +68,7 @@ extension Reconciler {
         continue
       }
       let move = FoundMove(source: source, place: place, stat: file.stat, reading: reading)
-      // Of several names of one file (hard links) one is the photo's: best one in its folder.
+      // If one file has several names (hard links), one of them is the photo's, preferably one in its folder.
       if let rival = moves[source.assetID], rival.staysInFolder || !move.staysInFolder {
         others.append((place, file))
       } else if let rival = moves.updateValue(move, forKey: source.assetID) {
@@ -117,8 +118,8 @@ extension Reconciler {
     }
   }
 
-  /// Whether another file stands where a deleted asset was, and is not in the library yet: it comes before a file in another
-  /// place, and is told soon.
+  /// Whether another file that is not in the library yet is in the place of a deleted asset. It is a better match than
+  /// a file in another place, and is reported soon.
   func isAwaited(_ former: Tombstone, insteadOf path: [UInt8], in batch: Batch) throws -> Bool {
     guard former.path != path, let slash = former.path.lastIndex(of: UInt8(ascii: "/")),
       let folder = tree.directory(path: Array(former.path[..<slash])),
@@ -127,7 +128,7 @@ extension Reconciler {
     return try batch.writer.file(folder, Array(former.path[(slash + 1)...])) == nil
   }
 
-  /// Another file is where this one is known.
+  /// Whether another file is in the place of a known one.
   func isContested(_ row: FileRow, _ stat: FileStat) -> Bool { !hasIdentity(row, stat) && !isUnchanged(row, stat) }
 
   private struct FoundMove {
@@ -158,7 +159,8 @@ extension Reconciler {
   }
 }
 
-/// How well a deleted asset fits a file that has its content. Of equal ones the last that was deleted is best.
+/// How well a deleted asset matches a file that has its content. Of equal matches the asset that was deleted last is
+/// best.
 struct FormerMatch: Comparable {
   private let likeness: PlaceLikeness
   private let deletedDate: Int64

@@ -1,23 +1,24 @@
 import Glibc
 import WatchRecords
 
-/// What a file system is known by across boots and mounts: its UUID where it has one, never a device number, which is given
-/// anew at every boot and, to what has no block device, at every mount.
+/// The identity of a file system across boots and mounts. It is the UUID of the file system if that has one, and never
+/// a device number. A device number is given anew at every boot, and for a file system without a block device at every
+/// mount.
 ///
-/// An identity is text; after a UUID and a space may stand what tells parts of one file system from each other that number
-/// their inodes each for itself (the subvolumes of btrfs). Its beginning says what kind it is:
+/// An identity is text. A UUID may be followed by a space and the name of a part of the file system that numbers its
+/// inodes separately (a subvolume of btrfs). The beginning of the text is its kind:
 ///
 /// | begins with | of | taken from |
 /// |---|---|---|
 /// | `uuid:` | ext4, xfs, btrfs, f2fs, tmpfs, FAT | the file system itself, else udev's link in /dev/disk/by-uuid |
 /// | a file system's type | network and FUSE file systems | that type and the source, in /proc/self/mountinfo |
-/// | `fsid:` | what is left | statvfs(3); on most it stays across mounts |
-/// | `device:` | what has nothing else | the device number, and the boot that gave it |
+/// | `fsid:` | other file systems | statvfs(3); on most it stays across mounts |
+/// | `device:` | file systems without any of these | the device number, and the boot that gave it |
 ///
-/// A tmpfs gets another UUID at each mount: what was in the one before is gone.
+/// A tmpfs gets another UUID at each mount: the files of the one before are gone.
 enum VolumeIdentity {
-  /// - Parameter path: of a directory that was on that device when it was seen. It may have been renamed since: then the
-  ///   nearest one above it that is on the device tells, so that a folder that moves is never taken for another drive.
+  /// - Parameter path: a directory that was on that device when it was seen. If it was renamed since, the nearest
+  ///   directory above it that is on the device is used. So a folder that moves is never taken for another drive.
   static func of(device: UInt64, path: [UInt8]) -> String {
     let path = nearest(path, on: device)
     let descriptor = withCPath(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK) }
@@ -29,12 +30,12 @@ enum VolumeIdentity {
       return "uuid:\(name)" + subvolume(mount, fsid)
     }
     if let mount, mount.isKnownBySource { return "\(mount.lastingType):\(mount.source)" }
-    // xfs, FAT and others make it of the device number (u64_to_fsid(huge_encode_dev()), linux/fs/xfs/xfs_super.c).
+    // xfs, FAT and others derive it from the device number (u64_to_fsid(huge_encode_dev()), linux/fs/xfs/xfs_super.c).
     if fsid != 0, fsid != encoded(device) { return "fsid:\(hexadecimal(fsid))" }
     return "device:\(device)@\(bootID)"
   }
 
-  /// The same for a share, which is not touched: what the mount table says of it.
+  /// The identity of a share by the mount table, so that the share is not accessed.
   static func ofShare(device: UInt64, mount: MountTable.Mount?) -> String {
     guard let mount else { return "device:\(device)@\(bootID)" }
     let known = Mount(
@@ -53,29 +54,32 @@ enum VolumeIdentity {
     return path
   }
 
-  /// Both are one file system, though perhaps two subvolumes of it.
+  /// Whether both are one file system, even if they are two subvolumes of it.
   static func isSameFileSystem(_ one: String, _ other: String) -> Bool { one.fileSystem == other.fileSystem }
 
-  /// A directory with the same inode and birth time may be the same though its file system is known by another name now:
-  /// as it was before photod knew this one, or where the name depends on the boot.
+  /// Whether a directory with the same inode and birth time may be the same although its file system has another
+  /// identity now. The old identity may be from a time when photod did not know this one, or may depend on the boot.
   ///
-  /// - Parameter hasBirthTime: of the directory; without it, the inode says little: that of the root of a FAT is always 1.
+  /// - Parameter hasBirthTime: whether the directory has a birth time. Without it the inode proves little: that of the
+  ///   root of a FAT is always 1.
   static func mayBeRenamed(_ old: String, to new: String, hasBirthTime: Bool) -> Bool {
     if isSameFileSystem(old, new) { return hasBirthTime }
     if isLasting(new) { return !isLasting(old) }
     return hasBirthTime
   }
 
-  /// Whether inodes say what is what from one mount to the next. Those of FAT and exFAT are made up when a file is looked up
-  /// (iunique() in linux/fs/inode.c), and birth times are the same for all that was copied within two seconds: their names
-  /// are the only ones of the form 1A2B-3C4D. Those of FUSE are the kernel's own where its program says none.
+  /// Whether inodes identify files from one mount to the next.
+  ///
+  /// The kernel makes up the inodes of FAT and exFAT when a file is looked up (iunique() in linux/fs/inode.c). Their
+  /// birth times are the same for all files that were copied within two seconds. Only the UUIDs of these file systems
+  /// have the form 1A2B-3C4D. If a FUSE program reports no inodes, the kernel makes them up as well.
   static func hasLastingInodes(_ identity: String) -> Bool {
     guard identity.hasPrefix("uuid:") else { return !identity.hasPrefix("fuse") }
     let name = identity.utf8.dropFirst(5)
     return name.count != 9 || name.dropFirst(4).first != UInt8(ascii: "-")
   }
 
-  /// Whether the identity itself says that it is a share's. That of a share without a lasting name does not.
+  /// Whether the identity itself shows that it is a share's. The identity of a share without a lasting name does not.
   static func saysShare(_ identity: String) -> Bool {
     MountTable.isShare(String(identity.prefix { $0 != ":" }))
   }
@@ -84,10 +88,10 @@ enum VolumeIdentity {
     !identity.hasPrefix("fsid:") && !identity.hasPrefix("device:")
   }
 
-  // MARK: What the file system says
+  // MARK: Identities from the file system
 
   /// FS_IOC_GETFSUUID, since Linux 6.9: `_IOR(0x15, 0, struct fsuuid2 { __u8 len; __u8 uuid[16]; })` in linux/fs.h.
-  /// ENOTTY where it has none.
+  /// It fails with ENOTTY if the file system has none.
   private static func uuid(_ descriptor: Int32) -> String? {
     guard descriptor >= 0 else { return nil }
     var answer = [UInt8](repeating: 0, count: 17)
@@ -97,7 +101,7 @@ enum VolumeIdentity {
     return uuidText(bytes)
   }
 
-  /// As udev names its links: 16 bytes in five groups.
+  /// The text of a UUID as udev names its links: 16 bytes in five groups.
   static func uuidText(_ bytes: some Collection<UInt8>) -> String {
     var text = ""
     for (index, byte) in bytes.enumerated() {
@@ -115,23 +119,23 @@ enum VolumeIdentity {
     return fatText(serial)
   }
 
-  /// As udev names its links: 1A2B-3C4D.
+  /// The text of a serial number as udev names its links: 1A2B-3C4D.
   static func fatText(_ serial: UInt32) -> String {
     let digits = String(serial, radix: 16, uppercase: true)
     let padded = String(repeating: "0", count: 8 - digits.utf8.count) + digits
     return "\(padded.prefix(4))-\(padded.suffix(4))"
   }
 
-  /// The subvolumes of btrfs have one UUID and inodes of their own; f_fsid tells them apart, on every mount the same
-  /// (btrfs_statfs() in linux/fs/btrfs/super.c).
+  /// The subvolumes of btrfs have one UUID, and each has its own inodes. They differ in f_fsid, which is the same on
+  /// every mount (btrfs_statfs() in linux/fs/btrfs/super.c).
   private static func subvolume(_ mount: Mount?, _ fsid: UInt64) -> String {
     mount?.type == "btrfs" ? " subvolume:\(hexadecimal(fsid))" : ""
   }
 
-  // MARK: What udev and the kernel say of it
+  // MARK: Identities from udev and the kernel
 
-  /// A file system on one block device has its number; one of several (btrfs) has a number of its own, and names one of
-  /// them as its source.
+  /// A file system on one block device has its number. A file system on several (btrfs) has a number of its own, and
+  /// names one of them as its source.
   private static func linkedUUID(device: UInt64, mount: Mount?) -> String? {
     if let name = linkedUUID(block: device) { return name }
     guard let mount, mount.source.hasPrefix("/dev/") else { return nil }
@@ -156,7 +160,8 @@ enum VolumeIdentity {
     return nil
   }
 
-  /// As new_encode_dev() in linux/kdev_t.h has it; stat(2) gives it as gnu_dev_makedev() in bits/sysmacros.h does.
+  /// The device number as new_encode_dev() in linux/kdev_t.h encodes it. stat(2) returns the encoding of
+  /// gnu_dev_makedev() in bits/sysmacros.h.
   private static func encoded(_ device: UInt64) -> UInt64 {
     let major = device >> 8 & 0xfff | device >> 32 & 0xffff_f000
     let minor = device & 0xff | device >> 12 & 0xffff_ff00
@@ -165,7 +170,7 @@ enum VolumeIdentity {
 
   private static func hexadecimal(_ value: UInt64) -> String { String(value, radix: 16) }
 
-  /// Of the running kernel: device numbers mean nothing in another.
+  /// The id of the current boot. A device number means nothing in another boot.
   private static let bootID: String = {
     let text = FileText.read("/proc/sys/kernel/random/boot_id") ?? []
     return String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
@@ -179,7 +184,7 @@ extension String {
 /// A line of /proc/self/mountinfo (proc_pid_mountinfo(5)).
 struct Mount: Equatable {
   var type: String
-  /// Of a file system without a block device whatever its program or its server calls it.
+  /// The source of the mount. If a file system has no block device, its program or its server chooses this text.
   var source: String
 
   init(type: String, source: String) {
@@ -195,7 +200,7 @@ struct Mount: Equatable {
     source = Self.unescaped(fields[dash + 2])
   }
 
-  /// The mount that an open file was reached by: its fdinfo says the number, which begins a line of mountinfo.
+  /// The mount through which an open file was reached. The number in its fdinfo begins a line of mountinfo.
   init?(of descriptor: Int32) {
     guard let information = FileText.lines("/proc/self/fdinfo/\(descriptor)"),
       let identifier = information.first(where: { $0.hasPrefix("mnt_id:") })?.dropFirst(7)
@@ -205,19 +210,20 @@ struct Mount: Equatable {
     self.init(number: identifier, in: lines)
   }
 
-  /// Of several on one mount point, only the number says which.
+  /// If several file systems are mounted on one mount point, only the number identifies the mount.
   init?(number: some StringProtocol, in lines: [String]) {
     guard let line = lines.first(where: { $0.hasPrefix(number + " ") }) else { return nil }
     self.init(line: line[...])
   }
 
-  /// No block device, and a source that says which one it is: server:/export, //server/share, user@host:folder.
+  /// Whether the file system has no block device and a source that identifies it: server:/export, //server/share,
+  /// user@host:folder.
   var isKnownBySource: Bool {
     if source.isEmpty || source == "none" || source.hasPrefix("/dev/") { return false }
     return MountTable.isFUSE(type) || MountTable.networkTypes.contains(type)
   }
 
-  /// Which version of its protocol was agreed on may differ from mount to mount.
+  /// The type without the version of its protocol, which may differ from mount to mount.
   var lastingType: String {
     switch type {
     case "nfs4": "nfs"
@@ -244,7 +250,7 @@ struct Mount: Equatable {
   }
 }
 
-/// Files of /proc, whose length nobody knows before.
+/// Reads files of /proc, whose length is not known in advance.
 enum FileText {
   static func lines(_ path: String) -> [String]? {
     read(path).map { bytes in

@@ -5,69 +5,71 @@ import PhotoMetadata
 import PhotoModel
 import WatchRecords
 
-/// What of the samples and hashes is still to be made, and what was made since the start.
+/// The state of making samples and hashes: those that are still missing, and those made since the start.
 struct ProofPass {
-  /// There may be something to do.
+  /// Whether there may be files to read.
   var isDue = true
-  /// The machine ran on its battery when it was last asked.
+  /// Whether the machine ran on its battery at the last check.
   var isOnBattery = false
-  /// There are files that were not taken up.
+  /// Whether there are new files that were not taken up.
   var hasNewFiles = true
-  /// Assets up to these were passed.
+  /// The assets up to these were passed.
   var hashedThrough: Int64 = 0
   var sampledThrough: Int64 = 0
   /// Roots on a network that a person has asked for.
   var requestedRoots: Set<Int64> = []
   var status = LibraryStatus.Hashing()
 
-  /// What came of taking up new files.
+  /// The result of taking up new files.
   struct Start: Sendable {
     let hasNewFiles: Bool
-    /// What is missing of all files, once all are taken up.
+    /// The numbers of samples and hashes that are missing, once all files are taken up.
     let counts: (unsampled: Int, unhashed: Int)?
   }
 
-  /// All new files were just taken up, and each file has the sample and hash that it should have.
+  /// Whether all new files were just taken up, and each file has the sample and hash that it should have.
   var isNothingMissing: Bool {
     !hasNewFiles && (hashedThrough, sampledThrough) == (0, 0)
       && (status.unsampledCount, status.unhashedCount) == (0, 0)
   }
 
-  /// The catalog changed: all that is missing is looked at anew.
+  /// Begins again after a change of the catalog: all missing samples and hashes are looked for anew.
   mutating func begin() {
     (isDue, hasNewFiles, hashedThrough, sampledThrough) = (true, true, 0, 0)
   }
 }
 
-/// A file whose sample, or whose hash too, is to be made.
+/// A file that needs a sample, or a sample and a hash.
 struct ProofRequest: Sendable {
   let row: FileRow
   let path: [UInt8]
   let isWhole: Bool
 
-  /// How much of it is read.
+  /// The number of bytes that are read.
   var bytes: Int64 { isWhole ? row.byteCount : min(row.byteCount, ContentReader.wholeBytes) }
 }
 
-/// What was made; nil: the file could not be read, or is another by now.
+/// The marks that were made of a file. They are nil if it could not be read, or is another file by now.
 struct MadeProof: Sendable {
   let request: ProofRequest
   let marks: ContentMarks?
 }
 
-// Samples and hashes of files that nobody has just written: they are made once the library is live and idle, beside it and
-// never inside a transaction. Hashes are of files with user data, and of those that share size and fingerprint.
+// Samples and hashes of files that were not just written. They are made once the library is live and idle, concurrently
+// with it and never inside a transaction. Hashes are made of files with user data, and of files that share size and
+// fingerprint.
 //
-// Nothing is read so on battery, nor on a network, unless a person names the folder to `photoctl rescan`.
+// Files are not read for this on battery, nor on a network, unless a person names the folder to `photoctl rescan`.
 extension Library {
-  /// How many files are taken up in one transaction: 20 ms.
+  /// The number of files that are taken up in one transaction, which takes 20 ms.
   private static let newFileBatch = 2_000
-  /// How many files are read before they are written down, and before the library looks for something better to do.
+  /// The number of files that are read before their marks are written, and before the library looks for more urgent
+  /// work.
   private static let proofBatch = 32
   /// How many files on unavailable disks and on networks are passed over before the library's other work has its turn.
   /// Each takes a few microseconds, and on a network some 20.
   static let passLimit = 2_048
-  /// For so long within a second files are read. Nanoseconds.
+  /// How long files are read within each second, in nanoseconds.
   private static let proofTurn: Int64 = 500_000_000
 
   var isIdle: Bool {
@@ -95,20 +97,20 @@ extension Library {
   ) -> [MadeProof] {
     var made: [MadeProof] = []
     for request in requests where shouldGoOn() {
-      // After some megabytes each.
+      // This is checked once in some megabytes.
       var pieces = 0
       let marks = files.marks(request.path, expecting: request.row.stat, isWhole: request.isWhole) {
         pieces += 1
         return pieces % 64 != 0 || shouldGoOn()
       }
-      // What was broken off is not tried in vain.
+      // An interrupted reading is no failure of the file.
       if marks == nil && !shouldGoOn() { break }
       made.append(MadeProof(request: request, marks: marks))
     }
     return made
   }
 
-  /// The next files to read; none if there is nothing to do now.
+  /// The next files to read, or none if there is nothing to do now.
   func nextProofs() -> [ProofRequest] {
     guard proofs.isDue, isIdle else { return [] }
     do {
@@ -143,7 +145,7 @@ extension Library {
       }
       return []
     } catch {
-      // The next commit has it tried again.
+      // The next commit makes photod try again.
       proofs.isDue = false
       logger.notice("files not hashed", metadata: ["error": "\(error)"])
       return []
@@ -187,7 +189,7 @@ extension Library {
       && files.isRemote(reconciler.path(of: row))
   }
 
-  /// Writes down what was made, if the files are still what they were.
+  /// Writes the marks that were made, if their files have not changed since.
   func keep(_ made: [MadeProof]) {
     guard breakdown == nil, !made.isEmpty else { return }
     let reconciler = reconciler
@@ -215,7 +217,7 @@ extension Library {
     tellProofs()
   }
 
-  /// A person asks for what is on a network as well.
+  /// Requests samples and hashes for a person, also of files on a network.
   func requestProofs(below directories: [Int64]) throws {
     let tree = reconciler.tree
     try catalog.write { writer in
@@ -239,13 +241,13 @@ extension Library {
 }
 
 extension Reconciler {
-  /// Keeps what was made of a file; by its hash it may prove to be a photo that was deleted.
+  /// Writes the marks of a file. Its hash may prove that it is a deleted photo.
   func keep(_ proof: MadeProof, in batch: inout Batch) throws {
     let seen = proof.request.row
     guard var row = try batch.writer.file(ofAsset: seen.assetID), row.stat == seen.stat else { return }
     guard let marks = proof.marks else {
-      // The file can't be read, or something changed it, and photod-watch has not said so. Another file may have its inode
-      // now, and only photod-watch knows birth times. So a scan tells which file it is.
+      // The file can't be read, or something changed it, and photod-watch has not reported that. Another file may have
+      // its inode now, and only photod-watch knows birth times. So a scan decides which file it is.
       if let stat = files.stat(path(of: row)), !hasTimes(row, stat) {
         requireScan(of: tree.rootID(of: row.directoryID))
       }

@@ -8,8 +8,8 @@ import WatchRecords
 
 /// One user's photo library: the only writer of its catalog.
 ///
-/// What photod-watch says becomes, batch by batch, one transaction. After its COMMIT it is published to ``live``, which brings the
-/// lists of all observers up to date. It runs on an executor of its own and may block there.
+/// Each batch of records from photod-watch becomes one transaction. After its COMMIT it is published to ``live``, which
+/// updates the lists of all observers. The library runs on an executor of its own and may block there.
 package actor Library {
   struct Breakdown {
     let error: String
@@ -18,15 +18,16 @@ package actor Library {
   }
 
   package struct Configuration: Sendable {
-    /// Absolute, without links; none inside another.
+    /// Absolute paths without links. None is inside another.
     package var roots: [[UInt8]]
-    /// Roots that lie inside another. They are used while a share is mounted there: the outer root leaves that out.
+    /// Roots that are inside of another. They are used while a share is mounted there, because the outer root leaves it
+    /// out.
     package var innerRoots: [[UInt8]]
-    /// Patterns of what is not wanted in them, as `IgnorePattern` defines them.
+    /// Patterns of the files and folders to ignore in the roots, as `IgnorePattern` defines them.
     package var ignore: [[UInt8]]
     /// How long a scan that misses most of a root waits for a second one; zero turns the brake off.
     package var removalGrace: Duration
-    /// Of photod, for the status.
+    /// The version of photod, for the status.
     package var version: String
 
     package init(
@@ -42,10 +43,10 @@ package actor Library {
   }
 
   nonisolated package let catalog: Catalog
-  /// What clients observe of the catalog. Each commit is published there.
+  /// The catalog as clients observe it. Each commit is published there.
   nonisolated package let live: LiveLibrary
   nonisolated package let board: StatusStore
-  /// The last of what happened, for whoever looks for a fault.
+  /// The last events of the library, for people who look for a fault.
   nonisolated package let events: EventRing
 
   private let executor = QueueExecutor(label: "photod.library")
@@ -58,7 +59,7 @@ package actor Library {
   let logger: Logger
   private let knownInodes: KnownInodes
   private let readAhead: ReadAhead
-  /// Makes one for each lane, so that a share whose files are read slowly delays no other.
+  /// Makes a reader for each lane, so that a share whose files are read slowly delays no other.
   nonisolated private let makeReadAhead: @Sendable () -> ReadAhead
   var configuration: Configuration
   var reconciler: Reconciler
@@ -71,27 +72,27 @@ package actor Library {
   var hasBeenLive = false
   var lastRootNumber: UInt16 = 0
   var unreadable = UnreadablePaths()
-  /// A transaction failed. Batches are dropped until the library restarts from what the catalog holds.
+  /// Set after a failed transaction. Batches are dropped until the library restarts from the catalog.
   var breakdown: Breakdown?
-  /// Doubles while it fails again. Nanoseconds.
+  /// The delay before the next restart, in nanoseconds. It doubles while restarts fail.
   var startOverDelay = Library.firstStartOverDelay
   private static let firstStartOverDelay: Int64 = 1_000_000_000
   static let lastStartOverDelay: Int64 = 60_000_000_000
-  /// Rises when there is something that time brings; nothing wakes while there is nothing.
+  /// Rises when there is timed work. While there is none, photod does not wake.
   let alarm = ChangeFeed(sequence: 0)
-  /// Syncs up to this number were asked before photod-watch was told to look again at what is in doubt: their answers come
-  /// too early.
+  /// Syncs up to this number were requested before photod-watch was told to look again at doubtful files. Their replies
+  /// come too early.
   var doubtfulThrough: UInt64 = 0
-  /// There are assets that are not in the index of words, or nobody has looked yet.
+  /// Whether assets may be missing from the index of words.
   var hasNewWords = true
-  /// They could not be written to it.
+  /// Whether assets could not be written to the index of words.
   var isTextLate = false
   /// The samples and hashes that are made when the library is idle.
   var proofs = ProofPass()
-  /// Some 20 ms each, in which nothing else is written.
+  /// The number of assets in one transaction, which takes some 20 ms in which nothing else is written.
   static let wordBatch = 2_000
   static let wordBatchesPerSecond = 10
-  /// Nanoseconds of the clock that nobody sets.
+  /// The monotonic time of the last batch, in nanoseconds.
   var lastBatchAt: Int64 = 0
   static let quietTime: Int64 = 1_000_000_000
   private var assetCount: Int
@@ -99,9 +100,9 @@ package actor Library {
   var counters = LibraryStatus.Counters()
   /// The watchers that ended and were not started again yet, by their lane.
   var watcherDeaths: [Int: (reason: String, roots: [[UInt8]])] = [:]
-  /// The kernel's queue overflowed, and the scans that follow have not ended.
+  /// Whether the kernel's queue overflowed, and the scans that follow have not ended.
   var hasOverflowed = false
-  /// Shares below roots, on which inner roots are.
+  /// Shares below roots that contain inner roots.
   var leftOutShares: Set<[UInt8]> = []
 
   /// - Throws: `PhotoError` when the catalog can't be read.
@@ -155,7 +156,7 @@ package actor Library {
 
   // MARK: Running
 
-  /// Takes in what happens until photod-watch is stopped or the task is cancelled.
+  /// Applies the inputs until photod-watch is stopped or the task is cancelled.
   package func run() async {
     do { try adoptRoots() } catch { breakDown(error) }
     await withTaskGroup(of: Void.self) { group in
@@ -167,7 +168,7 @@ package actor Library {
     stopWaiting()
   }
 
-  /// Ends every wait on the library, so that the calls that wait end.
+  /// Ends every wait on the library, so that pending calls return.
   nonisolated package func stopWaiting() {
     live.feed.finish()
     board.feed.finish()
@@ -176,14 +177,14 @@ package actor Library {
     rescans.failAll(with: ended)
   }
 
-  /// What who waits for the library is told at its end.
+  /// The error that pending callers receive when the library stops.
   nonisolated package var ended: LibraryError {
     events.isReopened.load(ordering: .acquiring)
       ? LibraryError.unavailable("photod opens its catalog anew. Go on in a moment, with `since` where there is one.")
       : LibraryError.unavailable("photod is stopping. Go on when it runs, with `since` where there is one.")
   }
 
-  /// Replaces the roots and what is ignored in them, for a reload of the configuration.
+  /// Replaces the roots and their ignore patterns after the configuration was reloaded.
   package func setRoots(
     _ roots: [[UInt8]], innerRoots: [[UInt8]] = [], ignore: [[UInt8]], removalGrace: Duration
   ) {
@@ -220,7 +221,7 @@ package actor Library {
 
   /// Applies one input: a turn of ``run()``.
   ///
-  /// - Parameter lane: nil: the only one.
+  /// - Parameter lane: the lane of the input, or nil for the only one.
   func take(_ input: ReadAhead.Input, from lane: WatchLane? = nil) {
     defer { events.announce() }
     let laneRoots = lane?.roots()
@@ -296,7 +297,7 @@ package actor Library {
     updateState()
   }
 
-  /// One transaction with its history entry, published once it is committed.
+  /// Runs one transaction with its history entry, and publishes it once it is committed.
   func commit<Value>(
     durable: Bool = false, _ body: (CatalogWriter) throws -> (Value, CommitRecord, origin: String)
   ) throws -> Value {
@@ -335,7 +336,7 @@ package actor Library {
 
   // MARK: State
 
-  /// Takes from the records what concerns the state and not the catalog, in their order.
+  /// Updates the state that is not in the catalog from the records, in their order.
   private func note(_ records: [WatchRecord], of roots: Set<UInt16>) {
     var foldersWent = false
     for record in records {
@@ -358,7 +359,7 @@ package actor Library {
       case .scanEnded(let root, _, _):
         reconciler.roots[number: root]?.isScanAwaited = false
         if !isScanAwaited { hasOverflowed = false }
-        // What it met that can't be read was said.
+        // The scan has reported everything in it that can't be read.
         unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
       case .polling, .watchBudget: noteWatchState(record)
       case .unreadable(let directory, let name, let code):

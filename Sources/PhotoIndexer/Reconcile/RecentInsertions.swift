@@ -1,18 +1,19 @@
 import PhotoCatalog
 
-/// The new assets of the last hour by their content: among them is the copy that a move to another disk has made before
-/// the original goes.
+/// The new assets of the last hour by their content. One of them may be the copy that a move to another disk makes
+/// before the original goes.
 ///
-/// While nothing leaves the library it is a list that grows by 40 bytes for a file that is itself new; only who asks has it
-/// sorted. A first scan of photos that are older than an hour leaves nothing here. After a start what the catalog has of
-/// the last hour is taken in when the first photo leaves (2 µs each).
+/// While no photo leaves the library, this is a list that grows by 40 bytes for each file that is itself new. It is
+/// sorted when a caller looks for candidates. A first scan of photos that are older than an hour adds nothing. After a
+/// start, the insertions of the last hour are loaded from the catalog when the first photo leaves (2 µs each).
 ///
-/// Many equal files may leave together. A candidate that is unfit for one of them in a transaction is unfit for all, so it
-/// is set aside until the next transaction: each is looked at once.
+/// Many equal files may leave together. A candidate that is unfit for one of them in a transaction is unfit for all, so
+/// it is set aside until the next transaction. So each is examined once.
 struct RecentInsertions {
-  /// From the end of the copy to the removal of the original, which for a tree comes after the copy of all of it.
+  /// The longest time from the end of the copy to the removal of the original. The originals of a tree are removed
+  /// after the whole tree was copied.
   static let lifetime: Int64 = 3_600_000_000_000
-  /// Of more the newest are known: 10 MiB of them, and as much again while photos leave.
+  /// The number of insertions that are kept, the newest ones. They take 10 MiB, and as much again while photos leave.
   static let limit = 262_144
 
   private struct Entry {
@@ -22,35 +23,35 @@ struct RecentInsertions {
     let time: Int64
   }
 
-  /// What a candidate is for the file that leaves.
+  /// The result of comparing a candidate with the file that leaves.
   enum Judgement {
     /// It can't be the copy of any file in this transaction.
     case unfit
-    /// It may be another's.
+    /// It may be the copy of another file.
     case passedOver
     /// No further candidate is needed.
     case last
   }
 
   private var entries: [Entry] = []
-  /// The places of those entries that were sorted until now, by each of their keys, in order.
+  /// The indexes of the entries that were sorted until now, by each of their keys, in order.
   private var places: [UInt64: [Int32]] = [:]
   private var sortedCount = 0
   /// Assets that left, or whose content changed: their places are dropped when they are met.
   private var gone: Set<Int64> = []
-  /// What was unfit in the transaction of this writer.
+  /// The candidates that were unfit in the transaction of this writer.
   private var setAside: [UInt64: [Int32]] = [:]
   private weak var writer: CatalogWriter?
-  /// Nothing of the last hour is in the catalog that is not here.
+  /// Whether all insertions of the last hour in the catalog are here.
   private var isLoaded: Bool
-  /// How many candidates were looked at.
+  /// The number of candidates that were examined.
   private(set) var examinedCount = 0
 
-  /// - Parameter isNew: the catalog has no asset yet.
+  /// - Parameter isNew: whether the catalog has no asset yet.
   init(isNew: Bool) { isLoaded = isNew }
 
-  /// What can prove a copy to be a file (see ``IdentityProof``), the best first: name, modification time and beginning;
-  /// the hash with the name; the hash. These are keys of a table of this process.
+  /// The keys by which a copy of a file can be found and proven (see ``IdentityProof``), the best first: name,
+  /// modification time and beginning; the hash with the name; the hash. They are valid in this process only.
   struct Keys {
     private let alike: UInt64
     private let named: UInt64
@@ -83,11 +84,11 @@ struct RecentInsertions {
     var all: [UInt64] { hashed == 0 ? [alike] : [alike, named, hashed] }
   }
 
-  /// A file was inserted, or a young one has other content now, or other marks of it are known.
+  /// Adds a file that was inserted, or a young one whose content or marks have changed.
   ///
   /// - Parameters:
-  ///   - fileTime: when the file itself was made or changed last, by its file system (nanoseconds since 1970). What lay on
-  ///     its disk for an hour is no copy of the last hour.
+  ///   - fileTime: when the file itself was made or changed last, by its file system (nanoseconds since 1970). A file
+  ///     that was on its disk for an hour is no copy of the last hour.
   ///   - time: of the insertion, nanoseconds since 1970.
   mutating func add(_ row: FileRow, fileTime: Int64, time: Int64) {
     guard age(of: fileTime, at: time) < Self.lifetime else { return }
@@ -101,7 +102,7 @@ struct RecentInsertions {
     entries.append(Entry(assetID: row.assetID, keys: Keys(row), time: time))
   }
 
-  /// It left the library.
+  /// Removes an asset that left the library.
   mutating func remove(_ assetID: Int64) {
     if !entries.isEmpty { gone.insert(assetID) }
   }
@@ -115,7 +116,7 @@ struct RecentInsertions {
     if let last = entries.last, age(of: last.time, at: time) >= Self.lifetime {
       self = RecentInsertions(isNew: true)
     }
-    // What is too old for all that comes; a clock that was set back keeps some of them longer.
+    // The entries are sorted only now, when a photo leaves.
     while sortedCount < entries.count {
       for key in entries[sortedCount].keys.all { places[key, default: []].append(Int32(sortedCount)) }
       sortedCount += 1
@@ -124,14 +125,14 @@ struct RecentInsertions {
     return Keys(row).all.contains { places[$0] != nil || setAside[$0] != nil }
   }
 
-  /// The time of the question, nanoseconds since 1970.
+  /// The time of the lookup, in nanoseconds since 1970.
   private var now: Int64 = 0
 
   /// Looks at the assets of the last hour with this key, oldest first.
   ///
   /// - Parameters:
-  ///   - date: those that were added before are passed over; microseconds since 1970.
-  ///   - judge: gets each once, though it may have been added several times.
+  ///   - date: assets that were added before are passed over; microseconds since 1970.
+  ///   - judge: receives each asset once, though it may have been added several times.
   mutating func forEach(
     _ key: UInt64, addedAfter date: Int64, in writer: CatalogWriter, _ judge: (Int64) throws -> Judgement
   ) rethrows {
@@ -184,7 +185,7 @@ struct RecentInsertions {
         loaded.append(Entry(assetID: row.assetID, keys: Keys(row), time: added * 1000))
       }
     }
-    // What was inserted since the start may be in both.
+    // An asset that was inserted since the start may be in both.
     entries = loaded.reversed() + entries
     places = [:]
     setAside = [:]

@@ -1,13 +1,15 @@
 import PhotoCatalog
 import WatchRecords
 
-/// Two photos that exchange their names (renameat2(2), RENAME_EXCHANGE) are told as two renames, and the first looks as
-/// if it ended the photo that stands in its way. Here is who that was, until the second is told.
+/// Records which photos lost their places to other files, for some seconds.
+///
+/// An exchange of two names (renameat2(2), RENAME_EXCHANGE) is reported as two renames. The first looks as if it ended
+/// the photo that is in its target. This record keeps that photo until the second rename is reported.
 ///
 /// photod-watch looks at a file after the event, and another file may be in its place by then. So the same record shows
 /// later which photos lost their places.
 struct Exchanges {
-  /// The halves stand side by side in the kernel's queue; a flood of other events may come between their batches.
+  /// The halves are adjacent in the kernel's queue, but a flood of other events may come between their batches.
   static let lifetime: Int64 = 10_000_000_000
 
   private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
@@ -72,7 +74,8 @@ struct RecentValues<Key: Hashable, Value> {
 }
 
 extension Reconciler {
-  /// What is told to leave its place stands there: it came in an exchange, or came back. Another file may have its inode.
+  /// Whether a file that is reported to leave its place is there: it came in an exchange, or came back. The inode alone
+  /// is no proof, because another file may have it.
   func isBackThere(_ row: FileRow, uptime: Int64) -> Bool {
     guard let there = current(row), there.identity.inode == row.inode else { return false }
     return hasSizeAndTime(row, there)
@@ -87,13 +90,14 @@ extension Reconciler {
     return stat.identity.inode == row.inode && hasSizeAndTime(row, stat)
   }
 
-  /// The second half of an exchange: what is told to leave a place stood there before the file that has it now.
+  /// Applies the second half of an exchange. The file that is reported to leave a place was there before the file that
+  /// has the place now.
   ///
   /// - Parameters:
   ///   - source: the place.
-  ///   - row: the file that the catalog has there now, and the disk too.
-  ///   - stat: what stands in `target`.
-  /// - Returns: false where it was not so.
+  ///   - row: the file that is in this place now, in the catalog and on disk.
+  ///   - stat: the file that is in `target`.
+  /// - Returns: false if this is not the second half of an exchange.
   func endExchange(
     from source: Place, where row: FileRow, to target: Place, _ stat: FileStat, reading: ContentReading?,
     in batch: inout Batch
@@ -103,7 +107,7 @@ extension Reconciler {
     }
     batch.evidence = .event
     if former.assetID == row.assetID {
-      // A file that nobody knew came over it, and was taken for what a program saves.
+      // An unknown file came over the photo, and was taken for a file that a program saved.
       guard hasIdentity(former, stat), let arrived = files.stat(path(of: source)) else { return false }
       try move(row, to: target, stat, reading: reading, in: &batch)
       try fileFound(source, arrived, reading: nil, in: &batch)
@@ -112,7 +116,7 @@ extension Reconciler {
       }
       return true
     }
-    // The photo was written since, or saved, which made another file of it, and that is not known anywhere.
+    // The photo was written or saved since, which made another file of it, and that file is not known anywhere.
     var ignored = reading
     guard try batch.writer.file(target.directoryID, target.name) == nil,
       try sourceOfMove(stat, to: target, reading: &ignored, in: batch) == nil,

@@ -1,24 +1,24 @@
 import PhotoCatalog
 import WatchRecords
 
-// Mounts: what stands in a place may be another drive than what was there, or the bare folder on which it is mounted.
-// Nothing of that removes a photo.
+// Mounts: a place may hold another drive than before, or the bare folder on which a drive is mounted. Neither removes a
+// photo.
 extension Reconciler {
-  /// A directory of the catalog in another file system than the directory that it is in: a drive is mounted here.
+  /// Whether a directory of the catalog is on another file system than its parent: a drive is mounted there.
   func isMountTop(_ id: Int64) -> Bool {
     let row = tree.row(id)
     guard let parent = row.parentID else { return false }
     return !isSameFileSystem(row.volumeID, tree.row(parent).volumeID)
   }
 
-  /// Whether inodes name files and directories: where they do not, the path comes first, and after that size and
+  /// Whether inodes identify files and directories. If they do not, the path counts first, and then size and
   /// modification time must agree.
   func hasLastingInodes(_ volumeID: Int64) -> Bool {
     volumeIdentities[volumeID].map(VolumeIdentity.hasLastingInodes) ?? true
   }
 
-  /// A directory of the catalog stands in another place, whose inode alone does not say so: it has left the old one, and
-  /// files that are known of it are in the new one.
+  /// Whether a directory of the catalog is in another place now, if its inode alone does not prove it. It has left the
+  /// old place, and files that the catalog has in it are in the new one.
   func hasMoved(_ id: Int64, to path: [UInt8], in batch: Batch) throws -> Bool {
     guard ParkedName.isParked(tree.row(id).name) || !files.exists(tree.path(of: id)) else { return false }
     let prefix = tree.path(of: id).count
@@ -35,17 +35,17 @@ extension Reconciler {
     return false
   }
 
-  /// Of the files of a folder.
+  /// The number of files of a folder that are compared.
   private static let sampleSize = 16
 
-  /// Its file system may be this one, under the name by which it was known before.
+  /// Whether the file system of a directory may be this one, which had another identity before.
   func mayBeRenamed(_ id: Int64, to volumeID: Int64) -> Bool {
     let row = tree.row(id)
     guard let old = volumeIdentities[row.volumeID], let new = volumeIdentities[volumeID] else { return false }
     return VolumeIdentity.mayBeRenamed(old, to: new, hasBirthTime: row.birthTime != 0)
   }
 
-  /// What stands in the place of a directory that the catalog has is on another file system than that is.
+  /// Whether the place of a directory of the catalog now holds a directory of another file system.
   func isAnotherDrive(
     _ volumeID: Int64, _ identity: FileIdentity, at occupant: Int64, in batch: Batch
   ) throws -> Bool {
@@ -54,11 +54,12 @@ extension Reconciler {
     if row.inode == identity.inode, row.birthTime == identity.birthTime, mayBeRenamed(occupant, to: volumeID) {
       return false
     }
-    // A folder without photos of the library, as one made to mount something on it, has none that would be hidden.
+    // A folder without photos of the library, for example one made as a mount point, has none that would be hidden.
     return try batch.writer.assetCount(below: occupant) > 0
   }
 
-  /// A drive that was mounted in a folder is not, or something is mounted over the folder: what is in it stays.
+  /// Marks a folder as unavailable, because its drive is not mounted any more or something is mounted over it. Its
+  /// photos stay.
   func takeAway(folder id: Int64, in batch: inout Batch) throws {
     endListings(inside: id)
     updateUndecidedScans { scan in scan.missing = scan.missing.filter { !tree.isInside($0.value.directoryID, id) } }
@@ -68,7 +69,7 @@ extension Reconciler {
     exempt(id)
   }
 
-  /// Whether the files of a directory are there as far as roots and drives are.
+  /// Whether the files of a directory are there, as far as that depends on roots and drives.
   func isAvailable(_ id: Int64) -> Bool { roots[tree.rootID(of: id)]?.isAvailable == true && tree.isMounted(id) }
 
   func setAvailable(folder id: Int64, _ isAvailable: Bool, in batch: inout Batch) throws {
@@ -99,14 +100,14 @@ extension Reconciler {
   // MARK: Removing around them
 
   enum Kept {
-    /// It is on a drive.
+    /// The directory is on a drive.
     case whole
-    /// A drive was mounted below it, whose place it holds.
+    /// A drive was mounted below the directory, which stays as the way to it.
     case itself
   }
 
-  /// What stays of a directory that is removed: drives with photos, and the directories that lead to them. They are taken
-  /// away.
+  /// The directories that stay if a directory is removed: drives with photos, and the directories that lead to them.
+  /// The drives become unavailable.
   func keptDirectories(below id: Int64, in batch: inout Batch) throws -> [Int64: Kept] {
     var kept: [Int64: Kept] = [:]
     for top in try mountTops(below: id, in: batch) {

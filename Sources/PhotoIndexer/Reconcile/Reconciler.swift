@@ -30,7 +30,7 @@ final class Reconciler {
   var listing: Listing?
   /// The listings that are under way in other lanes.
   private(set) var otherListings: [Int: Listing] = [:]
-  /// Files in the places of other photos. Which photos they are is decided when all scans have ended.
+  /// Files in the places of other photos. It is decided which photos they are when all scans have ended.
   var held = HeldFiles()
   /// Scans that have ended while another one is under way. A file that one scan misses, the other may find.
   var endedScans: [Scan] = []
