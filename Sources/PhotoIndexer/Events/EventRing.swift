@@ -1,13 +1,13 @@
 import PhotoLive
 import Synchronization
 
-/// The last events of the library, for whoever asks what happened, or follows it.
+/// The last events of the library, for clients that ask for them or follow them.
 ///
-/// Appending takes one lock and allocates nothing; what is overwritten is gone, also for a reader that was busy.
+/// Appending takes one lock and allocates nothing. An overwritten event is gone, also for a reader that was busy.
 package final class EventRing: Sendable {
-  /// The number of the newest event that followers were told of.
+  /// The number of the newest event that was announced to followers.
   package let feed = ChangeFeed(sequence: 0)
-  /// The library ends for another to take its place at the same socket; set before ``feed`` ends.
+  /// Whether the library ends so that another can take its place at the same socket. It is set before ``feed`` ends.
   package let isReopened = Atomic(false)
 
   private struct State {
@@ -33,7 +33,7 @@ package final class EventRing: Sendable {
 
   func append(_ fact: LibraryEvent.Fact) {
     let time = clock.wallTime
-    // What is pushed out is freed after the lock.
+    // The overwritten event is freed after the lock is released.
     let pushedOut = state.withLock { state -> LibraryEvent? in
       let index = Int(state.last % Int64(capacity))
       state.last += 1
@@ -49,10 +49,10 @@ package final class EventRing: Sendable {
     _ = consume pushedOut
   }
 
-  /// Wakes who follows: after each batch, not after each event.
+  /// Wakes the followers after each batch, and not after each event.
   func announce() { feed.publish(state.withLock { $0.last }) }
 
-  /// What is kept of the events after `number`, oldest first, and how many of them are not.
+  /// The events after `number` that are kept, oldest first, and the number of those that are not kept.
   ///
   /// - Complexity: O(`limit`), under the lock that appending takes: some microseconds a thousand.
   package func events(after number: Int64, limit: Int) -> (events: [LibraryEvent], missed: Int) {

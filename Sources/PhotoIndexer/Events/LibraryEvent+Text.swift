@@ -2,7 +2,7 @@ import PhotoContract
 import PhotoModel
 import WatchRecords
 
-// An event as text, made when somebody asks for it.
+// The text of an event, which is made on request.
 extension LibraryEvent {
   package var source: DaemonEvent.Source {
     switch fact {
@@ -45,7 +45,7 @@ extension LibraryEvent {
     }
   }
 
-  /// Where it happened; of a move, where it is now.
+  /// The path of the event. For a move it is the new path.
   package var path: String? {
     switch fact {
     case .fileSeen(let place, _), .fileMoved(_, let place), .fileGone(let place), .folderSeen(let place),
@@ -60,7 +60,7 @@ extension LibraryEvent {
     }
   }
 
-  /// Of a move, where it was.
+  /// The former path of a move.
   package var fromPath: String? {
     switch fact {
     case .fileMoved(let place, _): place?.path

@@ -1,8 +1,8 @@
 import PhotoModel
 import WatchRecords
 
-/// One thing that the library was told, or did: kept as the bytes and numbers that were there anyway, made into text only
-/// when somebody asks.
+/// A record that the library received, or a change that it made. It is kept as the bytes and numbers that were there
+/// anyway, and made into text only on request.
 package struct LibraryEvent: Sendable {
   /// Counts the events of this daemon, from 1.
   package let number: Int64
@@ -11,7 +11,7 @@ package struct LibraryEvent: Sendable {
   package let fact: Fact
 
   package enum Fact: Sendable {
-    // What photod-watch said.
+    // The records of photod-watch.
     case watcherStarted(session: Int)
     case watcherDied(reason: String)
     case scanStarted(root: [UInt8], ScanReason)
@@ -21,15 +21,15 @@ package struct LibraryEvent: Sendable {
     case folderSeen(EventPlace)
     case folderMoved(from: EventPlace, to: EventPlace)
     case folderGone(EventPlace, Evidence)
-    /// A folder was listed; what the library made of its files is counted here and not said file by file.
+    /// A folder was listed. The outcomes of its files are counted here and not recorded file by file.
     case listed(EventPlace, Evidence, ListingCounts)
     case unreadable(EventPlace, errorNumber: Int32)
     case rootOffline(root: [UInt8], errorNumber: Int32)
     case overflow
-    /// So many of a root's directories have no watch.
+    /// The number of a root's directories that have no watch.
     case polling(root: [UInt8], PollingReason, polled: Int, directories: Int)
 
-    // What the library made of it.
+    // The decisions of the library.
     case inserted(EventPlace, assetID: Int64)
     case updated(EventPlace, assetID: Int64, ChangedFields)
     case renamed(from: EventPlace, to: EventPlace, assetID: Int64)
@@ -39,24 +39,24 @@ package struct LibraryEvent: Sendable {
     case folderRemoved(EventPlace, assetCount: Int)
     case ignored(EventPlace, assetID: Int64?, Reason)
     case deferred(EventPlace, assetID: Int64, Reason)
-    /// Its content can't be parsed.
+    /// The content of the file can't be parsed.
     case damaged(EventPlace, assetID: Int64, failure: String)
     case scanDecided(root: [UInt8], removed: Int, isComplete: Bool)
-    /// A scan misses so much that nothing is removed until a second one misses it too, or a person says so.
+    /// A scan misses too many photos to remove them before a second scan misses them too, or a person confirms it.
     case braked(root: [UInt8], missing: Int)
     case committed(sequence: Int64, origin: String, CommitCounts)
-    /// A transaction failed: what was said since the last commit is undone, and all folders are scanned anew.
+    /// A transaction failed. The changes since the last commit are undone, and all folders are scanned anew.
     case startedOver(error: String)
   }
 
-  /// Why nothing was done, or not now.
+  /// The reason why no change was made, or not yet.
   package enum Reason: Sendable {
     /// Size, times and inode are those that the catalog has.
     case sameStat
-    /// It was read again, and says what it said before.
+    /// The file was read again, and has the same content as before.
     case sameContent
     case empty
-    /// It was elsewhere or another when it was to be read.
+    /// The file was elsewhere, or was another one, when it was to be read.
     case raced
   }
 
@@ -68,10 +68,10 @@ package struct LibraryEvent: Sendable {
     package var renamed = 0
     package var deferred = 0
     package var damaged = 0
-    /// In the catalog, and not named.
+    /// The files that are in the catalog and were not named.
     package var missing = 0
 
-    /// The catalog had all of it.
+    /// Whether the catalog had all files of the listing as they are.
     package var isQuiet: Bool { inserted + updated + renamed + deferred + damaged + missing == 0 }
   }
 
@@ -84,10 +84,10 @@ package struct LibraryEvent: Sendable {
   }
 }
 
-/// A path in two parts that others own too: nothing is copied for it.
+/// A path in two parts that other values own too, so that the bytes are not copied for it.
 package struct EventPlace: Sendable, Hashable {
   let directory: [UInt8]
-  /// Empty where the directory itself is meant.
+  /// The name, or an empty array for the directory itself.
   let name: [UInt8]
 
   package var path: String {

@@ -1,26 +1,26 @@
 import PhotoCatalog
 import WatchRecords
 
-/// What the reconciler tells the event ring, with what it takes to do that cheaply.
+/// The reconciler's notes for the event ring, and the state that makes them cheap.
 struct EventNotes {
   let ring: EventRing
-  /// What came of the files of the listing that is under way. They are counted only: a first scan has no time for more,
-  /// and would push everything else out.
+  /// The outcomes of the files of the listing that is under way. They are only counted: a first scan has no time for
+  /// more, and would push out all other events.
   fileprivate var listing = LibraryEvent.ListingCounts()
-  /// The path of the directory that was last spoken of: events come in runs of one.
+  /// The path of the directory of the last event: events come in runs of one directory.
   fileprivate var cachedPath: (directoryID: Int64, path: [UInt8])?
 
   init(ring: EventRing) { self.ring = ring }
 }
 
-/// What the reconciler made of one file.
+/// The outcome of one file.
 enum FileOutcome { case same, inserted, updated, renamed, deferred, damaged }
 
-// What is kept for `photoctl debug events`.
+// Events for `photoctl debug events`.
 extension Reconciler {
-  /// Called before a record is applied: what it speaks of is still where it was.
+  /// Called before a record is applied, while the files that it reports still have their former places.
   func note(_ record: WatchRecord) {
-    // A first scan is all of these: nothing of the record is taken out.
+    // A first scan consists of these records, so their fields are not read here.
     if case .fileFound = record, listing != nil {
       events.listing.found += 1
       return
@@ -69,12 +69,12 @@ extension Reconciler {
     guard let listing else { return }
     var counts = events.listing
     counts.missing = listing.unnamed.count
-    // A scan that finds everything as it was says so once, at its end.
+    // A scan that finds no difference is recorded once, at its end.
     guard listing.evidence == .event || !counts.isQuiet, let place = place(directory, []) else { return }
     events.ring.append(.listed(place, listing.evidence, counts))
   }
 
-  /// A decision on one file: said by itself, or counted where it is one of a listing.
+  /// Records the decision on one file by itself, or counts it if the file is one of a listing.
   func note(_ fact: @autoclosure () -> LibraryEvent.Fact, as outcome: FileOutcome) {
     guard listing != nil else { return events.ring.append(fact()) }
     switch outcome {

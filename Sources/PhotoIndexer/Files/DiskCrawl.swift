@@ -2,11 +2,11 @@ import Glibc
 import PhotoMetadata
 import WatchRecords
 
-/// A plain walk over a folder, by the rules of photod-watch for what is wanted; for dry runs only.
+/// A plain walk over a folder, by the rules of photod-watch for wanted names; for dry runs only.
 enum DiskCrawl {
   enum Finding {
     case file([UInt8], FileStat)
-    /// A folder that can't be read, or a name in it that can't be looked at: it says nothing of what is there, or below.
+    /// A folder that can't be read, or a name in it that can't be looked at. The files there, or below, are unknown.
     case unreadable([UInt8])
   }
 

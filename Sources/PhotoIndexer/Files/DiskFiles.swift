@@ -9,7 +9,7 @@ import WatchRecords
 /// The files of the disk.
 final class DiskFiles: PhotoFiles {
   private let readers = ReaderPool()
-  /// The one that the kernel dates files by.
+  /// The clock by which the kernel dates files.
   private let clock = SystemClock()
   private let reads = Atomic(0)
 
@@ -62,7 +62,8 @@ final class DiskFiles: PhotoFiles {
     return isSame() ? marks : nil
   }
 
-  /// The path is walked once for all of them: a sixth of what opening and closing a file six folders deep costs.
+  /// The path is walked once for all of them. The walk is a sixth of the cost of opening and closing a file six folders
+  /// deep.
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
     let descriptor = files.count > 1 ? LongPath.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
     guard descriptor >= 0 else {

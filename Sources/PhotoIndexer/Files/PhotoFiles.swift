@@ -2,36 +2,38 @@ import PhotoCatalog
 import PhotoModel
 import WatchRecords
 
-/// What became of reading a file.
+/// The result of reading a file.
 enum ContentReading: Sendable {
-  /// Its content, and the stat that belongs to it: of the descriptor that was read, the same before and after.
+  /// The content, and the stat that belongs to it. It is the stat of the descriptor that was read, the same before and
+  /// after.
   ///
-  /// Some hundred bytes, handed on from thread to thread: in a box.
+  /// This is some hundred bytes that are passed from thread to thread, so it is boxed.
   indirect case content(AssetContent, FileStat, readTime: Int64, marks: ContentMarks = ContentMarks())
-  /// It was not there, was another file, or changed meanwhile: something is still to be said of it.
+  /// The file was not there, was another file, or changed meanwhile. A later record will report it.
   case raced
-  /// The disk, or a lack of memory or descriptors, kept it from being read: that may pass. Why, for a person.
+  /// The disk, or a lack of memory or descriptors, kept the file from being read, which may pass. The string is the
+  /// reason, for people.
   case unreadable(String)
 }
 
-/// What stands at a path, as far as is known.
+/// The file at a path, as far as is known.
 enum FileLookup: Sendable {
   /// A regular file.
   case there(FileStat)
   case absent
-  /// The share that it is on does not answer. That says nothing of the file: it counts as being as it is known.
+  /// The share of the path does not answer. That proves nothing about the file, which counts as it is known.
   case unknown
 }
 
-/// The file system as the library asks it directly, beside what photod-watch says. Tests put their own in its place.
+/// The file system as the library asks it directly, in addition to the records of photod-watch. Tests use their own.
 protocol PhotoFiles: Sendable {
   /// The same as `stat(_:)`, for callers that conclude something from an absence.
   func look(_ path: [UInt8]) -> FileLookup
   /// Whether the file system at a path answers. A drive does, as far as this can tell.
   func answers(_ path: [UInt8]) -> Bool
-  /// The stat of a regular file, without following a link; nil where there is none, or none that is known of.
+  /// The stat of a regular file, without following a link, or nil if there is none or none is known.
   func stat(_ path: [UInt8]) -> FileStat?
-  /// What the file system of a directory on this device is known by, across boots and mounts.
+  /// The identity across boots and mounts of the file system of a directory on this device.
   func volumeIdentity(device: UInt64, path: [UInt8]) -> String
   /// Whether reading a path reads over a network, or from a program.
   func isRemote(_ path: [UInt8]) -> Bool

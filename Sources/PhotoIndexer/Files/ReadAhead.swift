@@ -9,7 +9,7 @@ import WatchRecords
 /// It is a hint and decides nothing: a file that it did not read, or that is another by now, is read when the batch is
 /// applied. So it may go by its own idea of where directories are, taken from the records alone.
 actor ReadAhead {
-  /// What came from photod-watch, with the content of the files that are new or changed, by the index of their record.
+  /// An input from photod-watch, with the content of the files that are new or changed, by the index of their record.
   struct Input: Sendable {
     let input: WatchInput
     let contents: [Int: ContentReading]
@@ -22,7 +22,7 @@ actor ReadAhead {
   private let files: any PhotoFiles
   private let knownInodes: KnownInodes
   private(set) var paths = WatchedPaths()
-  /// The directory that a scan is listing: what it finds was not written just now.
+  /// The directory that a scan is listing. The files that the scan finds were not written just now.
   private var scanned: DirectoryNumber?
   /// Whether there is a volume whose inodes change with each mount, as those of FAT do; nil: not known. A volume comes with
   /// its folders, so it is asked again after each of them.
@@ -50,7 +50,8 @@ actor ReadAhead {
       do {
         return Input(input: input, contents: try contents(of: records))
       } catch {
-        // Nothing is read ahead then. The library meets the same error when it applies the batch, and reports it.
+        // The batch is passed on without contents. The library meets the same error when it applies the batch, and
+        // reports it.
         return Input(input: input, contents: [:])
       }
     }

@@ -4,7 +4,7 @@ import Synchronization
 /// Readers, each with its buffer, for as many threads as read at one time.
 final class ReaderPool: Sendable {
   private struct Idle: ~Copyable {
-    // `MediaReader` belongs to one thread at a time: it is taken out of the stock while it is used.
+    // `MediaReader` belongs to one thread at a time, so it is removed from this list while it is used.
     nonisolated(unsafe) var readers: [MediaReader] = []
   }
 

@@ -6,10 +6,11 @@ import PhotoWatch
 import Synchronization
 import WatchRecords
 
-/// The files of all roots: those on drives directly, those on a share through a process that may wait for the share.
+/// The files of all roots. Files on drives are accessed directly, and files on a share through a process that may wait
+/// for the share.
 ///
-/// A share that does not answer costs the caller two seconds once; until it answers again, calls end at once. Nothing is
-/// decided by its silence: see `FileLookup.unknown`.
+/// A share that does not answer costs the caller two seconds once. Until it answers again, calls end at once. No
+/// decision is based on its silence: see `FileLookup.unknown`.
 final class RoutedFiles: PhotoFiles {
   private let disk = DiskFiles()
   private let access: @Sendable ([UInt8]) -> FileAccess
@@ -38,7 +39,7 @@ final class RoutedFiles: PhotoFiles {
     switch answer(about: path) {
     case .direct: disk.exists(path)
     case .answered(let answer): answer.errorNumber == 0
-    // What is known there stays.
+    // The share does not answer, so the known files stay.
     case .unknown: true
     }
   }
@@ -169,7 +170,7 @@ final class RoutedFiles: PhotoFiles {
     _ code: Int32, name: [UInt8], _ expected: FileStat, _ readTime: Int64
   ) -> ContentReading {
     let why = "can't be opened: \(errorText(code))"
-    // What is forbidden stays so until its permissions change, which changes its stat.
+    // A forbidden file stays so until its permissions change, which changes its stat.
     guard code == EACCES || code == EPERM else { return .unreadable(why) }
     return .content(promisedContent(name: name, failure: why), expected, readTime: readTime)
   }
@@ -179,7 +180,7 @@ final class RoutedFiles: PhotoFiles {
 private final class ShareFile {
   let path: [UInt8]
   let share: ShareFileWorker
-  /// Of the first call that failed; ETIMEDOUT if the share did not answer.
+  /// The errno of the first call that failed, or ETIMEDOUT if the share did not answer.
   private(set) var errorNumber: Int32 = 0
   private var stat: FileStat?
   private var head: [UInt8] = []
@@ -198,7 +199,7 @@ private final class ShareFile {
     return stat
   }
 
-  /// As pread(2).
+  /// Reads like pread(2).
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     if offset < head.count {
       let count = min(buffer.count, head.count - offset)

@@ -11,11 +11,11 @@ import PhotoModel
 ///
 /// Two pages of one scanner share size and fingerprint. So the fingerprint only finds candidates.
 enum IdentityProof {
-  /// What the rule compares.
+  /// The properties that the rule compares.
   struct Description {
-    /// Without its directory.
+    /// The name without its directory.
     var name: [UInt8]
-    /// nil: not known.
+    /// The size, or nil if it is not known.
     var byteCount: Int64?
     /// Nanoseconds since 1970.
     var modificationTime: Int64

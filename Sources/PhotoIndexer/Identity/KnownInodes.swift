@@ -1,16 +1,16 @@
 import PhotoCatalog
 import Synchronization
 
-/// Which inodes the catalog may have a file of.
+/// The inodes of which the catalog may have a file.
 ///
-/// A new file is looked up by its inode, since it may be a known one that moved; most are new, and the filter says so in
-/// some nanoseconds. What leaves the catalog stays in the filter until photod starts again.
+/// A new file is looked up by its inode, since it may be a known one that moved. Most are new, and the filter shows
+/// that in some nanoseconds. The inode of a file that leaves the catalog stays in the filter until photod starts again.
 ///
-/// 4 MiB for a million files, whose inodes are read from the catalog in 60 ms.
+/// The filter takes 4 MiB for a million files, whose inodes are read from the catalog in 60 ms.
 final class KnownInodes: Sendable {
   private let filter: Mutex<BloomFilter>
 
-  /// Of every file that the catalog has now.
+  /// Reads the inode of every file that the catalog has now.
   init(catalog: Catalog) throws {
     let filter = try catalog.read { reader in
       var filter = BloomFilter(capacity: 2 * (try reader.fileCount()))
@@ -20,7 +20,7 @@ final class KnownInodes: Sendable {
     self.filter = Mutex(filter)
   }
 
-  /// How many inodes it knows.
+  /// The number of inodes in the filter.
   var count: Int { filter.withLock { $0.count } }
 
   func insert(_ inode: UInt64) { filter.withLock { $0.insert(inode) } }

@@ -1,14 +1,14 @@
 import PhotoCatalog
 
-/// By what the catalog's tombstones may be found: says in some nanoseconds that a new file has none, and in one where
-/// there is no tombstone at all.
+/// The keys by which the catalog's tombstones can be found. They show in some nanoseconds that a new file has none, and
+/// in one nanosecond if there is no tombstone at all.
 struct TombstoneKeys {
-  /// nil: there are none.
+  /// The filter, or nil if there are no tombstones.
   private var filter: BloomFilter?
-  /// Some never expire: they are found by their paths too.
+  /// Whether some tombstones never expire. These are found by their paths too.
   private(set) var hasLasting = false
 
-  /// The three kinds of keys share a filter: each is told from the others by bits of its own.
+  /// The three kinds of keys share a filter. Bits of its own distinguish each kind from the others.
   private enum Kind: UInt64 {
     case inode = 0
     case fingerprint = 0x5851_F42D_4C95_7F2D

@@ -1,12 +1,12 @@
 import PhotoCatalog
 import PhotoModel
 
-// What clients change.
+// The changes that clients request.
 extension Library {
-  /// Does all requests in one transaction, or none. Durable when it returns.
+  /// Performs all requests in one transaction, or none. The commit is durable when this returns.
   ///
-  /// - Parameter clientName: how observers see who did it.
-  /// - Returns: the token of the commit, or the current one where nothing differed.
+  /// - Parameter clientName: the name by which observers see the client.
+  /// - Returns: the token of the commit, or the current one if there was no difference.
   /// - Throws: ``LibraryError``.
   package func perform(_ requests: [ChangeRequest], clientName: String?) throws -> ChangeToken {
     for (index, request) in requests.enumerated() { try check(request, index) }

@@ -102,7 +102,7 @@ extension Library {
       assetID: assetID)
   }
 
-  /// What is in a root, and neither a regular file nor a folder of the catalog.
+  /// Explains a path in a root that is neither a regular file nor a folder of the catalog.
   private func explainNoFile(_ path: [UInt8]) -> Explanation {
     let text = FilePath.text(path)
     if files.isFolder(path) {
@@ -117,7 +117,7 @@ extension Library {
     return Explanation(state: "missing", reason: "There is no file \(text).")
   }
 
-  /// The first symbolic link on the way from a root to what is in it, that itself included.
+  /// The first symbolic link on the way from a root to a path in it, including the path itself.
   private func link(_ path: [UInt8], below root: [UInt8]) -> [UInt8]? {
     var place = root
     let names = path[root.count...].split(separator: UInt8(ascii: "/"))
@@ -148,7 +148,7 @@ extension Library {
 
   private func explain(_ row: FileRow, path: [UInt8], rootID: Int64) throws -> Explanation {
     let content = try catalog.read { try $0.content(of: row.assetID) }
-    // Before what else is wrong with it: this is what a person can act on.
+    // This comes before other problems, because a person can act on it.
     if reconciler.roots[rootID]?.isAvailable == false || !reconciler.tree.isMounted(row.directoryID) {
       let failure = row.readTime == 0 ? nil : content?.failure
       let damage = failure.map { " It was damaged when it was read last: \($0)." } ?? ""
@@ -189,7 +189,7 @@ extension Library {
     var components: [ArraySlice<UInt8>] = []
     let parts = path[root.count...].split(separator: UInt8(ascii: "/"))
     let known = knownDepth(parts, below: root)
-    // Below the first name that is not on the disk there is nothing to look at; rules about names still hold.
+    // Below the first name that is not on the disk, only the rules about names hold.
     var isThere = true
     for (depth, part) in parts.enumerated() {
       let name = Array(part)
@@ -212,7 +212,7 @@ extension Library {
         return "It is ignored by the pattern \(String(decoding: pattern.text, as: UTF8.self)) of the configuration."
       }
     }
-    // Of a folder, what it holds itself; a file holds nothing.
+    // If the path is a folder, it may hold a marker itself. A file holds none.
     return isThere ? markerRule(folder) : nil
   }
 

@@ -1,7 +1,7 @@
 import Logging
 import PhotoCatalog
 
-// What time brings, and what it mends: files that are read again, roots that are in doubt, a catalog that failed.
+// Maintenance by time: files that are read again, roots that are in doubt, a catalog that failed.
 extension Library {
   func breakDown(_ error: any Error) {
     events.append(.startedOver(error: "\(error)"))
@@ -14,21 +14,21 @@ extension Library {
     rescans.failAll(with: LibraryError.unavailable("The catalog can't be written now. `photoctl status` says why."))
   }
 
-  /// Something is to be done that no event will ask for.
+  /// Whether there is work that no event will request.
   var isTimeToCome: Bool {
     breakdown != nil || !reconciler.unread.isEmpty || hasNewWords
       || reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
       || (proofs.isDue && !proofs.isOnBattery)
   }
 
-  /// Looks once a second while there is something that time brings: files that are read again, roots that are scanned a
-  /// second time, a catalog that failed.
+  /// Looks once a second while there is timed work: files that are read again, roots that are scanned a second time, a
+  /// catalog that failed.
   func maintain() async {
     while true {
-      // Before the look: what comes up after it rings anew.
+      // This comes before the look, so that work that comes up after it wakes the loop again.
       let rung = alarm.sequence
       if !isTimeToCome {
-        // Nothing tells when the machine is on mains again.
+        // No event reports that the machine is on mains again.
         let isPatient = proofs.isDue && proofs.isOnBattery
         guard await isWoken(after: rung, within: isPatient ? .seconds(60) : nil) else { return }
       }
@@ -42,7 +42,7 @@ extension Library {
     }
   }
 
-  /// - Returns: false at the end.
+  /// - Returns: false when the library ends.
   private nonisolated func isWoken(after rung: Int64, within time: Duration?) async -> Bool {
     guard let time else { return await alarm.next(after: rung) != nil }
     return await withTaskGroup(of: Bool.self) { group in
@@ -56,8 +56,8 @@ extension Library {
     }
   }
 
-  /// Takes new assets into the index of words once it is quiet: whoever searches finds them before that too, and what
-  /// happens meanwhile comes first.
+  /// Adds new assets to the index of words once it is quiet. A search finds them before that too, and other work comes
+  /// first.
   private func indexWords() {
     guard hasNewWords, isIdle else { return }
     do {
@@ -70,7 +70,7 @@ extension Library {
       (hasNewWords, isTextLate) = (hasMore, false)
       if let started { note(started) }
     } catch {
-      // A disk that is full: the next commit tells, and has the index tried again.
+      // The disk may be full. The next commit shows that, and lets the index be tried again.
       (hasNewWords, isTextLate) = (false, true)
       logger.notice("words not indexed", metadata: ["error": "\(error)"])
     }
@@ -92,12 +92,12 @@ extension Library {
 
   private func startOver() throws {
     try remakeReconciler()
-    // New numbers for the roots: what photod-watch still says under the old ones means nothing to the new reconciler.
+    // The roots get new numbers: records under the old ones mean nothing to the new reconciler.
     watcher.setRoots([])
     try adoptRoots()
     breakdown = nil
     reconciler.roots.updateAll { $0.isScanAwaited = $0.number != nil }
-    // What was said while nothing was applied answered nobody.
+    // Replies that came while no batch was applied did not count, so each sync is requested again.
     for number in barrier.renumber() { askSync(number) }
     updateState()
   }
@@ -115,9 +115,9 @@ extension Library {
 
   private func rescanSuspects() {
     let moment = clock.bootTime
-    // Once it is quiet: a copy that is under way would only be found half done.
+    // Roots are scanned once it is quiet, because a copy that is under way would only be found half done.
     if moment - lastBatchAt >= Self.quietTime {
-      // Of what is suspect a sync promises nothing: it would wait as long as something happens there.
+      // A sync promises nothing about suspect photos. It would wait as long as files change there.
       let suspects = reconciler.roots.watched.filter { $0.root.mayBeComplete && !$0.root.needsScan }.map(\.number)
       reconciler.roots.updateAll { $0.mayBeComplete = false }
       scanDoubtfulRoots()

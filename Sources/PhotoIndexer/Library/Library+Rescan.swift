@@ -5,12 +5,12 @@ import PhotoWatch
 import WatchRecords
 
 extension Library {
-  /// Looks at a folder, or at all, and takes in what differs.
+  /// Scans a folder, or all roots, and applies the differences.
   ///
   /// - Parameters:
-  ///   - path: absolute; nil means every root. Of a file, its folder is scanned.
-  ///   - dryRun: only counts.
-  ///   - confirm: what is missing really is gone, however much it is.
+  ///   - path: an absolute path; nil means every root. If it is a file, its folder is scanned.
+  ///   - dryRun: whether differences are only counted.
+  ///   - confirm: whether missing files really are gone, however many they are.
   /// - Throws: ``LibraryError/notInLibrary(path:message:)`` for a path outside every root;
   ///   ``LibraryError/unavailable(_:)`` for one that is offline, with since when and why.
   package func rescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) async throws -> RescanCounts {
@@ -47,8 +47,8 @@ extension Library {
     }
   }
 
-  /// photod-watch ended after it had said the end of these scans, and before they were decided. What they saw is void, so
-  /// each rescan is made again. No folder has a number yet: the whole root is scanned.
+  /// Repeats the rescans that had ended but were not decided when photod-watch ended. Their findings are void. No
+  /// folder has a number yet, so the whole root is scanned.
   func repeatRescans(_ scans: [Scan]) {
     for scan in scans {
       let folder = reconciler.partialRequests.removeValue(forKey: scan.request)
@@ -66,15 +66,15 @@ extension Library {
       "\(FilePath.text(root)) is on a share that does not answer: there is nothing to compare. Try again when it does.")
   }
 
-  /// The root whose own folder this is, if what stands there needs a person's word.
+  /// The root with this path, if it needs a person's confirmation.
   private func rootID(of path: [UInt8]) -> Int64? {
     reconciler.tree.rootPaths.first { rootID, root in
       root == path && reconciler.roots[rootID].map { $0.isForeign || $0.isUnconfigured } == true
     }?.key
   }
 
-  /// A person's word for a root on another file system: it is the library's now. For one that is configured no longer: it
-  /// leaves with its assets.
+  /// Applies a person's confirmation for a root. A root on another file system is the library's now. A root that is no
+  /// longer configured leaves with its assets.
   private func confirmRoot(_ rootID: Int64) async throws -> RescanCounts {
     if reconciler.roots[rootID]?.isUnconfigured == true {
       let reconciler = reconciler
@@ -101,7 +101,7 @@ extension Library {
     return try await scanAnew(rootID)
   }
 
-  /// A folder whose drive is away.
+  /// The folder with this path, if its drive is away.
   private func awayFolder(_ path: [UInt8]) -> Int64? {
     guard let folder = reconciler.tree.directory(path: path), !reconciler.tree.row(folder).isAvailable else {
       return nil
@@ -109,8 +109,8 @@ extension Library {
     return folder
   }
 
-  /// A person's word for a folder whose drive is away: what stands there is the library's, and if nothing does, what was
-  /// there leaves it.
+  /// Applies a person's confirmation for a folder whose drive is away. A folder that is there now is the library's. If
+  /// there is none, the photos that were there leave the library.
   private func confirmFolder(_ folder: Int64) async throws -> RescanCounts {
     guard !files.exists(reconciler.tree.path(of: folder)) else {
       reconciler.adoptedFolders.insert(folder)
@@ -216,7 +216,7 @@ extension Library {
     var counts: [Int64: (missing: Int, total: Int)] = [:]
     try catalog.read { reader in
       for top in directoryIDs {
-        // Of a drive that is away nothing is missing.
+        // A photo on a drive that is away is not missing.
         for directory in tree.subtree(of: top) where tree.isMounted(directory) {
           tops[directory] = top
           let folder = tree.path(of: directory) + [UInt8(ascii: "/")]
@@ -249,7 +249,7 @@ extension Library {
         }
       }
     }
-    // What can't be looked at stays, as in a scan.
+    // Files that can't be looked at stay, as in a scan.
     if !unreadable.isEmpty { unseen = unseen.filter { !unreadable.contains($0.value.directoryID) } }
     var missing = Dictionary(grouping: unseen.values, by: \.inode)
     for inode in new {

@@ -1,11 +1,12 @@
 import PhotoCatalog
 import PhotoModel
 
-// Which folders a rescan looks at, and why some can't be looked at.
+// The folders that a rescan looks at, and the reasons why some can't be looked at.
 extension Library {
-  /// - Parameter path: nil means every root that is online: what is offline is not scanned, and keeps nobody waiting.
-  /// - Throws: ``LibraryError/notInLibrary(path:message:)``; ``LibraryError/unavailable(_:)`` for what is offline, or was
-  ///   not scanned yet.
+  /// - Parameter path: nil means every root that is online. An offline root is not scanned, and callers do not wait for
+  ///   it.
+  /// - Throws: ``LibraryError/notInLibrary(path:message:)``; ``LibraryError/unavailable(_:)`` for a path that is
+  ///   offline, or was not scanned yet.
   func rescanTargets(_ path: [UInt8]?) throws -> [(root: UInt16, directoryID: Int64)] {
     let tree = reconciler.tree
     guard let path else {
@@ -18,7 +19,7 @@ extension Library {
         path: FilePath.text(path),
         message: "\(FilePath.text(path)) is in none of the library's folders. `photoctl status` lists them.")
     }
-    // Before it is looked for: of what is offline, nothing is there.
+    // This comes before the look at the path, which finds nothing in an offline root.
     if let error = offlineError(rootID) ?? offlineError(folderOf: path) { throw error }
     guard try files.exists(path) || isKnown(path) else {
       throw LibraryError.notInLibrary(
@@ -39,7 +40,7 @@ extension Library {
       "\(FilePath.text(path)) was not scanned yet. `photoctl status --wait` waits until it was.")
   }
 
-  /// A folder that is to be scanned went while others were.
+  /// The error for a folder that went while others were scanned.
   func goneMeanwhile(root: UInt16) -> LibraryError {
     guard let rootID = reconciler.roots.id(ofNumber: root) else {
       return LibraryError.unavailable("A folder is configured no longer. `photoctl status` lists those that are.")
@@ -63,7 +64,7 @@ extension Library {
     }
   }
 
-  /// Of what is in a folder whose drive is away.
+  /// The error for a path in a folder whose drive is away.
   private func offlineError(folderOf path: [UInt8]) -> LibraryError? {
     let tree = reconciler.tree
     guard
@@ -77,7 +78,7 @@ extension Library {
     )
   }
 
-  /// The catalog has a folder, or a file, of this path.
+  /// Whether the catalog has a folder, or a file, of this path.
   private func isKnown(_ path: [UInt8]) throws -> Bool {
     if reconciler.tree.directory(path: path) != nil { return true }
     return try catalog.read { try $0.file(path: path) } != nil

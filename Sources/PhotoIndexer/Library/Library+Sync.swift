@@ -23,7 +23,8 @@ extension Library {
     return live.token
   }
 
-  /// What a listing missed is decided by a scan; photod-watch says the new number only when that has ended.
+  /// A scan decides about files that a listing missed. photod-watch reports the new number only when that scan has
+  /// ended.
   ///
   /// A share that does not answer is left out: its lane answers at once, and its root is offline.
   func answerSync(_ number: UInt64, by lane: Int) {
@@ -34,7 +35,7 @@ extension Library {
 
   func askSync(_ number: UInt64) { barrier.note(watcher.sync(number: number), asked: number) }
 
-  /// photod-watch was told to look again.
+  /// Notes that photod-watch was told to look again.
   func doubtSyncs() { doubtfulThrough = barrier.lastNumber }
 
   func scanDoubtfulRoots() {

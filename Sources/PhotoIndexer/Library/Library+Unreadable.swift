@@ -3,14 +3,14 @@ import PhotoCatalog
 import PhotoContract
 import PhotoModel
 
-/// A file or folder that can't be read, and what would help.
+/// A file or folder that can't be read, and its remedy.
 package struct UnreadableEntry: Sendable, Equatable {
   package var kind: UnreadableFile.Kind
   package var path: [UInt8]
   package var assetID: Int64?
-  /// What the system, or the reader of its format, said.
+  /// The message of the system, or of the reader of its format.
   package var reason: String
-  /// When it was found to be so; nil where that is not known.
+  /// When it was found unreadable, or nil if that is not known.
   package var since: PhotoDate?
 
   package var remedy: String {
@@ -28,10 +28,10 @@ package struct UnreadableEntry: Sendable, Equatable {
 }
 
 extension Library {
-  /// All that can't be read in the library's folders, by path. Blocks while the catalog is read.
+  /// All files and folders of the library that can't be read, by path. Blocks while the catalog is read.
   ///
-  /// - Parameter troubled: what ``troubledPaths()`` gave just before.
-  /// - Complexity: O(n) over the directories and what can't be read.
+  /// - Parameter troubled: the result of ``troubledPaths()`` from just before.
+  /// - Complexity: O(n) over the directories and the unreadable files.
   nonisolated package func unreadableEntries(_ troubled: TroubledPaths) throws -> [UnreadableEntry] {
     let (told, failing) = (troubled.told, troubled.failing)
     var entries: [[UInt8]: UnreadableEntry] = [:]
@@ -41,7 +41,7 @@ extension Library {
         reason: asset.failure,
         since: asset.readTime == 0 ? nil : PhotoDate(microseconds: asset.readTime / 1000))
     }
-    // What the disk says now comes before what was read once.
+    // A present failure of the disk comes before the result of an earlier reading.
     for (assetID, trouble) in failing {
       entries[trouble.path] = UnreadableEntry(
         kind: .failing, path: trouble.path, assetID: assetID, reason: trouble.reason,

@@ -89,7 +89,7 @@ package actor Library {
   var isTextLate = false
   /// The samples and hashes that are made when the library is idle.
   var proofs = ProofPass()
-  /// The number of assets in one transaction, which takes some 20 ms in which nothing else is written.
+  /// The number of assets in one transaction. It takes some 20 ms, and other writes wait meanwhile.
   static let wordBatch = 2_000
   static let wordBatchesPerSecond = 10
   /// The monotonic time of the last batch, in nanoseconds.

@@ -1,12 +1,12 @@
 import Glibc
 
-/// What time it is for a library. Tests put a clock of their own in its place, and nothing waits.
+/// The clocks of a library. Tests use a clock of their own, and do not wait.
 protocol LibraryClock: Sendable {
-  /// Nanoseconds since 1970; a person may set it.
+  /// Nanoseconds since 1970. A person may set this clock.
   var wallTime: Int64 { get }
-  /// Nanoseconds since boot, with the time that the machine slept; nobody sets this clock.
+  /// Monotonic time: nanoseconds since boot, with the time that the machine slept.
   var bootTime: Int64 { get }
-  /// For what is kept for a while.
+  /// The instant for the lifetimes of values that are kept for a while.
   var instant: ContinuousClock.Instant { get }
 
   /// - Throws: `CancellationError`.

@@ -15,16 +15,16 @@ package struct RescanCounts: Sendable, Equatable {
 /// Callers that wait for rescans, and the scans that photod-watch makes for them.
 ///
 /// 1. Callers that ask for one folder while its scan waits share that scan. A scan that has begun is not shared: it may
-///    have passed what the caller wants to be seen.
+///    have passed the files that the caller wants to be seen.
 /// 2. A scan that waits is dropped when its last caller goes.
-/// 3. photod-watch has at most ``mostRunning`` of them at a time, since it makes all that it was told of.
-/// 4. A root has one of them at a time. An event is told behind all that scans have found, so the next scan waits until
-///    the library has taken in what the one before found.
+/// 3. photod-watch has at most ``mostRunning`` scans at a time, since it makes all that were requested.
+/// 4. A root has one scan at a time. An event is reported after everything that scans have found. So the next scan
+///    waits until the library has applied the findings of the one before.
 final class RescanRequests: Sendable {
   struct Folder: Hashable, Sendable {
     let root: UInt16
     let directoryID: Int64
-    /// A person said that what is missing is gone.
+    /// Whether a person confirmed that missing files are gone.
     let isConfirmed: Bool
   }
 
@@ -36,12 +36,12 @@ final class RescanRequests: Sendable {
     case suspended(CheckedContinuation<RescanCounts, any Error>)
   }
 
-  /// A scan keeps its place while photod-watch is told of it. Otherwise a caller that is suspended or cancelled in that
-  /// moment would not be found.
+  /// A scan keeps its place while its request is sent to photod-watch. Otherwise a caller that is suspended or
+  /// cancelled in that moment would not be found.
   private enum Phase: Equatable {
     case waiting
     case beginning
-    /// The number is the one that photod-watch knows.
+    /// The number is the one by which photod-watch knows the scan.
     case running(UInt32)
   }
 
@@ -56,9 +56,9 @@ final class RescanRequests: Sendable {
 
   private struct State {
     var lastWaiter = 0
-    /// In the order in which they were asked for.
+    /// The scans in the order in which they were requested.
     var scans: [Scan] = []
-    /// Of callers that were not suspended yet when their scan ended.
+    /// The outcomes for callers that were not suspended yet when their scan ended.
     var outcomes: [Int: Outcome] = [:]
 
     func index(of request: UInt32) -> Int? { scans.firstIndex { $0.phase == .running(request) } }
@@ -69,7 +69,7 @@ final class RescanRequests: Sendable {
 
   private let state = Mutex(State())
 
-  /// Scans that photod-watch was not told of yet.
+  /// The number of scans that photod-watch was not asked for yet.
   var waitingCount: Int {
     state.withLock { state in
       state.scans.count { if case .running = $0.phase { false } else { true } }
@@ -78,8 +78,8 @@ final class RescanRequests: Sendable {
 
   /// Returns when a scan of the folder that began after this call has ended.
   ///
-  /// - Parameter begin: is called on the caller's executor once the caller is registered; it calls ``beginWaiting(_:)``.
-  ///   The handler of a cancellation runs its operation elsewhere, so nothing is begun in there.
+  /// - Parameter begin: is called on the caller's executor once the caller is registered; it calls
+  ///   ``beginWaiting(_:)``. The handler of a cancellation runs its operation elsewhere, so it begins no scan.
   func wait(
     for folder: Folder, isolation: isolated (any Actor)? = #isolation, begin: () -> Void
   ) async throws -> RescanCounts {
@@ -129,7 +129,8 @@ final class RescanRequests: Sendable {
 
   /// Begins scans that wait, as many as may run.
   ///
-  /// - Parameter start: tells photod-watch, and returns the number of the scan. The callers receive its error.
+  /// - Parameter start: sends the request to photod-watch, and returns the number of the scan. The callers receive its
+  ///   error.
   func beginWaiting(_ start: (Folder) throws -> UInt32) {
     while let (key, folder) = nextScan() {
       let request = Result { try start(folder) }
@@ -159,8 +160,8 @@ final class RescanRequests: Sendable {
 
   /// Begins a scan once more, with the callers that it has.
   ///
-  /// - Parameter start: tells photod-watch, and returns the new number of the scan.
-  /// - Returns: that number; nil if no scan has this one.
+  /// - Parameter start: sends the request to photod-watch, and returns the new number of the scan.
+  /// - Returns: that number, or nil if no scan has this one.
   func restart(_ request: UInt32, _ start: () -> UInt32) -> UInt32? {
     guard state.withLock({ $0.index(of: request) != nil }) else { return nil }
     let number = start()
@@ -170,7 +171,7 @@ final class RescanRequests: Sendable {
     return number
   }
 
-  /// Scans whose number this is count what a commit changed.
+  /// Adds the changes of a commit to the counts of the scans with these numbers.
   func add(_ record: CommitRecord, to requests: some Sequence<UInt32>) {
     state.withLock { state in
       for request in requests {

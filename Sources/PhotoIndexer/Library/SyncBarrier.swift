@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The callers that wait until each lane has said all that happened before they asked.
+/// The callers that wait until each lane has reported everything that happened before their request.
 final class SyncBarrier: Sendable {
   private struct Waiter {
-    /// Of its latest request.
+    /// The number of its latest request.
     var number: UInt64
     /// The lanes that answer that request.
     var asked: Set<Int> = []
@@ -16,7 +16,7 @@ final class SyncBarrier: Sendable {
 
   private struct State {
     var lastNumber: UInt64 = 0
-    /// By the number of its first request.
+    /// The callers by the number of their first request.
     var waiters: [UInt64: Waiter] = [:]
 
     func key(_ number: UInt64) -> UInt64? { waiters.first { $0.value.number == number }?.key }
@@ -38,7 +38,7 @@ final class SyncBarrier: Sendable {
 
   private let state = Mutex(State())
 
-  /// Of the newest request.
+  /// The number of the newest request.
   var lastNumber: UInt64 { state.withLock { $0.lastNumber } }
 
   /// Makes a request with `ask`, which returns the lanes that answer, and returns when all of them have.
@@ -60,7 +60,7 @@ final class SyncBarrier: Sendable {
     }
   }
 
-  /// Gives every request that is not answered a new number, so that an answer to the old one is none.
+  /// Gives every request that is not answered a new number, so that an answer to the old one does not count.
   ///
   /// - Returns: the new numbers, to be asked anew.
   func renumber() -> [UInt64] {
@@ -70,7 +70,7 @@ final class SyncBarrier: Sendable {
     }
   }
 
-  /// Gives one request a new number, to be asked anew; nil when nobody waits for it.
+  /// Gives one request a new number, to be asked anew; nil if no caller waits for it.
   func renumber(_ number: UInt64) -> UInt64? {
     state.withLock { state in
       guard let key = state.key(number) else { return nil }
@@ -79,7 +79,7 @@ final class SyncBarrier: Sendable {
     }
   }
 
-  /// The request was made anew, of these lanes. No answer to it may be given before.
+  /// Notes that the request was made anew, of these lanes. No answer to it may be given before.
   func note(_ lanes: Set<Int>, asked number: UInt64) {
     state.withLock { state in
       if let key = state.key(number) { state.waiters[key]!.asked = lanes }

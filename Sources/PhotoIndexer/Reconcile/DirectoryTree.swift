@@ -1,13 +1,12 @@
 import PhotoCatalog
 import WatchRecords
 
-/// The catalog's directories in memory: paths are built from it, and it knows which of them photod-watch has under which
-/// number.
+/// The catalog's directories in memory. It builds their paths, and knows the number of each in photod-watch.
 ///
-/// It mirrors the `directory` table. Whoever changes one changes both in one transaction; when the transaction fails,
+/// It mirrors the `directory` table. Code that changes one changes both in one transaction. If the transaction fails,
 /// the tree is loaded anew.
 struct DirectoryTree {
-  /// What a directory is known by on its volume, whatever its path.
+  /// The identity of a directory on its volume, whatever its path.
   struct Identity: Hashable {
     let volumeID: Int64
     let inode: UInt64
@@ -57,7 +56,7 @@ struct DirectoryTree {
 
   func number(of id: Int64) -> DirectoryNumber? { nodes[id]?.number }
 
-  /// The root at whose top this directory hangs.
+  /// The root that a directory belongs to.
   func rootID(of id: Int64) -> Int64 {
     var node = nodes[id]!
     while let parent = node.row.parentID { node = nodes[parent]! }
@@ -160,7 +159,7 @@ struct DirectoryTree {
     link(row)
   }
 
-  /// Its children must be gone.
+  /// Removes a directory, whose children must be gone.
   mutating func remove(_ id: Int64) {
     guard let node = nodes[id] else { return }
     unlink(node.row)
@@ -199,7 +198,7 @@ struct DirectoryTree {
     if isAvailable { awayIDs.remove(id) } else { awayIDs.insert(id) }
   }
 
-  /// A directory below a root is there as far as what is mounted between them is. Complexity: O(depth).
+  /// Whether a directory is there, as far as the mounts between it and its root decide that. Complexity: O(depth).
   func isMounted(_ id: Int64) -> Bool {
     var current: Int64? = id
     while let directory = current, let node = nodes[directory] {
@@ -209,7 +208,7 @@ struct DirectoryTree {
     return true
   }
 
-  /// The tops of what was mounted in folders and is not now.
+  /// The tops of file systems that were mounted in folders and are not mounted now.
   var away: [Int64] { awayIDs.sorted() }
 
   private mutating func link(_ row: DirectoryRow) {

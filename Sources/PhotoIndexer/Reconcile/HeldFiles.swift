@@ -2,9 +2,9 @@ import WatchRecords
 
 /// Files that a scan has found in the places of others, until the scan has ended.
 ///
-/// A file in the place of another is one of two things: what a program saved there, or another photo, because the known file
-/// was renamed while nobody looked. Only the end of the scan tells, since the known file may turn up in any folder. A scan
-/// lists folders and files in any order, so a decision that is taken earlier would depend on that order.
+/// A file in the place of another is one of two things. A program saved it there, or it is another photo, because the
+/// known file was renamed while no watcher saw it. Only the end of the scan decides, since the known file may turn up
+/// in any folder. A scan lists folders and files in any order, so an earlier decision would depend on that order.
 struct HeldFiles {
   struct File {
     let stat: FileStat
@@ -14,7 +14,7 @@ struct HeldFiles {
   /// Beyond this a file is not held: so many replaced files are a restored folder. At the end of the scan all of them are
   /// read in one transaction.
   private static let limit = 20_000
-  /// Of more files, what was read ahead is dropped: some hundred bytes each.
+  /// Beyond this number of files, content that was read ahead is dropped: it takes some hundred bytes each.
   private static let keptReadings = 4_096
 
   private var files: [Int64: [[UInt8]: File]] = [:]
@@ -23,7 +23,7 @@ struct HeldFiles {
   var isEmpty: Bool { count == 0 }
   var isFull: Bool { count >= Self.limit }
 
-  /// The directories that have such files.
+  /// The directories that have held files.
   var directories: some Sequence<Int64> { files.keys }
 
   func contains(_ place: Place) -> Bool { files[place.directoryID]?[place.name] != nil }
@@ -45,14 +45,14 @@ struct HeldFiles {
 
   mutating func remove(directory id: Int64) { count -= files.removeValue(forKey: id)?.count ?? 0 }
 
-  /// Removes those of a directory that its listing did not name.
+  /// Removes the files of a directory that its listing did not name.
   mutating func remove(directory id: Int64, except named: Set<[UInt8]>) {
     for name in files[id]?.keys.filter({ !named.contains($0) }) ?? [] {
       remove(Place(directoryID: id, name: name))
     }
   }
 
-  /// All of them, by directory and name.
+  /// Removes all files and returns them by directory and name.
   mutating func takeAll() -> [(place: Place, file: File)] {
     defer { (files, count) = ([:], 0) }
     return files.sorted { $0.key < $1.key }.flatMap { directory, files in

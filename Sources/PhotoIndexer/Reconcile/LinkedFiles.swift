@@ -4,18 +4,18 @@ import WatchRecords
 
 /// The names of files that have many (hard links), while further names of them are found.
 ///
-/// A new name of a known file is a move if one of the known names has gone. To tell that, each of them must be looked at. A
-/// look at all of them for every further name would take hours with 30,000 names. So of a file with many names, one that
-/// was looked at is passed over for two seconds, unless it is said to have left.
+/// A new name of a known file is a move if one of the known names has gone. To decide that, each of them must be looked
+/// at. A look at all of them for every further name would take hours with 30,000 names. So if a file has many names, a
+/// name that was looked at is passed over for two seconds, unless a record reports that it has left.
 struct LinkedFiles {
   /// A file with fewer names is not remembered: all of its names are looked at each time.
   static let many = 16
   private static let lifetime: Int64 = 2_000_000_000
 
   private struct Names {
-    /// Those that were not looked at yet.
+    /// The rows that were not looked at yet.
     var unseen: ArraySlice<FileRow>
-    /// When all are to be looked at again, in nanoseconds of the clock since boot.
+    /// When all rows are looked at again, in nanoseconds of the clock since boot.
     let end: Int64
   }
 
@@ -32,16 +32,16 @@ struct LinkedFiles {
     return rows
   }
 
-  /// All but these rows of an inode were looked at.
+  /// Notes that all but these rows of an inode were looked at.
   mutating func noteSeen(inode: UInt64, but unseen: ArraySlice<FileRow>) { files[inode]?.unseen = unseen }
 
-  /// A file is said to have left its place.
+  /// Notes that a record reports that a file has left its place.
   mutating func noteLeft(_ row: FileRow) { files[row.inode]?.unseen.append(row) }
 }
 
 // Second names of known files.
 extension Reconciler {
-  /// Whether the record that is applied tells a second name of a known file, and no move of it.
+  /// Whether the current record reports a second name of a known file, and no move of it.
   ///
   /// CREATE makes a second name, and a rename never does. The first name may lack the file already. Then a program has
   /// saved another file there, its folder was renamed, or the first name was removed. Only the first name's own record
@@ -50,8 +50,8 @@ extension Reconciler {
     batch.fileEvent.naming == .created && batch.departing[Place(directoryID: row.directoryID, name: row.name)] == nil
   }
 
-  /// If the next record says that the first name was removed, the photo goes on under its second name: some programs move
-  /// a file so.
+  /// Notes a second name. If the next record reports that the first name was removed, the photo goes on under its
+  /// second name: some programs move a file in this way.
   func noteSecondName(_ place: Place, of row: FileRow, in batch: Batch) throws {
     guard let linked = try batch.writer.file(place.directoryID, place.name) else { return }
     exchanges.noteNewcomer(linked.assetID, inPlaceOf: row.assetID, uptime: batch.uptime)

@@ -379,7 +379,7 @@ extension Reconciler {
     requireScan(of: tree.rootID(of: id))
   }
 
-  /// A directory could not be read, so a scan knows nothing of what is below it.
+  /// A directory could not be read, so a scan knows nothing of the files below it.
   func unreadable(_ directory: DirectoryNumber, _ name: [UInt8]) {
     guard let id = tree.directory(number: directory) else { return }
     if name.isEmpty { exempt(id) } else if let child = tree.child(of: id, name) { exempt(child) }

@@ -80,8 +80,9 @@ extension Reconciler {
       .init(rootID: tree.rootID(of: id), path: tree.path(of: id), isAvailable: isAvailable, directoryID: id))
   }
 
-  /// What is on the same file system as a directory is on this one: the same under another name, or another on which only
-  /// paths, sizes and times tell what is the same.
+  /// Moves the directories of a volume, at and below a directory, to another volume. Either it is the same file system
+  /// under another identity, or it is another one. In that case the inodes are forgotten, and only paths, sizes and
+  /// times show which files are the same.
   func setVolume(_ volumeID: Int64, _ identity: FileIdentity, below id: Int64, in batch: Batch) throws {
     let top = tree.row(id)
     guard top.volumeID != volumeID else { return }
@@ -142,8 +143,9 @@ extension Reconciler {
     return tops
   }
 
-  /// Another folder stands in a root's place, of the same file system, and nothing of the library is in it: so looks what a
-  /// bind mount was mounted on. It is taken for that, however few are missing, until a person says otherwise.
+  /// Whether a root's place holds another folder of the same file system, with none of the library's photos in it. The
+  /// folder that a bind mount was mounted on looks like this. The root counts as offline, however few photos are
+  /// missing, until a person says otherwise.
   func isEmptyReplacement(_ scan: Scan, missing: Int, in batch: inout Batch) throws -> Bool {
     guard let identity = roots[scan.rootID]?.newTop, let top = tree.top(ofRoot: scan.rootID) else { return false }
     roots[scan.rootID]?.newTop = nil

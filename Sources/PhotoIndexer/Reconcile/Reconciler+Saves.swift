@@ -3,17 +3,17 @@ import WatchRecords
 
 // How programs change a photo: in place, or by a new file that they rename over it.
 extension Reconciler {
-  /// A file that is renamed over a photo so soon after its birth is what a program saved: the photo has new content. An
-  /// older one is a photo of its own.
+  /// A file that is renamed over a photo so soon after its birth was saved by a program, and the photo has new content.
+  /// An older file is a photo of its own.
   static let atomicSaveAge: Int64 = 2_000_000_000
 
-  /// Whether a file that is renamed over another is what a program saved.
+  /// Whether a file that is renamed over another was saved by a program.
   ///
   /// The file's birth is compared with the rename. When photod handles either makes no difference: a transaction may hold
   /// the queue for seconds. A file with user data is a photo of its own.
   /// But if it was taken for a deleted photo because of its content, the user data is that photo's.
   ///
-  /// - Parameter stat: of the file after the rename; nil: it has left that name since.
+  /// - Parameter stat: the stat of the file after the rename, or nil if it has left that name since.
   func isSave(_ source: FileRow, _ stat: FileStat?, in batch: Batch) throws -> Bool {
     let arrival = arrivals.arrival(of: source)
     guard let born = try birth(of: source, arrival, in: batch) else { return false }
@@ -98,15 +98,15 @@ extension Reconciler {
     noteRemoval(of: source.assetID, in: &batch)
   }
 
-  /// Whether the content of a file was edited though its size and modification time are what they were, as programs do it
-  /// that set the time back.
+  /// Whether the content of a file was edited although its size and modification time are the same. Some programs set
+  /// the time back.
   ///
-  /// The change time tells an edit, and also a new permission or name. So either a program must have had the file open for
-  /// writing, or the content that was read must differ.
+  /// The change time shows an edit, but also a new permission or name. So either a program must have had the file open
+  /// for writing, or the content that was read must differ.
   func wasEditedInPlace(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
     guard old.readTime != 0, row.changeTime != old.changeTime || old.changeTime > old.readTime || mayHideWrite(old)
     else { return false }
-    // A program may open a file for writing and change nothing: equal hashes of the whole content tell.
+    // A program may open a file for writing and change nothing. Equal hashes of the whole content show that.
     if old.marks.hash != nil && old.marks.hash == row.marks.hash { return false }
     if batch.fileEvent.isWritten { return true }
     return !old.marks.mayEqual(row.marks)

@@ -5,7 +5,7 @@ import PhotoModel
 import PhotoWatch
 import WatchRecords
 
-// Which folders are the library's, and what is wrong with them.
+// The folders of the library, and their problems.
 extension Library {
   /// Brings catalog and photod-watch in line with the configured roots.
   ///
@@ -42,13 +42,13 @@ extension Library {
     }
     reportWarnings()
     forgetWatchState(ofAllBut: reconciler.roots.numbers)
-    // Before the roots: what is ignored in a new one is never looked at.
+    // This comes before the roots, so that ignored files in a new root are never looked at.
     watcher.setIgnoredPatterns(configuration.ignore)
     watcher.setRoots(watchRoots())
     noteDecided(in: batch)
   }
 
-  /// Has a root scanned as if it were new, whatever stands there.
+  /// Has a root scanned as if it were new, whatever is in its place.
   ///
   /// - Throws: if the catalog can't be written. The reconciler is ahead of the catalog then.
   func watchAnew(_ rootID: Int64) throws {
@@ -115,7 +115,7 @@ extension Library {
   /// Whether a path is one at which a share is left out.
   func isLeftOut(_ path: [UInt8]) -> Bool { unreadable.entry(at: path)?.errorNumber == EREMOTE }
 
-  /// Whether a root is on the share that is mounted at a path, so that nobody needs to be told to name it.
+  /// Whether a root is on the share that is mounted at a path. If so, people need not be asked to configure it.
   func hasRoot(onShare path: [UInt8]) -> Bool {
     reconciler.roots.numbers.contains { rootPath($0).map { DirectoryTree.contains(path, $0) } ?? false }
   }
@@ -124,7 +124,7 @@ extension Library {
     reconciler.roots.watched.map { WatchRoot(number: $0.number, path: reconciler.tree.rootPaths[$0.root.id]!) }
   }
 
-  /// A number that photod-watch was not given for another root lately: it may still speak of that.
+  /// A number that photod-watch had for no other root lately, because it may still report something under that.
   private func freeRootNumber() -> UInt16 {
     repeat { lastRootNumber &+= 1 } while lastRootNumber == 0 || reconciler.roots[number: lastRootNumber] != nil
     return lastRootNumber
@@ -148,25 +148,25 @@ extension Library {
 
   // MARK: Unreadable paths
 
-  /// Something in a folder, or without a name the folder itself, can't be read.
+  /// Notes that a name in a folder, or without a name the folder itself, can't be read.
   func noteUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
     guard let id = reconciler.tree.directory(number: directory) else { return }
     let path = reconciler.tree.path(of: id)
     unreadable.insert(name.isEmpty ? path : child(name, of: path), errorNumber: code, at: clock.wallTime / 1000)
   }
 
-  /// The path of what has a name in a folder; the folder may be `/`.
+  /// The path of a name in a folder, which may be `/`.
   private func child(_ name: [UInt8], of folder: [UInt8]) -> [UInt8] {
     folder.last == UInt8(ascii: "/") ? folder + name : folder + [UInt8(ascii: "/")] + name
   }
 
-  /// A folder is listed: what of it still can't be read is said once more.
+  /// Forgets the unreadable paths in a folder that is listed. The listing reports those that still can't be read.
   func noteListing(_ directory: DirectoryNumber) {
     guard !unreadable.isEmpty, let id = reconciler.tree.directory(number: directory) else { return }
     unreadable.remove(in: reconciler.tree.path(of: id))
   }
 
-  /// Tells the log what can't be read, and the status, once no scan is about to say more of it.
+  /// Logs the unreadable paths and updates the status, once no scan is about to report more of them.
   func settleUnreadable() {
     guard unreadable.hasChanged, reconciler.scans.isEmpty else { return }
     for (path, code, count) in unreadable.settle() {

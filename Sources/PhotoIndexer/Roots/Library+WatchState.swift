@@ -2,7 +2,7 @@ import Logging
 import PhotoModel
 import WatchRecords
 
-/// What photod-watch said of how it sees changes: which folders it polls, and why.
+/// The state of how photod-watch sees changes: which folders it polls, and why.
 struct WatchState {
   private var polled: [UInt16: [PollingReason: Int]] = [:]
   private var directories: [UInt16: Int] = [:]
@@ -28,7 +28,7 @@ struct WatchState {
     return count == 0 ? .inotify : count >= directories[root] ?? 0 ? .polling : .mixed
   }
 
-  /// Of the roots that are watched still.
+  /// Keeps the state of the roots that are still watched.
   mutating func keep(_ roots: some Sequence<UInt16>) {
     let kept = Set(roots)
     polled = polled.filter { kept.contains($0.key) }
@@ -38,7 +38,7 @@ struct WatchState {
 
   func count(_ reason: PollingReason) -> Int { polled.values.reduce(0) { $0 + ($1[reason] ?? 0) } }
 
-  /// How many folders are on file systems that tell too little, by the kind of file system.
+  /// The numbers of folders on file systems that report too little, by the kind of file system.
   var fileSystems: [(name: String, count: Int)] {
     var counts: [String: Int] = [:]
     for reasons in polled.values {
@@ -56,7 +56,7 @@ extension Library {
     let before = watchState
     watchState.note(record)
     let (unwatched, uninstanced) = (watchState.count(.watchLimit), watchState.count(.noInstance))
-    // photod-watch says how many folders it polls before it first says what the limit is.
+    // photod-watch reports how many folders it polls before it first reports the limit.
     if unwatched > 0, let budget = watchState.budget, before.count(.watchLimit) == 0 || before.budget == nil {
       logger.warning("watches exhausted", metadata: ["polled": "\(unwatched)", "limit": "\(budget.limit)"])
     }
@@ -69,7 +69,7 @@ extension Library {
     watchState.keep(roots)
   }
 
-  /// A fresh photod-watch says anew what it polls.
+  /// Forgets the state of roots with a new photod-watch, which reports anew what it polls.
   func forgetWatchState(of roots: Set<UInt16>) {
     watchState.keep(reconciler.roots.numbers.filter { !roots.contains($0) })
   }

@@ -5,7 +5,7 @@ struct UnreadablePaths {
   struct Entry: Sendable, Equatable {
     let path: [UInt8]
     let errorNumber: Int32
-    /// When it was first found to be so, microseconds since 1970.
+    /// When it was first found unreadable, in microseconds since 1970.
     let since: Int64
   }
 
@@ -14,19 +14,19 @@ struct UnreadablePaths {
     let since: Int64
   }
 
-  /// By the folder that they are in, then by name.
+  /// The unreadable names by the folder that they are in.
   private var names: [[UInt8]: [[UInt8]: Trouble]] = [:]
-  /// Since when the forgotten ones were so: a listing says it of them once more.
+  /// The dates of the entries that were forgotten before a listing, which reports them once more.
   private var lapsed: [[UInt8]: Int64] = [:]
   private(set) var count = 0
-  /// Since ``settle()``.
+  /// Whether entries have changed since ``settle()``.
   private(set) var hasChanged = false
-  /// Each is told once, and of many only some: the 1st, 10th, 100th, ...
+  /// The paths that were logged. Each is logged once, and of many only some: the 1st, 10th, 100th, ...
   private var told: Set<[UInt8]> = []
   private var untold: [(path: [UInt8], errorNumber: Int32, count: Int)] = []
-  /// What could not be read when it was last certain, by path. Shares are not among it.
+  /// The paths that could not be read when this was last certain, in order. Shares are not among them.
   private(set) var settled: [Entry] = []
-  /// The shares that were left out then, by path.
+  /// The shares that were left out at that time, by path.
   private(set) var settledShares: [[UInt8]] = []
 
   var isEmpty: Bool { count == 0 }
@@ -46,7 +46,7 @@ struct UnreadablePaths {
     }
   }
 
-  /// Forgets a folder and what is directly in it.
+  /// Forgets a folder and the names directly in it.
   mutating func remove(in path: [UInt8]) {
     let (folder, name) = Self.split(path)
     let inside = names.removeValue(forKey: path) ?? [:]
@@ -61,7 +61,7 @@ struct UnreadablePaths {
     hasChanged = hasChanged || removed > 0
   }
 
-  /// Forgets what is neither a folder of the library nor in one: its folder has gone or has another path.
+  /// Forgets each path that is neither a folder of the library nor in one: its folder has gone or has another path.
   mutating func removeUnlessThere(_ isThere: ([UInt8]) -> Bool) {
     for (folder, entries) in names where !isThere(folder) {
       let kept = entries.filter { isThere(folder + [UInt8(ascii: "/")] + $0.key) }
@@ -72,9 +72,9 @@ struct UnreadablePaths {
     }
   }
 
-  /// No scan is under way, so what is known now is certain.
+  /// Notes that no scan is under way, so that the present entries are certain.
   ///
-  /// - Returns: what the log is still to be told.
+  /// - Returns: the entries that are still to be logged.
   mutating func settle() -> [(path: [UInt8], errorNumber: Int32, count: Int)] {
     hasChanged = false
     lapsed = [:]
@@ -99,7 +99,7 @@ struct UnreadablePaths {
     return names[folder]?[name].map { Entry(path: path, errorNumber: $0.errorNumber, since: $0.since) }
   }
 
-  /// All of them, in no order.
+  /// All entries, in no order.
   var entries: [Entry] {
     names.flatMap { folder, names in
       names.map { name, trouble in

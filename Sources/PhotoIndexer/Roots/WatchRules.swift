@@ -1,11 +1,11 @@
 import PhotoMetadata
 import WatchRecords
 
-/// Which names photod-watch is asked for.
+/// The names that photod-watch is asked for.
 package enum WatchRules {
-  /// Folders that programs and file systems keep beside photos: thumbnails, snapshots and what was thrown away. Hidden
-  /// ones (`.thumbnails`, `.snapshots`, `.Trash-1000`, `.stversions`, `.dtrash`) are passed over anyway. Their bytes are
-  /// compared, so a name that is written in two ways is here twice.
+  /// Folders that programs and file systems keep beside photos: thumbnails, snapshots and trash. Hidden ones
+  /// (`.thumbnails`, `.snapshots`, `.Trash-1000`, `.stversions`, `.dtrash`) are passed over anyway. The bytes of the
+  /// names are compared, so a name that is written in two ways is here twice.
   package static let ignoredDirectoryNames: [[UInt8]] = [
     // Synology, QNAP
     "@eaDir", "#recycle", "#snapshot", "@Recycle", "@Recently-Snapshot", "@__thumb", "@tmp",
@@ -17,10 +17,10 @@ package enum WatchRules {
 
   package static let extensions: [[UInt8]] = MediaFormat.extensions.map { Array($0.utf8) }
 
-  /// At most so many patterns: each is compared with every name.
+  /// The largest number of patterns: each is compared with every name.
   package static let maximumPatterns = 1000
 
-  /// What is wrong with a pattern of the configuration; nil for a good one.
+  /// The problem of a pattern in the configuration, or nil for a good pattern.
   package static func problem(ofPattern pattern: [UInt8]) -> String? {
     do throws(IgnorePatternError) {
       _ = try IgnorePattern(pattern)

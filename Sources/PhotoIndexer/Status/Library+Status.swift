@@ -65,7 +65,7 @@ extension Library {
 
   func reportWarnings() { board.report(warnings, by: .library) }
 
-  /// What is wrong, by the state of the library. The most urgent comes first.
+  /// The problems in the state of the library. The most urgent comes first.
   private var warnings: [Warning] {
     var found: [Warning] = []
     if let breakdown { found.append(.catalogNotWritten(error: breakdown.error)) }

@@ -2,7 +2,7 @@ import PhotoLive
 import PhotoModel
 import Synchronization
 
-/// What the library says of itself, readable from any thread without waiting for its work.
+/// The status of the library, readable from any thread without waiting for its work.
 package final class StatusStore: Sendable {
   /// The parts that report warnings, in the order in which the status lists them.
   package enum Reporter: CaseIterable {

@@ -61,7 +61,7 @@ extension Warning {
 }
 
 extension OfflineReason {
-  /// - Parameter subject: the root's path, or a word for it if the path is known from what stands around the message.
+  /// - Parameter subject: the root's path, or a noun for it if the text around the message has the path.
   func text(of subject: String, at path: String) -> String {
     switch self {
     case .notLookedAt: Self.unseen(subject)
@@ -100,7 +100,7 @@ extension Warning {
   private static func limit(_ budget: WatchBudget?, _ folderCount: Int) -> String {
     guard let budget else { return "there are no more inotify watches." }
     let (watched, limit) = (Int(budget.watched), Int(budget.limit))
-    // What is wanted, with room for growth and for the share that others keep.
+    // The recommended limit, with room for growth and for the share that other programs keep.
     let wanted = max(limit * 2, (watched + folderCount) * 2, 524_288)
     let name = budget.isNamespaceLimit ? "user.max_inotify_watches" : "fs.inotify.max_user_watches"
     let cause =

@@ -8,7 +8,7 @@ package enum Warning: Hashable, Sendable {
 
   /// The high-water mark could not be written.
   case lastCommitNotRemembered(problem: String)
-  /// What photod found at the catalog's place when it opened it, as a sentence.
+  /// A fact that photod found at the catalog's place when it opened it, as a sentence.
   case catalogNotice(String)
   case catalogFileRemoved(problem: String)
   case catalogNotWritten(error: String)
