@@ -2,7 +2,7 @@ import Glibc
 import WatchRecords
 
 extension FileStat {
-  /// Without birth time, which stat(2) does not tell.
+  /// The stat without a birth time, which stat(2) does not return.
   init?(_ status: stat) {
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
     self.init(

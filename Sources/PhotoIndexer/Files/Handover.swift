@@ -15,7 +15,7 @@ final class Handover<Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// Returns once the value is taken, or is not wanted any more.
+  /// Returns once the value is taken, or is no longer wanted.
   func put(_ value: Value, isolation: isolated (any Actor)? = #isolation) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: isolation) { (giver: CheckedContinuation<Void, Never>) in
@@ -33,7 +33,7 @@ final class Handover<Value: Sendable>: Sendable {
     }
   }
 
-  /// The next value; nil after the last one, or if the task is cancelled.
+  /// The next value, or nil after the last one or if the task is cancelled.
   func take(isolation: isolated (any Actor)? = #isolation) async -> Value? {
     await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: isolation) { (taker: CheckedContinuation<Value?, Never>) in
@@ -51,7 +51,7 @@ final class Handover<Value: Sendable>: Sendable {
     }
   }
 
-  /// No further value comes.
+  /// Ends the sequence: no further value comes.
   func finish() {
     let (taker, giver) = state.withLock { state in
       state.isFinished = true

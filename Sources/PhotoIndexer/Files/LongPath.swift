@@ -1,15 +1,15 @@
 import Glibc
 
-/// Paths beyond PATH_MAX, which no system call takes whole: they are walked in pieces. Folders may be nested as deep as
-/// their file system lets them, and photos in them are photos.
+/// Paths beyond PATH_MAX, which no system call takes whole, so they are walked in pieces. Folders may be nested as deep
+/// as their file system permits, and photos in them are photos.
 enum LongPath {
-  /// O_PATH of open(2), which is not imported: to walk on from, whether or not the folder may be read.
+  /// O_PATH of open(2), which is not imported. It permits the walk even if the folder may not be read.
   private static let walkOnly: Int32 = 0o10_000_000
 
   /// Calls `body` with a directory and a path relative to it that together lead to `path`: with AT_FDCWD and the path
   /// itself, unless that is too long.
   ///
-  /// - Returns: nil, and errno says why, when a piece can't be opened; it is never left at 0 then.
+  /// - Returns: nil if a piece can't be opened. errno has the reason then, and is never 0.
   static func with<Value>(_ path: [UInt8], _ body: (Int32, UnsafePointer<CChar>) -> Value) -> Value? {
     guard path.count >= Int(PATH_MAX) else { return withCPath(path) { body(AT_FDCWD, $0) } }
     var base = AT_FDCWD
@@ -34,7 +34,7 @@ enum LongPath {
   /// openat(2) of the path.
   static func open(_ path: [UInt8], _ flags: Int32) -> Int32 { with(path) { openat($0, $1, flags) } ?? -1 }
 
-  /// nil when it is no directory that can be read.
+  /// Returns nil if the path is no directory that can be read.
   static func openDirectory(_ path: [UInt8]) -> OpaquePointer? {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -45,13 +45,13 @@ enum LongPath {
     return directory
   }
 
-  /// fstatat(2) of the path, which is not followed if it is a link; nil where that fails.
+  /// fstatat(2) of the path, without following a link. It is nil if the call fails.
   static func status(_ path: [UInt8]) -> stat? {
     var status = stat()
     return with(path, { fstatat($0, $1, &status, AT_SYMLINK_NOFOLLOW) }) == 0 ? status : nil
   }
 
-  /// errno stays what the call before it made of it.
+  /// Keeps the errno of the call before it.
   private static func leave(_ descriptor: Int32) {
     guard descriptor >= 0 else { return }
     let code = errno

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Whether the machine runs on its battery, as /sys/class/power_supply says (sysfs-class-power in the kernel's ABI
+/// Whether the machine runs on its battery, according to /sys/class/power_supply (sysfs-class-power in the kernel's ABI
 /// documentation).
 struct PowerSupply: Sendable {
-  /// A folder of the form of /sys/class/power_supply; tests have one of their own.
+  /// A folder like /sys/class/power_supply. Tests use one of their own.
   let folder: String
 
   init(folder: String = "/sys/class/power_supply") { self.folder = folder }
 
-  /// A supply from outside is there and gives nothing, and a battery of the machine is being discharged. A machine without
-  /// a battery, and one that says neither, is on mains.
+  /// Whether an external supply is present but gives no power, and a battery of the machine is being discharged. A
+  /// machine without a battery, or that reports neither, is on mains.
   var isOnBattery: Bool {
     var (isOnline, isOffline, isDischarging) = (false, false, false)
     for name in names {
@@ -17,7 +17,7 @@ struct PowerSupply: Sendable {
         let text = FileText.read("\(folder)/\(name)/\(attribute)") ?? []
         return String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
       }
-      // That of a mouse is another's.
+      // A supply of scope "Device" belongs to another device, such as a mouse.
       if value("scope") == "Device" { continue }
       switch value("type") {
       case "Mains", "USB": if value("online") == "0" { isOffline = true } else { isOnline = true }

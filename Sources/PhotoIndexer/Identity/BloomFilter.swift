@@ -1,7 +1,7 @@
-/// A set of numbers that may say yes in vain (https://doi.org/10.1145/362686.362692): it never denies one that was
-/// inserted; of the others it takes at most one in a thousand for its own.
+/// A Bloom filter (https://doi.org/10.1145/362686.362692). It always recognizes a number that was inserted. It wrongly
+/// recognizes at most one in a thousand of the others.
 ///
-/// 16 bits a number at least. It grows: where more come than it is for, a filter of twice its size is put beside it.
+/// It takes at least 16 bits a number. If more numbers come than it was made for, a filter of twice its size is added.
 struct BloomFilter: Sendable {
   private struct Part {
     private static let bitsEach = 16
@@ -22,7 +22,8 @@ struct BloomFilter: Sendable {
 
     /// Two independent halves of one mixed number give all places (https://doi.org/10.1002/rsa.20208).
     private func places(_ number: UInt64) -> (first: UInt64, step: UInt64) {
-      // The finalizer of SplitMix64 (https://doi.org/10.1145/2714064.2660195): inodes are neighbours, places must not be.
+      // The finalizer of SplitMix64 (https://doi.org/10.1145/2714064.2660195) spreads inodes, which are often
+      // consecutive.
       var mixed = number &+ 0x9E37_79B9_7F4A_7C15
       mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
       mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
@@ -51,10 +52,10 @@ struct BloomFilter: Sendable {
 
   private var parts: [Part]
 
-  /// - Parameter capacity: how many numbers are expected.
+  /// - Parameter capacity: the expected number of numbers.
   init(capacity: Int) { parts = [Part(capacity: capacity)] }
 
-  /// Counts numbers, not insertions: one that is known already takes no room.
+  /// Inserts a number. A number that is known already takes no room.
   mutating func insert(_ number: UInt64) {
     if mayContain(number) { return }
     let last = parts.count - 1
@@ -68,6 +69,6 @@ struct BloomFilter: Sendable {
 
   func mayContain(_ number: UInt64) -> Bool { parts.contains { $0.mayContain(number) } }
 
-  /// How many numbers were inserted, but for those that were taken for known.
+  /// The number of inserted numbers, without those that were taken for known.
   var count: Int { parts.reduce(0) { $0 + $1.count } }
 }

@@ -1,5 +1,5 @@
-/// How near the place of a file is to that of a photo which it may be: the same path is nearest, then the same folder, then
-/// the most names that are equal from the end.
+/// How near the place of a file is to that of a photo that it may be. The same path is nearest, then the same folder,
+/// then the largest number of equal names from the end.
 ///
 /// It decides between copies. If all of a library comes back in another folder, each copy finds the photo of its own
 /// subfolder by the names from the end.

@@ -143,8 +143,8 @@ extension Reconciler {
       .max { FormerMatch($0, path) < FormerMatch($1, path) }
   }
 
-  /// The deleted assets that a new file may be by its content (see ``IdentityProof``). If there are none, the asset
-  /// with the same path whose user data is from before the catalog was lost.
+  /// The deleted assets that a new file may be by its content (see ``IdentityProof``). If there are none, it may be the
+  /// asset with the same path whose user data is from before the catalog was lost.
   func formers(of row: FileRow, in batch: Batch) throws -> [Tombstone] {
     guard !tombstones.isEmpty else { return [] }
     if let fingerprint = row.marks.fingerprint, tombstones.mayContain(fingerprint: fingerprint) {

@@ -159,8 +159,8 @@ extension Reconciler {
   }
 }
 
-/// How well a deleted asset matches a file that has its content. Of equal matches the asset that was deleted last is
-/// best.
+/// How well a deleted asset matches a file that has its content. If several match equally well, the one that was
+/// deleted last is best.
 struct FormerMatch: Comparable {
   private let likeness: PlaceLikeness
   private let deletedDate: Int64

@@ -1,8 +1,8 @@
-/// Why a call on the library can't be done; each is an error of `org.photod.library`.
+/// The reason why a call on the library fails. Each is an error of `org.photod.library`.
 package enum LibraryError: Error, Sendable, Equatable {
   case noSuchAsset([Int64])
   case changeRejected(requestIndex: Int, message: String)
-  /// A later version brings it.
+  /// A later version implements it.
   case notImplemented(String)
   case notInLibrary(path: String, message: String)
   case timedOut(String)

@@ -12,7 +12,7 @@ enum ParkedName {
 
   static func isParked(_ name: [UInt8]) -> Bool { name.starts(with: prefix) }
 
-  /// The folder's own name; nil if it is in its place.
+  /// The folder's own name, or nil if the folder is in its place.
   static func formerName(_ name: [UInt8]) -> [UInt8]? {
     guard isParked(name), let end = name[prefix.count...].firstIndex(of: UInt8(ascii: "-")) else { return nil }
     return Array(name[(end + 1)...])

@@ -1,10 +1,11 @@
 import PhotoCatalog
 
-/// The files that came a moment ago, and the deleted assets that they were taken for: a file that is renamed over a photo
-/// within ``Reconciler/atomicSaveAge`` of its birth is how programs save.
+/// The files that came a moment ago, and the deleted assets that they were taken for. Programs save by renaming a file
+/// over a photo within ``Reconciler/atomicSaveAge`` of its birth.
 ///
-/// It is kept in memory. After a start between the two halves of a save, the catalog's dates tell that the file is new. But
-/// if the file was taken for a deleted asset, nothing tells that any more, and the file is a photo of its own.
+/// This is kept in memory only. If photod restarts between the two halves of a save, the catalog's dates show that the
+/// file is new. But if the file was taken for a deleted asset, nothing shows that any more, and the file is a photo of
+/// its own.
 struct RecentArrivals {
   struct Arrival {
     /// The inode and birth time of the file. An asset may get another file later.
@@ -13,8 +14,8 @@ struct RecentArrivals {
     /// The file's birth. On file systems without birth times it is the time at which photod-watch read the event.
     /// Nanoseconds since 1970.
     let time: Int64
-    /// The deleted asset for which the file was taken because of its content, as it was before; nil: the asset came with
-    /// this file.
+    /// The deleted asset for which the file was taken because of its content, as it was before. It is nil if the asset
+    /// came with this file.
     let former: Tombstone?
   }
 
@@ -24,12 +25,12 @@ struct RecentArrivals {
 
   /// - Parameters:
   ///   - row: the file, under the id of its asset.
-  ///   - former: what the asset was before it got this file by its content; nil: the asset is new.
-  ///   - eventTime: when photod-watch read the event; 0: a listing found the file, which may be old.
+  ///   - former: the asset before it got this file by its content, or nil for a new asset.
+  ///   - eventTime: when photod-watch read the event, or 0 if a listing found the file, which may be old.
   ///   - now: the wall clock.
   mutating func note(_ row: FileRow, insteadOf former: Tombstone? = nil, eventTime: Int64, now: Int64) {
     let time = row.birthTime != 0 ? row.birthTime : eventTime
-    // The library may be late. The events are not.
+    // The library may handle an event late, so the time at which photod-watch read it counts.
     let moment = eventTime != 0 ? eventTime : now
     guard time != 0 else { return }
     add(Arrival(inode: row.inode, birthTime: row.birthTime, time: time, former: former), of: row.assetID, at: moment)
@@ -45,9 +46,9 @@ struct RecentArrivals {
     arrivals[row.assetID].flatMap { $0.inode == row.inode && $0.birthTime == row.birthTime ? $0 : nil }
   }
 
-  /// An asset goes on in the file of its copy.
+  /// Notes that an asset goes on in the file of its copy.
   ///
-  /// - Parameter former: what it was before.
+  /// - Parameter former: the asset as it was before.
   mutating func pass(from copy: FileRow, to assetID: Int64, insteadOf former: Tombstone) {
     let known = arrivals.removeValue(forKey: copy.assetID)
     guard let time = copy.birthTime != 0 ? copy.birthTime : known?.time else { return }

@@ -42,7 +42,8 @@ final class Reconciler {
   var returned: Set<Int64> = []
   /// Scans that a person requested with the confirmation that missing files are gone.
   var confirmedRequests: Set<UInt32> = []
-  /// Files that must be read again, by asset. Most moved when they were found, or were still being written.
+  /// The files that must be read again, by asset. They could not be read when they were found, or may not be complete
+  /// yet.
   var unread: [Int64: Retry] = [:]
   /// The folder albums that were looked up, by directory.
   var albums: [Int64: Int64] = [:]

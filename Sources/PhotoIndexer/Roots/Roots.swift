@@ -14,22 +14,23 @@ struct Root {
     case unconfigured(since: PhotoDate?, isEmpty: Bool)
   }
 
-  /// In the catalog.
+  /// The root's id in the catalog.
   let id: Int64
   /// Only `Roots` changes it.
   fileprivate(set) var state: State
   /// The number under which photod-watch has the root; nil if it does not watch it.
   fileprivate(set) var number: UInt16?
 
-  /// The library is not live before a scan of the root has ended.
+  /// Whether a scan of the root must end before the library is live.
   var isScanAwaited = false
-  /// A listing missed something while no scan was under way. A scan must tell whether it is gone.
+  /// Whether a listing missed a file while no scan was under way. A scan must decide whether it is gone.
   var needsScan = false
-  /// The root is suspect, and something happened in the library since its last scan: missing photos may be back.
+  /// Whether the root is suspect and the library has changed since its last scan: missing photos may be back.
   var mayBeComplete = false
-  /// Events of it were lost, and the scan that follows has not begun.
+  /// Whether events of the root were lost, and the scan that follows has not begun.
   var isBlind = false
-  /// A person said that whatever is in the root's place belongs to the library. The next scan decides by that.
+  /// Whether a person confirmed that the folder in the root's place belongs to the library. The next scan decides by
+  /// that.
   var isAdopted = false
   /// The identity of another folder of the same file system that took the place of its top. The scan decides whether that
   /// folder belongs to the library. Until then the catalog has the identity of the former one.
@@ -49,7 +50,7 @@ struct Root {
 
   var isUnconfigured: Bool { if case .unconfigured = state { true } else { false } }
 
-  /// Whether something else is in its place, which only a person can accept.
+  /// Whether another folder is in its place, which only a person can accept.
   var isForeign: Bool { offlineReason == .otherFileSystem || offlineReason == .otherFolder }
 
   var suspect: Suspect? { if case .suspect(let suspect) = state { suspect } else { nil } }
@@ -74,7 +75,7 @@ struct Root {
 struct Roots {
   private var roots: [Int64: Root] = [:]
   private var ids: [UInt16: Int64] = [:]
-  /// Counted, because it is asked for each file.
+  /// Counted, because it is read for each file.
   private var suspectCount = 0
 
   /// - Parameters:
@@ -95,7 +96,7 @@ struct Roots {
 
   // MARK: Looking up
 
-  /// A root by its id. To set nil removes all that is known of it.
+  /// A root by its id. Setting it to nil removes the root.
   subscript(id: Int64) -> Root? {
     get { roots[id] }
     set {
@@ -115,7 +116,7 @@ struct Roots {
 
   func id(ofNumber number: UInt16) -> Int64? { ids[number] }
 
-  /// In the order in which they came.
+  /// All roots, in the order in which they were added.
   var all: [Root] { roots.values.sorted { $0.id < $1.id } }
 
   /// The roots that photod-watch has, by their numbers.
@@ -142,13 +143,13 @@ struct Roots {
     self[id]?.mayBeComplete = false
   }
 
-  /// It is in its place. A suspicion of it stays.
+  /// Sets a root online: it is in its place. A suspicion of it stays.
   mutating func setOnline(_ id: Int64) {
     if self[id]?.isAvailable == false { self[id]?.state = .online }
   }
 
-  /// A root that is offline already only gets another reason. A suspicion ends, because the scan that raised it proves
-  /// nothing once the root is back.
+  /// Sets a root offline, or gives an offline root another reason. A suspicion ends, because the scan that raised it
+  /// proves nothing once the root is back.
   mutating func setOffline(_ id: Int64, _ reason: OfflineReason, at date: PhotoDate) {
     guard let root = self[id], !root.isUnconfigured else { return }
     self[id]?.state = .offline(since: root.isAvailable ? date : root.unavailableSince, reason)
@@ -158,27 +159,27 @@ struct Roots {
     if self[id]?.isAvailable == true { self[id]?.state = .suspect(suspect) }
   }
 
-  /// - Returns: whether it was suspect.
+  /// - Returns: whether the root was suspect.
   mutating func endSuspicion(of id: Int64) -> Bool {
     guard self[id]?.suspect != nil else { return false }
     self[id]?.state = .online
     return true
   }
 
-  /// Its number is forgotten, and so is all that was to be done about it.
+  /// Records that the configuration no longer has a root. Its number and its pending work are forgotten.
   mutating func setUnconfigured(_ id: Int64, at date: PhotoDate) {
     guard let root = self[id] else { return }
     let since = root.isAvailable ? date : root.unavailableSince
     self[id] = Root(id: id, state: .unconfigured(since: since, isEmpty: false))
   }
 
-  /// The configuration has it again: photod-watch tells what is there.
+  /// Records that the configuration has a root again. photod-watch reports the files that are there.
   mutating func setConfigured(_ id: Int64) {
     guard let root = self[id], root.isUnconfigured else { return }
     self[id]?.state = .offline(since: root.unavailableSince, .notLookedAt)
   }
 
-  /// The library has no photos of these, among those that are configured no longer.
+  /// Records which roots have no photos, among those that are no longer configured.
   mutating func setEmpty(_ isEmpty: (Int64) -> Bool) {
     for id in roots.keys {
       guard case .unconfigured(let since, _) = roots[id]!.state else { continue }
@@ -186,7 +187,7 @@ struct Roots {
     }
   }
 
-  // MARK: Changing what is to be done
+  // MARK: Changing the pending work
 
   /// Changes all roots, but not their states.
   mutating func updateAll(_ change: (inout Root) -> Void) { for id in roots.keys { change(&roots[id]!) } }

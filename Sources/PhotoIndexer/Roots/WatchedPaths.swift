@@ -2,7 +2,8 @@ import WatchRecords
 
 /// The paths of photod-watch's directories, taken from its records alone.
 ///
-/// It holds the directories that photod-watch has in its tree, and no others: with a directory or a root, all below it goes.
+/// It holds only the directories that photod-watch has in its tree. If a directory or a root goes, everything below it
+/// goes too.
 struct WatchedPaths {
   private struct Node {
     var parent: DirectoryNumber
@@ -16,7 +17,7 @@ struct WatchedPaths {
 
   var count: Int { nodes.count }
 
-  /// - Returns: whether a path may be another than before.
+  /// - Returns: whether a path may have changed.
   mutating func note(_ record: WatchRecord) -> Bool {
     switch record {
     case .directoryFound(let number, 0, let root, let name, _):
