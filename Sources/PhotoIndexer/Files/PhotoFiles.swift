@@ -50,7 +50,7 @@ protocol PhotoFiles: Sendable {
   /// - Parameter isSampled: it was just written, so that its pages are in the cache: a sample is made as well. Without it
   ///   only small files have one.
   func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading
-  /// Makes the sample of a file, or sample and hash, if size, times and inode are still those that `expected` says.
+  /// Makes the sample of a file, or sample and hash, if size, times and inode are still those of `expected`.
   ///
   /// - Parameter shouldGoOn: asked while a large file is hashed; false ends it.
   func marks(

@@ -24,8 +24,8 @@ actor ReadAhead {
   private(set) var paths = WatchedPaths()
   /// The directory that a scan is listing. The files that the scan finds were not written just now.
   private var scanned: DirectoryNumber?
-  /// Whether there is a volume whose inodes change with each mount, as those of FAT do; nil: not known. A volume comes with
-  /// its folders, so it is asked again after each of them.
+  /// Whether there is a volume whose inodes change with each mount, such as a FAT, or nil if that is not known. A
+  /// volume comes with its folders, so this is read again after each of them.
   private var hasChangingInodes: Bool?
 
   init(catalog: Catalog, files: any PhotoFiles, knownInodes: KnownInodes) {

@@ -102,7 +102,7 @@ package actor Library {
   var watcherDeaths: [Int: (reason: String, roots: [[UInt8]])] = [:]
   /// Whether the kernel's queue overflowed, and the scans that follow have not ended.
   var hasOverflowed = false
-  /// Shares below roots that contain inner roots.
+  /// Shares below roots, with inner roots on them.
   var leftOutShares: Set<[UInt8]> = []
 
   /// - Throws: `PhotoError` when the catalog can't be read.

@@ -37,8 +37,8 @@ extension Reconciler {
     return try !batch.writer.hasUserData(source.assetID)
   }
 
-  /// The birth of a file. Without a birth time it is the time of the event that told it. If photod has been started since,
-  /// the time of the last write stands for it, if the asset was added right after that.
+  /// The birth of a file. Without a birth time it is the time of the event that reported the file. If photod was
+  /// started since, it is the time of the last write, if the asset was added right after that.
   private func birth(of file: FileRow, _ arrival: RecentArrivals.Arrival?, in batch: Batch) throws -> Int64? {
     if file.birthTime != 0 { return file.birthTime }
     if let arrival { return arrival.time }
