@@ -98,7 +98,7 @@ extension Reconciler {
     }
   }
 
-  // MARK: Removing around them
+  // MARK: Removing directories around drives
 
   enum Kept {
     /// The directory is on a drive.
