@@ -6,9 +6,9 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// File systems that number their files anew at every mount: paths come first, then size and modification time.
+/// File systems that number their files anew at every mount. Paths decide first, then size and modification time.
 @Suite struct ChangingInodeTests {
-  /// FAT by a driver that tells birth times, which are those of a whole burst, and by one that does not.
+  /// FAT with two drivers: one reports birth times, which a whole burst shares, and one reports none.
   enum Kind: CaseIterable {
     case withBirth, withoutBirth
   }
@@ -25,7 +25,7 @@ private typealias Fixture = ReconcilerFixture
       identity: FileIdentity(device: 1, inode: inode, birthTime: kind == .withBirth ? oneTime : 0))
   }
 
-  /// A card with the folders a and b, in each a burst of two: all of one size and time.
+  /// A card with the folders a and b. Each holds a burst of two photos, all with the same size and time.
   private func card(_ kind: Kind) throws -> ReconcilerFixture {
     let fixture = try ReconcilerFixture()
     fixture.disk.setVolume(kind == .withBirth ? "uuid:1A2B-3C4D" : "fuse:/dev/sdb1", of: 1)
@@ -36,7 +36,7 @@ private typealias Fixture = ReconcilerFixture
     return fixture
   }
 
-  /// A photod-watch that starts over and finds these folders, in this order.
+  /// photod-watch starts again and finds these folders in this order.
   @discardableResult
   private func scan(
     _ fixture: ReconcilerFixture, _ folders: [(name: String, inode: UInt64)], _ kind: Kind
@@ -64,12 +64,12 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try card(kind)
     let (ids, reads) = (try fixture.paths(), fixture.disk.readCount)
     fixture.disk.permute(Self.paths)
-    // The folders have each other's as well.
+    // Each folder also has the inode of the other.
     let record = try scan(fixture, [("a", 21), ("b", 20)], kind)
     #expect(record.isEmpty)
     #expect(try fixture.paths() == ids)
     #expect(fixture.disk.readCount == reads)
-    // Also what was found first has its own place.
+    // The folder that was found first also has its own place.
     fixture.disk.permute(Self.paths)
     #expect(try scan(fixture, [("b", 21), ("a", 20)], kind).isEmpty)
     #expect(try fixture.paths() == ids && fixture.disk.readCount == reads)
@@ -109,7 +109,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.disk.readCount == reads)
   }
 
-  /// Only the content says so then, for which they are read; what was typed stays.
+  /// Only the content decides then, so the files are read. User data stays.
   @Test(arguments: Kind.allCases)
   func filesAndFoldersThatWereRenamedKeepTheirIdentifiersWhereInodesChanged(kind: Kind) throws {
     let fixture = try card(kind)
@@ -127,7 +127,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(now["/p/b/3.jpg"] == ids["/p/b/1.jpg"])
   }
 
-  /// It has the inode, the size and the time of a photo that is still there.
+  /// The file has the inode, the size and the time of a photo that is still there.
   @Test(arguments: Kind.allCases)
   func newFileWithARecycledInodeIsNoMove(kind: Kind) throws {
     let fixture = try card(kind)
@@ -144,7 +144,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths().filter { ids[$0.key] != nil } == ids)
   }
 
-  /// Its inode was that of a photo that was deleted, at a place where nothing is.
+  /// The file's inode belonged to a deleted photo, whose place is empty.
   @Test(arguments: Kind.allCases)
   func newFileWithTheInodeOfADeletedOneIsNotThatPhoto(kind: Kind) throws {
     let fixture = try card(kind)

@@ -6,7 +6,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// The dates of photos whose metadata has none, as files come, move and go.
+/// The dates of photos without a date in their metadata, when files come, move and leave.
 @Suite struct CreationDateTests {
   private let fixture: ReconcilerFixture
 
@@ -49,7 +49,8 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").creationDate.microseconds == 1_400_000_000_000_000)
   }
 
-  /// Observers are told only the difference of a photo that left and is back within one commit. Its date must be the same.
+  /// If a photo leaves and comes back within one commit, observers receive only the difference. Its date must be the
+  /// same.
   @Test func aPhotoThatComesBackHasTheDateThatItHad() throws {
     let stat = fixture.disk.write("/p/IMG_20200920.jpg")
     try fixture.apply(Fixture.file("IMG_20200920.jpg", stat))

@@ -7,7 +7,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// Directories move as one row; what only a scan misses is held back.
+/// A directory moves as one row. Photos that only a scan misses are held back.
 @Suite struct DirectoryAndScanTests {
   /// /p/x/a.jpg and /p/y/b.jpg
   private func twoFolders(grace: Duration = .zero) throws -> ReconcilerFixture {
@@ -139,7 +139,7 @@ private typealias Fixture = ReconcilerFixture
 
   // MARK: Several scans, drives and roots
 
-  /// The top of root 1 with another inode, as an empty mount point has.
+  /// The top of root 1 with another inode, as an empty mount point has it.
   private static let bareMountPoint = WatchRecord.directoryFound(
     number: 50, parent: 0, root: 1, name: Fixture.bytes("/p"),
     identity: FileIdentity(device: 77, inode: 4711, birthTime: 99))
@@ -148,7 +148,7 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/a.jpg")
     try fixture.scan([("a.jpg", stat)])
-    // The volume's name comes from the path, which does not exist here: the device stands for it.
+    // The volume's identity comes from the path, which does not exist here. The device replaces it.
     let record = try fixture.apply(
       .rootOffline(root: 1, errorNumber: 2), Self.bareMountPoint,
       .scanStarted(root: 1, request: 0, reason: .rootReturned), Self.bareMountPoint,
@@ -255,7 +255,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(!fixture.reconciler.roots.contains(where: \.isUnconfigured))
   }
 
-  /// Their folder has the path that it had, and is in another root now: that changes what is available.
+  /// The photos' folder keeps its path but is in another root now. That changes whether the photos are available.
   @Test(arguments: [false, true]) func photosThatTheirNewRootMakesAvailableAreTold(isNarrowed: Bool) throws {
     let fixture = try ReconcilerFixture()
     let (first, second) = (fixture.disk.write("/p/x/a.jpg"), fixture.disk.write("/p/x/b.jpg"))
@@ -311,14 +311,14 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan([]).isEmpty)
     #expect(fixture.reconciler.roots.hasSuspects)
 
-    // A copy makes the folder anew and fills it while it is listed, with files of other inodes.
+    // A copy creates the folder anew and fills it while it is listed. Its files have other inodes.
     var copies: [(String, FileStat)] = []
     for (name, _) in files { copies.append((name, fixture.disk.write("/p/x/\(name)"))) }
     try fixture.apply(
       Fixture.found(9, "x", inode: 99), .listingStarted(number: 9, evidence: .event),
       Fixture.file(copies[0].0, in: 9, copies[0].1), .listingEnded(number: 9, complete: true))
     #expect(try fixture.paths() == before)
-    // Even a scan in the middle of it, which misses fewer than the brake's hundred, removes nothing.
+    // A scan during the copy misses fewer photos than the brake's hundred. Even so, it removes nothing.
     for copy in copies.dropFirst().prefix(80) { try fixture.apply(Fixture.file(copy.0, in: 9, copy.1)) }
     func scanFolder(_ found: [(String, FileStat)]) throws -> CommitRecord {
       try fixture.catalog.write { writer in

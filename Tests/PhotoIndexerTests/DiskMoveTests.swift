@@ -7,7 +7,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// A move to another disk is a copy, and then, minutes later, the end of the original.
+/// A move to another disk is a copy and, minutes later, the removal of the original.
 @Suite struct DiskMoveTests {
   /// Root 1 with settled files, and root 2 on another disk.
   private func twoDisks(_ names: String...) throws -> (ReconcilerFixture, ids: [String: Int64]) {
@@ -82,7 +82,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/q/a.jpg": try #require(ids["/p/a.jpg"]), "/q/x.jpg": try #require(x)])
   }
 
-  /// Two originals of one content, and a copy of each.
+  /// There are two originals with the same content, and a copy of each.
   @Test func twoOriginalsOfOneContentGoToTwoCopies() throws {
     let (fixture, _) = try twoDisks()
     for name in ["a.jpg", "b.jpg"] {
@@ -117,7 +117,8 @@ private typealias Fixture = ReconcilerFixture
       ? Fixture.file(String(path.dropFirst(5)), in: 2, stat) : Fixture.file(String(path.dropFirst(3)), stat)
   }
 
-  /// The copy has the content of a deleted photo as well. It may not become that one, because the favorite would end then.
+  /// The copy also has the content of a deleted photo. It may not become that photo, because then the favorite would
+  /// end.
   @Test(arguments: ["/p/b.jpg", "/p/x/a.jpg"], [100, 10_000_000] as [Int64])
   func favoriteWhoseTwinWasDeletedLivesOnInItsCopy(twin path: String, bytes: Int64) throws {
     let (fixture, id, twin) = try twins(path, bytes: bytes)
@@ -133,7 +134,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.members(of: album) == [id])
   }
 
-  /// The other twin is still there, and its place is farther.
+  /// The other twin is still there, but farther away.
   @Test func deletedFavoriteThatIsPutBackIsItselfThoughItsTwinIsThere() throws {
     let (fixture, id, twin) = try twins("/p/b.jpg", bytes: 100)
     try fixture.give(twin)
@@ -144,7 +145,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": id, "/q/b.jpg": twin] && fixture.asset("/q/b.jpg").isFavorite)
   }
 
-  /// Both favorites are put back into another folder. The first that is back is no reason against the second.
+  /// Both favorites are put back into another folder. The return of the first must not prevent that of the second.
   @Test func equalFavoritesThatArePutBackTogetherAreBothBack() throws {
     let (fixture, id, twin) = try twins("/p/b.jpg", bytes: 100)
     for favorite in [id, twin] { try fixture.give(favorite) }
@@ -158,7 +159,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/q/a.jpg": id, "/q/b.jpg": twin])
   }
 
-  /// Both are new to the library, and neither was made while it watched.
+  /// Both photos are new to the library, and neither was created while the library watched.
   @Test func ofTwoEqualPhotosOfAFirstScanTheOtherStaysItself() throws {
     let fixture = try ReconcilerFixture()
     let a = fixture.disk.write("/p/a.jpg", content: 99)
@@ -171,7 +172,8 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/b.jpg": try #require(ids["/p/b.jpg"])])
   }
 
-  /// A rename makes the change time of an old copy new, and its name may be the first's: that makes no copy of it.
+  /// A rename updates the change time of an old copy and may give it the original's name. It is no copy of the original
+  /// even so.
   @Test(arguments: [true, false]) func oldCopyThatWasRenamedKeepsItsOwnIdentifier(keepsBirth: Bool) throws {
     let fixture = try ReconcilerFixture()
     let a = fixture.disk.write("/p/a.jpg", content: 77, keepsBirth: keepsBirth)
@@ -235,7 +237,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(after == Dictionary(uniqueKeysWithValues: before.map { ("/q" + $0.key.dropFirst(2), $0.value) }))
   }
 
-  /// Found by two scans after photod was down: the copies first, what is missing at the end.
+  /// Two scans find the move after photod was down: first the copies, and at the end the missing originals.
   @Test func moveToAnotherDiskWhilePhotodWasDownKeepsTheIdentifier() throws {
     let (fixture, ids) = try twoDisks("a.jpg", "b.jpg")
     let b = try #require(fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
@@ -302,9 +304,9 @@ private typealias Fixture = ReconcilerFixture
 
   // MARK: Many equal files
 
-  /// Equal files are inserted and removed again within the hour.
+  /// Inserts equal files and removes them within the hour.
   ///
-  /// - Returns: how many candidates for a copy were looked at in all.
+  /// - Returns: how many candidates for a copy were examined in all.
   private func work(_ count: Int, removedTogether: Bool, insertedTogether: Bool, bytes: Int64) throws -> Int {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top)

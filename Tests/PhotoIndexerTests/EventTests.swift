@@ -3,7 +3,7 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// What the ring keeps, and what the reconciler tells it.
+/// The events that the ring keeps, and those that the reconciler reports to it.
 struct EventTests {
   // MARK: The ring
 

@@ -5,7 +5,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// renameat2(2) with RENAME_EXCHANGE is two pairs of events, one told after the other.
+/// renameat2(2) with RENAME_EXCHANGE causes two pairs of events, one after the other.
 @Suite struct ExchangeTests {
   @Test func exchangedFilesKeepTheirIdentifiers() throws {
     let (fixture, before) = try twoFavorites()
@@ -17,7 +17,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").isFavorite && fixture.asset("/p/b.jpg").isFavorite)
   }
 
-  /// The library knows nothing of the file before it is exchanged with a photo, so its rename looks like a save.
+  /// The library does not know the file before it is exchanged with a photo. So its rename looks like a save.
   @Test(arguments: [true, false]) func photoThatIsExchangedWithANewFileKeepsItsIdentifier(isOneBatch: Bool) throws {
     let (fixture, old) = try exchangedWithANewFile(isOneBatch: isOneBatch)
     let after = try fixture.paths()
@@ -25,7 +25,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/b.jpg").isFavorite && !fixture.asset("/p/a.jpg").isFavorite)
   }
 
-  /// As it was before it was saved: it is the saved one that the person sees as the photo.
+  /// The removed file is the photo as it was before the save. A person regards the saved file as the photo.
   @Test func photoThatAProgramSavesByExchangeKeepsItsIdentifier() throws {
     let (fixture, old) = try exchangedWithANewFile(isOneBatch: true)
     fixture.disk.remove("/p/b.jpg")
@@ -35,7 +35,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.updatedAssets[old]?.contains([.path, .content]) == true)
   }
 
-  /// Seconds later it is a photo that is deleted, and nothing of it goes to another.
+  /// Seconds later the removed file is a deleted photo, and no other file gets its identity.
   @Test func photoThatIsRemovedLaterIsRemoved() throws {
     let (fixture, old) = try exchangedWithANewFile(isOneBatch: true)
     fixture.disk.pass(60)
@@ -45,8 +45,8 @@ private typealias Fixture = ReconcilerFixture
     #expect(try !fixture.asset("/p/a.jpg").isFavorite)
   }
 
-  /// A save makes another file of the photo. When that is exchanged before it was looked at, the rename of the other comes
-  /// over the photo that is known.
+  /// A save replaces the file of a photo. If the photo is exchanged before photod looks at the save, the rename of the
+  /// other file replaces the photo that photod knows.
   @Test func photoThatIsSavedAndThenExchangedKeepsItsIdentifier() throws {
     let (fixture, before) = try twoFavorites()
     fixture.disk.write("/p/a.new", bytes: 300)
@@ -73,7 +73,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(values.count <= 64)
   }
 
-  /// /p/a.jpg and /p/b.jpg, for some time.
+  /// /p/a.jpg and /p/b.jpg, both settled favorites.
   private func twoFavorites() throws -> (ReconcilerFixture, [String: Int64]) {
     let fixture = try ReconcilerFixture()
     try fixture.apply(

@@ -8,11 +8,11 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// Files in which the disk fails are tried again, at a cost that does not grow with their number.
+/// Files that the disk fails to read are tried again. The cost does not grow with their number.
 @Suite struct FailingDiskTests {
   private static let count = 500
 
-  /// - Returns: the ids of files that were all found just now, and in which the disk failed.
+  /// - Returns: the ids of files that were all found just now and that the disk fails to read.
   private func found(_ fixture: ReconcilerFixture) throws -> [Int64] {
     let names = (0..<Self.count).map { "\($0).jpg" }
     fixture.disk.setFailing(names.map { "/p/" + $0 })
@@ -22,7 +22,7 @@ private typealias Fixture = ReconcilerFixture
     return try fixture.paths().values.sorted()
   }
 
-  /// One second passes, as in the library.
+  /// One second passes, and the due retries are made, as in the library.
   private func turn(_ fixture: ReconcilerFixture) throws {
     fixture.disk.pass(1)
     try fixture.catalog.write { writer in
@@ -42,7 +42,7 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  /// The file that fails always is not the first each time.
+  /// The order of the retries changes, so that the file that always fails is not always the first.
   @Test func aFileThatKeepsFailingDoesNotHoldUpTheOthers() throws {
     let fixture = try ReconcilerFixture()
     let ids = try found(fixture)
@@ -70,7 +70,8 @@ private typealias Fixture = ReconcilerFixture
     let disk = DiskFiles()
     let path = Fixture.bytes("/dev/shm/photod-sparse-\(UInt64.random(in: .min ... .max)).tif")
 
-    /// A BigTIFF of 70,000 bytes whose first directory is said to begin just before 2^63: pread(2) refuses that with EINVAL.
+    /// A BigTIFF of 70,000 bytes with an offset of the first directory just below 2^63, which pread(2) rejects with
+    /// EINVAL.
     init() throws {
       let directory = withUnsafeBytes(of: UInt64(Int64.max - 8).littleEndian, Array.init)
       let header: [UInt8] = [0x49, 0x49, 43, 0, 8, 0, 0, 0] + directory
@@ -98,7 +99,7 @@ private typealias Fixture = ReconcilerFixture
     var readCount: Int { memory.readCount }
   }
 
-  /// A damaged file is no failing disk: it is read once, and its retries have no part in those of 5,000 others.
+  /// A damaged file does not mean that the disk fails. It is read once and does not cause retries of 5,000 other files.
   @Test func aDamagedFileDoesNotHaveTheOthersReadAgain() throws {
     let files = try MixedFiles()
     let fixture = try ReconcilerFixture(files: files)

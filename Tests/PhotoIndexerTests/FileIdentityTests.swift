@@ -7,7 +7,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// Which files are the same photo.
+/// Decides which files are the same photo.
 @Suite struct FileIdentityTests {
   @Test func knownFileIsNotReadAgain() throws {
     let fixture = try ReconcilerFixture()
@@ -50,7 +50,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/c.jpg": id!])
   }
 
-  /// The listing's idea of the folder is from its beginning; a batch may end in its middle.
+  /// The listing shows the folder as it was at the beginning. A batch may end in the middle of the listing.
   @Test func photoReplacedWhileItsFolderIsListedIsThere() throws {
     let fixture = try ReconcilerFixture()
     try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
@@ -102,7 +102,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(larger == [id])
   }
 
-  /// A program that saves twice has its second temporary file where the first one was.
+  /// If a program saves twice, its second temporary file has the path of the first one.
   @Test func newFileWhereASavedOneWasIsAnAssetOfItsOwn() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
@@ -176,7 +176,7 @@ private typealias Fixture = ReconcilerFixture
 
   // MARK: Renamed while nobody looked
 
-  /// Settled files, and what each is called after photod was down. A listing names them in any order.
+  /// Settled files, and the name of each after photod was down. A listing returns them in any order.
   @Test(arguments: [
     ["a.jpg": "z.jpg"], ["a.jpg": "b.jpg", "b.jpg": "a.jpg"],
     ["a.jpg": "b.jpg", "b.jpg": "c.jpg", "c.jpg": "a.jpg"], ["a.jpg": "b.jpg", "b.jpg": "c.jpg", "c.jpg": "d.jpg"],
@@ -225,7 +225,8 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": before["/p/b.jpg"]!, "/p/old.jpg": before["/p/a.jpg"]!])
   }
 
-  /// What was saved beside a photo and renamed over it is the photo: nothing else may become what was there for a moment.
+  /// A file that was saved beside a photo and renamed over it is the photo. The file's short-lived asset leaves no
+  /// tombstone.
   @Test func savedFileLeavesNoTombstone() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
@@ -280,7 +281,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.pass(3_600)
     try fixture.upgrade(from: .identity)
     if !keepsInodes {
-      // As FAT's, whose inodes are new with every mount.
+      // The inodes change as on FAT, which has new ones at each mount.
       for index in files.indices {
         files[index].1.identity.inode += 500
         fixture.disk.setIdentity(files[index].1.identity, of: "/p/" + files[index].0)
@@ -361,7 +362,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.unread[id] == nil)
   }
 
-  /// However old it is, and whatever it was: the disk failed, not the file.
+  /// The retries go on for a file of any age, because the disk failed and not the file.
   @Test func fileThatTheDiskFailsInIsTriedAgainUntilItCanBeRead() throws {
     let fixture = try ReconcilerFixture()
     let known = fixture.disk.write("/p/a.jpg", camera: "X100")
@@ -374,7 +375,7 @@ private typealias Fixture = ReconcilerFixture
     let ids = try fixture.paths()
     let (a, b) = (try #require(ids["/p/a.jpg"]), try #require(ids["/p/b.jpg"]))
     func content(_ id: Int64) throws -> AssetContent? { try fixture.catalog.read { try $0.content(of: id) } }
-    // What was known of it stays meanwhile.
+    // The metadata that was known stays meanwhile.
     #expect(try content(a)?.camera?.model == "X100")
     #expect(try content(b)?.failure == "can't be opened: Input/output error")
     for id in [a, b] {
@@ -396,7 +397,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.unread.isEmpty)
   }
 
-  /// Who comes after a restart knows nothing of it, but that it was not read.
+  /// After a restart, photod knows only that the file was not read.
   @Test func fileThatTheDiskFailedInIsReadByTheNextScan() throws {
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/a.jpg", camera: "X100")
@@ -421,7 +422,7 @@ private typealias Fixture = ReconcilerFixture
   @Test func fileThatMovedWhileItWasReadIsReadAtTheBarrier() throws {
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/x/a.jpg")
-    // The directory is not known under its new name yet: reading by the old path fails.
+    // The directory's new name is not known yet, so reading by the old path fails.
     try fixture.apply(Fixture.top, Fixture.found(2, "old", inode: 20))
     try fixture.apply(Fixture.file("a.jpg", in: 2, stat))
     let id = try fixture.paths()["/p/old/a.jpg"]!

@@ -10,7 +10,7 @@ private typealias Fixture = ReconcilerFixture
 
 /// Whatever a person does with files, one photo has one identifier.
 @Suite struct IdentityLawTests {
-  /// Files as a person sees them: each photo has a number of its own for as long as there is a copy of it.
+  /// Files as a person regards them. Each photo has its own number as long as there is a copy of it.
   private struct Person {
     private(set) var fixture: ReconcilerFixture
     private var random: SeededGenerator
@@ -19,15 +19,15 @@ private typealias Fixture = ReconcilerFixture
     private var trash: [String: Int] = [:]
     private var nextNumber = 0
     private var session: DirectoryNumber = 60
-    /// The records that say what was done since the last delivery.
+    /// The records of all changes since the last delivery.
     private var records: [WatchRecord] = []
     /// Photos whose content photod can't know yet.
     private var unread: Set<Int> = []
-    /// Photos of which photod can't know the file that they are now.
+    /// Copied photos. photod can't know which file continues them.
     private var copied: Set<Int> = []
-    /// New ones: what is renamed over another as soon as photod hears of it is how programs save.
+    /// New photos. A rename of a new file over another one is how programs save.
     private var young: Set<Int> = []
-    /// Names that another file had: a new one in its place is how programs save, too.
+    /// Names that another file had before. A new file with such a name also looks like a save.
     private var freed: Set<String> = []
     private(set) var diary: [String] = []
 
@@ -72,10 +72,11 @@ private typealias Fixture = ReconcilerFixture
 
     private static func device(_ path: String) -> UInt64 { path.hasPrefix("/q/") ? 2 : 1 }
 
-    /// One thing that a person does. `isWatched`: photod is told each, else it has to find out by a scan.
+    /// Makes one change as a person does. If `isWatched`, photod receives a record of each change. Otherwise a scan
+    /// must find it.
     mutating func act(isWatched: Bool) {
       let folder = ["/p", "/q"].randomElement(using: &random)!
-      // What photod isn't told it can't tell apart where a new file is in the name of an old one.
+      // If photod receives no record, it can't recognise a new file in the place of an old one.
       var choice = Int.random(in: 0..<9, using: &random)
       if !isWatched && choice < 2 { choice = 2 }
       switch choice {
@@ -88,7 +89,7 @@ private typealias Fixture = ReconcilerFixture
         nextNumber += 1
         note("new \(path)", [found(path)])
       case 2:
-        // A copy that differs from what it was made of is a photo of its own.
+        // A copy that differs from its original is a photo of its own.
         let known = shown.filter { !copied.contains($0.value) }
         guard let path = pick(known.keys) else { return }
         fixture.disk.write(path, bytes: Int64.random(in: 100...200, using: &random))
@@ -107,7 +108,7 @@ private typealias Fixture = ReconcilerFixture
         let path = freePath(bin.hasPrefix("/trash2") ? "/q" : "/p")
         fixture.disk.move(bin, path)
         shown[path] = trash.removeValue(forKey: bin)
-        // It may have been thrown away before photod heard of it.
+        // The photo may have been removed before photod received a record of it.
         if let number = shown[path], unread.contains(number) || copied.contains(number) { young.insert(number) }
         note("restore \(path)", [found(path)])
       case 5, 6:
@@ -126,8 +127,8 @@ private typealias Fixture = ReconcilerFixture
         (shown[a], shown[b]) = (shown[b], shown[a])
         note("exchange \(a) \(b)", [moved(a, b), moved(b, a)])
       default:
-        // To the other disk: a copy, and minutes later the end of the original.
-        // Of one that was never read nobody can tell that its copy is it.
+        // A move to the other disk: a copy and, minutes later, the removal of the original. If the original was never
+        // read, nothing proves that the copy is the same photo.
         let read = shown.filter { !unread.contains($0.value) }
         guard let from = pick(read.keys) else { return }
         let to = freePath(from.hasPrefix("/p/") ? "/q" : "/p")
@@ -148,7 +149,7 @@ private typealias Fixture = ReconcilerFixture
       records += said
     }
 
-    /// What was done is said, in one batch or in several.
+    /// Sends the records of all changes, in one batch or in several.
     mutating func tell() throws {
       while !records.isEmpty {
         let count = Int.random(in: 1...records.count, using: &random)
@@ -158,7 +159,7 @@ private typealias Fixture = ReconcilerFixture
       forget()
     }
 
-    /// photod knows now what is there; what is in the trash it can't read.
+    /// photod has now read all visible files. It can't read those in the trash.
     private mutating func forget() {
       young = []
       freed = []

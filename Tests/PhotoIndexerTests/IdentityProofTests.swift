@@ -3,7 +3,7 @@ import Testing
 
 @testable import PhotoIndexer
 
-/// What content proves, and what it does not.
+/// The cases in which content proves an identity, and those in which it does not.
 @Suite struct IdentityProofTests {
   private static let one = ContentDigest(high: 1, low: 1)
   private static let two = ContentDigest(high: 2, low: 2)
@@ -49,7 +49,7 @@ import Testing
     let known = file(sample: Self.one)
     #expect(proven(known, among: [known]) == 1)
     #expect(proven(known, among: [known, known]) == 0)
-    // What the second shows is not known: it may be the same.
+    // The picture of the second file is not known. It may be the same one.
     #expect(proven(known, among: [known, file()]) == 0)
     #expect(proven(known, among: [known, file(sample: Self.two), file("b.tif")]) == 1)
   }

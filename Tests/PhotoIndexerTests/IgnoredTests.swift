@@ -3,11 +3,11 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// What a person keeps out leaves at once, and nothing else does.
+/// Files that a person ignores leave at once. All others stay.
 @Suite struct IgnoredTests {
   private typealias Fixture = ReconcilerFixture
 
-  /// 150 photos in the top, 150 in the folder 2 (`Exports`), with a brake that holds ten minutes.
+  /// 150 photos in the top and 150 in folder 2 (`Exports`), with a removal grace of ten minutes.
   private func full() throws -> (ReconcilerFixture, [(String, FileStat)]) {
     let fixture = try Fixture(grace: .seconds(600))
     let top = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
@@ -22,7 +22,7 @@ import WatchRecords
 
   @Test func anIgnoredFolderLeavesThoughTheBrakeIsOn() throws {
     let (fixture, top) = try full()
-    // A new photod-watch, with new rules: of the folder it only says that it is kept out.
+    // A new photod-watch with new rules reports only that the folder is ignored.
     fixture.reconciler.beginSession()
     try fixture.apply(
       .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, .listingStarted(number: 1, evidence: .scan),
@@ -38,7 +38,7 @@ import WatchRecords
   @Test func onlyTheIgnoredLeaves() throws {
     let (fixture, _) = try full()
     fixture.reconciler.beginSession()
-    // The scan finds nothing else: an unmounted drive, as far as anybody can tell.
+    // The scan finds nothing else, which looks like an unmounted drive.
     let record = try fixture.apply(
       .scanStarted(root: 1, request: 0, reason: .rules), Fixture.top, .listingStarted(number: 1, evidence: .scan),
       .ignored(directory: 1, name: Fixture.bytes("7.jpg")), .ignored(directory: 1, name: Fixture.bytes("none.jpg")),
@@ -61,7 +61,7 @@ import WatchRecords
     #expect(!fixture.reconciler.roots.hasSuspects)
   }
 
-  /// It has a number, so it is another folder than the one that is kept out, or is about to be said to be gone.
+  /// The folder has a number. So it is not the ignored folder, or photod-watch is about to report it as gone.
   @Test func aFolderThatIsKnownByNumberStays() throws {
     let (fixture, _) = try full()
     try fixture.apply(.ignored(directory: 1, name: Fixture.bytes("Exports")))
@@ -76,7 +76,7 @@ import WatchRecords
     try fixture.scan([("a.jpg", stat)])
     let id = try #require(try fixture.paths()["/p/a.jpg"])
     let moved = fixture.disk.move("/p/a.jpg", "/p/b.jpg")
-    // The old name is kept out by now, the new one is not; both come in one batch.
+    // The old name is ignored by now and the new one is not. One batch reports both.
     try fixture.apply(.ignored(directory: 1, name: Fixture.bytes("a.jpg")), Fixture.file("b.jpg", moved))
     #expect(try fixture.paths() == ["/p/b.jpg": id])
   }

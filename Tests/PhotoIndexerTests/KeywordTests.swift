@@ -7,7 +7,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// Keywords of files, from disk to catalog and history.
+/// The keywords of files, from the disk to the catalog and the history.
 @Suite struct KeywordTests {
   @Test func keywordsAloneAreSaidToHaveChanged() throws {
     let fixture = try ReconcilerFixture()
@@ -45,7 +45,7 @@ private typealias Fixture = ReconcilerFixture
     try fixture.upgrade(from: .keywords)
     #expect(try Set(fixture.paths().values) == ids)
     let reads = fixture.disk.readCount
-    // The one that says more than was read of it, and only that one, has changed.
+    // Only the file with more keywords than were read before has changed.
     #expect(try fixture.scan(files).updatedAssets == [first: .keywords])
     #expect(fixture.disk.readCount == reads + 2)
     let asset = try fixture.asset("/p/a.jpg")

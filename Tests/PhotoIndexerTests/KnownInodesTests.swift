@@ -4,7 +4,7 @@ import Testing
 @testable import PhotoIndexer
 
 @Suite struct KnownInodesTests {
-  /// Also far beyond the size that it begins with.
+  /// This also holds far beyond the initial size.
   @Test func everyInodeThatWasInsertedIsKnownAndFewOthersAre() throws {
     let fixture = try ReconcilerFixture()
     let known = try KnownInodes(catalog: fixture.catalog)

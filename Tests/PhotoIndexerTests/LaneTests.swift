@@ -8,7 +8,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// What several photod-watch say, in turns.
+/// Records of several photod-watch processes, in turns.
 @Suite struct LaneTests {
   @Test func listingsOfTwoLanesDoNotMix() throws {
     let fixture = try ReconcilerFixture()
@@ -54,7 +54,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.scans.isEmpty)
   }
 
-  /// A share that goes offline does not keep the scans of other roots from being decided.
+  /// A share that goes offline does not delay the decision about scans of other roots.
   @Test func scanIsDecidedWhenTheLaneThatScannedBesideItGoesSilent() throws {
     let fixture = try ReconcilerFixture()
     try fixture.addSecondRoot()
@@ -88,7 +88,7 @@ private typealias Fixture = ReconcilerFixture
       break
     }
     let number = try #require(first)
-    // It is asked about at the last answer only.
+    // The condition is evaluated only at the last answer.
     #expect(barrier.answer(number, by: 4) { true } == nil)
     #expect(barrier.answer(number, by: 4) { true } == nil)
     let next = try #require(barrier.answer(number, by: 0) { true })
@@ -102,9 +102,9 @@ private typealias Fixture = ReconcilerFixture
   }
 }
 
-/// A share that does not answer says nothing of what is on it.
+/// A share that does not answer proves nothing about its files.
 @Suite struct UnknownFileTests {
-  /// Files of which nothing is known while `isSilent`.
+  /// Files whose state is unknown while `isSilent`.
   private final class SilentShare: PhotoFiles {
     let disk = MemoryDisk()
     let isSilent = Atomic(false)
@@ -133,7 +133,7 @@ private typealias Fixture = ReconcilerFixture
     let a = share.disk.write("/p/a.jpg")
     try fixture.scan([("a.jpg", a)])
     let ids = try fixture.paths()
-    // It looks like a rename: the same inode in another place. The old place can't be looked at.
+    // The records look like a rename, because the same inode is in another place. The old place can't be examined.
     let b = share.disk.link("/p/a.jpg", "/p/b.jpg")
     share.isSilent.store(true, ordering: .releasing)
     try fixture.apply(Fixture.file("b.jpg", b))

@@ -7,7 +7,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// A rename costs the same whatever is below it.
+/// The cost of a rename does not depend on how much is below it.
 @Suite struct LargeFolderTests {
   @Test func renamedFolderOfTenThousandFoldersIsOneRow() throws {
     let fixture = try ReconcilerFixture()
@@ -40,7 +40,7 @@ private typealias Fixture = ReconcilerFixture
       shortest = min(shortest, time)
       #expect(said.record.renamedDirectories.map(\.toPath) == [Fixture.bytes("/p/" + name)])
       #expect(said.record.updatedAssets.isEmpty && said.record.deletedAssets.isEmpty)
-      // The directory, and the commit with its entry of a renamed directory.
+      // The rows are the directory, and the commit with its entry of a renamed directory.
       #expect(said.rows == 3)
     }
     #expect(shortest < .milliseconds(50))

@@ -8,18 +8,19 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// A share below a root: photod-watch says EREMOTE of its mount point.
+/// A share below a root, for whose mount point photod-watch reports EREMOTE.
 @Suite struct LeftOutShareTests {
   private static let leftOut = WatchRecord.unreadable(directory: 1, name: Fixture.bytes("nas"), errorNumber: EREMOTE)
 
-  /// As an older photod had it: /p/nas is on a share, and was scanned with /p.
+  /// The catalog of an older photod: /p/nas is on a share and was scanned with /p.
   private func library() throws -> ReconcilerFixture {
     let fixture = try ReconcilerFixture()
     fixture.disk.setVolume("uuid:1", of: 1)
     fixture.disk.setVolume("fuse.sshfs:host:", of: 2)
     let local = fixture.disk.write("/p/a.jpg")
     let remote = fixture.disk.write("/p/nas/b.jpg", device: 2)
-    // A file without a lasting inode that is read within two seconds of its date would be read once more.
+    // Otherwise, files without a lasting inode would be read again, because they are read within two seconds of their
+    // date.
     fixture.disk.pass(10)
     try fixture.apply(all: [
       .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, .listingStarted(number: 1, evidence: .scan),
@@ -77,7 +78,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(photo.available && photo.isFavorite && fixture.disk.readCount == reads)
   }
 
-  /// The mount point's own folder, with what is in it.
+  /// The folder below the mount point, with its own content.
   @Test func folderThatAShareIsMountedOnIsBackWhenItIsNot() throws {
     let fixture = try ReconcilerFixture()
     let bare = fixture.disk.write("/p/nas/bare.jpg")

@@ -6,9 +6,9 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// Tombstones expire by the library's age. A wall clock that is wrong ends nothing.
+/// Tombstones expire by the library's age, so that a wrong wall clock removes none.
 @Suite struct LibraryAgeTests {
-  /// A favorite that has left, and is still on the disk.
+  /// A favorite that has left the library and is still on the disk.
   private func departed(clockOff: Int64 = 0) throws -> (ReconcilerFixture, id: Int64) {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))

@@ -5,9 +5,9 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// Paths that no system call takes whole.
+/// Paths that are too long for one system call.
 @Suite struct LongPathTests {
-  /// A chain of folders in a new one, with a file at its end; removed by rm(1), which walks in pieces, too.
+  /// A new folder with a chain of folders and a file at its end. rm(1) removes it, which also walks in pieces.
   private func withDeepFolder(_ name: String, _ count: Int, _ body: ([UInt8], Int32) throws -> Void) throws {
     let top = NSTemporaryDirectory() + "photod-deep-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: top, withIntermediateDirectories: true)
@@ -64,7 +64,7 @@ import WatchRecords
       Issue.record("not read in its folder")
       return
     }
-    // What is not there is not, and the descriptors of the way are closed again.
+    // A missing file is reported as missing, and the descriptors of the walk are closed.
     let none = path + Array("/none/b.jpg".utf8)
     for _ in 0..<2000 where disk.stat(none) != nil { Issue.record("found") }
   }

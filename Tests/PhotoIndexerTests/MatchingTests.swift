@@ -7,7 +7,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// Several files and several remembered photos are matched all at once, in whatever order a scan lists them.
+/// Several files and several remembered photos are matched together, in whatever order a scan lists them.
 @Suite struct MatchingTests {
   private static let folders: [DirectoryNumber: (name: String, inode: UInt64)] = [2: ("x", 20), 3: ("y", 30)]
 
@@ -37,7 +37,7 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  /// What clients were told of an asset, over all commits.
+  /// The changes of an asset that clients received, over all commits.
   private func told(_ commits: [CommitRecord], of id: Int64) -> (fields: ChangedFields, isGone: Bool) {
     let fields = commits.reduce(ChangedFields()) { $0.union($1.updatedAssets[id] ?? []) }
     return (fields, commits.contains { $0.deletedAssets.contains(id) })
@@ -118,7 +118,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(told(commits, of: id).fields.contains(.content) && !told(commits, of: id).isGone)
   }
 
-  /// While nothing is lost an event decides at once: a rename of the photo would have been told before it.
+  /// If no event was lost, an event decides at once. A rename of the photo would have been reported before it.
   @Test(arguments: [ScanReason.rescan, .overflow]) func saveDuringAScanIsTakenInAtOnce(reason: ScanReason) throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/x/a.jpg")
@@ -137,7 +137,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/x/a.jpg": id] && fixture.asset("/p/x/a.jpg").camera?.model == "X200")
   }
 
-  /// The queue overflows, and before the scan begins there is word of the new file alone.
+  /// The queue overflows. Before the scan begins, photod receives only the record of the new file.
   @Test func eventsBehindAnOverflowDecideNothing() throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/x/a.jpg")
@@ -215,7 +215,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths()["/p/y/b.jpg"] == id)
   }
 
-  /// While photod runs: the files of a backup come one after the other.
+  /// While photod runs, the files of a backup arrive one after the other.
   @Test func copyIsNotThePhotoInWhosePlaceAnotherStandsAlready() throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/y/a.jpg", content: 77)
@@ -231,8 +231,8 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths()["/p/y/a.jpg"] == id && fixture.paths().count == 2)
   }
 
-  /// While photod is down, a deleted photo is moved back into the place of a photo that was renamed over another, and
-  /// copied. Its own file is the photo, and its copy is a new one.
+  /// While photod is down, another file was renamed over a photo, a deleted photo is moved back into that place, and it
+  /// is copied. Its own file is the photo, and its copy is a new one.
   @Test(arguments: ["1.jpg", "z.jpg"], [1, 1000]) func deletedPhotoIsItsOwnFileAndNotItsCopy(
     copy: String, batchSize: Int
   )

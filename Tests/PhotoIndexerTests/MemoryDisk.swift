@@ -6,19 +6,19 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// Files that exist only in memory; a test moves them about and says so in records, or does not.
+/// Files that exist only in memory. A test changes them and may report the changes in records.
 final class MemoryDisk: PhotoFiles {
   struct File: Sendable {
     var stat: FileStat
     var camera: String
     var failure: String?
     var keywords: [String] = []
-    /// What its bytes are: two files with the same number are copies.
+    /// The number of the content. Two files with the same number are copies.
     var content: UInt64
-    /// What its first bytes are; nil: what no other content begins with.
+    /// The number of the first bytes, or nil if no other content begins alike.
     var beginning: UInt64?
 
-    /// As ``ContentReader`` makes them: of a small file all at once.
+    /// Makes the marks as ``ContentReader`` does. A small file gets all of them at once.
     fileprivate func marks(isSampled: Bool) -> ContentMarks {
       let isSmall = stat.byteCount <= 65_536
       let sample = ContentDigest(high: content, low: 1)
@@ -35,7 +35,7 @@ final class MemoryDisk: PhotoFiles {
     var nextContent: UInt64 = 1
     var reused: UInt64?
     var volumes: [UInt64: String] = [:]
-    /// Nanoseconds.
+    /// The time of the disk, in nanoseconds.
     var clock: Int64 = 1_700_000_000_000_000_000
     var readCount = 0
     var statCount = 0
@@ -49,30 +49,30 @@ final class MemoryDisk: PhotoFiles {
 
   private let state = Mutex(State())
 
-  /// Seconds pass.
+  /// Moves the clock forward.
   func pass(_ seconds: Int64) { state.withLock { $0.clock += seconds * 1_000_000_000 } }
 
   var time: Int64 { state.withLock { $0.clock } }
-  /// While there is one no file can be read, for this reason.
+  /// If it is set, no file can be read, for this reason.
   var trouble: String? {
     get { state.withLock { $0.trouble } }
     set { state.withLock { $0.trouble = newValue } }
   }
 
-  /// Files in which the disk fails, beside what ``trouble`` says of all.
+  /// Sets the files that the disk fails to read, beside those that ``trouble`` concerns.
   func setFailing(_ paths: [String]) { state.withLock { $0.failing = Set(paths.map { Array($0.utf8) }) } }
 
   var readCount: Int { state.withLock { $0.readCount } }
   var statCount: Int { state.withLock { $0.statCount } }
-  /// How many reads the disk failed in.
+  /// The number of reads in which the disk failed.
   var failedReadCount: Int { state.withLock { $0.failedReadCount } }
 
-  /// Writes a file of its own inode; over an existing name only the content is new.
-  ///
+  /// Writes a file with its own inode. If the name exists, only the content is new.
   /// - Parameters:
-  ///   - content: the number of what was written once; nil: never seen before.
-  ///   - beginning: the number of its first bytes, as the files of one scanner share them; nil: like no other's.
-  ///   - keepsBirth: false for a file system that has no birth times.
+  ///   - content: the number of content that was written once; nil for content that is new.
+  ///   - beginning: the number of the first bytes, which the files of one scanner share; nil for a beginning that is
+  /// new.
+  ///   - keepsBirth: false for a file system without birth times.
   @discardableResult
   func write(
     _ path: String, camera: String = "X100", bytes: Int64 = 100, failure: String? = nil, content: UInt64? = nil,
@@ -96,7 +96,7 @@ final class MemoryDisk: PhotoFiles {
     }
   }
 
-  /// Changes the status of a file, and its content if `editsContent`; size and modification time stay.
+  /// Changes the status of a file, and its content if `editsContent`. Size and modification time stay.
   @discardableResult
   func edit(_ path: String, editsContent: Bool = true) -> FileStat {
     state.withLock { state in
@@ -111,7 +111,7 @@ final class MemoryDisk: PhotoFiles {
     }
   }
 
-  /// Copies a file as `cp -p` does: with its modification time.
+  /// Copies a file with its modification time, as `cp -p` does.
   @discardableResult
   func copy(_ from: String, _ to: String, device: UInt64 = 1) -> FileStat {
     state.withLock { state in
@@ -132,7 +132,7 @@ final class MemoryDisk: PhotoFiles {
     move(a + ".exchanged", b)
   }
 
-  /// What a device is known by from now on.
+  /// Sets the identity by which a device is known from now on.
   func setVolume(_ identity: String, of device: UInt64) { state.withLock { $0.volumes[device] = identity } }
 
   /// Gives files each other's inodes, in a circle, as FAT does at a mount.
@@ -146,7 +146,7 @@ final class MemoryDisk: PhotoFiles {
     }
   }
 
-  /// Makes files differ in nothing but content and name: a burst on a card whose clock has two seconds.
+  /// Makes the files differ only in content and name, as a burst on a card whose clock has a resolution of two seconds.
   func setTimes(_ time: Int64, of paths: [String]) {
     state.withLock { state in
       for path in paths {
@@ -199,7 +199,7 @@ final class MemoryDisk: PhotoFiles {
     }
   }
 
-  /// What the file says has been there all along: its stat stays. photod reads it when it reads the file again.
+  /// Sets keywords as if the file always had them: its stat stays. photod reads them when it reads the file again.
   func setKeywords(_ keywords: [String], of path: String) {
     state.withLock { $0.files[Array(path.utf8)]?.keywords = keywords }
   }
@@ -231,10 +231,10 @@ final class MemoryDisk: PhotoFiles {
 
   func isRemote(_ path: [UInt8]) -> Bool { state.withLock { $0.isRemote } }
 
-  /// Puts all of it on a share.
+  /// Puts all files on a share.
   func moveToShare() { state.withLock { $0.isRemote = true } }
 
-  /// A folder does as long as a file is in it.
+  /// A folder exists as long as it holds a file.
   func exists(_ path: [UInt8]) -> Bool {
     state.withLock { state in
       state.files[path] != nil || state.files.keys.contains { $0.starts(with: path + [UInt8(ascii: "/")]) }
@@ -273,6 +273,6 @@ final class MemoryDisk: PhotoFiles {
     }
   }
 
-  /// The bytes that were read to make samples, and hashes, after the first reading.
+  /// The bytes that were read for samples and for hashes, after the first reading.
   var proofBytes: (sampled: Int64, hashed: Int64) { state.withLock { ($0.sampledBytes, $0.hashedBytes) } }
 }

@@ -5,13 +5,13 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// Records that are well formed and make no sense, as a broken photod-watch might say them.
+/// Records that are well formed and make no sense, as a broken photod-watch might send them.
 @Suite struct NonsenseTests {
   private static let names = ["a.jpg", "b.jpg", "x", "y", "", "/", "..", "\u{1}parked-2", "x/y", "/p"].map {
     Array($0.utf8)
   }
 
-  /// - Parameter numbers: of directories; what is named otherwise is nonsense as well.
+  /// - Parameter numbers: the range of the directory numbers. The names in the record may be nonsense, too.
   private func record(
     _ random: inout SeededGenerator, numbers: ClosedRange<DirectoryNumber>, roots: ClosedRange<UInt16>,
     stats: [FileStat],
@@ -59,7 +59,7 @@ import WatchRecords
     }
   }
 
-  /// Two folders with photos, scanned; what a photod-watch would say of them.
+  /// Two folders with photos, as the scan of a photod-watch reports them.
   private func story(_ fixture: ReconcilerFixture, from first: DirectoryNumber) -> [WatchRecord] {
     func stat(_ path: String) -> FileStat { fixture.disk.stat(Array(path.utf8))! }
     var records: [WatchRecord] = [
@@ -108,8 +108,8 @@ import WatchRecords
     #expect(try fixture.paths() == before)
   }
 
-  /// Whatever was said, once a photod-watch talks sense again the library is the disk. (What was said to be on another
-  /// drive stays until a person says otherwise, as it should: only half of the seeds speak of one.)
+  /// Whatever nonsense came, the library equals the disk again after a photod-watch sends correct records. Folders that
+  /// were reported on another drive stay until a person confirms the change. Only half of the seeds report one.
   @Test(arguments: 0..<40) func nonsenseIsNoCrashAndHeals(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed ^ 0xF00)
     let fixture = try made()
@@ -122,12 +122,12 @@ import WatchRecords
         do {
           _ = try fixture.apply(batch)
         } catch {
-          // As the library does: it starts over from what the catalog holds.
+          // The library also restarts from the catalog after a failure.
           try fixture.restart()
         }
       }
       fixture.reconciler.beginSession()
-      // Twice: what nonsense made of the top's identity is put right by the first.
+      // Two scans are needed. The first one corrects the identity of the top.
       for first in [DirectoryNumber(1), 1] {
         fixture.reconciler.beginSession()
         _ = try fixture.apply(story(fixture, from: first))

@@ -46,7 +46,7 @@ private typealias Fixture = ReconcilerFixture
 
     func scan(_ files: [(String, FileStat)]) async { await take(Fixture.scan(files)) }
 
-    /// A second passes, and what is to be done in it is done.
+    /// One second passes, and the library does its due work.
     func idle() async {
       clock.pass(2_000_000_000)
       await library.makeProofsNow()
@@ -121,7 +121,7 @@ private typealias Fixture = ReconcilerFixture
     await idle.idle()
     #expect(try idle.marks("/p/a.tif").hash != idle.marks("/p/b.tif").hash)
     #expect(try idle.marks("/p/a.tif").hash != nil && idle.marks("/p/c.tif").hash == nil)
-    // One that comes later asks for that of the first, too.
+    // A request that comes later includes the folder of the first.
     await idle.take([
       Fixture.file("d.tif", idle.disk.write("/p/d.tif", bytes: Self.large + 1, beginning: UInt64(Self.large + 1)))
     ])
@@ -129,7 +129,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try idle.marks("/p/c.tif").hash != nil && idle.marks("/p/d.tif").hash != nil)
   }
 
-  /// The kernel told the rename, and that explains the change time.
+  /// The kernel reported the rename, and that explains the change time.
   @Test func hashStaysGoodAfterARename() async throws {
     let idle = try await IdleLibrary()
     await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
@@ -142,7 +142,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(idle.disk.proofBytes.hashed == Self.large)
   }
 
-  /// cp without -p: neither the modification time nor the name says who it is.
+  /// After cp without -p, neither the modification time nor the name proves the identity.
   @Test func copyOfADeletedFavoriteIsKnownByItsHashOnceThatIsMade() async throws {
     let idle = try await IdleLibrary()
     await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large, content: 77))])
@@ -205,7 +205,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(PowerSupply(folder: idle.folder + "/power").isOnBattery == isOnBattery)
   }
 
-  /// Also one whose file system has no lasting name.
+  /// This also holds for a file system without a lasting identity.
   @Test(arguments: ["nfs:server:/photos", "fuse.sshfs:host:", "device:52@boot"])
   func networkIsReadOnRequestOnly(volume: String) async throws {
     let idle = try await IdleLibrary(volume: volume)
@@ -218,7 +218,7 @@ private typealias Fixture = ReconcilerFixture
     try await idle.library.requestProofs(below: [top])
     await idle.idle()
     #expect(try idle.marks("/p/a.jpg").hash != nil)
-    // The request is done: what comes later is on request again.
+    // The request has ended. Later files are not part of it.
     await idle.scan([
       ("a.jpg", try #require(idle.disk.stat(Fixture.bytes("/p/a.jpg")))),
       ("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large)),
@@ -227,7 +227,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try idle.marks("/p/b.jpg").sample == nil)
   }
 
-  /// The library's other work has its turn in between.
+  /// The library's other work has its turn between these turns.
   @Test func filesOnANetworkArePassedOverInSeveralTurns() async throws {
     let idle = try await IdleLibrary(volume: "nfs:server:/photos")
     idle.disk.moveToShare()
@@ -257,7 +257,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try idle.marks("/p/a.jpg").hash != nil)
   }
 
-  /// Of 100,000 files one in a hundred has user data, and three in a thousand are copies.
+  /// One in a hundred of 100,000 files has user data, and three in a thousand are copies.
   @Test func hashingReadsAtMostTwoOfAHundredBytes() async throws {
     let idle = try await IdleLibrary()
     var random = SeededGenerator(simulation: 11)

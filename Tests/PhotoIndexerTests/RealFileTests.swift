@@ -7,10 +7,10 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// Real files on two file systems, /dev/shm and the temporary folder's. stat(2) tells no birth time: content decides, as it
-/// does where a file system keeps none.
+/// Real files on two file systems, /dev/shm and that of the temporary folder. stat(2) reports no birth time. So content
+/// decides, as on file systems without birth times.
 @Suite struct RealFileTests {
-  /// The folders of a test, which go with it.
+  /// The folders of a test, which are removed at its end.
   private final class Folders {
     let memory = "/dev/shm/photod-real-" + UUID().uuidString
     let disk = NSTemporaryDirectory() + "photod-real-" + UUID().uuidString
@@ -54,7 +54,7 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  /// With the clock that the kernel dates files by.
+  /// Uses the clock by which the kernel dates files.
   @discardableResult
   private func apply(_ records: WatchRecord..., later: Duration = .zero) throws -> CommitRecord {
     let clock = SystemClock()
@@ -73,7 +73,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   private func write(_ path: String, _ marker: UInt8) throws {
-    // Behind the end of the picture, within what a fingerprint is of.
+    // The marker is behind the end of the picture, within the bytes that the fingerprint covers.
     try (photo + Data([marker])).write(to: URL(fileURLWithPath: path))
   }
 
@@ -120,7 +120,7 @@ private typealias Fixture = ReconcilerFixture
     try apply(.fileGone(directory: 9, name: Fixture.bytes("a.jpg")))
     for number in 0..<200 {
       let path = folders.disk + "/\(number).jpg"
-      // Written in place: a temporary file would take the inode.
+      // The file is written in place, because a temporary file would take the inode.
       #expect(FileManager.default.createFile(atPath: path, contents: photo + Data([2, UInt8(number)])))
       guard try #require(DiskFiles().stat(Fixture.bytes(path))).identity.inode == inode else { continue }
       let record = try apply(try found(path, in: 9))
@@ -151,8 +151,8 @@ private typealias Fixture = ReconcilerFixture
 
   // MARK: Pages of a scanner
 
-  /// An uncompressed grey TIFF of 600 x 900 pixels with a white top margin, as scanners make them: all pages have one size,
-  /// and begin alike for 60,000 bytes.
+  /// An uncompressed grey TIFF of 600 x 900 pixels with a white top margin, as scanners produce them. All pages have
+  /// the same size and the same first 60,000 bytes.
   private func page(_ number: UInt8) -> Data {
     let (width, height) = (600, 900)
     var bytes: [UInt8] = [0x49, 0x49, 42, 0]
@@ -222,7 +222,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try !fixture.asset(two).isFavorite)
   }
 
-  /// Also under the name that the first one had.
+  /// In one case, the other scan also has the name of the first one.
   @Test(arguments: ["page1.tif", "page2.tif"]) func otherScanThatComesWithinThirtyDaysIsNoFavorite(name: String) throws
   {
     let one = folders.disk + "/page1.tif"
@@ -239,8 +239,8 @@ private typealias Fixture = ReconcilerFixture
     #expect(asset.id != id && !asset.isFavorite && !asset.isHidden)
   }
 
-  /// mv copies to another file system with the modification time, and removes the original then. A scan has found it, so
-  /// that it has no sample yet.
+  /// mv copies to another file system with the modification time, and then removes the original. A scan has found the
+  /// original, so it has no sample yet.
   @Test(arguments: [true, false]) func pageThatIsMovedToAnotherFileSystemIsTheSamePhoto(isScanned: Bool) throws {
     let (from, to) = (folders.memory + "/page1.tif", folders.disk + "/page1.tif")
     try scan(1, to: from)
@@ -248,7 +248,7 @@ private typealias Fixture = ReconcilerFixture
       let file = try found(from, in: 8)
       try apply(
         .listingStarted(number: 8, evidence: .scan), file, .listingEnded(number: 8, complete: true))
-      // As the library does when it is idle.
+      // The library also does this when it is idle.
       #expect(try fixture.catalog.write { try $0.wantProofsOfNewFiles(limit: 100) } == false)
     } else {
       try apply(try found(from, in: 8))

@@ -17,7 +17,7 @@ final class ReconcilerFixture {
   var reconciler: Reconciler
   private let grace: Duration
 
-  /// - Parameter files: what photod reads; nil: those of `disk`.
+  /// - Parameter files: the files that photod reads; nil for those of `disk`.
   init(grace: Duration = .zero, files: (any PhotoFiles)? = nil) throws {
     self.files = files ?? disk
     environment = try TestCatalog("reconciler")
@@ -31,7 +31,7 @@ final class ReconcilerFixture {
     reconciler.roots.add(rootID, number: 1)
   }
 
-  /// A photod that starts again from its catalog.
+  /// Starts photod again from its catalog.
   func restart() throws {
     reconciler = try Reconciler(
       catalog: catalog, files: self.files, knownInodes: KnownInodes(catalog: catalog),
@@ -41,8 +41,8 @@ final class ReconcilerFixture {
     }
   }
 
-  /// As if an older photod had written the catalog until now: takes back the last steps of the schema, from this one
-  /// on, and lets the photod of today begin with it.
+  /// Makes the catalog look as if an older photod had written it. Reverts the last steps of the schema, from this one
+  /// on, and lets the current photod begin with it.
   func upgrade(from step: OldStep) throws {
     try catalog.write { writer in
       for sql in step.undoing { try RawStatement(writer.database, uncached: sql).run() }
@@ -54,7 +54,7 @@ final class ReconcilerFixture {
     try restart()
   }
 
-  /// The catalog is closed and opened again, with the steps of the schema that it lacks.
+  /// Closes the catalog and opens it again, which runs the missing steps of the schema.
   func reopen() throws {
     try catalog.close()
     catalog = try environment.open()
@@ -65,7 +65,7 @@ final class ReconcilerFixture {
   enum OldStep {
     case keywords, identity
 
-    /// Adds the columns that later steps, which are not taken back, had added to the tables that are made anew.
+    /// Adds columns of later steps that are not reverted, but whose tables are created anew.
     fileprivate var redoing: [String] {
       ["creation_date", "creation_offset", "creation_source"].map {
         "ALTER TABLE tombstone ADD COLUMN \($0) INTEGER"
@@ -108,7 +108,7 @@ final class ReconcilerFixture {
     }
   }
 
-  /// Days pass, and something is committed once a day, as the library's age counts them.
+  /// Lets days pass with one commit a day, as the library's age counts them.
   func age(days: Int) throws {
     for day in 0..<days {
       disk.pass(86_400)
@@ -118,7 +118,7 @@ final class ReconcilerFixture {
     }
   }
 
-  /// The library's photos: path to id.
+  /// The library's photos: the id for each path.
   func paths() throws -> [String: Int64] {
     try catalog.read { reader in
       let assets = try reader.assets(try reader.ids(try reader.plan(FetchOptions()))).assets
@@ -197,7 +197,7 @@ final class ReconcilerFixture {
     .fileMoved(from: fromDirectory, fromName: bytes(from), to: toDirectory, toName: bytes(to), stat: stat)
   }
 
-  /// A scan of the root that finds just these files, all in the top.
+  /// A scan of the root that finds just these files, all of them in the top.
   static func scan(_ files: [(String, FileStat)], request: UInt32 = 0) -> [WatchRecord] {
     [.scanStarted(root: 1, request: request, reason: .start), top, .listingStarted(number: 1, evidence: .scan)]
       + files.map { file($0.0, $0.1) }

@@ -7,9 +7,9 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// What only scans miss stays until two of them miss the same.
+/// A photo that only scans miss stays until two scans have missed it.
 @Suite struct RemovalBrakeTests {
-  /// 400 files in the top, and the brake at 600 seconds.
+  /// 400 files in the top, and a removal grace of 600 seconds.
   private func manyFiles() throws -> (ReconcilerFixture, files: [(String, FileStat)]) {
     let fixture = try ReconcilerFixture(grace: .seconds(600))
     let files = (0..<400).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
@@ -22,7 +22,7 @@ private typealias Fixture = ReconcilerFixture
     let (fixture, files) = try manyFiles()
     #expect(try fixture.scan(Array(files[150...])).isEmpty)
     fixture.disk.pass(601)
-    // Nearly all of it is gone now: of these 230 nobody knew.
+    // Nearly all files are gone now. 230 of them were not reported before.
     #expect(try fixture.scan(Array(files[380...])).isEmpty)
     #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [380])
     fixture.disk.pass(500)
@@ -38,7 +38,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan(Array(files[155...])).deletedAssets.count == 155)
   }
 
-  /// A drive that a slow program fills again, say: what is still missing may be on its way as well.
+  /// For example, a slow program fills a drive again. The photos that are still missing may also come back.
   @Test func whatIsComingBackPutsTheRestOff() throws {
     let (fixture, files) = try manyFiles()
     #expect(try fixture.scan(Array(files[200...])).isEmpty)
@@ -50,7 +50,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan(Array(files[150...])).deletedAssets.count == 150)
   }
 
-  /// Nothing is written for a photo that is as it was. Only this tells that a scan would miss less.
+  /// Nothing is written for an unchanged photo. Only this flag shows that a scan would miss less.
   @Test func aMissedPhotoThatIsSeenAgainAsksForAScan() throws {
     let (fixture, files) = try manyFiles()
     func mayBeComplete() -> Bool { fixture.reconciler.roots.contains(where: \.mayBeComplete) }
@@ -60,10 +60,10 @@ private typealias Fixture = ReconcilerFixture
     try fixture.apply(Fixture.file(files[0].0, files[0].1))
     #expect(mayBeComplete())
     fixture.reconciler.roots.updateAll { $0.mayBeComplete = false }
-    // A scan of the root decides by itself.
+    // A scan of the root decides without a further scan.
     try fixture.scan(Array(files[140...]))
     #expect(!mayBeComplete())
-    // The suspicion is of the others now.
+    // Only the other photos are suspect now.
     try fixture.apply(Fixture.file(files[145].0, files[145].1))
     #expect(!mayBeComplete())
   }
@@ -88,7 +88,7 @@ private typealias Fixture = ReconcilerFixture
         number: 2, parent: 0, root: 1, name: Fixture.bytes("/p"),
         identity: FileIdentity(device: 9, inode: 1, birthTime: 9)))
     #expect(!fixture.reconciler.roots.hasSuspects)
-    // What was missed before the drive went was missed once only.
+    // The photos that were missed before the drive left were missed by only one scan.
     fixture.disk.pass(601)
     #expect(try fixture.scan(Array(files[150...])).deletedAssets.isEmpty)
     #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [150])
@@ -140,7 +140,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(Set(favorites) == Set(before.values.filter { $0 % 10 == 0 }))
   }
 
-  /// photod-watch may still say the end of a scan when the root is configured no longer.
+  /// photod-watch may still report the end of a scan after its root has been removed from the configuration.
   @Test func scanOfARootThatIsConfiguredNoLongerRemovesNothing() throws {
     let fixture = try ReconcilerFixture(grace: .seconds(600))
     try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])

@@ -6,7 +6,7 @@ import Testing
 
 /// The rescans that photod-watch has to make.
 @Suite(.timeLimit(.minutes(10))) struct RescanRequestsTests {
-  /// Rescans that begin as the library's do, and the folders of those that began.
+  /// Begins rescans as the library does, and records the folders of those that began.
   private final class Scans: Sendable {
     let requests = RescanRequests()
     private let begun = Mutex<[Int64]>([])
@@ -73,7 +73,7 @@ import Testing
     _ = try await last.value
   }
 
-  /// photod-watch is told of the next one when what the one before found is in the library.
+  /// photod-watch gets the next request only after the library has taken in the result of the one before.
   @Test func aRootIsScannedOnceAtATime() async throws {
     let scans = Scans()
     defer { scans.requests.failAll(with: CancellationError()) }
@@ -101,14 +101,14 @@ import Testing
     case .success(let result): #expect(isSuccess && result == RescanCounts())
     case .failure(let error): #expect(!isSuccess && error is Failure)
     }
-    // Nothing of it is left.
+    // Nothing of the request is left.
     let next = await scans.ask(1)
     #expect(scans.folders == [1, 1])
     scans.requests.finish(2)
     _ = try await next.value
   }
 
-  /// A queue as an executor, as the library has one. It knows whether the caller is on it.
+  /// A queue as an executor, like that of the library. It can check whether the caller is on it.
   private final class MarkedExecutor: SerialExecutor {
     private static let key = DispatchSpecificKey<Bool>()
     private let queue = DispatchQueue(label: "caller")
@@ -139,7 +139,8 @@ import Testing
     }
   }
 
-  /// Otherwise the scan is begun beside the library: records of the scan are handled before its number is known.
+  /// Otherwise the scan would begin concurrently with the library. Its records would be handled before its number is
+  /// known.
   @Test func aScanIsBegunOnItsCallersExecutor() async throws {
     #expect(try await Caller().rescan(Scans()))
   }

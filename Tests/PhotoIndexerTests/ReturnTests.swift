@@ -7,7 +7,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// What was deleted comes back as what it was.
+/// A deleted photo that comes back keeps its identity.
 @Suite struct ReturnTests {
   /// /p/a.jpg: a settled favorite in an album. 100 seconds pass.
   private func favorite(keepsBirth: Bool = true) throws -> (ReconcilerFixture, id: Int64, album: Int64) {
@@ -19,10 +19,10 @@ private typealias Fixture = ReconcilerFixture
     return (fixture, id, album)
   }
 
-  /// A favorite in an album, seen a moment after it was made.
+  /// A favorite in an album, which was found a moment after it was created.
   private func youngFavorite() throws -> (ReconcilerFixture, id: Int64, album: Int64) {
     let fixture = try ReconcilerFixture()
-    // The clock of this disk has more than seconds.
+    // The clock of this disk has a resolution below one second.
     fixture.disk.write("/elsewhere/first.jpg")
     fixture.disk.write("/p/a.jpg")
     fixture.disk.pass(1)
@@ -53,8 +53,8 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/b.jpg").addedDate == added)
   }
 
-  /// It moves on while it is read, and another comes to its place before it was: what it shows where it is found then is not
-  /// what it showed before, though it is the same file and was deleted and back within one batch.
+  /// The file moves while it is read. Another file takes its place before it is read there. The metadata at its new
+  /// place differs from the old metadata, although it is the same file and was deleted and back within one batch.
   @Test func fileThatCouldNotBeReadShowsAllAnewWhenItIsBack() throws {
     let (fixture, id, album) = try favorite()
     try fixture.apply(Fixture.file("other.jpg", fixture.disk.write("/p/other.jpg", bytes: 300)))
@@ -101,7 +101,7 @@ private typealias Fixture = ReconcilerFixture
     let record = try fixture.apply(Fixture.file("a.jpg", fixture.disk.move("/elsewhere/a.jpg", "/p/a.jpg")))
     #expect(record.insertedAssets.count == 1 && !record.insertedAssets.contains(id))
     #expect(try fixture.asset("/p/a.jpg").isFavorite == false)
-    // It was removed with this commit.
+    // The tombstone was removed in this commit.
     #expect(try fixture.catalog.read { try $0.tombstoneCount() } == 0)
   }
 
@@ -121,10 +121,10 @@ private typealias Fixture = ReconcilerFixture
     #expect(try count() == 2)
     try fixture.age(days: 29)
     fixture.disk.pass(20)
-    // The first is 30 days old.
+    // The first tombstone is 30 days old.
     try remove(files[2])
     #expect(try count() == 2)
-    // The second is by now, and the last look was less than a day ago.
+    // The second one is 30 days old by now, and the last check was less than a day ago.
     fixture.disk.pass(86_400 - 10)
     try remove("a.jpg")
     #expect(try count() == 3)
@@ -146,7 +146,7 @@ private typealias Fixture = ReconcilerFixture
       try fixture.apply(Fixture.gone(name))
       fixture.disk.pass(10)
     }
-    // In the folder x: a.jpg has the name of one, other.jpg of none.
+    // In folder x, a.jpg has the name of a deleted photo, and other.jpg does not.
     try fixture.apply(
       Fixture.file("c.jpg", fixture.disk.write("/p/c.jpg", content: 77)),
       Fixture.file("a.jpg", in: 2, fixture.disk.write("/p/x/a.jpg", content: 77)),
@@ -189,7 +189,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.insertedAssets.count == 1 && !record.insertedAssets.contains(id))
   }
 
-  /// ext4 gives a freed inode to the next file at once, and dates by a tick of some milliseconds.
+  /// ext4 gives a freed inode to the next file at once, and its times have a resolution of some milliseconds.
   @Test func inodeAndBirthTimeOfAPhotoThatHardlyWasMakeANewPhoto() throws {
     let fixture = try ReconcilerFixture()
     let old = fixture.disk.write("/p/a.jpg")
@@ -213,8 +213,8 @@ private typealias Fixture = ReconcilerFixture
     #expect(last.insertedAssets.count == 1 && last.insertedAssets.isDisjoint(with: [id, b]))
   }
 
-  /// A file of which something was seen after the tick in which it was made has its inode and birth time to itself, however
-  /// young it is.
+  /// If a file was seen after the tick in which it was created, no other file has its inode and birth time. This holds
+  /// for young files, too.
   @Test(arguments: [true, false]) func youngPhotoThatWasEditedWhereNobodySawIsTheSamePhoto(isBuried: Bool) throws {
     let (fixture, id, album) = try youngFavorite()
     fixture.disk.move("/p/a.jpg", "/p/b.jpg")
@@ -257,7 +257,7 @@ private typealias Fixture = ReconcilerFixture
     try expectItsOwn(fixture, id, at: "/p/a.jpg", album: album)
   }
 
-  /// A large file comes back slowly: it is a photo before all of it is there.
+  /// A large file comes back slowly. It becomes a photo before it is complete.
   @Test(arguments: [60, 700]) func fileWhoseContentIsKnownLaterIsTheDeletedOneWhileItIsYoung(seconds: Int64) throws {
     let (fixture, id, album) = try favorite()
     fixture.disk.copy("/p/a.jpg", "/backup/a.jpg")
@@ -302,7 +302,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.copy("/p/a.jpg", "/backup/a.jpg")
     fixture.disk.remove("/p/a.jpg")
     try fixture.apply(Fixture.gone("a.jpg"))
-    // It is elsewhere when it is to be read.
+    // The file has moved when photod reads it.
     let stat = fixture.disk.copy("/backup/a.jpg", "/p/b.jpg")
     fixture.disk.move("/p/b.jpg", "/p/hidden")
     try fixture.apply(Fixture.file("b.jpg", stat))
@@ -328,7 +328,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").isFavorite && fixture.asset("/p/a.jpg").id == 4711)
   }
 
-  /// One that is deleted for good reason is no longer found by path alone.
+  /// If a photo was deleted by an event, its path alone does not find it again.
   @Test func newPhotoInTheNameOfADeletedOneIsNew() throws {
     let (fixture, id, _) = try favorite()
     fixture.disk.remove("/p/a.jpg")
@@ -371,7 +371,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.copy("/p/a.jpg", "/p/b.jpg")
     fixture.disk.remove("/p/a.jpg")
     let stat = try #require(fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
-    // The synced barrier between them is what decides that it is gone.
+    // The synced barrier between the two records decides that the photo is gone.
     let record = try fixture.apply(Fixture.gone("a.jpg"), .synced(number: 1), Fixture.file("b.jpg", stat))
     #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty && record.updatedAssets == [id: .path])
     try expectItsOwn(fixture, id, at: "/p/b.jpg", album: album)
@@ -389,7 +389,7 @@ private typealias Fixture = ReconcilerFixture
     record.insert(asset: 2)
     record.delete(asset: 2)
     #expect(record.deletedAssets == [1] && record.insertedAssets.isEmpty)
-    // It was never away for who looks at commits: what was changed of it before is still changed.
+    // An observer of commits never saw the photo leave. Earlier changes in the commit still count.
     record.insert(asset: 1, orUpdate: [])
     #expect(record.updatedAssets == [1: [.path, .content]] && record.deletedAssets.isEmpty)
   }
@@ -410,7 +410,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(changes.map(\.deletedAssets) == [[id], []] && changes.map(\.insertedAssets) == [[], [id]])
   }
 
-  /// Until then nothing is known of it but its place, however long that lasts.
+  /// Until then only the file's place is known, however long that takes.
   @Test(arguments: [60, 86_400] as [Int64]) func fileThatCanBeReadOnlyLaterIsTheDeletedPhoto(seconds: Int64) throws {
     let (fixture, id, album) = try favorite()
     fixture.disk.copy("/p/a.jpg", "/backup/a.jpg")

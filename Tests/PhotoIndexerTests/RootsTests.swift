@@ -7,7 +7,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// The states of a root, and what each change of them keeps.
+/// The states of a root, and the data that each change of state keeps.
 @Suite struct RootsTests {
   private static let (noon, evening) = (PhotoDate(microseconds: 12), PhotoDate(microseconds: 18))
   private static let suspect = Suspect(since: .init(uptime: 1, date: noon), missing: 150)
@@ -55,7 +55,7 @@ private typealias Fixture = ReconcilerFixture
     roots[7]?.needsScan = true
     roots.setUnconfigured(7, at: Self.noon)
     #expect(roots[number: 1] == nil && roots[7]?.isBlind == false && roots[7]?.needsScan == false)
-    // photod-watch may still report it under its old number.
+    // photod-watch may still report the root under its old number.
     roots.setOffline(7, .cannotBeOpened(2), at: Self.evening)
     #expect(roots[7]?.isUnconfigured == true)
     roots.setConfigured(7)
@@ -73,7 +73,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(roots.all.isEmpty && roots[number: 1] == nil && roots.numbers.isEmpty && !roots.hasSuspects)
   }
 
-  /// Events of both roots were lost, and one of them leaves the configuration before its scan begins.
+  /// Events of both roots were lost. One root leaves the configuration before its scan begins.
   @Test func rootThatIsConfiguredNoLongerDelaysNoDecision() throws {
     let fixture = try ReconcilerFixture()
     try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])

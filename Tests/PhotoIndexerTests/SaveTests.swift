@@ -6,7 +6,7 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// How programs change a photo: in place, or by a new file that they rename over it.
+/// Programs save a photo in place, or write a new file and rename it over the photo.
 @Suite struct SaveTests {
   /// /p/a.jpg: a settled favorite. 100 seconds pass.
   private func favorite(keepsBirth: Bool = true, bytes: Int64 = 100) throws -> (ReconcilerFixture, id: Int64) {
@@ -34,7 +34,7 @@ private typealias Fixture = ReconcilerFixture
 
   // MARK: In place
 
-  /// Of a large file only a part is read, so that no hash of the whole tells.
+  /// Only a part of a large file is read, so there is no hash of the whole file.
   private let largeFile: Int64 = 10_000_000
 
   @Test func writeThatChangesNothingIsNoChange() throws {
@@ -45,7 +45,7 @@ private typealias Fixture = ReconcilerFixture
 
   @Test func editThatKeepsSizeAndModificationTimeIsAChange() throws {
     let (fixture, id) = try favorite(bytes: largeFile)
-    // All that was read of it says the same as before: the edit is farther behind.
+    // All the bytes that were read are as before. The edit is farther behind.
     let stat = fixture.disk.edit("/p/a.jpg", editsContent: false)
     #expect(try fixture.apply(found("a.jpg", stat, isWritten: true)).updatedAssets == [id: .content])
     #expect(try fixture.apply(found("a.jpg", stat, isWritten: true)).isEmpty)
@@ -81,7 +81,7 @@ private typealias Fixture = ReconcilerFixture
   @Test func editRightAfterARenameIsAChange() throws {
     let (fixture, id) = try favorite(bytes: largeFile)
     fixture.disk.move("/p/a.jpg", "/p/b.jpg")
-    // The rename is looked at when the edit is done, and the edit is told after it.
+    // photod-watch looks at the rename after the edit, and reports the edit after the rename.
     let stat = fixture.disk.edit("/p/b.jpg", editsContent: false)
     #expect(try fixture.apply(moved("a.jpg", to: "b.jpg", stat)).updatedAssets == [id: .path])
     #expect(try fixture.apply(found("b.jpg", stat, isWritten: true)).updatedAssets == [id: .content])
@@ -137,7 +137,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": old] && record.deletedAssets == [id])
   }
 
-  /// Its file is young, because it was saved. The photo is old.
+  /// The photo is old. Its file is young, because it was saved.
   @Test func savedPhotoThatIsRenamedOverAnotherIsAPhotoOfItsOwn() throws {
     let (fixture, id) = try favorite()
     try fixture.apply(Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg")))
@@ -160,7 +160,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": new] && record.deletedAssets == [id])
   }
 
-  /// The times at which photod-watch read the two events stand for birth and rename.
+  /// If there are no birth times, the times at which photod-watch read the two events replace birth and rename.
   @Test(arguments: [true, false]) func withoutBirthTimesTheEventsAreCompared(isSave: Bool) throws {
     let (fixture, id) = try favorite(keepsBirth: false)
     let new = fixture.disk.write("/p/new.jpg", keepsBirth: false)
@@ -178,7 +178,7 @@ private typealias Fixture = ReconcilerFixture
 
   private static let deletedContent: UInt64 = 4711
 
-  /// As ``favorite(keepsBirth:bytes:)``, with /p/x/x.jpg: another favorite in an album, which is deleted.
+  /// Like ``favorite(keepsBirth:bytes:)``, with /p/x/x.jpg, which is another favorite in an album and is deleted.
   private func favoriteAndDeletedPhoto(
     keepsBirth: Bool = true, isTold: Bool = true
   ) throws -> (ReconcilerFixture, id: Int64, deleted: Int64) {
@@ -287,7 +287,7 @@ private typealias Fixture = ReconcilerFixture
     try fixture.apply(found("new.jpg", writeDeletedContent(fixture), at: fixture.disk.time))
     fixture.disk.pass(3)
     if isSameFile {
-      // It is out of the library and back a moment before the rename.
+      // The file leaves the library and comes back a moment before the rename.
       fixture.disk.move("/p/new.jpg", "/elsewhere/new.jpg")
       try fixture.apply(Fixture.gone("new.jpg"))
       try fixture.apply(
@@ -322,7 +322,7 @@ private typealias Fixture = ReconcilerFixture
     return (fixture, a, b)
   }
 
-  /// photod-watch looks when all of it has happened, so that each record has the stat of the last file.
+  /// photod-watch looks after all changes, so that each record has the stat of the last file.
   @Test(arguments: [true, false])
   func photoThatIsRenamedOverASavedOneAndSavedKeepsItsIdentifier(isRenamedOver: Bool) throws {
     let (fixture, a, b) = try twoFavorites()
@@ -343,7 +343,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").resources[0].byteCount == 400 && fixture.asset("/p/a.jpg").isFavorite)
   }
 
-  /// The saved photo leaves its place and comes back to it, and another one is there in between.
+  /// The saved photo leaves its place and comes back to it. Another file is there in between.
   @Test func savedPhotoThatIsBackInItsPlaceKeepsItsIdentifier() throws {
     let (fixture, a, b) = try twoFavorites()
     fixture.disk.write("/p/new.jpg", bytes: 300)

@@ -34,11 +34,12 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
   .scanEnded(root: root, request: request, complete: true)
 }
 
-/// A scan that has ended waits for those of other roots. What happens meanwhile neither blocks it nor is judged by it.
+/// A scan that has ended waits for the scans of other roots. Changes in the meantime do not block it, and it does not
+/// decide about them.
 @Suite struct UndecidedScanTests {
   // MARK: Numbers of roots
 
-  /// Keeps the rescans that the library orders, and makes none.
+  /// Records the rescans that the library requests, and makes none.
   private final class OrderLog: SingleLaneSource {
     private let orders = Mutex<[(root: UInt16, directory: DirectoryNumber?)]>([])
     private let continuation: AsyncStream<UInt32>.Continuation
@@ -47,7 +48,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
 
     init() { (requests, continuation) = AsyncStream.makeStream() }
 
-    /// By their numbers, which begin with 1.
+    /// The rescans by their numbers, which begin with 1.
     var rescans: [(root: UInt16, directory: DirectoryNumber?)] { orders.withLock { $0 } }
 
     func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32 {
@@ -66,8 +67,8 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     func stop() async {}
   }
 
-  /// A library over files in memory with /p as root 1 and /q as root 2, each with a photod-watch of its own. A test makes
-  /// their records.
+  /// A library over files in memory with /p as root 1 and /q as root 2, each with a photod-watch of its own. Tests make
+  /// the records.
   private final class TwoShares {
     private let environment: TestCatalog
     var catalog: Catalog { environment.catalog }
@@ -92,7 +93,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
         from: WatchLane(number: Int(lane), roots: { [lane] }, nextInput: { nil }))
     }
 
-    /// Scans /p, of which these are the files.
+    /// Scans /p, which has these files.
     func scan(_ files: [NamedFile], request: UInt32 = 0) async {
       await take(
         [started(1, request: request), directory(1, "/p", root: 1, inode: 1)] + listing(1, files)
@@ -110,7 +111,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
 
   enum Change: CaseIterable { case notConfigured, notConfiguredAndEmpty, watchedAnew }
 
-  /// The photod-watch of a share ends with its root, and says no end of its scan.
+  /// The photod-watch of a share ends with its root, and does not report the end of its scan.
   @Test(arguments: Change.allCases)
   func rootThatLosesItsNumberDuringItsScanBlocksNoDecision(by change: Change) async throws {
     let shares = try await TwoShares()
@@ -130,7 +131,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     }
     #expect(try shares.paths.isEmpty)
 
-    // A file that a scan finds in the place of another is decided with that scan.
+    // If a scan finds a file in the place of another one, the end of that scan decides.
     await shares.scan([("b.jpg", shares.disk.write("/p/b.jpg"))])
     shares.disk.remove("/p/b.jpg")
     let saved = shares.disk.write("/p/b.jpg", bytes: 200)
@@ -197,7 +198,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
 
   // MARK: What a rescan of a folder judges
 
-  /// 400 photos in /p and 150 in /p/x, and the brake at 600 seconds. Request 7 is for /p/x.
+  /// 400 photos in /p and 150 in /p/x, and a removal grace of 600 seconds. Request 7 is for /p/x.
   private func folder(isConfirmed: Bool) throws -> ReconcilerFixture {
     let fixture = try ReconcilerFixture(grace: .seconds(600))
     let top = (0..<400).map { (name: "\($0).jpg", stat: fixture.disk.write("/p/\($0).jpg")) }
@@ -211,7 +212,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     return fixture
   }
 
-  /// A photod-watch that was started again makes the rescan of a folder one of the whole root.
+  /// After a restart, photod-watch replaces the rescan of a folder with a scan of the whole root.
   @Test func aPersonsWordForAFolderLetsNothingElseGo() throws {
     let fixture = try folder(isConfirmed: true)
     try fixture.apply(
@@ -219,12 +220,12 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     let paths = try fixture.paths()
     #expect(paths.count == 400 && !paths.keys.contains { $0.hasPrefix("/p/x/") })
     #expect(fixture.reconciler.roots.all.map(\.needsScan) == [true])
-    // That scan has no such word.
+    // That scan is not confirmed by the request.
     #expect(try fixture.apply(all: [started(1)] + listing(1) + [ended(1)]).isEmpty)
     #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [400])
   }
 
-  /// A folder beside it is polled, and lacks a few photos.
+  /// A neighbouring folder is polled and lacks a few photos.
   @Test func rescanOfAFolderLeavesTheOthersToAScanOfTheRoot() throws {
     let fixture = try folder(isConfirmed: false)
     let (top, inner) = (fixture.disk.files(in: "/p"), fixture.disk.files(in: "/p/x"))
@@ -245,7 +246,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
 
   // MARK: What goes away while a scan waits
 
-  /// /p/x/a.jpg, and the scan of /p has ended while that of /q is under way.
+  /// /p/x/a.jpg. The scan of /p has ended while that of /q is running.
   private func waiting(finds isFound: Bool = true) throws -> ReconcilerFixture {
     let fixture = try ReconcilerFixture()
     let a = (name: "a.jpg", stat: fixture.disk.write("/p/x/a.jpg"))
@@ -280,11 +281,11 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
 
   // MARK: Another folder in a root's place
 
-  /// What a bind mount of /p was mounted on.
+  /// The folder below the bind mount of /p.
   private static let bare = directory(50, "/p", root: 1, inode: 4_711)
   private static let scanOfBare = [started(1), bare] + listing(50) + [ended(1)]
 
-  /// /p/a.jpg, and the scan of the bare folder has ended while that of /q is under way.
+  /// /p/a.jpg. The scan of the folder below the mount has ended while that of /q is running.
   private func unmounted() throws -> (ReconcilerFixture, a: FileStat) {
     let fixture = try ReconcilerFixture()
     let a = fixture.disk.write("/p/a.jpg")

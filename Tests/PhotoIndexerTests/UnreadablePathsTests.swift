@@ -50,7 +50,7 @@ import Testing
     paths.remove(in: bytes("/p"))
     paths.insert(bytes("/p/a"), errorNumber: 5, at: 9)
     #expect(paths.entries == [.init(path: bytes("/p/a"), errorNumber: 5, since: 5)])
-    // It was readable in between: nobody said otherwise by the end of the scan.
+    // The folder was readable in between, and no record said otherwise by the end of the scan.
     paths.remove(in: bytes("/p"))
     _ = paths.settle()
     paths.insert(bytes("/p/a"), errorNumber: 13, at: 20)

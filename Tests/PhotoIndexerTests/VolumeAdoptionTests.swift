@@ -6,11 +6,11 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// A file system that photod knows by another name than before.
+/// A file system whose identity differs from the one that photod knows.
 @Suite struct VolumeAdoptionTests {
   private static let lasting = "uuid:0f1e2d3c-4b5a-6978-8796-a5b4c3d2e100"
 
-  /// A root known by `name`, with a folder in a folder, and a drive of its own in one of them.
+  /// A root with the identity `name`, and two nested folders. One of them is a drive of its own.
   private func library(knownBy name: String) throws -> ReconcilerFixture {
     let fixture = try ReconcilerFixture()
     fixture.disk.setVolume(name, of: 1)
@@ -48,7 +48,7 @@ private typealias Fixture = ReconcilerFixture
     return try fixture.apply(all: records + [.scanEnded(root: 1, request: 0, complete: true)])
   }
 
-  /// By path, what each folder's file system is known by.
+  /// The identity of each folder's file system, by path.
   private func volumes(_ fixture: ReconcilerFixture) throws -> [String: String] {
     let (directories, names) = try fixture.catalog.read { (try $0.directories(), try $0.volumes()) }
     let tree = fixture.reconciler.tree
@@ -73,7 +73,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.roots.all.allSatisfy { $0.isAvailable })
     let expected = ["/p": Self.lasting, "/p/x": Self.lasting, "/p/x/y": Self.lasting, "/p/usb": "volume 2"]
     #expect(try volumes(fixture) == expected)
-    // Inodes are those of the new name: a rename while photod is away is one.
+    // The inodes are recorded under the new identity, so that a rename while photod is down is recognised.
     try fixture.restart()
     fixture.disk.move("/p/x/b.jpg", "/p/b.jpg")
     let moved = try scan(fixture)
@@ -127,7 +127,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.roots.all.allSatisfy { $0.isAvailable })
     #expect(try volumes(fixture) == ["/p": "volume 2"])
 
-    // The bare mount point is another drive from now on: there is something to lose.
+    // The bare mount point counts as another drive from now on, because photos could be lost.
     try fixture.apply(.rootOffline(root: 1, errorNumber: 19))
     let bare = try scanTop(fixture, device: 1)
     #expect(bare.deletedAssets.isEmpty)
@@ -157,7 +157,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try volumes(fixture)["/p/usb"] == "volume 3")
   }
 
-  /// The drive below the root is known by a new name, the root by the same.
+  /// The drive below the root has a new identity, and the root keeps its own.
   @Test func driveWithinARootTakesTheNewNameAlone() throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.setVolume(Self.lasting, of: 1)

@@ -46,7 +46,7 @@ import Testing
   func nameThatDoesNotLastGivesWayToOneThatDoes(old: String) {
     #expect(VolumeIdentity.mayBeRenamed(old, to: "uuid:ab", hasBirthTime: true))
     #expect(VolumeIdentity.mayBeRenamed(old, to: "nfs:server:/a", hasBirthTime: false))
-    // And from boot to boot another of its kind, where more than the inode says that it is the same.
+    // Such a name may also change from boot to boot, if more than the inode proves that the volume is the same.
     #expect(VolumeIdentity.mayBeRenamed(old, to: "device:41@next", hasBirthTime: true))
     #expect(!VolumeIdentity.mayBeRenamed(old, to: "device:41@next", hasBirthTime: false))
   }
@@ -73,7 +73,7 @@ import Testing
     let mount = try #require(
       Mount(line: #"36 35 0:40 / /mnt/My\040Photos rw - cifs //server/My\040Photos\011\134\012x rw"#))
     #expect(mount.source == "//server/My Photos\t\\\nx" && mount.type == "cifs")
-    // What only looks like an escape is itself.
+    // A sequence that only looks like an escape stays as it is.
     #expect(Mount.unescaped(#"a\04"#) == #"a\04"#)
     #expect(Mount.unescaped(#"a\9zz"#) == #"a\9zz"#)
     #expect(Mount.unescaped(#"\134040"#) == #"\040"#)
@@ -116,7 +116,7 @@ import Testing
     let device = UInt64(status.st_dev)
     let gone = path + Array("/photod-no-such/folder/of-photos".utf8)
     #expect(VolumeIdentity.of(device: device, path: gone) == VolumeIdentity.of(device: device, path: path))
-    // Another file system is mounted where it was seen.
+    // Another file system is mounted at the path where it was seen.
     let elsewhere = Array("/proc/self".utf8)
     let root = VolumeIdentity.of(device: device, path: Array("/".utf8))
     var top = stat()

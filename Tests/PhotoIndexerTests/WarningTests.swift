@@ -7,7 +7,7 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// What the status says of one thing, and of several.
+/// The status text for one folder, and for several.
 @Suite struct WarningTests {
   private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
@@ -43,7 +43,7 @@ import WatchRecords
       ])
   }
 
-  /// The kernel's limit is said after the folders that have no watch.
+  /// The kernel's limit is logged after the folders that have no watch.
   @Test func exhaustedWatchesAreLoggedOnceWithTheLimit() async throws {
     let log = KeptLog()
     let fixture = try LibraryFixture(log: log)
@@ -77,7 +77,7 @@ import WatchRecords
   }
 }
 
-/// Keeps what is logged, as `message key=value`.
+/// Keeps the log lines as `message key=value`.
 struct KeptLog: LogHandler {
   final class Lines: Sendable {
     let kept = Mutex<[String]>([])
@@ -98,7 +98,7 @@ struct KeptLog: LogHandler {
   }
 }
 
-/// A library over a disk in memory, with one root, which is not run: a test says what happens.
+/// A library over a disk in memory, with one root. The library does not run; tests send the inputs.
 final class LibraryFixture {
   let clock = SimulatedClock()
   let disk: SimulatedDisk
@@ -121,7 +121,7 @@ final class LibraryFixture {
     do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
   }
 
-  /// Has the root, which is empty, scanned.
+  /// Scans the root, which is empty.
   func begin() async throws {
     try await library.adoptRoots()
     let key = try #require(disk.resolve("/pics"))
@@ -139,7 +139,7 @@ final class LibraryFixture {
 }
 
 extension Library {
-  /// As if the disk failed in these files and no others.
+  /// Simulates that the disk fails to read these files and no others.
   fileprivate func fail(_ paths: [String]) {
     reconciler.unread = [:]
     for (index, path) in paths.enumerated() {

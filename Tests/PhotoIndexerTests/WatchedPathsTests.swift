@@ -40,7 +40,7 @@ import WatchRecords
       for number in 1...5 as ClosedRange<DirectoryNumber> {
         _ = paths.note(Self.found(round * 10 + number, in: round * 10 + number - 1, "a"))
       }
-      // photod-watch also says a root anew that it did not report as offline.
+      // photod-watch also reports a root again if it did not report it as offline.
       if round % 2 == 0 { _ = paths.note(.rootOffline(root: 1, errorNumber: 5)) }
     }
     #expect(paths.count == 1)

@@ -8,9 +8,9 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// What the reconciler does grows with the number of files, and not with its square.
+/// The reconciler's work grows linearly with the number of files, not with the square.
 @Suite struct WorkTests {
-  /// A way through the reconciler. Each takes in n files.
+  /// A path through the reconciler. Each one takes in n files.
   enum Way: CaseIterable {
     case new, unchanged, renamed, renamedWhileDown, exchangedWhileDown, replacedWhileDown, edited, removed
     case copiesRemoved, copiesRemovedOneByOne, copiesRemovedByAScan, copiesReturned
@@ -23,7 +23,8 @@ private typealias Fixture = ReconcilerFixture
   }
 
   private static let count = 300
-  /// Twice the files are twice the work, and with the logarithm of a tree a little more. A square would be four times.
+  /// Twice the files are twice the work, plus a little for the logarithm of a tree. A square would be four times the
+  /// work.
   private static let limit = 2.7
 
   @Test(arguments: Way.allCases) func twiceTheFilesAreTwiceTheWork(way: Way) throws {
@@ -31,7 +32,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(Double(two) < Self.limit * Double(one), "\(way): \(one) and \(two)")
   }
 
-  /// Takes in n files, and counts what that takes: reads, looks at files, and steps of SQLite.
+  /// Takes in n files and counts the work: reads, examined files, and steps of SQLite.
   private func work(of way: Way, _ count: Int) throws -> Int {
     let fixture = try ReconcilerFixture()
     let steps = Steps()
@@ -51,9 +52,9 @@ private typealias Fixture = ReconcilerFixture
     return steps.count.load(ordering: .relaxed) + 10 * (fixture.disk.statCount - stats + fixture.disk.readCount - reads)
   }
 
-  /// Brings the library to where a way begins.
+  /// Prepares the library for a path.
   ///
-  /// - Returns: the way.
+  /// - Returns: a function that takes the path.
   private func prepare(_ way: Way, _ count: Int, _ fixture: ReconcilerFixture) throws -> () throws -> Void {
     let disk = fixture.disk
     let names = (0..<count).map { "\($0).jpg" }
@@ -124,7 +125,7 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  /// The law has teeth: a name that has gone is found among many.
+  /// This proves that the limit can fail: a removed name is found among many.
   @Test func oneOfManyNamesThatHasGoneIsTheOneThatMoved() throws {
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/0.jpg")
@@ -134,7 +135,7 @@ private typealias Fixture = ReconcilerFixture
     let ids = try fixture.paths()
     #expect(ids.count == 40)
     fixture.disk.pass(100)
-    // All of them are looked at for the first new name.
+    // All names are examined for the first new name.
     try fixture.apply(Fixture.file("x.jpg", fixture.disk.link("/p/0.jpg", "/p/x.jpg")))
     let moved = fixture.disk.move("/p/7.jpg", "/p/y.jpg")
     try fixture.apply(Fixture.gone("7.jpg"), Fixture.file("y.jpg", moved))
