@@ -1,8 +1,8 @@
 @testable import PhotoCatalog
 
-/// What holds in every catalog after every transaction, whatever the disk did.
+/// The conditions that hold in every catalog after every transaction, whatever happened to the disk.
 enum CatalogInvariants {
-  /// Each query finds what must not be.
+  /// Each query finds a contradiction.
   private static let contradictions = [
     (
       "an asset without its first file",

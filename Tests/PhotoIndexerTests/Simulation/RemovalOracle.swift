@@ -1,29 +1,29 @@
 import PhotoModel
 import WatchRecords
 
-/// Knows what may leave the library by whose word.
+/// Checks which photos a commit may remove from the library.
 ///
-/// 1. By what one scan misses at most as much of a root leaves as ``RemovalPolicy`` allows; beyond that only what was under
-///    suspicion for the removal grace, or what a person confirmed.
+/// 1. The photos that one scan misses are removed only up to the part of a root that ``RemovalPolicy`` allows. Beyond
+///    that, only photos leave that were suspect for the removal grace, or whose removal a person confirmed.
 /// 2. Nothing leaves a root, or a folder with a drive, that is unavailable before and after the commit.
 struct RemovalOracle {
-  /// What the simulation lets the brake allow.
+  /// The count of the simulation's ``RemovalPolicy``.
   static let count = 3
   private static let share = 0.2
   private static let grace = 600 * seconds
 
-  /// Since when each asset is under suspicion, on the clock that nobody sets.
+  /// Since when each asset is suspect, in monotonic nanoseconds.
   private var suspectedSince: [Int64: Int64] = [:]
-  /// Roots for which a person gave the word since all was settled.
+  /// Roots whose removals a person has confirmed since the last settled state.
   private var confirmedRoots: Set<String> = []
-  /// A listing is under way whose word counts as an event's.
+  /// A listing is running whose result counts as an event.
   private var isInEventListing = false
 
   mutating func confirm(_ root: String) { confirmedRoots.insert(root) }
 
   mutating func settle() { confirmedRoots = [] }
 
-  /// A listing does not outlive the photod-watch that made it.
+  /// A listing ends with the photod-watch that made it.
   mutating func beginSession() { isInEventListing = false }
 
   mutating func note(suspected: Set<Int64>, at time: Int64) {
@@ -31,8 +31,8 @@ struct RemovalOracle {
     for id in suspected { suspectedSince[id] = suspectedSince[id] ?? time }
   }
 
-  /// Each end of a scan alone: what a scan decides is not mixed with what was told before, nor with another scan's. For the
-  /// library that is no difference, which takes in what departed before each end of a scan.
+  /// Makes each end of a scan a part of its own, so that the decisions of a scan are not mixed with earlier records or
+  /// with another scan. This makes no difference to the library, which handles departures before each end of a scan.
   static func parts(_ records: [WatchRecord]) -> [[WatchRecord]] {
     var parts: [[WatchRecord]] = [[]]
     for record in records {
@@ -45,12 +45,12 @@ struct RemovalOracle {
     return parts.filter { !$0.isEmpty }
   }
 
-  /// Whether records say of nothing by an event that it left its place.
+  /// Whether no record is an event about a departure.
   mutating func isScanAlone(_ records: [WatchRecord]) -> Bool {
     var isAlone = !isInEventListing
     for record in records {
       switch record {
-      // A directory that moves to where nothing is the library's leaves it.
+      // A directory leaves the library if it moves into an unknown directory.
       case .fileGone, .fileMoved, .directoryMoved, .directoryGone(_, .event), .ignored: isAlone = false
       case .listingStarted(_, .event):
         isAlone = false
@@ -63,14 +63,14 @@ struct RemovalOracle {
   }
 
   /// - Parameters:
-  ///   - isScanAlone: nothing but scans told that something left.
-  ///   - isAvailable: of a root's path, after the commit.
+  ///   - isScanAlone: only scans reported departures.
+  ///   - isAvailable: whether the root with this path is available after the commit.
   func check(
     before: [Int64: Asset], after: [Int64: Asset], isScanAlone: Bool, roots: [String], time: Int64,
     isAvailable: (String) -> Bool
   ) throws {
     let paths = Set(after.values.map { $0.simulatedPath })
-    // Where another asset has the place, two were found to be one.
+    // If another asset has the path, the two were found to be one.
     let gone = before.values.filter { after[$0.id] == nil && !paths.contains($0.simulatedPath) }
     guard !gone.isEmpty else { return }
     for root in roots where !confirmedRoots.contains(root) {

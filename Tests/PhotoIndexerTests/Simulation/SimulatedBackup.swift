@@ -1,4 +1,4 @@
-/// The photos of a folder and of its subfolders when a person made a backup of it.
+/// The photos of a folder and of its subfolders at the time of a backup.
 struct SimulatedBackup {
   struct File {
     let photo: Int
@@ -34,7 +34,7 @@ extension SimulatedDisk {
     return backup
   }
 
-  /// Puts back a folder that is gone.
+  /// Puts back a folder that was removed.
   ///
   /// - Parameter present: the photos that are on some disk. If one of them is put back, that file is a copy of it.
   /// - Returns: the photos that are there again; nil if the folder could not be put back.

@@ -1,6 +1,6 @@
 import PhotoTestSupport
 
-/// Makes up what happens next, from the seed and from what is on the disk.
+/// Chooses the next steps from the seed and from the files on the disk.
 struct SimulatedChance {
   private var random: SeededGenerator
   private let names = ["a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg", "\u{F7FF}.jpg"]
@@ -12,7 +12,7 @@ struct SimulatedChance {
 
   init(seed: UInt64) { random = SeededGenerator(simulation: seed) }
 
-  /// What the world begins with.
+  /// The kinds of the two file systems at the beginning.
   mutating func kinds() -> (main: SimulatedDisk.Kind, usb: SimulatedDisk.Kind) {
     (random.chance(75) ? .ext4 : .old, random.pick([.ext4, .fat, .old, .fat]))
   }
@@ -40,7 +40,7 @@ struct SimulatedChance {
     return [.settle]
   }
 
-  /// What chance alone brings together too seldom.
+  /// Sequences of steps that rarely come about by chance.
   private mutating func story(_ disk: SimulatedDisk) -> [SimulatedStep] {
     let (files, _) = disk.everything()
     let root = random.chance(60) ? "/pics" : "/usb"
@@ -50,7 +50,7 @@ struct SimulatedChance {
     let all: SimulatedStep = .watch(events: 1000, listings: 1000)
     switch random.below(8) {
     case 7:
-      // A program saves, and the library is slow to take it in.
+      // A program saves, and the library takes the records in late.
       let new = SimulatedDisk.split(file).folder + "/new.jpg"
       return [
         .settle, .write(new), all, .pass(milliseconds: random.pick([5, 360, 1500])),
@@ -58,7 +58,7 @@ struct SimulatedChance {
         .replace(file, by: new), .pass(milliseconds: random.pick([5, 2500, 20_000])), all, .take(1000, records: 1000),
       ]
     case 5:
-      // A photo is to be read while its folder has another name.
+      // photod reads a photo after its folder was renamed.
       let folder = root + "/" + random.pick(folders)
       let new = folder + "/" + random.pick(names)
       return [
@@ -66,28 +66,28 @@ struct SimulatedChance {
         .write(new), all, .rename(folder, to: root + "/" + random.pick(folders)), .take(1000, records: 1000), all,
       ]
     case 6:
-      // To the other drive, with more or less of it told in between.
+      // A photo moves to the other drive. The library takes in more or less of it in between.
       let other = root == "/pics" ? "/usb" : "/pics"
       return [.settle, .carry(file, to: other + "/" + random.pick(names))] + progress() + [.settle]
     case 4:
-      // Half a photo is read, and the rest comes unsaid.
+      // photod reads half a photo, and no event reports the rest.
       let new = root + "/" + random.pick(names)
       return [
         .begin(new), all, .pass(milliseconds: 600), all, .take(1000, records: 1000),
         .pass(milliseconds: random.pick([10, 4000])), .finish(new),
       ]
     case 0:
-      // A scan looks while a photo is away.
+      // A scan lists the folder while a photo is away.
       return [
         .rescan(root, confirm: false), .watch(events: 1000, listings: random.below(3)), .remove(file),
         .watch(events: 0, listings: 1 + random.below(4)), .write(file), .watch(events: 1000, listings: 0),
       ]
     case 1:
-      // Much is gone and nobody saw it.
+      // Many files are removed, and their events are lost.
       let gone = inRoot.filter { _ in random.chance(80) }.map { SimulatedStep.remove($0) }
       return gone + [.overflow, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
     case 2:
-      // A suspicion, and more that is missing when the second scan looks.
+      // The first scan makes photos suspect, and the second one misses more.
       let many = (0..<14).map { "\(root)/m\($0).jpg" }
       func gone(_ paths: some Sequence<String>) -> [SimulatedStep] {
         paths.map { .remove($0) } + [.overflow, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
@@ -97,7 +97,7 @@ struct SimulatedChance {
         + gone(many.dropFirst(count)).dropLast(random.chance(50) ? 4 : 0)
         + [.pass(milliseconds: 601_000), .due, all, .pass(milliseconds: 30), all, .take(1000, records: 1000)]
     default:
-      // The catalog can't be written while somebody waits.
+      // The catalog can't be written while a client waits.
       return [
         .failWrites(1), .sync, .write(file), all, .pass(milliseconds: 30), all, .take(1000, records: 1000),
         .makeRoom, .pass(milliseconds: 61_000), .due,
@@ -161,7 +161,7 @@ struct SimulatedChance {
 
   private mutating func maybe(_ steps: [SimulatedStep]) -> [SimulatedStep] { random.chance(60) ? steps : [] }
 
-  /// Nothing, or a turn of the watcher and the library, or a restart.
+  /// Does nothing, gives the watcher and the library a turn, or restarts something.
   private mutating func meanwhile() -> [SimulatedStep] {
     switch random.below(4) {
     case 0: []
@@ -171,7 +171,7 @@ struct SimulatedChance {
     }
   }
 
-  /// Steps that a watcher sees, or none sees.
+  /// Plays the steps with a watcher or without one.
   private mutating func unseen(_ steps: [SimulatedStep]) -> [SimulatedStep] {
     switch random.below(5) {
     case 0: steps
@@ -259,7 +259,7 @@ struct SimulatedChance {
 }
 
 extension SimulatedDisk {
-  /// The paths of all files and directories that are mounted, in order; the tops of roots are directories.
+  /// The sorted paths of all mounted files and directories. The tops of roots count as directories.
   func everything() -> (files: [String], directories: [String]) {
     var files: [String] = []
     var directories: [String] = []

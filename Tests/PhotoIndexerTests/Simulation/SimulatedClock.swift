@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import PhotoIndexer
 
-/// A clock that stands still until it is moved. Nothing ever sleeps on it: who wants to wait waits for ever.
+/// A clock that stands still until it is moved. Nothing ever sleeps on it: a call that waits never returns.
 final class SimulatedClock: LibraryClock {
   private struct Times {
     /// 2026-01-01.
@@ -27,7 +27,7 @@ final class SimulatedClock: LibraryClock {
     }
   }
 
-  /// A person, or a time server, sets the clock on the wall.
+  /// Sets the wall clock, as a person or a time server does.
   func set(by nanoseconds: Int64) { times.withLock { $0.wall += nanoseconds } }
 }
 
@@ -35,7 +35,7 @@ let milliseconds: Int64 = 1_000_000
 let seconds: Int64 = 1_000_000_000
 
 extension SeededGenerator {
-  /// The seeds of simulations are small numbers that follow each other. They are spread, and each keeps its story.
+  /// The seeds of simulations are small consecutive numbers. This spreads them, and each seed still gives the same run.
   init(simulation seed: UInt64) { self.init(seed: seed &* 0x2545_F491_4F6C_DD1D &+ 1) }
 
   mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }

@@ -4,16 +4,16 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// File systems in memory with what a person does to them, and the kernel's queue of what it tells a watcher.
+/// File systems in memory, the changes that a person makes to them, and the kernel's queue of events for a watcher.
 ///
-/// Only one task uses it at a time; the library's reader threads read while that task waits for them, hence unchecked.
+/// Only one task uses it at a time. The library's reader threads read while that task waits for them, hence unchecked.
 final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
   enum Kind: String, CaseIterable {
-    /// Inodes are used again, files have a birth time, the clock's grain is a tick.
+    /// Inodes are used again, files have a birth time, and the clock's resolution is a tick.
     case ext4
-    /// Inodes are given anew with every mount, no birth time, two seconds of grain.
+    /// Inodes are new at each mount, there is no birth time, and the clock's resolution is two seconds.
     case fat
-    /// Inodes stay and are used again, no birth time.
+    /// Inodes last and are used again. There is no birth time.
     case old
 
     var grain: Int64 { self == .fat ? 2 * seconds : 4 * milliseconds }
@@ -26,10 +26,11 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
     let inode: UInt64
   }
 
-  /// One name in a directory. What a person calls a photo is a name's, not an inode's: a hard link is another photo.
+  /// One name in a directory. A photo belongs to a name, not to an inode, because a person regards a hard link as
+  /// another photo.
   struct Entry {
     var inode: UInt64
-    /// 0: a directory.
+    /// The number of the photo; 0 for a directory.
     var photo: Int
   }
 
@@ -39,15 +40,15 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
     var byteCount: Int64 = 0
     var modificationTime: Int64
     var changeTime: Int64
-    /// Of a file: which picture it is. 0: nothing was written.
+    /// The number of a file's content; 0 if nothing was written.
     var content = 0
-    /// Half written: it can't be parsed.
+    /// The file is half written and can't be parsed.
     var isPartial = false
-    /// It is a page of a scanner: all of them have one size and begin alike, and are so large that sample and hash are
-    /// made apart.
+    /// Whether the content is a page of a scanner. All pages have the same size and beginning. They are so large that
+    /// sample and hash are made separately.
     var isPage: Bool { SimulatedDisk.isPage(content) }
     var linkCount = 1
-    /// Of a directory.
+    /// The entries of a directory.
     var entries: [String: Entry] = [:]
     var isReadable = true
   }
@@ -75,10 +76,10 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
 
   let clock: SimulatedClock
   var volumes: [Volume] = []
-  /// Volume by the path where it is mounted; "" is the root file system.
+  /// The volume at each mount point. The path "" is the root file system.
   var mounts: [String: Int] = [:]
   var lastDevice: UInt64 = 100
-  /// By device number, also of what is not mounted any more.
+  /// The identities by device number, including those of volumes that are no longer mounted.
   var identities: [UInt64: String] = [:]
   var lastContent = 0
   var lastPhoto = 0
@@ -90,12 +91,12 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
   var lastWatch = 0
   var queue: [KernelEvent] = []
   var watchLimit = Int.max
-  /// Something was mounted or unmounted since it was last asked.
+  /// A volume was mounted or unmounted since the last query.
   var mountsChanged = false
 
   var readCount: Int { reads.load(ordering: .relaxed) }
 
-  /// Each read of a file ends with an error of the disk.
+  /// Each read of a file fails with an I/O error.
   var failsReading = false
 
   /// The backups that a person made, by the path of their folder.
@@ -104,7 +105,7 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
   /// The bytes of the files that were removed last, by path.
   var removedContents: [String: (content: Int, byteCount: Int64)] = [:]
 
-  /// Files that had a second name once.
+  /// Files that had a second name at some time.
   var linked: Set<NodeKey> = []
 
   init(clock: SimulatedClock) { self.clock = clock }
@@ -126,7 +127,7 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
     return (String(path[..<slash]), String(path[path.index(after: slash)...]))
   }
 
-  /// What stands at a path, whatever may be read on the way. Links there are none.
+  /// The node at a path. Permissions are ignored, and there are no symbolic links.
   func resolve(_ path: String) -> NodeKey? {
     guard let rootVolume = mounts[""] else { return nil }
     var key = NodeKey(volume: rootVolume, inode: 1)
@@ -139,7 +140,7 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
     return key
   }
 
-  /// As openat(2) finds it: a directory that can't be read lets nobody through.
+  /// Resolves a path as openat(2) does. An unreadable directory can't be passed.
   func open(_ path: String) -> Result<NodeKey, SimulatedError> {
     guard let rootVolume = mounts[""] else { return .failure(.absent) }
     var key = NodeKey(volume: rootVolume, inode: 1)

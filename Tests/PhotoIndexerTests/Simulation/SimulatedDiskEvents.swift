@@ -1,6 +1,6 @@
 // The kernel's side of inotify.
 extension SimulatedDisk {
-  /// - Returns: nil where there is no watch left.
+  /// - Returns: nil if no watch is left.
   func addWatch(_ key: NodeKey) -> Int? {
     if let known = watches[key] { return known }
     guard watches.count < watchLimit else { return nil }
@@ -15,13 +15,13 @@ extension SimulatedDisk {
     emit(watch, .ignored)
   }
 
-  /// The watcher's end: its instance goes with all that is queued.
+  /// The watcher ends. Its inotify instance is removed with all queued events.
   func dropInstance() {
     watches = [:]
     queue = []
   }
 
-  /// All that is queued is lost.
+  /// All queued events are lost.
   func overflow() {
     queue = [KernelEvent(kind: .overflow, watch: -1, name: "", isDirectory: false, cookie: 0)]
   }

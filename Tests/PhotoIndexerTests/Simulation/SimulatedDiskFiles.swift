@@ -4,7 +4,7 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-// As the library reads it.
+// The disk as the library reads it.
 extension SimulatedDisk {
   func file(_ path: [UInt8]) -> NodeKey? {
     let text = SimulatedName.text(path)

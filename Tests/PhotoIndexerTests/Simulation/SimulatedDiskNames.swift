@@ -1,4 +1,4 @@
-// Names: what is made, moved, copied and removed.
+// Creates, moves, copies and removes names.
 extension SimulatedDisk {
   func makeDirectory(_ path: String) -> Bool {
     let (folder, name) = Self.split(path)
@@ -101,7 +101,7 @@ extension SimulatedDisk {
     }
     guard node.content != 0, !node.isPartial, entry(to) == nil else { return false }
     guard write(to, isDone: true, content: node.content), let copied = resolve(to) else { return false }
-    // An edit may have kept another size than the content had when it was written.
+    // After an edit, the size may differ from the one with which the content was written.
     edit(copied) { $0.byteCount = node.byteCount }
     if isExact { setTime(copied, node.modificationTime) }
     return true
@@ -112,7 +112,7 @@ extension SimulatedDisk {
     edit(file) { $0.modificationTime = time - time % grain }
   }
 
-  /// As mv(1) between file systems. For a person it is the same photo.
+  /// Moves a file between file systems, as mv(1) does. A person regards it as the same photo.
   func carry(_ from: String, _ to: String) -> Bool {
     guard let source = resolve(from), !node(source).isDirectory, let entry = entry(from),
       let target = resolve(Self.split(to).folder), target.volume != source.volume, node(source).linkCount == 1
@@ -122,7 +122,7 @@ extension SimulatedDisk {
     return remove(from)
   }
 
-  /// Removes a file, or a directory with all below it.
+  /// Removes a file, or a directory with everything below it.
   func remove(_ path: String) -> Bool {
     let (folder, name) = Self.split(path)
     guard let parent = resolve(folder), let entry = node(parent).entries[name],

@@ -1,7 +1,7 @@
-// File systems that come and go.
+// Mounts and unmounts of file systems.
 extension SimulatedDisk {
   func addVolume(_ kind: Kind) -> Int {
-    // A FAT volume's serial number has eight digits, and photod knows by that what its inodes are worth.
+    // The serial number of a FAT volume has eight digits. photod sees from that whether its inodes last.
     let number = volumes.count
     let identity = kind == .fat ? "uuid:5A1D-000\(number)" : "uuid:6f1c1f9e-0000-4000-8000-00000000000\(number)"
     var volume = Volume(kind: kind, identity: identity, device: 0)
@@ -37,7 +37,7 @@ extension SimulatedDisk {
     return true
   }
 
-  /// FAT keeps no inodes: they are made up while it is mounted.
+  /// FAT stores no inodes. They are assigned at each mount.
   private func renumber(_ index: Int) {
     let old = volumes[index]
     var nodes: [UInt64: Node] = [:]

@@ -1,4 +1,4 @@
-// Photo files: what is written to them.
+// Writes to photo files.
 extension SimulatedDisk {
   func stamp(_ volume: Int) -> Int64 {
     let time = clock.wallTime
@@ -31,11 +31,11 @@ extension SimulatedDisk {
     }
   }
 
-  /// Writes a file, new or in place: a new picture.
+  /// Writes a new file, or a new picture into an existing one.
   ///
   /// - Parameters:
   ///   - isDone: the program closes the file; otherwise the file is half written and open.
-  ///   - content: nil: a new picture.
+  ///   - content: the number of the content; nil for a new picture.
   ///   - isPage: the new picture is a page of a scanner.
   func write(_ path: String, isDone: Bool, content: Int? = nil, isPage: Bool = false) -> Bool {
     let (folder, name) = Self.split(path)
@@ -78,7 +78,7 @@ extension SimulatedDisk {
     return true
   }
 
-  /// The rest of what is half written; it stays open, and no event tells.
+  /// Writes the rest of a half written file. It stays open, so no event reports it.
   func finish(_ path: String) -> Bool {
     let (folder, name) = Self.split(path)
     guard let parent = resolve(folder), let entry = node(parent).entries[name], entry.photo != 0 else { return false }
@@ -86,7 +86,7 @@ extension SimulatedDisk {
     return true
   }
 
-  /// An empty file without its bytes yet.
+  /// Creates an empty file.
   func create(_ path: String) -> Bool {
     let (folder, name) = Self.split(path)
     guard let parent = resolve(folder), node(parent).isDirectory, node(parent).entries[name] == nil else {
@@ -99,7 +99,7 @@ extension SimulatedDisk {
     return true
   }
 
-  /// Other bytes, as programs write them that set the modification time back (`exiv2 -k`).
+  /// Writes other bytes and sets the modification time back, as `exiv2 -k` does.
   func edit(_ path: String) -> Bool {
     let (folder, name) = Self.split(path)
     guard let parent = resolve(folder), let entry = node(parent).entries[name], entry.photo != 0 else { return false }
@@ -117,7 +117,7 @@ extension SimulatedDisk {
     return true
   }
 
-  /// The bytes are the same; who has the file open for writing closes it.
+  /// Closes a file after writing. The bytes stay the same, and a program that has the file open for writing closes it.
   func touch(_ path: String) -> Bool {
     let (folder, name) = Self.split(path)
     guard let parent = resolve(folder), let entry = node(parent).entries[name], entry.photo != 0 else { return false }
@@ -125,7 +125,7 @@ extension SimulatedDisk {
     return true
   }
 
-  /// A program writes beside it and renames over it: for a person it is the same photo.
+  /// Saves through a temporary file that is renamed over the photo. A person regards it as the same photo.
   func save(_ path: String, beside temporary: String) -> Bool {
     let (folder, name) = Self.split(path)
     guard let entry = entry(path), entry.photo != 0, self.entry(folder + "/" + temporary) == nil,
@@ -140,7 +140,7 @@ extension SimulatedDisk {
     return true
   }
 
-  /// The end of a save whose first half was told: `other` was born less than two seconds ago and is renamed over `path`.
+  /// Ends a save whose first half was reported: `other` is less than two seconds old and is renamed over `path`.
   func replace(_ path: String, by other: String) -> Bool {
     let (folder, name) = Self.split(path)
     guard let old = entry(path), old.photo != 0, let new = entry(other), new.photo != 0, let key = resolve(other),

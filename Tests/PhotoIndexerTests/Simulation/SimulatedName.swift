@@ -1,8 +1,8 @@
 import PhotoModel
 import WatchRecords
 
-/// Names on the simulated disk are strings. A byte that is no text of its own (128 to 255) is U+F780 to U+F7FF in them; of
-/// other scalars there are only those of ASCII.
+/// Names on the simulated disk are strings. A byte that is not valid text (128 to 255) is one of the scalars U+F780 to
+/// U+F7FF. All other scalars are ASCII.
 enum SimulatedName {
   static func bytes(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } }
 
@@ -12,19 +12,19 @@ enum SimulatedName {
     return String(text)
   }
 
-  /// As a literal of Swift has it.
+  /// The text as a Swift literal.
   static func literal(_ text: String) -> String {
     text.unicodeScalars.map { $0.isASCII ? String($0) : "\\u{\(String($0.value, radix: 16))}" }.joined()
   }
 }
 
 extension Asset {
-  /// Where its first file is on the simulated disk.
+  /// The path of its first file on the simulated disk.
   var simulatedPath: String { SimulatedName.text(FilePath.bytes(resources[0].path)) }
 }
 
 extension NameRules {
-  /// Whether a pattern of the configuration is about a name in a folder of the simulated disk.
+  /// Whether a pattern of the configuration ignores a name in a folder of the simulated disk.
   func ignores(_ name: String, isDirectory: Bool, in folder: String) -> Bool {
     guard let root = ["/pics", "/usb", "/inbox"].first(where: { folder == $0 || folder.hasPrefix($0 + "/") }) else {
       return false

@@ -7,17 +7,17 @@ struct SimulatedState {
   var isWorking: Bool
   var isQuiet: Bool
   var hasSuspects: Bool
-  /// Files that can't be reached; each is tried once a minute.
+  /// Whether there are files that can't be reached. Each of them is tried once a minute.
   var hasUnread: Bool
   var rootVolumes: [String: String]
   var availableRoots: Set<String>
 }
 
 extension Library {
-  /// The brake holds from four missing photos on.
+  /// Lets the brake hold from four missing photos on.
   private func lowerBrake() { reconciler.policy.count = RemovalOracle.count }
 
-  /// All that a scan missed and that stays for the time being.
+  /// All photos that a scan missed and that stay for the time being.
   func suspectedAssets() -> Set<Int64> {
     var found: Set<Int64> = []
     for suspect in reconciler.roots.all.compactMap(\.suspect) {
@@ -42,16 +42,16 @@ extension Library {
     makeProofsNow()
   }
 
-  /// Makes the samples and hashes that are wanted, if it is quiet.
+  /// Makes the samples and hashes that are wanted, if the library is idle.
   func makeProofsNow() {
     for _ in 0..<100 where proofs.isDue { keep(Self.make(nextProofs(), files) { true }) }
   }
 
-  /// - Returns: whether the root is taken for the library's on whatever drive it is now.
+  /// - Returns: whether the root is accepted on its current drive.
   func simulateRescan(_ path: [UInt8], confirm: Bool) async throws -> Bool {
     guard let rootID = reconciler.tree.rootPaths.first(where: { $0.value == path })?.key else { return false }
     if confirm && reconciler.roots[rootID]?.isUnconfigured == true {
-      // It waits for nothing.
+      // The root is not configured, so the call does not wait for a scan.
       _ = try await rescan(path: path, dryRun: false, confirm: true)
       return false
     }

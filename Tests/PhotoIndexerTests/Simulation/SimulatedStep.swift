@@ -1,37 +1,38 @@
-/// One thing that happens. A step that can't be done just now does nothing, so that every part of a script is a script.
+/// One step of a simulation. A step that is impossible at the moment does nothing. So every subset of a script is a
+/// valid script.
 ///
 /// A failing script is printed as these lines, to be pasted into a test.
 enum SimulatedStep: Sendable, CustomStringConvertible {
-  // A person, or a program.
+  // A change by a person or by a program.
   case makeDirectory(String)
-  /// An empty file.
+  /// Creates an empty file.
   case create(String)
-  /// Half of it; it stays open.
+  /// Writes half of a file, which stays open.
   case begin(String)
-  /// The rest of one that was made half, soon after, by a program that does not close it: nothing is told.
+  /// Writes the rest of a half written file soon after. The program does not close the file, so no event reports it.
   case finish(String)
-  /// All of it, and closed.
+  /// Writes a whole file and closes it.
   case write(String)
-  /// As `write`, with the bytes of the photo that was last removed from another path.
+  /// Like `write`, with the bytes of the photo that was last removed from another path.
   case writeAgain(String, bytesOf: String)
   /// A scanner writes a page and closes it. All pages share their size and their first 16 KiB.
   case scan(String)
   case touch(String)
-  /// In place, with size and modification time as they were.
+  /// Edits in place, and keeps size and modification time.
   case edit(String)
   case save(String, beside: String)
-  /// The end of a save: what was written beside it a moment ago is renamed over it.
+  /// The end of a save: a file that was written beside the photo a moment ago is renamed over it.
   case replace(String, by: String)
   case rename(String, to: String)
   case exchange(String, with: String)
   case copy(String, to: String)
-  /// As mv(1) between file systems: a copy, and then the first is removed.
+  /// Moves between file systems, as mv(1) does: copies the file and then removes the original.
   case carry(String, to: String)
-  /// As `cp -a`: the copy keeps the modification time.
+  /// Copies with the modification time, as `cp -a` does.
   case copyExactly(String, to: String)
-  /// A backup of the folder is made outside of all roots.
+  /// Makes a backup of the folder outside of all roots.
   case backUp(String)
-  /// The folder is put back from its backup with all modification times. For a person its photos are the same.
+  /// Puts the folder back from its backup with all modification times. A person regards its photos as the same.
   case restore(String)
   case link(String, to: String)
   case remove(String)
@@ -43,31 +44,31 @@ enum SimulatedStep: Sendable, CustomStringConvertible {
   case favorite(String, Bool)
   case hide(String, Bool)
   case roots([String])
-  /// The patterns of the configuration.
+  /// Sets the configuration's `ignore` patterns.
   case ignore([String])
   case rescan(String, confirm: Bool)
 
-  // What time and chance bring.
+  // The passage of time, and other events.
   case pass(milliseconds: Int)
   case watch(events: Int, listings: Int)
-  /// The library takes so many inputs, and of a batch at most so many records.
+  /// The library takes this many inputs, and at most this many records of each batch.
   case take(Int, records: Int)
   case due
   case overflow
   case watchLimit(Int)
-  /// photod-watch is killed; so many of its last records are lost.
+  /// photod-watch is killed, and this many of its last records are lost.
   case watcherDies(losing: Int)
   case watcherStarts
-  /// The disk of the catalog is full: each n-th row that is written fails, with its transaction.
+  /// The disk of the catalog is full: each n-th write of a row fails, with its transaction.
   case failWrites(Int)
   case makeRoom
   case kill
-  /// The machine goes down with it.
+  /// The machine is restarted, and photod with it.
   case reboot
   case stop
   case start
   case sync
-  /// The disturbances end; all that happened is told, and must be in the library.
+  /// The disturbances end. All changes are reported and must be in the library.
   case settle
 
   var description: String { SimulatedName.literal(text) }

@@ -10,7 +10,7 @@ enum SimulatedTheme: String, CaseIterable, Sendable {
   case copies
   /// The wall clock is set 40 days ahead or back, and is right again later.
   case clock
-  /// A folder is removed and put back from a backup. Its files have other inodes; all else is as it was.
+  /// A folder is removed and put back from a backup. Its files have other inodes; everything else is as before.
   case restores
   /// Files get a second name.
   case links

@@ -3,12 +3,14 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// What photod-watch and the thread that starts it do, step by step, on a simulated disk: its tree of numbered directories,
-/// its rules of when an event is said as what, and which graces pass before it believes that something is gone.
+/// Simulates photod-watch and the thread that starts it, step by step, on a simulated disk. This includes its tree of
+/// numbered directories, its rules for turning events into records, and the graces before it reports that a file is
+/// gone.
 ///
-/// One task drives it and the library; the library calls it only while that task waits for the library, hence unchecked.
+/// One task drives it and the library. The library calls it only while that task waits for the library, hence
+/// unchecked.
 final class SimulatedWatcher: SingleLaneSource, @unchecked Sendable {
-  /// As photod-watch has them.
+  /// The graces of photod-watch.
   static let goneGrace = 200 * milliseconds
   static let moveGrace = 20 * milliseconds
   static let forcedGrace = 5 * milliseconds
@@ -18,7 +20,7 @@ final class SimulatedWatcher: SingleLaneSource, @unchecked Sendable {
   let disk: SimulatedDisk
   var now: Int64 { disk.clock.bootTime }
 
-  // photod's end.
+  // The state on photod's side.
   var wantedRoots: [WatchRoot] = []
   var wantedPatterns: [[UInt8]] = []
   private var lastRequest: UInt32 = 0
@@ -26,10 +28,10 @@ final class SimulatedWatcher: SingleLaneSource, @unchecked Sendable {
   var openSyncs: [UInt64] = []
   private(set) var lastSync: UInt64 = 0
   var session = 0
-  /// Said and not taken by photod yet.
+  /// Inputs that photod has not taken yet.
   var inputs: [WatchInput] = []
 
-  // photod-watch.
+  // The state of photod-watch.
   var rules = NameRules()
   var isRunning = false
   var roots: [UInt16: Root] = [:]
@@ -95,7 +97,7 @@ final class SimulatedWatcher: SingleLaneSource, @unchecked Sendable {
 
   // MARK: A turn
 
-  /// Nothing is left to do, and nothing waits for its time.
+  /// No work is left, and nothing waits for a time.
   var isIdle: Bool {
     disk.queue.isEmpty && looks.isEmpty && fresh.isEmpty && held.isEmpty && missing.isEmpty && requests.isEmpty
       && scans.isEmpty && syncs.isEmpty && !hasOverflowed && !disk.mountsChanged

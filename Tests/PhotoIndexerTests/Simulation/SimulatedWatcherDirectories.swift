@@ -1,6 +1,6 @@
 import WatchRecords
 
-// The directories: which are known, and which are missing.
+// The known and the missing directories.
 extension SimulatedWatcher {
   // MARK: The tree
 
@@ -12,7 +12,7 @@ extension SimulatedWatcher {
     children(of: number).first { nodes[$0]!.name == name && !nodes[$0]!.isDisplaced }
   }
 
-  /// The top first.
+  /// The directories of a subtree, the top first.
   func subtree(_ top: DirectoryNumber) -> [DirectoryNumber] {
     var found = [top]
     var index = 0
@@ -43,7 +43,7 @@ extension SimulatedWatcher {
     return false
   }
 
-  /// The directory of this number, if its believed path leads to it just now.
+  /// Opens the directory with this number, if its assumed path leads to it at the moment.
   func open(_ number: DirectoryNumber) -> Result<SimulatedDisk.NodeKey, SimulatedError> {
     switch disk.open(path(of: number)) {
     case .failure(let error): .failure(error)
@@ -130,11 +130,11 @@ extension SimulatedWatcher {
       nodes[known]!.name = name
       nodes[known]!.isDisplaced = false
       say(.directoryMoved(number: known, parent: parent, name: SimulatedName.bytes(name)))
-      // Patterns about paths may mean other names below it now.
+      // Patterns about paths may match other names below it now.
       if rules.needsFolder { isRecursive = true }
       scan = scan ?? scanBefore
     }
-    // A scan may have passed it by.
+    // A running scan may have missed the directory.
     if !isHere || missing[known] != nil, let running = scan ?? roots[root(of: known)]?.activeScan {
       scan = running
       isRecursive = true

@@ -1,6 +1,6 @@
 import WatchRecords
 
-// What the kernel tells, and the looks that it is reason for.
+// The kernel's events, and the lookups that they cause.
 extension SimulatedWatcher {
   func handle(_ event: SimulatedDisk.KernelEvent) {
     eventCount += 1
@@ -75,7 +75,7 @@ extension SimulatedWatcher {
     switch event.kind {
     case .create, .movedTo: enter(number, event.name)
     case .movedFrom:
-      // Where folders are polled it may be in one of them.
+      // If folders are polled, the new place may be in one of them.
       let isPolling = nodes.values.contains { $0.watch == nil }
       if let child {
         markMissing(child, isPolling ? .scan : .event)
@@ -134,7 +134,7 @@ extension SimulatedWatcher {
     }
   }
 
-  /// Whether the file there was written, and that was not said yet.
+  /// Whether the file was written and the write was not reported yet.
   @discardableResult
   func cancelLooks(_ place: Place) -> Bool {
     defer { looks.removeAll { $0.place == place } }
@@ -152,7 +152,7 @@ extension SimulatedWatcher {
     stamp = eventCount
   }
 
-  /// Success without a value: something else than a regular file stands there.
+  /// Success without a value means that something other than a regular file is there.
   func look(_ place: Place) -> Result<(stat: FileStat, links: Int)?, SimulatedError>? {
     switch open(place.directory) {
     case .failure:

@@ -1,6 +1,6 @@
 import WatchRecords
 
-// The listings of directories, and what is tried again.
+// The listings of directories, and the retries.
 extension SimulatedWatcher {
   func requestListing(_ number: DirectoryNumber, _ evidence: Evidence, scan: Int? = nil, isRecursive: Bool = false) {
     guard var request = requests[number] else {
@@ -95,7 +95,7 @@ extension SimulatedWatcher {
     }
     let folders = entries.filter { $0.value.photo == 0 && wantsDirectory($0.key, in: number) }.map(\.key)
     for child in children(of: number) where !nodes[child]!.isDisplaced && ignored.contains(nodes[child]!.name) {
-      // A directory above it was renamed, and now a pattern is about it.
+      // A directory above it was renamed, so a pattern matches it now.
       drop(child, .event)
     }
     for child in children(of: number) where !nodes[child]!.isDisplaced && !folders.contains(nodes[child]!.name) {

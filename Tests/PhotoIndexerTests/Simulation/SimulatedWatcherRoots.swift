@@ -1,7 +1,7 @@
 import PhotoWatch
 import WatchRecords
 
-// Roots, and the scans of them.
+// Roots and their scans.
 extension SimulatedWatcher {
   func addRoot(_ root: WatchRoot) {
     stamp = eventCount

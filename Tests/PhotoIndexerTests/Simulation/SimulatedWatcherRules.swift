@@ -2,7 +2,7 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-// Which names are wanted where, and what follows when that changes.
+// Decides which names are indexed in which folders, and handles changes of the rules.
 extension SimulatedWatcher {
   static func wants(_ name: String) -> Bool { !name.hasPrefix(".") && name.hasSuffix(".jpg") }
 
@@ -14,12 +14,12 @@ extension SimulatedWatcher {
     !name.hasPrefix(".") && !isIgnored(name, isDirectory: true, in: number)
   }
 
-  /// By a pattern of the configuration.
+  /// Whether a pattern of the configuration ignores the name.
   func isIgnored(_ name: String, isDirectory: Bool, in number: DirectoryNumber) -> Bool {
     rules.ignores(name, isDirectory: isDirectory, in: path(of: number))
   }
 
-  /// What the new rules keep out leaves, and all is scanned for what they want that was not.
+  /// Names that the new rules ignore leave. A scan finds those that the old rules ignored.
   func setRules() {
     rules = WatchRules.nameRules(ignoring: wantedPatterns)
     for number in roots.keys.sorted() {

@@ -3,7 +3,7 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-// It starts, dies, and says what it has to say.
+// The start and the end of photod-watch, and its output.
 extension SimulatedWatcher {
   func begin() {
     guard !isRunning else { return }
@@ -17,12 +17,12 @@ extension SimulatedWatcher {
     for number in openSyncs { beginSync(number) }
   }
 
-  /// It is killed; what it said reaches photod but for its last records.
+  /// photod-watch is killed. Its output reaches photod except for the last records.
   func die(losing count: Int) {
     guard isRunning else { return }
     for _ in 0..<count {
       guard case .batch(var records)? = inputs.last else { break }
-      // What was lost answered nothing.
+      // The answers in the lost records were not given.
       switch records.removeLast() {
       case .synced(let number): openSyncs.append(number)
       default: break
@@ -40,7 +40,7 @@ extension SimulatedWatcher {
     roots = [:]
     nodes = [:]
     byWatch = [:]
-    // Numbers begin anew with each photod-watch.
+    // The numbers begin anew with each photod-watch.
     lastNumber = 0
     hasOverflowed = false
     requests = [:]
@@ -54,7 +54,7 @@ extension SimulatedWatcher {
     refusals = [:]
   }
 
-  /// The next input for photod; of a batch at most so many records.
+  /// The next input for photod, with at most this many records of a batch.
   func take(_ limit: Int) -> WatchInput? {
     guard let first = inputs.first else { return nil }
     guard case .batch(let records) = first, records.count > limit else { return inputs.removeFirst() }

@@ -1,6 +1,6 @@
 import WatchRecords
 
-// The answers to who waits for all that happened.
+// The answers to clients that wait until all changes are in the library.
 extension SimulatedWatcher {
   func beginSync(_ number: UInt64) {
     syncs.append(Sync(number: number))

@@ -1,22 +1,22 @@
 import WatchRecords
 
-// What photod-watch remembers.
+// The data that photod-watch keeps.
 extension SimulatedWatcher {
   struct Node {
     let key: SimulatedDisk.NodeKey
     let identity: FileIdentity
     var parent: DirectoryNumber
     var name: String
-    /// Of a top.
+    /// The number of the root, if the directory is its top.
     var root: UInt16
     var watch: Int?
     var isDisplaced = false
     var ignoresContents = false
     var isIncomplete = false
-    /// Of a directory without a watch: its times when it was listed.
+    /// The times of a directory without a watch when it was listed.
     var listedTimes: [Int64]?
     var wasRecent = false
-    /// Names of folders in it that could not be entered.
+    /// The names of subfolders that could not be entered.
     var unentered: Set<String> = []
   }
 
@@ -63,9 +63,9 @@ extension SimulatedWatcher {
     let place: Place
     let since: Int64
     let stamp: Int
-    /// The file was written just before, which was not said yet.
+    /// The file was written just before the rename, and the write was not reported yet.
     var isWritten = false
-    /// What happened to the old name since.
+    /// The last event of the old name since the rename.
     var touched: FileEvent?
   }
 

@@ -7,7 +7,8 @@ import WatchRecords
 @testable import PhotoCatalog
 @testable import PhotoIndexer
 
-/// One run: a library with a real catalog, over a disk, a kernel and a photod-watch in memory, one step after the other.
+/// One run of a library with a real catalog. The disk, the kernel and photod-watch are simulated in memory. One step
+/// follows the other.
 final class Simulation {
   let clock = SimulatedClock()
   let disk: SimulatedDisk
@@ -17,23 +18,24 @@ final class Simulation {
   let folder: String
   var boot = 1
   var roots = ["/pics", "/usb"]
-  /// What the configuration ignores.
+  /// The rules of the configuration about ignored names.
   var rules = WatchRules.nameRules(ignoring: [])
   var oracle = SimulationOracle()
   var removals = RemovalOracle()
-  /// Photos that are half written, with a program that has them open.
+  /// Photos that are half written and open in a program.
   var openPhotos: Set<Int> = []
-  /// Of those, which were made so and when: photod reads them again while they are young, unless it has forgotten.
+  /// Open photos that were created half written, and when. photod reads them again while they are young, unless it has
+  /// lost that state.
   var bornOpen: [Int: Int64] = [:]
-  /// Of those, which were empty files before: no event tells that they are empty no longer.
+  /// Open photos that were empty files before. No event reports that they are not empty any more.
   var untoldPhotos: Set<Int> = []
-  /// Of which no event told that they are whole: time brings it, not a sync.
+  /// Photos that no event reports as complete. Time brings them, not a sync.
   var unsaidPhotos: Set<Int> = []
   /// Photos that were saved by a file that the library knows, while the watcher has not read the rename.
   var unreadSaves: [Int: (cookie: UInt64, birthTime: Int64)] = [:]
-  /// Which drive each root is on; only a person's word changes that.
+  /// The drive of each root. Only a person's confirmation changes it.
   var rootVolumes: [String: String] = [:]
-  /// Roots that a person has said are on another drive now; until that is found out they may be on either.
+  /// Roots that a person has confirmed on another drive. Until the library has found that out, they may be on either.
   var adoptedRoots: Set<String> = []
   var favorites: [Int64: Bool] = [:]
   var hidden: [Int64: Bool] = [:]
@@ -43,11 +45,11 @@ final class Simulation {
   var replicas: [Replica] = []
   var sleepers: [SleepingClient] = []
   var pendingSync: (number: UInt64, task: Task<Void, any Error>)?
-  /// Where something was done since the sync was asked, and whether drives or roots came or went.
+  /// The places that changed since the sync was requested, and whether drives or roots came or went.
   var touchedPlaces: Set<String> = []
   var isOtherDisk = false
   var placements: [Int: SimulationOracle.Placement] = [:]
-  /// Writing to the catalog fails now and then.
+  /// Some writes to the catalog fail.
   var isFull = false
   private(set) var trace: [String] = []
   let keepsTrace: Bool
@@ -83,10 +85,10 @@ final class Simulation {
     do { try FileManager.default.removeItem(atPath: folder) } catch { print("\(folder) stays: \(error)") }
   }
 
-  /// Ends what is still waited for.
+  /// Ends the calls that still wait.
   func close() async { do { try await end(orderly: false) } catch { note("not closed: \(error)") } }
 
-  /// - Throws: ``SimulationFailure``, or what a call threw that must not.
+  /// - Throws: ``SimulationFailure``, or the error of a call that must not fail.
   func run(_ step: SimulatedStep) async throws {
     note("\(step)")
     clock.pass(5 * milliseconds)
@@ -131,7 +133,7 @@ final class Simulation {
   func note(_ line: @autoclosure () -> String) { if keepsTrace { trace.append(line()) } }
 }
 
-/// Where catalogs of simulations are: in memory if there is such a place.
+/// The folder for the catalogs of simulations, in memory if possible.
 enum SimulationFiles {
   static let folder = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
 }

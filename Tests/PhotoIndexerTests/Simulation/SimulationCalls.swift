@@ -3,7 +3,7 @@ import PhotoWatch
 
 @testable import PhotoIndexer
 
-// What the library is given, and what clients ask of it.
+// The inputs of the library, and the requests of clients.
 extension Simulation {
   func setRoots(_ paths: [String]) async throws {
     let before = roots
@@ -17,7 +17,7 @@ extension Simulation {
     try await configure()
   }
 
-  /// What a pattern keeps out is hidden from now on; what none does any more is seen.
+  /// Files that a pattern ignores are hidden from now on. Files that no pattern ignores any more are visible.
   func setIgnored(_ patterns: [String]) async throws {
     rules = WatchRules.nameRules(ignoring: patterns.map(SimulatedName.bytes))
     isOtherDisk = true

@@ -5,9 +5,9 @@ import WatchRecords
 @testable import PhotoCatalog
 @testable import PhotoIndexer
 
-// What must hold after each transaction, and what when all is settled.
+// The checks after each transaction, and those of a settled state.
 extension Simulation {
-  /// After every transaction.
+  /// Runs after every transaction.
   func check(isScanAlone: Bool = false) async throws {
     guard let library, let catalog else { return }
     let newest = library.live.feed.sequence
@@ -34,7 +34,7 @@ extension Simulation {
       throw SimulationFailure("\(known.place) (photo \(photo), id \(known.id)) left the library, and nobody touched it")
     }
     for (root, volume) in state.rootVolumes {
-      // A root without photos had nothing to lose. The last one may have been removed by an event just before.
+      // A root without photos had nothing to lose. An event may have removed its last photo just before.
       let hadPhotos = before.values.contains { asset in
         now[asset.id] != nil && asset.resources.contains { $0.path.hasPrefix(root + "/") }
       }
@@ -79,8 +79,8 @@ extension Simulation {
     }
   }
 
-  /// The catalog is what is on the disk. Before it is final, what is under suspicion may still be there, and of places in
-  /// which something was done since the sync was asked nothing is said.
+  /// Compares the catalog with the disk. If the check is not final, suspect photos may still be in the catalog, and
+  /// places that changed since the sync was requested are not checked.
   func compare(isFinal: Bool) async throws {
     guard let library else { return }
     let state = try await library.simulatedState()
@@ -101,8 +101,8 @@ extension Simulation {
       var denied: [String] = []
       let files = disk.visibleFiles(root, rules: rules, denied: &denied)
       func isTouched(_ path: String) -> Bool {
-        // Since the sync was asked, another folder may have come to the place of this photo's folder. Where that went is
-        // reported later.
+        // Since the sync was requested, another folder may have replaced this photo's folder. The new place of the
+        // photo's folder is reported later.
         if !isFinal && !touchedPlaces.isEmpty && path.contains("/\u{1}parked-") { return true }
         return !isFinal && touchedPlaces.contains("\(key.volume):" + path.dropFirst(key.volume == 0 ? 0 : root.count))
       }
@@ -113,7 +113,8 @@ extension Simulation {
         }
         visible.append((entry.photo, path, asset.id))
         let node = disk.node(key)
-        // What is written through one name is told of that alone, and of none that is gone before it is looked at.
+        // A write through one name is reported for that name only. It is not reported if that name is gone before the
+        // lookup.
         if openPhotos.contains(entry.photo) || disk.linked.contains(key) { continue }
         if !isFinal && unsaidPhotos.contains(entry.photo) { continue }
         let facts = SimulatedDisk.facts(node)
@@ -151,7 +152,7 @@ extension Simulation {
     note("  settled: \(visible.sorted { $0.path < $1.path }.map { "\($0.path)=\($0.id)" })")
   }
 
-  /// All is settled: no root is in doubt, and nobody looks at one that is configured no longer.
+  /// In a settled state, no root is in doubt, and roots that left the configuration are not examined.
   private func compareWarnings(_ warnings: [String]) throws {
     let absent = ["/usb", "/inbox"].filter { !roots.contains($0) }
     for warning in warnings {
@@ -170,7 +171,7 @@ extension Simulation {
 }
 
 extension SimulatedDisk {
-  /// What the library should hold of a root.
+  /// The files of a root that the library should hold.
   func visibleFiles(_ root: String, rules: NameRules, denied: inout [String]) -> [(
     path: String, entry: Entry, key: NodeKey
   )] {

@@ -1,6 +1,6 @@
 @testable import PhotoIndexer
 
-// What a person and programs do to the disk.
+// The changes that a person and programs make to the disk.
 extension Simulation {
   func change(_ step: SimulatedStep) {
     var isFolder = false
@@ -117,7 +117,7 @@ extension Simulation {
     noteUndatedSaves()
   }
 
-  /// A file that was saved has changed again before the watcher read the rename.
+  /// Notes saved files that changed again before the watcher read the rename.
   private func noteUndatedSaves() {
     guard !unreadSaves.isEmpty else { return }
     let unread = Set(disk.queue.lazy.filter { $0.kind == .movedTo }.map(\.cookie))

@@ -1,6 +1,6 @@
 import Testing
 
-/// Photos that exchange their names (renameat2(2)), each script as the simulation has found it.
+/// Photos that exchange their names with renameat2(2). The simulation found each of these scripts.
 @Suite struct SimulationExchangeTests {
   @Test func exchangedPhotosAreBothThere() async throws {
     try await expectPasses([

@@ -3,7 +3,7 @@ import Logging
 @testable import PhotoCatalog
 @testable import PhotoIndexer
 
-// photod starts and ends, and its catalog can't be written.
+// The start and the end of photod, and failed writes of the catalog.
 extension Simulation {
   func reboot() {
     boot += 1
@@ -56,7 +56,7 @@ extension Simulation {
     ("directory", "UPDATE"), ("history", "INSERT"),
   ]
 
-  /// From now on every n-th row that is written fails, with its transaction.
+  /// From now on every n-th write of a row fails, with its transaction.
   func failWrites(_ each: Int) throws {
     guard let catalog, library != nil, !isFull else { return }
     oracle.isLossy = true

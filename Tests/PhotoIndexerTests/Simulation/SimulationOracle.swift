@@ -2,62 +2,66 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// Knows of each photo what a person would say of it, and what photod has promised.
+/// Knows each photo as a person identifies it, and the promises of photod about it.
 ///
-/// A photo is a name with what was written under it. It stays the same photo when it is renamed or moved inside its file
-/// system, written anew, or saved by a program that renames over it; a copy and a hard link are photos of their own.
+/// A photo is a name with the content that was written under it. It stays the same photo if it is renamed, moved inside
+/// its file system, rewritten, or saved by a program that renames over it. A copy and a hard link are photos of their
+/// own.
 ///
-/// Time is cut into epochs, from one settled state to the next. The promises, of a photo that was in the library at the
-/// beginning of an epoch and is visible at its end:
-/// 1. Who was not touched, has no second name and is no copy of one that left keeps id and favorite at every moment, whatever was unmounted, lost, killed or restarted.
-/// 2. Who was touched keeps its id, except
-///    - it was out of sight meanwhile (hidden, outside the roots, in a folder that can't be read);
-///    - what says who it is was lost: it was moved, and events were lost (overflow, a dead photod or photod-watch,
-///      failed transactions, folders without a watch), and
-///      another photo had its place for some time, or it had a place of another; or it was saved as well (another inode);
-///      or its file system has no birth times and its content changed, or it keeps no inodes and was mounted anew;
-///      or it has a second name;
-///      or it is half written;
-///      but where inodes last and files have birth times, a photo with the same inode and content keeps its id whatever had
-///      its place, unless it has a second name or folders changed;
-///    - it was moved in the same epoch in which folders were made, moved or removed, and a place was another's too: a
-///      folder that is not watched yet says no half of a rename.
-///    - it is a page of a scanner, which shares size and beginning with others, and was moved to another file system, or on
-///      one that keeps no inodes: that is proven only if a sample or a hash was made before;
-///    - it was moved to another file system, and anything was lost, folders changed, another has the same content, the
-///      clock was ever set, an hour passed before the library saw it, or a person gave something to the copy;
-///    - it was moved to another file system, and has an id again that it had in an earlier epoch and lost with some events.
-///      Its content is that of the asset which was deleted then. A present photo with this content comes first, but a new
-///      one without user data is found by its content only after the library was idle;
-///    - it was saved by a file that the library knows as a photo, and that file was renamed or changed again more than two
-///      seconds after its birth, all before the watcher read the events. A save is a rename within two seconds of the birth.
-///      The kernel's events have no time, and the change time is that of the last change. So nothing tells whether the
-///      first rename was a save;
-///    - it is a copy of one that has left since: that was a move to another disk then. It keeps its id nevertheless if a
-///      person has given something to it, and it was always in its place, and nothing was lost: programs may have saved it.
-///    A photo that was removed with its folder and put back as it was keeps its id. This holds if nothing else ever had its
-///    place or its content. It does not hold for pages of a scanner.
-/// 3. No id is given to another photo; where two had one place, the second may be taken for the saved first, and an id may
-///    come back for the same content. A place is a path, and a name in a folder, wherever that folder goes. One that came
-///    into the library and left it within the epoch may be between the two: saved over the first, and then renamed, copied
-///    or saved in turn; or one that is gone from an earlier epoch, a copy of the first that was taken for a move to another
-///    disk. What has left so, with the id of the first, may also come back epochs later. A file with several names may
-///    have the id of a photo that it was taken for, under any of its names, if events were lost.
+/// Time is divided into epochs, from one settled state to the next. The promises concern each photo that was in the
+/// library at the beginning of an epoch and is visible at its end:
+/// 1. A photo keeps its id and favorite at every moment if it was not touched, has no second name and is no copy of a
+///    photo that left. This holds whatever was unmounted, lost, killed or restarted.
+/// 2. A photo that was touched keeps its id, except in these cases:
+///    - It was out of sight meanwhile: hidden, outside the roots, or in a folder that can't be read.
+///    - The proof of its identity was lost. It was moved, and events were lost (overflow, a dead photod or
+///      photod-watch, failed transactions, folders without a watch). In addition one of these holds: another photo had
+///      its place for some time, or it had the place of another; or it was saved as well (another inode); or its file
+///      system has no birth times and its content changed, or keeps no inodes and was mounted again; or it has a second
+///      name; or it is half written. But if inodes last and files have birth times, a photo with the same inode and
+///      content keeps its id whatever had its place, unless it has a second name or folders changed.
+///    - It was moved in an epoch in which folders were created, moved or removed, and one of its places also belonged
+///      to another photo. A folder that is not watched yet reports no half of a rename.
+///    - It is a page of a scanner, which shares size and beginning with others. It was moved to another file system, or
+///      within one that keeps no inodes. The identity is proven only if a sample or a hash was made before.
+///    - It was moved to another file system, and one of these holds: anything was lost, folders changed, another photo
+///      has the same content, the clock was ever set, an hour passed before the library saw the move, or a person gave
+///      user data to the copy.
+///    - It was moved to another file system, and has an id again that it had in an earlier epoch and lost with some
+///      events. Its content is that of the asset which was deleted then. A present photo with this content comes first,
+///      but a new one without user data is found by its content only after the library was idle.
+///    - It was saved by a file that the library knows as a photo, and that file was renamed or changed again more than
+///      two seconds after its birth, all before the watcher read the events. A save is a rename within two seconds of
+///      the birth. The kernel's events have no time, and the change time is that of the last change. So nothing proves
+///      that the first rename was a save.
+///    - It is a copy of a photo that has left since, which counts as a move to another disk. It keeps its id
+///      nevertheless if it has user data, was always in its place, and nothing was lost, because programs may have
+///      saved it.
+///
+///    A photo that was removed with its folder and put back unchanged keeps its id. This holds if nothing else ever had
+///    its place or its content. It does not hold for pages of a scanner.
+/// 3. No id is given to another photo, with these exceptions. If two photos had one place, the second may be taken for
+///    the saved first one. An id may also come back for the same content. A place is a path, and also a name in a
+///    folder, wherever that folder moves. A photo that came into the library and left it within the epoch may be
+///    between the two. It was saved over the first, and then renamed, copied or saved in turn. Or it left in an earlier
+///    epoch and was a copy of the first that was taken for a move to another disk. A photo that left so, with the id of
+///    the first, may also come back epochs later. A file with several names may have the id of a photo for which it was
+///    taken, under any of its names, if events were lost.
 struct SimulationOracle {
   struct Known {
     let id: Int64
     let key: SimulatedDisk.NodeKey
     let place: String
     let content: Int
-    /// A person has given something to it.
+    /// A person has given user data to it.
     var isGiven: Bool
   }
 
   struct Placement: Equatable {
     let key: SimulatedDisk.NodeKey
-    /// Volume and path on it.
+    /// The volume, and the path on it.
     let place: String
-    /// The folder itself and the name in it.
+    /// The folder's node and the name in it.
     let seat: String
     let content: Int
     let isHidden: Bool
@@ -69,59 +73,60 @@ struct SimulationOracle {
   private var owners: [Int64: Int] = [:]
   /// All ids that each photo had at the end of an epoch.
   private var allIDs: [Int: Set<Int64>] = [:]
-  /// Photos between epochs' ends for which each id may have stood, since its owner was seen last.
+  /// The photos that may have had each id between the ends of epochs, since its owner was last seen.
   private var passed: [Int64: Set<Int>] = [:]
   /// Photos that had an id at the end of an epoch.
   private var settled: Set<Int> = []
   /// The paths in the library that each photo has had.
   private var paths: [Int: Set<String>] = [:]
   private var contents: [Int: Set<Int>] = [:]
-  /// All places and seats that each photo ever had: what happened on an absent drive is found out epochs later.
+  /// All places and seats that each photo ever had. Changes on an absent drive are found epochs later.
   private var allPlaces: [Int: Set<String>] = [:]
 
-  /// What photos showed that have left: a copy may have been taken for them.
+  /// The contents of photos that have left. A copy may have been taken for one of them.
   private var departedContents: Set<Int> = []
 
-  /// The last state of the photos that are on no disk any more.
+  /// The last state of the photos that are no longer on any disk.
   private var departed: [Int: Known] = [:]
   /// Photos that were put back from a backup, in the same place with the same times.
   private var restored: Set<Int> = []
 
-  // Of this epoch.
+  // The following properties are those of the current epoch.
   private var occupants: [String: Set<Int>] = [:]
   private var places: [Int: Set<String>] = [:]
   private var disturbed: Set<Int> = []
-  /// Those that the library might have.
+  /// Photos that the library may have.
   private var appeared: Set<Int> = []
   private var unseen: Set<Int> = []
   /// Photos that were on no disk for a while.
   private var absent: Set<Int> = []
-  /// Those whose inode was another meanwhile; the number may be the same again.
+  /// Photos whose inode changed meanwhile, even if the number is the same again.
   private var replaced: Set<Int> = []
   private var linked: Set<Int> = []
-  /// By photo, the other of an exchange and its time. Programs save so: if the old file is removed soon, the new one goes on
-  /// for it.
+  /// The other photo of an exchange, and its time. Programs save so: if the old file is removed soon after, the new
+  /// file continues its photo.
   private var exchanged: [Int: (other: Int, time: Int64)] = [:]
-  /// Moved to another file system: what says who they are is their content.
+  /// Photos that were moved to another file system. Only their content proves their identity.
   private var carried: Set<Int> = []
-  /// When, nanoseconds of the clock that nobody sets.
+  /// The monotonic time of the move, in nanoseconds.
   private var carriedAt: [Int: Int64] = [:]
-  /// Which of two was there first is said by dates, for those that are moved to another file system.
+  /// If the clock was set, dates do not prove which of two photos is the older one after a move to another file system.
   var isClockSet = false
-  /// Out of sight at the end of an epoch in which something was lost: the library has yet to find out.
+  /// Photos that were out of sight at the end of an epoch in which something was lost. The library has yet to find
+  /// them.
   private var lossy: Set<Int> = []
   var isLossy = false
   var hasFolderChanges = false
   var remounted: Set<Int> = []
 
-  /// After every step that may change the disk.
+  /// Runs after every step that may change the disk.
   mutating func note(_ placements: [Int: Placement]) {
     for (photo, placement) in placements {
       occupants[placement.place, default: []].insert(photo)
       places[photo, default: []].insert(placement.place)
       allPlaces[photo, default: []].formUnion([placement.place, placement.seat])
       if !placement.isHidden { appeared.insert(photo) }
-      // Nothing was written: that says of no two that they are one.
+      // An empty file does not prove that two photos are the same.
       if placement.content != 0 { contents[photo, default: []].insert(placement.content) }
       if placement.hasLinks { linked.insert(photo) }
       guard let before = known[photo] else { continue }
@@ -143,26 +148,26 @@ struct SimulationOracle {
     }
   }
 
-  /// Whether a photo went to where the library does not see it: it is hidden, in the bare mount point of a drive, or in a
-  /// folder that can't be read.
+  /// Whether a photo moved to a place that the library does not see: it is hidden, in the bare mount point of a drive,
+  /// or in a folder that can't be read.
   private func isOutOfSight(_ now: Placement, _ before: Known) -> Bool {
     now.isHidden || now.place.hasPrefix("0:/usb/") || (now.isDenied && now.place != before.place)
   }
 
-  /// It has been copied to another file system and removed from where it was. Of copies that were there before, each may be
-  /// taken for that one.
+  /// Notes a photo that was copied to another file system and removed from its old place. Any earlier copy may be taken
+  /// for that photo.
   ///
-  /// - Parameter isSeen: it was in a root that is configured; else it is found out much later that it is not there.
+  /// - Parameter isSeen: the photo was in a configured root. Otherwise the library finds much later that it has left.
   mutating func noteCarried(_ photo: Int, content: Int?, isSeen: Bool, at time: Int64) {
     carried.insert(photo)
     if !isSeen { departedContents.formUnion(contents[photo, default: []]) }
-    // A page that got another name, or whose old place was only scanned so far, has nothing that proves who it is.
-    // It is known again once its whole content has been hashed, if that of the old file was.
+    // Nothing proves the identity of a page that got another name, or whose old place was only found by a scan. It is
+    // recognised once its whole content has been hashed, if the old file was hashed.
     if content.map(SimulatedDisk.isPage) ?? true {
       unseen.insert(photo)
       departedContents.formUnion(contents[photo, default: []])
     }
-    // What was never seen in its old place says nothing of who it was.
+    // If the content was never read in the old place, it proves no identity.
     if let before = known[photo], before.content != content { unseen.insert(photo) }
     carriedAt[photo] = time
     for other in contents.keys where other != photo && !contents[other]!.isDisjoint(with: contents[photo, default: []])
@@ -171,7 +176,7 @@ struct SimulationOracle {
     }
   }
 
-  /// No time tells that the file of a photo is what a program saved.
+  /// Notes a photo for which no time proves that a program saved its file.
   mutating func noteUndatedSave(of photo: Int) { unseen.insert(photo) }
 
   mutating func noteRestored(_ photos: Set<Int>) { restored.formUnion(photos) }
@@ -181,7 +186,7 @@ struct SimulationOracle {
     exchanged[other] = (one, time)
   }
 
-  /// For so long the library remembers a copy.
+  /// How long the library remembers a copy.
   private static let copyLifetime = 3600 * seconds
 
   mutating func pass(to time: Int64) {
@@ -189,20 +194,20 @@ struct SimulationOracle {
     for (photo, start) in carriedAt where time - start > Self.copyLifetime - 60 * seconds { unseen.insert(photo) }
   }
 
-  /// - Parameter isGiven: a person has given something to the photo; otherwise the person took it back.
+  /// - Parameter isGiven: a person has given user data to the photo; otherwise the person has removed it.
   mutating func noteUserData(of photo: Int, _ id: Int64, isGiven: Bool) {
-    // A copy that a person has given something to is not taken for the first any more.
+    // A copy that has user data of its own is not taken for the original any more.
     if carried.contains(photo) { unseen.insert(photo) }
     if known[photo]?.id == id { known[photo]?.isGiven = isGiven }
   }
 
-  /// A person gave the word that what is missing is gone.
+  /// Notes that a person confirmed the removal of missing photos.
   mutating func disturb(volume: Int) {
     departed = departed.filter { $0.value.key.volume != volume }
     for (photo, known) in known where known.key.volume == volume {
       disturbed.insert(photo)
       unseen.insert(photo)
-      // If it is not there, its copy goes on for it.
+      // If the photo is missing, its copy continues it.
       departedContents.formUnion(contents[photo, default: []])
     }
   }
@@ -215,7 +220,7 @@ struct SimulationOracle {
     }
   }
 
-  /// Those whose id must be in the library now.
+  /// The photos whose id must be in the library now.
   var untouchable: [(photo: Int, known: Known)] {
     known.filter { !disturbed.contains($0.key) && !linked.contains($0.key) && !mayBeSuccessor($0.key) }.map {
       (photo: $0.key, known: $0.value)
@@ -248,13 +253,13 @@ struct SimulationOracle {
     if carried.contains(photo) && (isClockSet || isLossy || hasFolderChanges || lossy.contains(photo)) { return false }
     let isMoved = places[photo, default: []].count > 1 || before.place != now.place
     let kind = kinds[now.key.volume]
-    // FAT's inodes prove nothing: a page that was not read beyond its beginning is not known in another place.
+    // FAT's inodes prove nothing. A page that was read only at its beginning is not recognised in another place.
     if kind == .fat && isMoved && SimulatedDisk.isPage(now.content) { return false }
     let isCertain = !isLossy && !hasFolderChanges && !lossy.contains(photo)
     if isCertain { return true }
-    // A half written file has no content by which it is known in another place.
+    // A half written file has no content by which it is recognised in another place.
     if isMoved && open.contains(photo) { return false }
-    // Inode and birth time say which photo it is, whatever has its place.
+    // Inode and birth time prove which photo it is, whatever other file has its place.
     let isSameFile = !replaced.contains(photo) && !linked.contains(photo) && before.content == now.content
     if kind == .ext4, isSameFile, !carried.contains(photo), !hasFolderChanges, !lossy.contains(photo) { return true }
     if sharesPlace(photo) { return false }
@@ -282,9 +287,9 @@ struct SimulationOracle {
     return isAlone ? before : nil
   }
 
-  /// The photos for which an id may have stood.
+  /// The photos that may have had an id.
   ///
-  /// - Parameter passing: photos that left within the epoch; those that came in an earlier one only as copies.
+  /// - Parameter passing: photos that left within the epoch. Those that came in an earlier epoch count only as copies.
   private func bearers(of id: Int64, passing: Set<Int>) -> Set<Int> {
     guard let owner = owners[id] else { return [] }
     var found = passed[id, default: []].union([owner])
@@ -308,20 +313,20 @@ struct SimulationOracle {
     !contents[old, default: []].isDisjoint(with: contents[new, default: []])
   }
 
-  /// The epoch ends with these visible photos and their ids.
+  /// Ends the epoch with these visible photos and their ids.
   ///
-  /// - Parameter open: photos that a program is writing. The library still has their content from before, because no event
-  ///   has reported the new one.
+  /// - Parameter open: photos that a program is writing. The library still has their content from before, because no
+  ///   event has reported the new one.
   mutating func settle(
     visible: [(photo: Int, path: String, id: Int64)], placements: [Int: Placement], open: Set<Int>,
     kinds: [SimulatedDisk.Kind], hasUserData: (Int64) -> Bool
   ) throws {
     for (photo, path, _) in visible { paths[photo, default: []].insert(path) }
-    // Where they were may be found out later: the copy has been an asset of its own until then.
+    // The library may find their old places later. Until then the copy is an asset of its own.
     if isClockSet || isLossy || hasFolderChanges {
       for photo in carried { departedContents.formUnion(contents[photo, default: []]) }
     }
-    // One that came within the epoch may have had it in between, and have another now.
+    // A photo that came within the epoch may have had the id in between, and may have another one now.
     let passing = appeared.filter { placements[$0]?.isHidden ?? true || !settled.contains($0) }
     for id in Set(known.values.map(\.id)) {
       passed[id] = bearers(of: id, passing: passing).subtracting(owners[id].map { [$0] } ?? [])
@@ -346,7 +351,7 @@ struct SimulationOracle {
       allIDs[photo, default: []].insert(id)
     }
     let ids = Set(visible.map(\.photo))
-    /// What is out of sight goes on with what has happened to it.
+    /// A photo that is out of sight keeps the notes about it.
     func isAway(_ photo: Int) -> Bool { placements[photo] != nil && !ids.contains(photo) }
     for (photo, before) in known where placements[photo] == nil { departed[photo] = before }
     let openContents = known.filter { open.contains($0.key) }.mapValues(\.content)

@@ -1,6 +1,6 @@
 import Testing
 
-/// What the simulation has found, each as the few steps to which it was shrunk.
+/// Failures that the simulation found. Each script is shrunk to a few steps.
 @Suite struct SimulationRegressionTests {
   @Test func emptyMountPointDeletesNothing() async throws {
     try await expectPasses(
@@ -257,8 +257,7 @@ import Testing
 
   // MARK: What is read while it is elsewhere
 
-  /// A new photo, or one that was written anew, whose folder has another name when it is read: no event tells of the photo
-  /// again.
+  /// The folder of a new or rewritten photo is renamed before photod reads the photo. No event reports the photo again.
   @Test(arguments: [true, false]) func aPhotoWhoseFolderWasRenamedBeforeItWasReadIsReadLater(isNew: Bool) async throws {
     try await expectPasses([
       .makeDirectory("/pics/x"), isNew ? .create("/pics/b.jpg") : .write("/pics/x/a.jpg"), .start, .settle,
@@ -269,7 +268,7 @@ import Testing
 
   // MARK: Suspicion
 
-  /// What a first scan missed is in doubt; that much more is missing when the second looks begins a new doubt.
+  /// Photos that the first scan missed are suspect. If the second scan misses that many more, a new suspicion begins.
   @Test func moreThatIsMissingAtTheSecondScanIsNotRemovedWithTheRest() async throws {
     let names = (0..<14).map { "/pics/\($0).jpg" }
     let look: [SimulatedStep] = [
@@ -286,7 +285,7 @@ import Testing
 
   // MARK: Patterns of the configuration
 
-  /// It was only created when the pattern came, and would have been looked at once it rested.
+  /// When the pattern came, the file was only created. It would have been looked up after its last write.
   @Test func aFileThatRestsWhenAPatternKeepsItOutStaysOut() async throws {
     try await expectPasses([
       .start, .settle, .begin("/pics/b.jpg"), .watch(events: 1000, listings: 1000), .ignore(["b.jpg"]), .settle,
@@ -324,7 +323,7 @@ import Testing
     ])
   }
 
-  /// A photo is renamed, and one that a pattern had kept out is renamed over it before the first rename is looked at.
+  /// A photo is renamed. A file that a pattern ignored is renamed over it before the first rename is looked up.
   @Test func aPhotoThatIsRenamedAndReplacedByOneThatComesBackLeaves() async throws {
     try await expectPasses([
       .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/x/b.jpg"), .write("/pics/y/e.jpg"), .start,
@@ -482,7 +481,7 @@ import Testing
       ])
   }
 
-  /// A clock that was set back makes file times implausible. They must not move a photo without a word.
+  /// If the clock is set back, file times become implausible. A move must not change a photo's date without an event.
   @Test func aDateThatAMoveMakesImplausibleStays() async throws {
     try await expectPasses(
       main: .old, usb: .fat,

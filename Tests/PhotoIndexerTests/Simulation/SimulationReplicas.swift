@@ -4,7 +4,7 @@ import PhotoModel
 @testable import PhotoCatalog
 @testable import PhotoIndexer
 
-// Lists as clients that observe have them.
+// Lists as observing clients hold them.
 extension Simulation {
   func makeReplicas(_ catalog: Catalog, _ library: Library) throws {
     let options = [
@@ -24,7 +24,7 @@ extension Simulation {
     }
   }
 
-  /// As a client that observes: what it has and the difference are what a fresh fetch gives.
+  /// Checks as an observing client: its list and the difference give the list of a new fetch.
   func advance(_ replica: inout Replica, _ library: Library, _ catalog: Catalog) throws {
     let list = try library.live.lists.current(replica.plan)
     guard list.sequence > replica.sequence else { return }

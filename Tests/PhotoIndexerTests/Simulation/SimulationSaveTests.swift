@@ -51,7 +51,7 @@ import Testing
     ])
   }
 
-  /// The watcher reports the rename, and not the edit before it.
+  /// The watcher reports the rename, but not the edit before it.
   @Test(arguments: SimulatedDisk.Kind.allCases)
   func photoThatIsEditedUnseenAndThenRenamedHasItsNewContent(main: SimulatedDisk.Kind) async throws {
     let edit: SimulatedStep = .edit("/pics/b.jpg")
@@ -119,7 +119,7 @@ import Testing
     ])
   }
 
-  /// The folder that is put back has the place of the old one before the library could write that the old one is gone.
+  /// The folder is put back before the library could record that the old one was removed.
   @Test(arguments: [[SimulatedStep.failWrites(4)], []])
   func folderThatIsPutBackBeforeAFailureAndAJumpOfTheClockHasItsPhotos(failure: [SimulatedStep]) async throws {
     let all: [SimulatedStep] = [.watch(events: 1000, listings: 1000), .take(1000, records: 1000)]
@@ -142,7 +142,7 @@ import Testing
     ])
   }
 
-  /// The kernel's queue runs over between two saves through one name.
+  /// The kernel's queue overflows between two saves through one name.
   @Test func photoThatIsSavedThroughTheNameOfALostFileKeepsItsId() async throws {
     try await expectPasses([
       .makeDirectory("/pics/y"), .write("/pics/b.jpg"), .write("/pics/y/c.jpg"), .write("/pics/e.jpg"), .settle,
@@ -152,7 +152,7 @@ import Testing
     ])
   }
 
-  /// The library forgets in between that the saved file was taken for the removed photo.
+  /// Between these steps the library forgets that it took the saved file for the removed photo.
   @Test func secondNameOfASavedFileMayBeTheRemovedPhotoAfterAFailure() async throws {
     try await expectPasses(
       usb: .fat,
@@ -184,7 +184,7 @@ import Testing
     ])
   }
 
-  /// The drive is gone when photod reads the photo, and is back after ten minutes.
+  /// The drive is unmounted when photod reads the photo, and is back after ten minutes.
   @Test func photoThatIsPutBackOnADriveThatLeavesKeepsItsId() async throws {
     try await expectPasses([
       .makeDirectory("/usb/x"), .write("/usb/b.jpg"), .write("/usb/x/e.jpg"), .settle, .backUp("/usb/x"),
@@ -193,7 +193,7 @@ import Testing
     ])
   }
 
-  /// photod reads the second file already when the listing reports the first one, which had the same inode.
+  /// photod has already read the second file when the listing reports the first one, which had the same inode.
   @Test func photoWhoseFileWasReplacedBeforeItWasReadIsKnownOnAnotherDisk() async throws {
     try await expectPasses([
       .makeDirectory("/pics/z"), .write("/pics/z/c.jpg"), .write("/outside/e.jpg"), .settle,
@@ -203,7 +203,8 @@ import Testing
     ])
   }
 
-  /// The watcher reads all of it ten minutes later. The last file tells that both saves were soon after their files' births.
+  /// The watcher reads all of it ten minutes later. The last file proves that each save followed soon after the birth
+  /// of its file.
   @Test func photoThatIsSavedTwiceBeforeTheWatcherLooksKeepsItsId() async throws {
     try await expectPasses([
       .makeDirectory("/usb/x"), .write("/usb/e.jpg"), .write("/usb/x/a.jpg"), .settle,
@@ -213,7 +214,7 @@ import Testing
     ])
   }
 
-  /// On FAT no time of the file tells when it was renamed.
+  /// On FAT, no time of a file shows when it was renamed.
   @Test func settledPhotoOnFATThatIsRenamedOverAnotherKeepsItsId() async throws {
     try await expectPasses(
       usb: .fat,

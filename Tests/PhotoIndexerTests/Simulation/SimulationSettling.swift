@@ -3,7 +3,7 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-// The barrier, and the state in which all that happened is in.
+// The sync barrier, and the settled state in which all changes are in the library.
 extension Simulation {
   func startSync() async throws {
     guard let library, pendingSync == nil else { return }
@@ -45,7 +45,7 @@ extension Simulation {
     let library = library!
     for _ in 0..<40 {
       try await drain()
-      // What was in the air is told; what is half written is read again; suspicions end.
+      // Pending renames are reported, half written files are read again, and suspicions end.
       clock.pass(2100 * milliseconds)
       watcher.turn(events: 1000, listings: 1000)
       try await drain()

@@ -5,23 +5,23 @@ import PhotoModel
 @testable import PhotoIndexer
 @testable import PhotoLive
 
-/// A client that was away. It keeps a list and a token, and resumes with both, also after a restart of photod.
+/// A client that disconnects. It keeps a list and a token, and resumes with both, also after a restart of photod.
 struct SleepingClient {
   let options: FetchOptions
   var ids: [Int64]
   var sequence: Int64
-  /// What the assets were then.
+  /// The assets at that time.
   var assets: [Int64: Asset]
 }
 
-// What a client that resumes is told is what happened, and what the history tells.
+// A client that resumes gets the changes that happened, and those agree with the history.
 extension Simulation {
   private static let sleepingOptions = [
     FetchOptions(includeHidden: true), FetchOptions(collection: "smart:favorites", includeHidden: true),
     FetchOptions(predicate: "path CONTAINS '/x/'"),
   ]
 
-  /// The clients resume, and go away again.
+  /// The clients resume and disconnect again.
   func wakeClients() throws {
     guard let library, let catalog, library.live.feed.sequence == sequence else { return }
     if sleepers.isEmpty {

@@ -4,10 +4,10 @@ import Testing
 
 @testable import PhotoIndexer
 
-/// The library against disks, watchers and misfortunes that a seed makes up.
+/// Runs the library against random disks, watchers and failures that a seed determines.
 ///
-/// `PHOTOD_SIMULATION_SEEDS=10000` runs so many seeds and prints how far it is, beginning with
-/// `PHOTOD_SIMULATION_FIRST=1`; `PHOTOD_SIMULATION_SEED=7` runs that one, and prints what it does.
+/// `PHOTOD_SIMULATION_SEEDS=10000` runs that many seeds and prints its progress, beginning with
+/// `PHOTOD_SIMULATION_FIRST=1`. `PHOTOD_SIMULATION_SEED=7` runs one seed and prints its steps.
 @Suite struct SimulationTests {
   @Test func libraryEqualsTheDiskWhateverHappens() async throws {
     let environment = ProcessInfo.processInfo.environment
@@ -33,7 +33,7 @@ import Testing
   }
 }
 
-/// Plays seeds and scripts, and makes failing ones short.
+/// Plays seeds and scripts, and shrinks failing ones.
 enum SimulationRun {
   struct Outcome {
     var steps: [SimulatedStep] = []
@@ -50,7 +50,7 @@ enum SimulationRun {
     return path
   }
 
-  /// Makes up what happens and does it.
+  /// Chooses steps and plays them.
   static func play(seed: UInt64, keepsTrace: Bool = false) async throws -> Outcome {
     var chance = SimulatedChance(seed: seed)
     let simulation = try Simulation(kinds: chance.kinds(), template: try template.get(), keepsTrace: keepsTrace)
@@ -76,13 +76,13 @@ enum SimulationRun {
     return outcome
   }
 
-  /// As it is at the end, and then with every drive in its place.
+  /// Checks the state at the end, and then again with every drive mounted.
   private static let ending: [SimulatedStep] = [
     .settle, .unmount("/usb"), .mount(1, at: "/usb"), .roots(["/pics", "/usb"]), .ignore([]), .overflow,
     .settle,
   ]
 
-  /// Does what a script says.
+  /// Plays the steps of a script.
   static func play(_ steps: [SimulatedStep], kindsOf seed: UInt64, keepsTrace: Bool = false) async throws -> Outcome {
     var chance = SimulatedChance(seed: seed)
     return try await play(steps, kinds: chance.kinds(), keepsTrace: keepsTrace)
@@ -103,7 +103,7 @@ enum SimulationRun {
     return outcome
   }
 
-  /// Those that failed, in order. Each seed has a world of its own, so several are played at a time.
+  /// Plays the seeds and returns those that failed, in order. Each seed is independent, so several run at a time.
   static func playAll(_ seeds: Range<UInt64>) async throws -> [(seed: UInt64, failure: String, steps: [SimulatedStep])]
   {
     try await withThrowingTaskGroup(of: (UInt64, Outcome).self) { group in
@@ -127,7 +127,7 @@ enum SimulationRun {
     }
   }
 
-  /// The few steps that still fail, as lines for a test.
+  /// Returns the few steps that still fail, as lines for a test.
   static func report(_ seed: UInt64, _ failure: String, _ steps: [SimulatedStep]) async throws {
     let (short, said) = try await shrink(steps, seed: seed, failure: failure)
     var chance = SimulatedChance(seed: seed)
@@ -144,7 +144,7 @@ enum SimulationRun {
       """)
   }
 
-  /// Leaves out what can be left out (delta debugging, https://doi.org/10.1109/32.988498).
+  /// Leaves out unnecessary steps by delta debugging (https://doi.org/10.1109/32.988498).
   private static func shrink(_ steps: [SimulatedStep], seed: UInt64, failure: String) async throws -> (
     [SimulatedStep], String
   ) {
@@ -173,7 +173,7 @@ enum SimulationRun {
     return (steps, said)
   }
 
-  /// Without paths and numbers: shrinking must not end at another fault.
+  /// The failure without paths and numbers. Shrinking must not end at another failure.
   private static func kind(_ failure: String) -> String {
     String(
       failure.split(separator: " ").filter { word in word.allSatisfy { $0.isLetter || $0 == "," } }.joined(
