@@ -4,8 +4,8 @@
   import Foundation
 #endif
 
-/// An error reply: what a service throws to answer a call with an error, and what a client's call throws when it
-/// was answered with one.
+/// An error reply. A service throws it to answer a call with an error, and a client's call throws it if the reply is an
+/// error.
 ///
 /// ```swift
 /// struct Missing: Codable { let ids: [Int64] }
@@ -15,7 +15,7 @@ public struct VarlinkError: Error, Sendable, Hashable {
   /// The fully qualified name, such as `org.example.library.NoSuchAsset`.
   public let name: String
 
-  /// The parameters as the bytes of one JSON object; `{}` where there are none.
+  /// The parameters as the bytes of one JSON object; `{}` if there are none.
   public let parameters: [UInt8]
 
   /// An error without parameters.
@@ -24,10 +24,10 @@ public struct VarlinkError: Error, Sendable, Hashable {
     self.parameters = Array("{}".utf8)
   }
 
-  /// An error with parameters.
+  /// Creates an error with parameters.
   ///
-  /// - Parameter parameters: encoded as a JSON object. A value that can't be (a number that is not finite, say) is a
-  ///   mistake of the program; it must not hide the error itself, which is then sent with `{}`.
+  /// - Parameter parameters: encoded as a JSON object. A value that can't be encoded, such as a number that is not
+  ///   finite, is a mistake of the program. It must not hide the error itself, which is then sent with `{}`.
   public init<P: Encodable>(_ name: String, _ parameters: P) {
     self.name = name
     do {
@@ -71,7 +71,7 @@ extension VarlinkError {
     VarlinkError("\(service).MethodNotFound", ["method": method])
   }
 
-  /// The interface defines the method, the service does not implement it.
+  /// The interface defines the method, but the service does not implement it.
   public static func methodNotImplemented(_ method: String) -> VarlinkError {
     VarlinkError("\(service).MethodNotImplemented", ["method": method])
   }
@@ -87,9 +87,9 @@ extension VarlinkError {
   /// The method answers with a stream and has to be called with `more`.
   public static var expectedMore: VarlinkError { VarlinkError("\(service).ExpectedMore") }
 
-  /// The service failed in a way that its interface has no error for; the details are in the service's own log.
+  /// The service failed in a way for which its interface has no error. The details are in the service's own log.
   ///
-  /// Varlink has no such error; it is sent under the interface that was called: `org.example.library.InternalError`.
+  /// Varlink has no such error. It is sent under the interface that was called: `org.example.library.InternalError`.
   public static func internalError(interface: String, message: String) -> VarlinkError {
     VarlinkError("\(interface).InternalError", ["message": message])
   }

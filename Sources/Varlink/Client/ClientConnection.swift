@@ -1,13 +1,14 @@
 import NIOCore
 import Synchronization
 
-/// What a client waits for on its connection: replies to calls, in the order of the calls, and behind them at most one
+/// The pending replies of a client's connection: those of calls, in the order of the calls, and after them at most one
 /// stream.
 final class ClientConnection: MessageSink {
   typealias Frame = MessageFramer.Frame
 
   private struct State {
-    /// One for each call that was sent and not answered. A cancelled one stays, and takes its reply to nowhere.
+    /// One entry for each call that was sent and has no reply yet. The entry of a cancelled call stays, and its reply
+    /// is dropped.
     var calls = CircularBuffer<OneShot<Frame>>()
     var stream: MessageQueue?
     var hasEnded = false
@@ -15,7 +16,7 @@ final class ClientConnection: MessageSink {
 
   private let state = Mutex(State())
 
-  /// Notes a call and sends it, in one step: replies have no other name than their order.
+  /// Registers a call and sends it in one step, because only the order assigns replies to calls.
   ///
   /// - Parameter send: hands the message to the event loop; must not wait.
   func expectReply(sending send: () -> Void) throws(VarlinkClientError) -> OneShot<Frame> {
@@ -28,7 +29,7 @@ final class ClientConnection: MessageSink {
     return reply
   }
 
-  /// As `expectReply`, for all the replies from now until `endStream()`.
+  /// Like `expectReply`, for all replies from now until `endStream()`.
   func expectStream(sending send: () -> Void) throws(VarlinkClientError) -> MessageQueue {
     let queue = MessageQueue(maximumCount: 16, maximumBytes: 1 << 20)
     try state.withLock { state throws(VarlinkClientError) in
@@ -39,10 +40,10 @@ final class ClientConnection: MessageSink {
     return queue
   }
 
-  /// The last reply of the stream was taken: the connection is free for other calls.
+  /// Ends the stream after its last reply, so that the connection is free for other calls.
   func endStream() { state.withLock { $0.stream = nil } }
 
-  /// For a message without reply.
+  /// Checks the connection for a message without reply.
   func check() throws(VarlinkClientError) {
     try state.withLock { state throws(VarlinkClientError) in try Self.check(state) }
   }
@@ -63,7 +64,7 @@ final class ClientConnection: MessageSink {
       call.complete(.success(frame))
       return true
     }
-    // What nobody asked for is dropped.
+    // A frame that no call expects is dropped.
     return stream?.receive(frame) ?? true
   }
 

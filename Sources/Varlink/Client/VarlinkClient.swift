@@ -16,8 +16,8 @@ import NIOPosix
 /// await client.close()
 /// ```
 ///
-/// Calls of several tasks share the connection: they are sent at once and answered in their order. While a stream runs,
-/// other calls throw `VarlinkClientError.streamRunning`: open another client for them.
+/// Calls of several tasks share the connection. They are sent at once and answered in their order. While a stream runs,
+/// other calls throw `VarlinkClientError.streamRunning`. Open another client for them.
 ///
 /// All clients of a process share one thread for the network. A client that is let go of closes its connection, when
 /// its last stream has.
@@ -26,7 +26,7 @@ public final class VarlinkClient: Sendable {
   private let connection: ClientConnection
   let maximumReplyBytes: Int
 
-  /// Never shut down: one idle thread a process, and none before the first connection.
+  /// The group is never shut down. It takes one idle thread in a process, and none before the first connection.
   private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   private init(messages: MessageChannel, connection: ClientConnection, maximumReplyBytes: Int) {
@@ -40,9 +40,9 @@ public final class VarlinkClient: Sendable {
   /// Connects to a service.
   ///
   /// - Parameters:
-  ///   - path: of its Unix socket, at most 107 bytes.
-  ///   - timeout: how long a service that has too many connections waiting is tried again. (Otherwise connecting to a
-  ///     Unix socket succeeds or fails at once.)
+  ///   - path: the path of its Unix socket, at most 107 bytes.
+  ///   - timeout: how long to retry if too many connections are waiting at the service. All other attempts to connect
+  ///     to a Unix socket succeed or fail at once.
   ///   - maximumReplyBytes: a longer reply is an error and closes the connection.
   /// - Throws: `VarlinkClientError`, or `CancellationError`.
   public static func connect(
@@ -86,10 +86,10 @@ public final class VarlinkClient: Sendable {
   /// Calls a method and waits for its one reply.
   ///
   /// - Parameters:
-  ///   - method: fully qualified, such as `org.example.greeter.Greet`.
+  ///   - method: the fully qualified name, such as `org.example.greeter.Greet`.
   ///   - parameters: encoded as a JSON object; a nil field is left out.
-  /// - Throws: the service's `VarlinkError`, `VarlinkClientError`, `EncodingError`, or `CancellationError`: then the
-  ///   service goes on with the call, and its reply is dropped.
+  /// - Throws: the service's `VarlinkError`, `VarlinkClientError`, `EncodingError`, or `CancellationError`. After a
+  ///   cancellation the service goes on with the call, and its reply is dropped.
   public func call<P: Encodable, R: Decodable>(
     _ method: String, _ parameters: P, returning type: R.Type
   ) async throws -> R {
@@ -101,13 +101,13 @@ public final class VarlinkClient: Sendable {
     try await call(method, VarlinkEmpty(), returning: type)
   }
 
-  /// Calls a method with parameters that are encoded already, and returns those of the reply as they came.
+  /// Calls a method with parameters that are already encoded, and returns the parameters of the reply unchanged.
   public func call(_ method: String, encoded parameters: VarlinkEncoded) async throws -> [UInt8] {
     try await reply(to: method, parameters).parameterBytes
   }
 
-  /// Calls a method that is not to answer. Returns when the connection has taken the message; nobody will ever say
-  /// whether it was carried out.
+  /// Calls a method without a reply. Returns when the connection has taken the message. The client does not learn
+  /// whether the service carried it out.
   public func oneway<P: Encodable>(_ method: String, _ parameters: P) async throws {
     let encoded = try VarlinkEncoded(encoding: parameters)
     try connection.check()
@@ -118,11 +118,11 @@ public final class VarlinkClient: Sendable {
     }
   }
 
-  /// Calls a method with `more`: its replies, one after the other, as they are asked for.
+  /// Calls a method with `more`, and decodes its replies one by one as the iteration asks for them.
   ///
-  /// The call is sent when the iteration begins, and anew by each iteration. A reader that is slow is not run over:
-  /// beyond 16 replies, or 1 MiB, the socket is left unread, which the service notices. Leaving the loop early, or
-  /// cancelling the task, closes this client's connection: that is how Varlink cancels.
+  /// Each iteration sends a call of its own when it begins. If the reader is slow, the socket is not read beyond 16
+  /// replies or 1 MiB, and the service notices that. Leaving the loop early, or cancelling the task, closes this
+  /// client's connection, because Varlink has no other way to cancel.
   public func stream<P: Encodable, R: Decodable>(
     _ method: String, _ parameters: P, of type: R.Type
   ) -> VarlinkReplies<R> {
@@ -134,12 +134,12 @@ public final class VarlinkClient: Sendable {
     stream(method, VarlinkEmpty(), of: type)
   }
 
-  /// Calls a method with `more`, for the parameters of its replies as they come.
+  /// Calls a method with `more` and returns the parameters of its replies unchanged.
   public func stream(_ method: String, encoded parameters: VarlinkEncoded) -> VarlinkRawReplies {
     VarlinkRawReplies(client: self, method: method, .success(parameters))
   }
 
-  /// Closes the connection. Whoever waits for a reply gets `VarlinkClientError.connectionClosed`.
+  /// Closes the connection. Calls that wait for a reply end with `VarlinkClientError.connectionClosed`.
   public func close() async {
     connection.inputEnded()
     await messages.flushAndClose()
@@ -167,7 +167,7 @@ public final class VarlinkClient: Sendable {
 
   func resumeReading() { messages.resumeReading() }
 
-  /// Reads a frame as a reply. After one that is none, the connection can't be trusted any more and is closed.
+  /// Reads a frame as a reply. If it is not a reply, the connection can't be trusted any more and is closed.
   func envelope(_ frame: MessageFramer.Frame) throws -> ReplyEnvelope {
     do {
       guard case .message(let message) = frame else {
@@ -180,7 +180,7 @@ public final class VarlinkClient: Sendable {
     }
   }
 
-  /// Closes the connection without ado.
+  /// Closes the connection without waiting.
   func abandon() {
     connection.inputEnded()
     messages.close()

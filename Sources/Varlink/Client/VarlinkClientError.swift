@@ -1,20 +1,20 @@
-/// Why a client could not get an answer. What a service answers with is a `VarlinkError`.
+/// The reasons why a client gets no reply. An error that the service replies is a `VarlinkError`.
 public enum VarlinkClientError: Error, Sendable, Hashable {
-  /// No socket is at this path: the service never ran, or removed it.
+  /// No socket is at this path. The service never ran, or it removed the socket.
   case noSuchSocket(path: String)
-  /// A socket is there, nobody listens: the service died.
+  /// A socket exists, but no process listens on it: the service died.
   case connectionRefused(path: String)
-  /// The socket, or a directory on the way, belongs to somebody else.
+  /// The socket, or a directory in its path, belongs to another user.
   case permissionDenied(path: String)
-  /// Connecting failed in another way, as the system says.
+  /// Connecting failed for another reason, which the system gives.
   case connectionFailed(path: String, reason: String)
   /// The service did not accept the connection in time.
   case timedOut(path: String)
   /// The service closed the connection before it answered, or the client is closed.
   case connectionClosed
-  /// A stream has this connection; end it, or connect once more.
+  /// The connection is used by a stream. End the stream, or connect once more.
   case streamRunning
-  /// What came is no reply to this call: not JSON, or a field at fault, which the text names.
+  /// The message is not a reply to this call: it is not JSON, or the field in the text is wrong.
   case malformedReply(String)
   /// A reply longer than the client's limit.
   case replyTooLarge(maximumBytes: Int)

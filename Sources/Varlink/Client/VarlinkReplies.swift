@@ -1,4 +1,4 @@
-/// The replies to a call with `more`, decoded as they are asked for. See `VarlinkClient.stream`.
+/// The replies to a call with `more`, decoded when they are requested. See `VarlinkClient.stream`.
 public struct VarlinkReplies<Reply: Decodable>: AsyncSequence, Sendable {
   public typealias Element = Reply
 
@@ -11,7 +11,7 @@ public struct VarlinkReplies<Reply: Decodable>: AsyncSequence, Sendable {
 
     /// The next reply; nil after the last.
     ///
-    /// - Throws: the service's `VarlinkError`, `VarlinkClientError`, or `CancellationError`. It is the end then.
+    /// - Throws: the service's `VarlinkError`, `VarlinkClientError`, or `CancellationError`. An error ends the stream.
     public mutating func next() async throws -> Reply? { try await raw.run.next()?.decode(Reply.self) }
   }
 }
@@ -37,12 +37,12 @@ public struct VarlinkRawReplies: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let run: StreamRun
 
-    /// As `VarlinkReplies`.
+    /// Like `next()` of `VarlinkReplies`.
     public mutating func next() async throws -> [UInt8]? { try await run.next()?.parameterBytes }
   }
 }
 
-/// One iteration of a stream. When it is let go of before its end, the connection is closed.
+/// One iteration of a stream. If it is released before the end of the stream, the connection is closed.
 final class StreamRun {
   private enum State {
     /// Nothing was sent yet.

@@ -1,18 +1,18 @@
 import NIOCore
 
-/// A call as it came: its own fields read, its parameters only found.
+/// A received call. Its own fields are decoded, and its parameters are only located.
 struct CallEnvelope {
   let method: String
-  /// Where the parameters object is in the message; nil when it was left out or null.
+  /// The range of the parameters object in the message; nil if it was left out or null.
   let parameters: Range<Int>?
   let more: Bool
   let oneway: Bool
   let upgrade: Bool
 
-  /// Why a message is no call.
+  /// The reasons why a message is not a call.
   enum Failure: Error, Equatable {
     case syntax(JSONSyntaxError)
-    /// A field of the message is missing or has the wrong type. `oneway` where the message said so: it gets no answer.
+    /// A field of the message is missing or has the wrong type. With `oneway`, there is no reply.
     case field(String, oneway: Bool)
   }
 
@@ -52,7 +52,7 @@ struct CallEnvelope {
     }
   }
 
-  /// The bytes of a call, NUL included.
+  /// The bytes of a call, including the NUL.
   static func encode(method: String, parameters: ByteBuffer, more: Bool = false, oneway: Bool = false) -> ByteBuffer {
     var buffer = ByteBuffer()
     buffer.reserveCapacity(parameters.readableBytes + method.utf8.count + 64)
@@ -67,13 +67,14 @@ struct CallEnvelope {
   }
 }
 
-/// A reply as it came.
+/// A received reply.
 struct ReplyEnvelope {
   let message: ByteBuffer
   let parameters: Range<Int>?
   let continues: Bool
 
-  /// - Throws: `VarlinkError` when the reply is an error; `VarlinkClientError.malformedReply` when it is none at all.
+  /// - Throws: `VarlinkError` if the reply is an error; `VarlinkClientError.malformedReply` if the message is not a
+  ///   reply.
   init(_ message: ByteBuffer) throws {
     self.message = message
     let members: [String: JSONScanner.Member]
@@ -115,8 +116,8 @@ struct ReplyEnvelope {
     }
   }
 
-  /// The parts of a reply, NUL included, to be written one after the other. Large parameters are not copied, so one
-  /// encoded value goes to many connections and is in memory once.
+  /// The parts of a reply, including the NUL, in the order in which they are written. Large parameters are not copied,
+  /// so one encoded value goes to many connections and is in memory once.
   static func encode(parameters: ByteBuffer, continues: Bool) -> [ByteBuffer] {
     if parameters.readableBytes > 16 << 10 { return [start, parameters, continues ? continuingEnd : end] }
     var buffer = ByteBuffer()
@@ -143,8 +144,8 @@ struct ReplyEnvelope {
 }
 
 extension ByteBuffer {
-  /// The string that a member of this message is; nil for another kind, and for escapes that mean no text (half a
-  /// surrogate pair).
+  /// The string value of a member. It is nil for a value of another type, and for escapes that are not valid text (half
+  /// a surrogate pair).
   fileprivate func string(of member: JSONScanner.Member) -> String? {
     guard member.kind == .string else { return nil }
     if member.hasEscapes {
@@ -155,7 +156,8 @@ extension ByteBuffer {
     return getString(at: readerIndex + member.range.lowerBound + 1, length: member.range.count - 2)
   }
 
-  /// A quoted string. Names of methods and errors are plain ASCII; anything else is escaped by the rules all the same.
+  /// Writes a quoted string. Names of methods and errors are plain ASCII, but all other characters are escaped
+  /// correctly, too.
   fileprivate mutating func writeJSONString(_ string: String) {
     writeInteger(UInt8(ascii: "\""))
     for byte in string.utf8 {

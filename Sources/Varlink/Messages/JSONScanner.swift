@@ -1,7 +1,7 @@
-/// Why bytes are not a message.
+/// The reason why bytes are not a message.
 struct JSONSyntaxError: Error, Equatable {
   let reason: StaticString
-  /// From the start of the message.
+  /// The offset from the start of the message.
   let offset: Int
 
   static func == (a: JSONSyntaxError, b: JSONSyntaxError) -> Bool {
@@ -9,13 +9,13 @@ struct JSONSyntaxError: Error, Equatable {
   }
 }
 
-/// Walks a JSON text once (RFC 8259, with valid UTF-8 demanded), bounds its depth, and finds the members of the
-/// outermost object, so that a message's own fields are known before anything decodes the parameters.
+/// Scans a JSON text once (RFC 8259) and requires valid UTF-8. It bounds the depth and finds the members of the
+/// outermost object, so that a message's own fields are known before the parameters are decoded.
 ///
-/// It comes before Foundation's decoder, because that one is handed only parts of a message that were found to be
-/// sound: a hundred thousand `[` end here, at the 129th.
+/// It runs before Foundation's decoder, which therefore gets only well-formed parts of a message. A hundred thousand
+/// `[` end here, at the 129th.
 struct JSONScanner {
-  /// Objects and arrays in each other. Deeper texts are refused; nobody writes such parameters by hand or by type.
+  /// The maximum nesting of objects and arrays. Deeper texts are rejected, because no interface has such parameters.
   static let maximumDepth = 128
 
   enum Kind: Equatable {
@@ -26,9 +26,9 @@ struct JSONScanner {
 
   struct Member: Equatable {
     let kind: Kind
-    /// Where the value is, from the start of the text; a string with its quotes.
+    /// The range of the value from the start of the text, including the quotes of a string.
     let range: Range<Int>
-    /// Whether a string has a backslash in it.
+    /// Whether a string contains a backslash.
     let hasEscapes: Bool
   }
 
@@ -126,7 +126,7 @@ struct JSONScanner {
     }
   }
 
-  /// After a member or element: true after a comma, false after the closing bracket.
+  /// Reads the byte after a member or element. Returns true after a comma and false after the closing bracket.
   private mutating func another(_ bytes: borrowing Span<UInt8>, end: UInt8) throws(JSONSyntaxError) -> Bool {
     let byte = peek(bytes)
     guard byte == UInt8(ascii: ",") || byte == end else { throw error("a comma or a closing bracket was expected") }
@@ -136,7 +136,7 @@ struct JSONScanner {
     return true
   }
 
-  /// Returns whether there is an escape in it.
+  /// Returns whether the string contains an escape.
   private mutating func string(_ bytes: borrowing Span<UInt8>) throws(JSONSyntaxError) -> Bool {
     position += 1
     var hasEscapes = false
@@ -182,7 +182,7 @@ struct JSONScanner {
     }
   }
 
-  /// One scalar of 2 to 4 bytes, by the table of well-formed sequences (Unicode, table 3-7).
+  /// Reads one scalar of 2 to 4 bytes by the table of well-formed sequences (Unicode, table 3-7).
   private mutating func multibyteScalar(_ bytes: borrowing Span<UInt8>) throws(JSONSyntaxError) {
     let length: Int
     var second: ClosedRange<UInt8> = 0x80...0xBF
@@ -239,7 +239,7 @@ struct JSONScanner {
 
   // MARK: - Bytes
 
-  /// The byte at the position; 0, which no value has outside of a string, at the end.
+  /// The byte at the position, or 0 at the end. No value contains 0 outside of a string.
   private func peek(_ bytes: borrowing Span<UInt8>) -> UInt8 {
     position < bytes.count ? bytes[position] : 0
   }

@@ -7,15 +7,16 @@ import Synchronization
   import Musl
 #endif
 
-/// Who gets the messages of a channel. Called on its event loop; must not block.
+/// Receives the messages of a channel. It is called on the channel's event loop and must not block.
 protocol MessageSink: AnyObject, Sendable {
-  /// Returns false to get no further frame until `resumeReading()`. Meanwhile the socket is not read.
+  /// Returns false if no further frame must come until `resumeReading()`. Meanwhile the socket is not read.
   func receive(_ frame: MessageFramer.Frame) -> Bool
-  /// Nothing more will come: the peer shut down its sending side, or the channel is closed, and all frames were given.
+  /// No more frames will come, because the peer shut down its sending side or the channel is closed. All frames were
+  /// given.
   func inputEnded()
 }
 
-/// One connection as tasks see it: whole messages, and writing that waits for the reader on the other side.
+/// One connection as tasks use it: it transfers whole messages, and a write waits until the peer reads.
 final class MessageChannel: Sendable {
   let channel: any Channel
   private let handler: NIOLoopBound<MessageHandler>
@@ -23,36 +24,37 @@ final class MessageChannel: Sendable {
   let traffic = Traffic()
   private let share: MessageShare?
 
-  /// Bytes that went over a connection, readable from any thread.
+  /// The bytes that a connection transferred, readable from any thread.
   final class Traffic: Sendable {
     fileprivate let received = Atomic(0)
     fileprivate let written = Atomic(0)
     fileprivate let unsent = Atomic(0)
 
-    /// Read from the socket.
+    /// The bytes that were read from the socket.
     var bytesReceived: Int { received.load(ordering: .relaxed) }
-    /// Given to the kernel.
+    /// The bytes that the kernel has taken.
     var bytesSent: Int { max(0, written.load(ordering: .relaxed) - bytesUnsent) }
-    /// Waiting here for the reader.
+    /// The bytes that wait in this process for the reader.
     var bytesUnsent: Int { max(0, unsent.load(ordering: .relaxed)) }
 
-    /// Bytes are to be sent, or were not sent (negative).
+    /// Adds bytes to be sent. A negative count is for bytes that were not sent.
     fileprivate func add(_ byteCount: Int) {
       written.add(byteCount, ordering: .relaxed)
       unsent.add(byteCount, ordering: .relaxed)
     }
   }
 
-  /// Bytes that may wait for a reader before senders are suspended: memory a connection is this and one message.
+  /// How many bytes may wait for a reader before senders are suspended. The memory for replies of a connection is this
+  /// and one message.
   static let writeBufferBytes = 1 << 20
 
   /// The largest receive buffer. A connection keeps it while it is open, and a service has 2,048 connections.
   private static let serviceReceiveBytes = 16 << 10
   private static let clientReceiveBytes = 256 << 10
 
-  /// Must be called on the channel's event loop, before it is active.
+  /// Must be called on the channel's event loop, before the channel is active.
   ///
-  /// - Parameter share: of a service's memory; nil for a client.
+  /// - Parameter share: the share of a service's memory; nil for a client.
   init(
     _ channel: any Channel, maximumMessageBytes: Int, sink: any MessageSink, share: MessageShare? = nil
   ) throws {
@@ -71,11 +73,11 @@ final class MessageChannel: Sendable {
     channel.closeFuture.whenComplete { [closing] _ in closing.complete(.success(())) }
   }
 
-  /// Writes the parts of one message and returns once the channel is below its water mark again. If little is unsent, it
-  /// returns at once, so that no thread is woken to tell so.
+  /// Writes the parts of one message and returns when the channel is below its water mark again. If little is unsent,
+  /// it returns at once, so that no thread is woken for it.
   ///
-  /// - Throws: `CancellationError` when the channel is closed, or the task is cancelled while it waits (the message is
-  ///   on its way then all the same).
+  /// - Throws: `CancellationError` if the channel is closed, or if the task is cancelled while it waits. In the second
+  ///   case the message is sent nevertheless.
   func send(_ parts: [ByteBuffer]) async throws {
     guard channel.isActive else { throw CancellationError() }
     let sent = enqueue(parts)
@@ -83,7 +85,7 @@ final class MessageChannel: Sendable {
     try await sent.value()
   }
 
-  /// As `send`, without waiting. Messages are written in the order of these calls.
+  /// Like `send`, without waiting. Messages are written in the order of these calls.
   @discardableResult
   func enqueue(_ parts: [ByteBuffer]) -> OneShot<Void> {
     let sent = OneShot<Void>()
@@ -92,9 +94,9 @@ final class MessageChannel: Sendable {
     return sent
   }
 
-  /// Returns once all that was sent is with the kernel: nothing waits here for the reader.
+  /// Returns when the kernel has taken all bytes, so that none wait here for the reader.
   ///
-  /// - Throws: as ``send(_:)``.
+  /// - Throws: the errors of ``send(_:)``.
   func drained() async throws {
     guard traffic.bytesUnsent > 0 else { return }
     let drained = OneShot<Void>()
@@ -102,34 +104,35 @@ final class MessageChannel: Sendable {
     try await drained.value()
   }
 
-  /// About what the kernel has of what was sent, and the peer has not read: with what the kernel adds to each piece.
+  /// Roughly the bytes that the kernel has and the peer has not read, including the kernel's overhead for each piece.
   func bytesInSocket() async -> Int {
     guard let provider = channel as? any SocketOptionProvider else { return 0 }
     let found: EventLoopFuture<SocketMemory> = provider.unsafeGetSocketOption(
       level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_MEMINFO))
-    do { return Int(try await found.get().sent) } catch { return 0 }  // closed meanwhile
+    do { return Int(try await found.get().sent) } catch { return 0 }  // The connection was closed meanwhile.
   }
 
-  /// A message that the sink was given is not needed any more.
+  /// Counts a message that the sink got as released.
   func release(_ byteCount: Int) { share?.addCalls(-byteCount) }
 
-  /// After the sink said that it has enough: it can take more.
+  /// Continues to read after the sink had enough.
   func resumeReading() {
     channel.eventLoop.execute { [handler] in handler.value.resumeReading() }
   }
 
-  /// Waits until the channel is closed, or the task is cancelled. One task, once.
+  /// Waits until the channel is closed, or the task is cancelled. Only one task may call it, and only once.
   func closed() async {
     do { try await closing.value() } catch {}
   }
 
-  /// Closes once everything written so far is with the kernel, and returns then; when the task is cancelled, at once.
+  /// Closes when the kernel has taken everything written so far, and returns then. If the task is cancelled, it closes
+  /// at once.
   func flushAndClose() async {
     await withTaskCancellationHandler {
       do {
         try await channel.writeAndFlush(ByteBuffer()).get()
       } catch {
-        // It is closed already; what was unsent had nobody to read it.
+        // The connection is already closed, so no reader is left for the unsent bytes.
       }
     } onCancel: {
       close()
@@ -137,22 +140,22 @@ final class MessageChannel: Sendable {
     close()
   }
 
-  /// Closes at once; what is unsent is dropped.
+  /// Closes at once. Unsent bytes are dropped.
   func close() {
     channel.close(promise: nil)
   }
 }
 
-/// What SO_MEMINFO of socket(7) fills: `SK_MEMINFO_…` of linux/sock_diag.h, in that order.
+/// The result of SO_MEMINFO of socket(7), with the order of `SK_MEMINFO_…` in linux/sock_diag.h.
 private struct SocketMemory: Sendable {
   var received: UInt32 = 0
   var receiveBuffer: UInt32 = 0
-  /// Of a Unix socket what its peer has yet to read.
+  /// For a Unix socket, the bytes that its peer has yet to read.
   var sent: UInt32 = 0
   var rest: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0, 0, 0)
 }
 
-/// Frames messages, gates reading, and lets senders wait. Lives on the channel's event loop.
+/// Frames messages, controls reading, and suspends senders. It is used on the channel's event loop only.
 private final class MessageHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
@@ -163,13 +166,13 @@ private final class MessageHandler: ChannelDuplexHandler {
   private let traffic: MessageChannel.Traffic
   private let share: MessageShare?
   private var context: ChannelHandlerContext?
-  /// The sink has enough. What was read and not given to it stays in the framer, as bytes that are counted. Frames would
-  /// take much more memory than their bytes: a client can send a frame with each byte.
+  /// The sink has enough. The bytes that it did not get stay in the framer and are counted. Frames would take much more
+  /// memory than their bytes, because a client can send a frame with each byte.
   private var isPaused = false
   private var hasInputEnded = false
-  /// A read was asked for while paused; it is made up for on resuming.
+  /// A read was requested while the handler was paused. It is made when the handler resumes.
   private var heldBackRead = false
-  /// Senders to be resumed when the channel is writable again.
+  /// Senders that resume when the channel is writable again.
   private var waitingSenders: [OneShot<Void>] = []
 
   init(
@@ -188,7 +191,7 @@ private final class MessageHandler: ChannelDuplexHandler {
       sent.complete(.failure(CancellationError()))
       return
     }
-    // The last is with the kernel when all are.
+    // When the last part is with the kernel, all parts are.
     let isSent = context.eventLoop.makePromise(of: Void.self)
     isSent.futureResult.whenComplete { [traffic, share] _ in
       traffic.unsent.subtract(byteCount, ordering: .relaxed)
@@ -198,7 +201,7 @@ private final class MessageHandler: ChannelDuplexHandler {
     for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
     if let last = parts.last { context.write(wrapOutboundOut(last), promise: isSent) } else { isSent.succeed() }
     context.flush()
-    // Flushing may have closed the channel; the context is gone then.
+    // The flush may have closed the channel, and then the context is gone.
     if self.context == nil {
       sent.complete(.failure(CancellationError()))
     } else if context.channel.isWritable {
@@ -213,7 +216,7 @@ private final class MessageHandler: ChannelDuplexHandler {
       drained.complete(.failure(CancellationError()))
       return
     }
-    // The kernel takes it after all that was written before.
+    // The kernel takes this empty write after all earlier ones.
     let isSent = context.eventLoop.makePromise(of: Void.self)
     isSent.futureResult.whenComplete { result in
       switch result {
@@ -293,7 +296,7 @@ private final class MessageHandler: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A peer that went away; there is nobody to tell.
+    // The peer has closed the connection, so the error concerns no one else.
     context.close(promise: nil)
   }
 

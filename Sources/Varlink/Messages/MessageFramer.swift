@@ -8,51 +8,53 @@ import NIOCore
   import Darwin
 #endif
 
-/// Cuts a byte stream into messages at the NULs: a pure state machine, fed by the channel's handler.
+/// Cuts a byte stream into messages at the NULs. It is a pure state machine, and the channel's handler feeds it.
 ///
-/// A message that is longer than allowed is not kept: its bytes are thrown away up to its NUL and `.tooLarge` stands
-/// in its place, so that its sender can be told. A sender who goes on for four times the limit gets no such courtesy.
+/// A message that is too long is not kept. Its bytes are dropped up to its NUL, and `.tooLarge` replaces it, so that
+/// its sender gets an error. If the message exceeds four times the limit, `.hopeless` ends the stream without an error
+/// reply.
 ///
 /// Nothing that is kept refers to more memory than its own bytes need. Otherwise a message of one byte could hold the
 /// buffer of hundreds of kilobytes in which it came, and ``MessageMemory`` would count one byte.
 struct MessageFramer {
   enum Frame: Equatable {
-    /// Without its NUL. May be empty.
+    /// A message without its NUL. It may be empty.
     case message(ByteBuffer)
     case tooLarge
-    /// Nothing more can be made of this stream.
+    /// The rest of the stream can't be read as messages.
     case hopeless
   }
 
   let maximumMessageBytes: Int
-  /// Bytes that came and were not handed out, of which the first `scanned` hold no NUL.
+  /// Received bytes that were not handed out. The first `scanned` of them contain no NUL.
   private(set) var pending = ByteBuffer()
   private var scanned = 0
-  /// How much of a message that is too large was thrown away so far; nil while there is none.
+  /// How many bytes of a message that is too large were dropped so far; nil if there is no such message.
   private var discarded: Int?
   /// `.hopeless` was handed out. Nothing follows it.
   private var hasGivenUp = false
 
-  /// Bytes of a message that is not whole yet.
+  /// The bytes of an incomplete message.
   var pendingByteCount: Int { pending.readableBytes }
 
   init(maximumMessageBytes: Int) {
     self.maximumMessageBytes = maximumMessageBytes
   }
 
-  /// Adds a copy of what was read. If all frames were taken before, what is pending is at most the maximum and one chunk.
+  /// Adds a copy of the chunk. If all frames were taken before, the pending bytes are at most the maximum and one
+  /// chunk.
   ///
-  /// The channel reads into the same buffer again if nothing refers to it. Otherwise it would keep several buffers for
-  /// as long as the connection is open.
+  /// If nothing refers to the buffer, the channel reads into it again. Otherwise it would keep several buffers as long
+  /// as the connection is open.
   mutating func push(_ chunk: ByteBuffer) {
     guard !hasGivenUp else { return }
     pending.discardReadBytes()
     pending.writeImmutableBuffer(chunk)
   }
 
-  /// The next frame; nil when more bytes are needed.
+  /// The next frame; nil if more bytes are needed.
   ///
-  /// - Complexity: each byte is looked at once.
+  /// - Complexity: each byte is examined once.
   mutating func next() -> Frame? {
     guard !hasGivenUp else { return nil }
     let unscanned = scanned
@@ -81,7 +83,7 @@ struct MessageFramer {
       }
       pending.moveReaderIndex(forwardBy: 1)
       if 2 * end < pending.storageCapacity { return .message(ByteBuffer(bytes: message.readableBytesView)) }
-      // The message takes over the memory, of which it is the most.
+      // The message takes over the memory, because it fills most of it.
       pending = ByteBuffer(bytes: pending.readableBytesView)
       return .message(message)
     }
@@ -94,8 +96,8 @@ struct MessageFramer {
     return nil
   }
 
-  /// Frees the memory of bytes that were handed out, once it is a third of all. So this copies at most two bytes for each that is
-  /// handed out.
+  /// Frees the memory of bytes that were handed out if it is a third of all. So this copies at most two bytes for each
+  /// byte that is handed out.
   private mutating func freeReadBytes() {
     if pending.readerIndex * 2 >= pending.readableBytes { pending = ByteBuffer(bytes: pending.readableBytesView) }
   }

@@ -1,24 +1,24 @@
 import NIOCore
 import Synchronization
 
-/// What the messages of all connections of a service take in memory: calls that come or are being answered, and replies
-/// that wait for their readers.
+/// Counts the memory for the messages of all connections of a service. These are calls that arrive or are being
+/// answered, and replies that wait for their readers.
 ///
-/// A connection may hold a call of 16 MiB and 2 MiB of replies. 2,048 connections that do would take more memory than the
-/// service may have, so there is one bound for all of them. When it is passed, the connection that holds the most is
-/// closed: clients that read, and send short calls, hold next to nothing.
+/// A connection may hold a call of 16 MiB and 2 MiB of replies. 2,048 such connections would take more memory than the
+/// service may have, so one bound applies to all of them. Beyond it, the connection that holds the most is closed.
+/// Clients that read, and send short calls, hold almost nothing.
 final class MessageMemory: Sendable {
   private struct State {
     var total = 0
-    /// Bytes of calls, by the connections that are open.
+    /// The bytes of calls by open connection.
     var calls: [Int: Int] = [:]
-    /// Bytes of replies, by connection.
+    /// The bytes of replies by connection.
     var replies: [Int: Int] = [:]
-    /// Replies that several connections may wait for, by where they are in memory: they count once in the total.
+    /// Replies that several connections may wait for, by memory address. They count once in the total.
     var shared: [UInt: Int] = [:]
   }
 
-  /// Shorter parts of replies are counted for each connection.
+  /// The smallest part of a reply that counts as shared. Smaller parts count for each connection.
   private static let sharedFrom = 4 << 10
 
   private let state = Mutex(State())
@@ -38,7 +38,7 @@ final class MessageMemory: Sendable {
     }
   }
 
-  /// Adds bytes of calls or, with a negative number, takes away those that are no longer needed.
+  /// Adds bytes of calls. A negative number subtracts bytes that are no longer needed.
   ///
   /// - Returns: the connection to close, if all hold too much.
   func addCalls(_ byteCount: Int, to connection: Int) -> Int? {
@@ -50,7 +50,7 @@ final class MessageMemory: Sendable {
     }
   }
 
-  /// Replies that wait for the reader of a connection.
+  /// Adds replies that wait for the reader of a connection.
   ///
   /// - Returns: the connection to close, if all hold too much.
   func addReply(_ parts: [ByteBuffer], to connection: Int) -> Int? {
@@ -101,7 +101,7 @@ final class MessageMemory: Sendable {
 struct MessageShare: Sendable {
   let memory: MessageMemory
   let connection: Int
-  /// Closes another connection, or this one, for holding too much.
+  /// Closes this or another connection that holds too much.
   let evict: @Sendable (Int) -> Void
 
   func addCalls(_ byteCount: Int) {

@@ -1,10 +1,10 @@
 import NIOCore
 import Synchronization
 
-/// The messages of one connection that nobody has taken yet: filled on the event loop, emptied by one task.
+/// The messages of one connection that wait to be handled. The event loop fills the queue, and one task empties it.
 ///
-/// Bounded: once it holds `maximumCount` messages or `maximumBytes`, `receive` returns false. Then it gets no message, and
-/// the socket is not read, until half of that was taken.
+/// The queue is bounded. If it holds `maximumCount` messages or `maximumBytes`, `receive` returns false. Then it gets
+/// no message, and the socket is not read, until half of it has been taken.
 final class MessageQueue: MessageSink {
   private struct State {
     var frames = CircularBuffer<MessageFramer.Frame>()
@@ -25,10 +25,10 @@ final class MessageQueue: MessageSink {
     self.maximumBytes = maximumBytes
   }
 
-  /// Since when the consumer has been waiting for a whole message; nil while it works on one.
+  /// Since when the consumer has been waiting for a whole message; nil while it handles one.
   var idleSince: NIODeadline? { state.withLock { $0.idleSince } }
 
-  /// How many messages were begun or wait, and since when there have been none; nil while there is one.
+  /// The number of messages that were begun or wait. If there are none, also since when; nil otherwise.
   var work: (count: Int, noneSince: NIODeadline?) {
     state.withLock { state in
       let count = state.frames.count + (state.idleSince == nil ? 1 : 0)
@@ -36,7 +36,7 @@ final class MessageQueue: MessageSink {
     }
   }
 
-  /// Adds one; false when the socket should be left alone for now.
+  /// Adds a message. Returns false if the socket should not be read for now.
   func receive(_ frame: MessageFramer.Frame) -> Bool {
     state.withLock { state in
       guard !state.hasEnded else { return true }
@@ -56,7 +56,7 @@ final class MessageQueue: MessageSink {
 
   func inputEnded() { end() }
 
-  /// No more will come. With `dropping`, what is here is forgotten too.
+  /// Ends the queue: no more messages will come. With `dropping`, waiting messages are dropped, too.
   func end(dropping: Bool = false) {
     let waiter = state.withLock { state in
       state.hasEnded = true
@@ -70,10 +70,10 @@ final class MessageQueue: MessageSink {
     waiter?.complete(.success(nil))
   }
 
-  /// The next one; nil at the end.
+  /// The next message; nil at the end.
   ///
-  /// - Parameter resumeReading: called when the queue was full and has room again.
-  /// - Throws: `CancellationError`; nothing is lost by it.
+  /// - Parameter resumeReading: called if the queue was full and has room again.
+  /// - Throws: `CancellationError`. The messages stay in the queue.
   func next(resumeReading: () -> Void) async throws -> MessageFramer.Frame? {
     let waiter = OneShot<MessageFramer.Frame?>()
     let (frame, mayRead) = state.withLock { state -> (MessageFramer.Frame??, Bool) in

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A value that comes once and that one task waits for; the waiting ends early when the task is cancelled.
+/// A value that is set once and that one task waits for. If the task is cancelled, the wait ends early.
 ///
-/// It is how tasks wait for what happens on an event loop. The first to complete it wins; `complete` tells whether it
-/// was this one, so that what a cancelled waiter did not take is not lost.
+/// Tasks use it to wait for an event loop. Only the first completion counts. `complete` returns whether its value was
+/// accepted, so that a value which a cancelled waiter did not take is not lost.
 final class OneShot<Value: Sendable>: Sendable {
   private enum State {
     case empty
@@ -13,7 +13,7 @@ final class OneShot<Value: Sendable>: Sendable {
   }
   private let state = Mutex(State.empty)
 
-  /// False once it is complete, or its waiter was cancelled.
+  /// False after completion, or after its waiter was cancelled.
   var isWanted: Bool {
     state.withLock { state in
       switch state {
@@ -23,7 +23,7 @@ final class OneShot<Value: Sendable>: Sendable {
     }
   }
 
-  /// Returns false when it was complete before, or its waiter was cancelled.
+  /// Returns false if it was already complete, or if its waiter was cancelled.
   @discardableResult
   func complete(_ result: Result<Value, any Error>) -> Bool {
     let (won, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
@@ -42,9 +42,9 @@ final class OneShot<Value: Sendable>: Sendable {
     return won
   }
 
-  /// Waits; at most one task, once.
+  /// Waits for the value. At most one task may wait, and only once.
   ///
-  /// - Throws: what it was completed with, or `CancellationError`.
+  /// - Throws: the error with which it was completed, or `CancellationError`.
   func value() async throws -> Value {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in

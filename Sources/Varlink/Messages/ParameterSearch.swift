@@ -1,8 +1,8 @@
-/// Finds the first member of a JSON text that its shape does not allow: an unknown one, or one beyond its bound.
+/// Finds the first member of a JSON text that its shape does not allow: an unknown member, or one beyond its bound.
 ///
-/// It comes before the parameters are decoded, so that a list that is too long costs one pass over its text.
+/// It runs before the parameters are decoded, so that a list that is too long costs only one pass over its text.
 struct ParameterSearch {
-  /// The error repeats an unknown name, which may have megabytes.
+  /// The longest part of an unknown name that the error repeats. A name may have megabytes.
   private static let longestName = 100
 
   private let text: UnsafeBufferPointer<UInt8>
@@ -71,13 +71,13 @@ struct ParameterSearch {
     return nil
   }
 
-  /// The byte after white space; 0 at the end.
+  /// The next byte after white space, or 0 at the end.
   private mutating func next() -> UInt8 {
     while position < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[position]) { position += 1 }
     return position < text.count ? text[position] : 0
   }
 
-  /// A member's name. One with escapes is decoded, so that it can't be known by another spelling.
+  /// Reads a member's name. Escapes are decoded, so that another spelling does not hide an unknown name.
   private mutating func name() -> String {
     let start = position
     skipString()
@@ -128,7 +128,7 @@ struct ParameterSearch {
     }
   }
 
-  /// A whole value of any kind.
+  /// Skips a whole value of any type.
   private mutating func skip() {
     var depth = 0
     repeat {

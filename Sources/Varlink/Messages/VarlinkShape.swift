@@ -1,9 +1,9 @@
-/// The members that a value may have, at any depth, as an interface file defines it, and their bounds. Types of members
-/// are left to decoding.
+/// The members that an interface file allows in a value, at any depth, and their bounds. The types of members are
+/// checked by the decoder.
 public indirect enum VarlinkShape: Sendable, Hashable {
   /// A value without members, or one whose members have any name.
   case any
-  /// A string with a bound: its bytes as UTF-8.
+  /// A string whose length in UTF-8 is bounded.
   case string(maximumBytes: Int)
   case object([String: VarlinkShape])
   case named(String)
@@ -26,7 +26,7 @@ public indirect enum VarlinkShape: Sendable, Hashable {
   }
 }
 
-/// How large a member of a call's parameters may be.
+/// The size limits of a member of a call's parameters.
 public struct VarlinkBound: Sendable, Hashable {
   /// The most elements of an array.
   public var count: Int?
@@ -51,7 +51,7 @@ private struct ShapeReader {
     return words[index - 1]
   }
 
-  /// Up to the closing bracket or the end.
+  /// Reads up to the closing bracket or the end.
   mutating func members() -> VarlinkShape? {
     var members: [String: VarlinkShape] = [:]
     while let name = next() {

@@ -1,7 +1,7 @@
-/// The connections of a service that were accepted and have not ended, by number.
+/// The open connections of a service by number.
 ///
-/// Each new connection is judged by how many there are, in all and of its process. These counts are kept here, because
-/// counting two thousand connections for each new one would delay all others.
+/// Whether a new connection is accepted depends on their number, in all and of its process. These counts are kept here,
+/// because counting two thousand connections for each new one would delay all others.
 struct ConnectionTable<Connection> {
   struct Entry {
     let connection: Connection
@@ -37,7 +37,7 @@ struct ConnectionTable<Connection> {
     listenerCounts[entry.listener, default: 0] += 1
   }
 
-  /// Takes a connection out, if it is still there.
+  /// Removes a connection if it is still in the table.
   mutating func remove(_ number: Int) {
     guard let entry = entries.removeValue(forKey: number) else { return }
     Self.decrease(entry.process, in: &processCounts)
@@ -48,7 +48,7 @@ struct ConnectionTable<Connection> {
     for (number, entry) in entries where entry.listener == listener { remove(number) }
   }
 
-  /// Processes and listeners come and go: one without connections is forgotten.
+  /// Processes and listeners come and go. So an entry without connections is removed.
   private static func decrease<Key>(_ key: Key, in counts: inout [Key: Int]) {
     let count = counts[key, default: 0] - 1
     counts[key] = count > 0 ? count : nil

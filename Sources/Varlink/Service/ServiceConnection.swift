@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// One accepted connection: takes its calls one at a time, in their order, and answers them.
+/// One accepted connection. It takes calls one at a time, in their order, and answers them.
 final class ServiceConnection: Sendable {
   let peer: VarlinkPeer
   let messages: MessageChannel
@@ -16,7 +16,7 @@ final class ServiceConnection: Sendable {
     var running: VarlinkConnection.RunningCall?
   }
 
-  /// Must be called on the channel's event loop, before it is active.
+  /// Must be called on the channel's event loop, before the channel is active.
   init(channel: any Channel, peer: VarlinkPeer, service: VarlinkService) throws {
     self.peer = peer
     self.service = service
@@ -30,7 +30,7 @@ final class ServiceConnection: Sendable {
     channel.closeFuture.whenComplete { [idleCheck] _ in idleCheck.value?.cancel() }
   }
 
-  /// How it is at this moment.
+  /// The connection's current state.
   var description: VarlinkConnection {
     let calls = calls.withLock { $0 }
     let traffic = messages.traffic
@@ -41,10 +41,10 @@ final class ServiceConnection: Sendable {
 
   private enum Event { case closed, answered }
 
-  /// Answers calls until the peer is done or gone, or `queue` is ended, and closes the connection.
+  /// Answers calls until the peer closes the connection or `queue` is ended, and then closes the connection.
   ///
-  /// A peer that goes away cancels the call that is being answered for it, but a oneway call: nobody waits for that, and
-  /// it ends as if its sender were there. No call is begun once the connection is closed, whatever was sent ahead.
+  /// If the peer disconnects, its running call is cancelled. A oneway call is an exception: no client waits for its
+  /// reply, so it runs to its end. After the connection is closed, no queued call is begun.
   func run() async {
     await withTaskGroup(of: Event.self) { tasks in
       tasks.addTask { [messages] in
@@ -57,7 +57,7 @@ final class ServiceConnection: Sendable {
         switch await nextCall() {
         case .call(let next, let answering): (call, interface) = (next, answering)
         case .refused:
-          // Once the connection is closed, the rest of what was sent ahead is not even read as calls.
+          // After the connection is closed, the queued messages are not even parsed.
           guard messages.channel.isActive else { break calls }
           continue
         case .ended: break calls
@@ -77,7 +77,7 @@ final class ServiceConnection: Sendable {
           _ = await tasks.next()
         }
       }
-      // A peer that is there gets what was answered before, for as long as the service has time.
+      // A connected peer gets the pending replies, as long as the service has time.
       if isOpen && !Task.isCancelled { await messages.flushAndClose() }
       messages.close()
       tasks.cancelAll()
@@ -88,7 +88,7 @@ final class ServiceConnection: Sendable {
     do {
       return try await queue.next { messages.resumeReading() }
     } catch {
-      return nil  // cancelled: the service is over
+      return nil  // The task is cancelled, because the service ends.
     }
   }
 
@@ -96,12 +96,12 @@ final class ServiceConnection: Sendable {
 
   private enum Next {
     case call(VarlinkServiceCall, any VarlinkInterface)
-    /// A message was no call, and was answered with an error.
+    /// A message was not a call, and was answered with an error.
     case refused
     case ended
   }
 
-  /// A function of its own, so that nothing but the call refers to its message.
+  /// This is a function of its own, so that only the call refers to its message.
   private func nextCall() async -> Next {
     guard let frame = await nextFrame() else { return .ended }
     let next = await prepare(frame)
@@ -109,7 +109,7 @@ final class ServiceConnection: Sendable {
     return next
   }
 
-  /// Reads a message as a call and finds the interface that answers it.
+  /// Parses a message as a call and finds the interface that answers it.
   private func prepare(_ frame: MessageFramer.Frame) async -> Next {
     guard case .message(let message) = frame else {
       if frame == .tooLarge {
@@ -156,11 +156,11 @@ final class ServiceConnection: Sendable {
     }
   }
 
-  /// Long messages are scanned one after the other, on a thread of their own: in the tasks' pool, a few clients that send
-  /// them without pause would delay all others.
+  /// Scans a message. Long messages are scanned one after the other on a separate thread. In the tasks' pool, a few
+  /// clients that send them without pause would delay all others.
   ///
-  /// - Returns: nil if the task was cancelled. It does not wait for the scan then, nor for those before: the service could
-  ///   not stop in time.
+  /// - Returns: nil if the task was cancelled. It then does not wait for this scan or earlier ones, because the service
+  ///   could not stop in time.
   private func scan(_ message: ByteBuffer) async -> Result<CallEnvelope, CallEnvelope.Failure>? {
     guard message.readableBytes > Self.shortMessage else { return CallEnvelope.reading(message) }
     let scanned = OneShot<Result<CallEnvelope, CallEnvelope.Failure>>()
@@ -170,10 +170,10 @@ final class ServiceConnection: Sendable {
     do { return try await scanned.value() } catch { return nil }
   }
 
-  /// So many bytes are scanned within a fraction of a millisecond.
+  /// A message up to this size is scanned within a fraction of a millisecond.
   private static let shortMessage = 64 << 10
 
-  /// Parameters of so many bytes are searched at once. Longer ones are searched where the interface decodes them.
+  /// Parameters up to this size are checked at once. Longer ones are checked when the interface decodes them.
   private static let shortParameters = 16 << 10
 
   private func refuse(_ error: VarlinkError, because reason: String, isOneway: Bool) async {
@@ -186,11 +186,11 @@ final class ServiceConnection: Sendable {
     do {
       try await messages.send(ReplyEnvelope.encode(error: error))
     } catch {
-      // The peer is gone; so will this connection be.
+      // The peer has disconnected, and this connection ends soon.
     }
   }
 
-  /// Has the interface answer, and sees to it that there is an answer.
+  /// Calls the interface, and sends an error if it does not reply.
   private func answer(_ call: VarlinkServiceCall, _ interface: any VarlinkInterface) async {
     calls.withLock { calls in
       calls.running = .init(method: "\(interface.name).\(call.method)", wantsMore: call.wantsMore)
@@ -212,8 +212,8 @@ final class ServiceConnection: Sendable {
         throw error
       }
     } catch {
-      // The peer is gone, or the service is over: the connection ends without an answer. The channel is closed a moment
-      // before that cancels this task.
+      // The peer has disconnected, or the service ends. So the connection ends without a reply. The channel closes a
+      // moment before this task is cancelled.
       if error is CancellationError, Task.isCancelled || !messages.channel.isActive { return }
       service.onEvent(.failed(peer, method: "\(interface.name).\(call.method)", error))
       guard !call.isAnswered else { return }
@@ -222,7 +222,7 @@ final class ServiceConnection: Sendable {
           .internalError(
             interface: interface.name, message: "\(call.method) failed; the service's log says why. Try it again."))
       } catch {
-        // The peer is gone; the event was reported.
+        // The peer has disconnected. The event was reported.
       }
     }
   }
@@ -233,7 +233,7 @@ final class ServiceConnection: Sendable {
 
   // MARK: - Idle connections
 
-  /// One timer, set to the earliest moment at which the connection can have been idle for long enough.
+  /// Sets one timer to the earliest moment at which the idle timeout can end.
   private func scheduleIdleCheck(in time: TimeAmount) {
     let eventLoop = messages.channel.eventLoop
     idleCheck.value = eventLoop.scheduleTask(in: time) { [self] in

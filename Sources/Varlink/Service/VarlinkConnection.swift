@@ -1,10 +1,10 @@
-/// One open connection of a service at one moment, for an operator to look at.
+/// The state of one open connection of a service at one moment, for an operator.
 public struct VarlinkConnection: Sendable, Hashable {
-  /// A call that is being answered.
+  /// A running call.
   public struct RunningCall: Sendable, Hashable {
-    /// With the interface's name.
+    /// The method, including the interface's name.
     public var method: String
-    /// It gets several replies.
+    /// Whether the call gets several replies.
     public var wantsMore: Bool
 
     public init(method: String, wantsMore: Bool) {
@@ -15,17 +15,17 @@ public struct VarlinkConnection: Sendable, Hashable {
 
   public var peer: VarlinkPeer
   public var connectedAt: ContinuousClock.Instant
-  /// Calls that an interface is done with, errors included. Messages that are no call, and calls of methods that are
-  /// not there, are not counted.
+  /// The number of calls that an interface has finished, including those that ended with an error. Messages that are
+  /// not calls, and calls of unknown methods, do not count.
   public var answeredCallCount: Int
-  /// A connection has one call at a time; those that it sent ahead wait.
+  /// The running call. A connection has one at a time, and queued calls wait.
   public var runningCall: RunningCall?
   public var bytesReceived: Int
-  /// Given to the kernel.
+  /// The bytes that the kernel has taken.
   public var bytesSent: Int
-  /// Written, and waiting in this process for the reader: at most 1 MiB and one reply.
+  /// The bytes that wait in this process for the reader: at most 1 MiB and one reply.
   public var bytesUnsent: Int
-  /// About what the kernel has and the reader has not taken, some 200 KB at most, with what the kernel adds to each piece;
-  /// `nil` where it was not asked (``VarlinkService/connectionsWithSockets()``).
+  /// Roughly the bytes that the kernel has and the reader has not taken, at most some 200 KB, including the kernel's
+  /// overhead for each piece. It is `nil` unless it was requested (``VarlinkService/connectionsWithSockets()``).
   public var bytesInSocket: Int?
 }

@@ -1,23 +1,24 @@
-/// What an interface file says: its name and the names of what it defines. (https://varlink.org/Interface-Definition)
+/// The content of an interface file: its name and the names of its definitions.
+/// (https://varlink.org/Interface-Definition)
 ///
-/// It is as much of a parser as a service needs to know which methods exist: parameters are checked for balanced
-/// brackets only, types are not resolved.
+/// The parser reads only as much as a service needs to know which methods exist. It checks the brackets of parameters
+/// and does not resolve types.
 public struct VarlinkInterfaceDefinition: Sendable, Hashable {
-  /// Reverse-domain name, such as `org.example.library`.
+  /// The reverse-domain name, such as `org.example.library`.
   public let name: String
-  /// In the order of the file, without the interface's name.
+  /// The methods in the order of the file, without the interface's name.
   public let methods: [String]
   public let errors: [String]
   public let types: [String]
   /// The members of each method's parameters, and of each type, by name.
   public private(set) var parameterShapes: [String: VarlinkShape]
   public private(set) var typeShapes: [String: VarlinkShape]
-  /// The text as it was given, comments included: what GetInterfaceDescription answers.
+  /// The unchanged text, including comments. GetInterfaceDescription returns it.
   public let text: String
 
-  /// Why a text is no interface definition.
+  /// The reason why a text is not an interface definition.
   public struct SyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// From 1.
+    /// The line, from 1.
     public let line: Int
     public let expected: String
     public var description: String { "line \(line): \(expected) was expected" }
@@ -89,7 +90,8 @@ public struct VarlinkInterfaceDefinition: Sendable, Hashable {
     return true
   }
 
-  /// Two or more parts joined by dots, of letters, digits and inner hyphens; the first starts with a letter.
+  /// Whether the word has two or more parts joined by dots, of letters, digits and inner hyphens. The first part starts
+  /// with a letter.
   static func isInterfaceName(_ word: Substring) -> Bool {
     let parts = word.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count >= 2, word.utf8.first.map(isLetter) == true else { return false }
@@ -112,7 +114,7 @@ public struct VarlinkInterfaceDefinition: Sendable, Hashable {
   }
 }
 
-/// Words, brackets and arrows of an interface file.
+/// Reads the words, brackets and arrows of an interface file.
 private struct Scanner {
   private let text: Substring.UTF8View
   private var position: Substring.UTF8View.Index
@@ -123,7 +125,7 @@ private struct Scanner {
     position = self.text.startIndex
   }
 
-  /// The next word, or sign; nil at the end.
+  /// The next word or sign; nil at the end.
   mutating func next() -> Substring? {
     skipBlanks()
     guard position < text.endIndex else { return nil }
@@ -135,7 +137,7 @@ private struct Scanner {
         text.formIndex(after: &position)
       }
     } else {
-      // A sign, or a character of any length that no definition has.
+      // A sign, or a character of any length that does not occur in definitions.
       text.formIndex(after: &position)
       while position < text.endIndex, text[position] & 0xC0 == 0x80 { text.formIndex(after: &position) }
     }
@@ -153,7 +155,7 @@ private struct Scanner {
     return String(word)
   }
 
-  /// From an opening parenthesis to the one that closes it.
+  /// Reads from an opening parenthesis to its closing one.
   ///
   /// - Returns: the words and signs between them.
   @discardableResult

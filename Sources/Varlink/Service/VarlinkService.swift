@@ -9,7 +9,7 @@ import Synchronization
   import Musl
 #endif
 
-/// A Varlink service on Unix sockets: accepts connections of its own user, and has interfaces answer their calls.
+/// A Varlink service on Unix sockets. It accepts connections of its own user, and its interfaces answer their calls.
 ///
 /// ```swift
 /// let service = VarlinkService(
@@ -19,10 +19,10 @@ import Synchronization
 /// try await service.serve(listeningDescriptor: socket)
 /// ```
 ///
-/// Network work is done on one thread of its own; interfaces answer on the tasks' executor. All tasks it starts have
-/// ended when `serve` returns.
+/// Network work is done on one separate thread, and interfaces answer on the tasks' executor. All tasks that the service
+/// starts have ended when `serve` returns.
 public final class VarlinkService: Sendable {
-  /// What GetInfo answers.
+  /// The reply of GetInfo.
   public struct Identity: Sendable, Hashable {
     public var vendor: String
     public var product: String
@@ -37,20 +37,21 @@ public final class VarlinkService: Sendable {
     }
   }
 
-  /// What one service, and one connection, may cost.
+  /// The resources that one service, and one connection, may use.
   public struct Limits: Sendable, Hashable {
-    /// The longest call; a longer one is answered with InvalidParameter and not kept. Replies have no limit here.
+    /// The maximum size of a call. A longer one gets InvalidParameter and is not kept. Replies have no limit here.
     public var maximumMessageBytes = 16 << 20
-    /// Of all listeners together; more are closed as they come.
+    /// The maximum number of connections of all listeners. Further ones are closed at once.
     public var maximumConnections = 2_048
-    /// A process has no more of them than this, so that none takes all of them from the others.
+    /// The maximum number of connections of one process, so that no process takes all of them.
     public var maximumConnectionsOfProcess = 1_024
-    /// Calls that a connection may send ahead; with more, or with 1 MiB of them, its socket is not read until half of
-    /// them are answered.
+    /// The number of calls that a connection may queue. If there are more, or 1 MiB of them, the socket is not read
+    /// until half of them are answered.
     public var maximumQueuedCalls = 16
-    /// The messages of all connections together, in and out. Beyond it, the connection that holds the most is closed.
+    /// The maximum memory for the messages of all connections, in and out. Beyond it, the connection that holds the
+    /// most is closed.
     public var maximumHeldBytes = 256 << 20
-    /// A connection without a call for so long is closed. A call that is being answered has no limit.
+    /// A connection without a call for this time is closed. A running call has no limit.
     public var idleTimeout = Duration.seconds(600)
     /// How long calls may go on after `shutDown()`.
     public var gracePeriod = Duration.seconds(1)
@@ -58,21 +59,21 @@ public final class VarlinkService: Sendable {
     public init() {}
   }
 
-  /// What an operator may want to know. A connection is named by its peer.
+  /// Events for an operator. Each names the peer of its connection.
   public enum Event: Sendable {
     case accepted(VarlinkPeer)
-    /// A connection was closed before its first byte was read. uid and pid where they could be found out.
+    /// A connection was closed before its first byte was read. uid and pid are given if they could be found out.
     case refused(Refusal, uid: UInt32?, pid: Int32?)
-    /// A message that is no call; it was answered with InvalidParameter.
+    /// A message was not a call, and was answered with InvalidParameter.
     case malformed(VarlinkPeer, reason: String)
-    /// An interface threw something other than a VarlinkError, or did not reply: an error of the program.
+    /// An interface threw something other than a VarlinkError, or did not reply. This is an error of the program.
     case failed(VarlinkPeer, method: String, any Error)
-    /// About to be closed, because no call came for `idleTimeout`.
+    /// The connection is about to be closed, because no call came for `idleTimeout`.
     case idle(VarlinkPeer)
     case closed(VarlinkPeer)
-    /// A connection is closed: all together held more than `maximumHeldBytes`, and it held the most.
+    /// A connection is closed: all connections together held more than `maximumHeldBytes`, and it held the most.
     case evicted(VarlinkPeer)
-    /// Accepting failed (out of descriptors, say); it is tried again after a second.
+    /// Accepting failed, for example for a lack of descriptors. It is tried again after a second.
     case acceptFailed(any Error)
   }
 
@@ -81,7 +82,7 @@ public final class VarlinkService: Sendable {
     case tooManyConnections
     case tooManyOfProcess
     case shuttingDown
-    /// The kernel did not say who it is.
+    /// The kernel did not report the peer.
     case unknownPeer
   }
 
@@ -89,19 +90,19 @@ public final class VarlinkService: Sendable {
   let memory: MessageMemory
   /// Scans the long messages of all connections.
   let scanning = DispatchQueue(label: "varlink.scan")
-  /// Called on any thread; must not block.
+  /// Reports an event. It is called on any thread and must not block.
   let onEvent: @Sendable (Event) -> Void
   private let interfaces: [String: (interface: any VarlinkInterface, definition: VarlinkInterfaceDefinition)]
   private let state = Mutex(State())
 
   private struct State {
     var connections = ConnectionTable<ServiceConnection>()
-    /// One for each `serve` that runs.
+    /// One entry for each running `serve`.
     var listeners: [Int: Listener] = [:]
     var lastNumber = 0
     /// Once true, it stays so.
     var isShuttingDown = false
-    /// When a connection last came or went.
+    /// When a connection was last opened or closed.
     var lastChange = NIODeadline.now()
   }
 
@@ -110,7 +111,7 @@ public final class VarlinkService: Sendable {
     let steps: AsyncStream<Step>.Continuation
   }
 
-  /// What a `serve` has to do next.
+  /// The next step of a `serve`.
   private enum Step {
     case run(ServiceConnection)
     /// The grace period is over.
@@ -118,10 +119,10 @@ public final class VarlinkService: Sendable {
   }
 
   /// - Parameters:
-  ///   - interfaces: beside `org.varlink.service`, which is built in.
-  ///   - allowedUserID: whose processes may connect; by default those of this process's own user.
+  ///   - interfaces: the interfaces besides `org.varlink.service`, which is built in.
+  ///   - allowedUserID: the user whose processes may connect; by default this process's own user.
   ///   - onEvent: called on any thread, must not block.
-  /// - Precondition: each interface's definition is one, names the interface as `name` does, and no name comes twice.
+  /// - Precondition: each interface's definition is valid and has the interface's `name`, and no name occurs twice.
   public init(
     identity: Identity, interfaces: [any VarlinkInterface], limits: Limits = Limits(),
     allowedUserID: UInt32 = geteuid(),
@@ -151,16 +152,16 @@ public final class VarlinkService: Sendable {
 
   private let allowedUserID: UInt32
 
-  /// Connections that are open now.
+  /// The number of open connections.
   public var connectionCount: Int { state.withLock { $0.connections.count } }
 
-  /// The connections that are open now, oldest first. It takes two locks for each.
+  /// The open connections, oldest first. It takes two locks for each.
   public var connections: [VarlinkConnection] {
     let connections = state.withLock { $0.connections.all }
     return connections.map(\.description).sorted { $0.peer.connection < $1.peer.connection }
   }
 
-  /// As ``connections``, with ``VarlinkConnection/bytesInSocket``, which their event loops are asked for.
+  /// Like ``connections``, with ``VarlinkConnection/bytesInSocket``, which is read on the event loops.
   public func connectionsWithSockets() async -> [VarlinkConnection] {
     var described: [VarlinkConnection] = []
     for connection in state.withLock({ $0.connections.all }) {
@@ -171,15 +172,15 @@ public final class VarlinkService: Sendable {
     return described.sorted { $0.peer.connection < $1.peer.connection }
   }
 
-  /// How busy a service is at one moment: what it takes to decide that nobody would miss it.
+  /// The load of a service at one moment, from which a program decides whether the service may end.
   public struct Load: Sendable, Hashable {
-    /// Open connections, also those with nothing to do.
+    /// The open connections, including idle ones.
     public var connectionCount: Int
-    /// Calls that came and are not answered: those being answered, of which running streams are some, and those that
-    /// wait behind them.
+    /// Calls that have arrived and are not answered. These are the running calls, including streams, and the queued
+    /// ones.
     public var activeCallCount: Int
-    /// How long there has been no call, and no connection came or went; zero while `activeCallCount` isn't. Time in
-    /// which the machine sleeps does not count.
+    /// How long there has been no call, and no connection was opened or closed. It is zero while `activeCallCount` is
+    /// not. Time in which the machine sleeps does not count.
     public var idleTime: Duration
 
     public init(connectionCount: Int, activeCallCount: Int, idleTime: Duration) {
@@ -189,8 +190,9 @@ public final class VarlinkService: Sendable {
     }
   }
 
-  /// How busy it is now. It takes a lock for each connection, and nothing from the calls themselves. A message that is
-  /// only partly here, or in the kernel, is not counted: who shuts down upon this closes on it.
+  /// The current load. It takes a lock for each connection and does not delay the calls themselves. A message that is
+  /// incomplete, or still in the kernel, does not count. A program that shuts the service down because of the load
+  /// closes its connection.
   public var load: Load {
     let (connections, lastChange) = state.withLock { state in
       (state.connections.all, state.lastChange)
@@ -210,12 +212,13 @@ public final class VarlinkService: Sendable {
 
   // MARK: - Serving
 
-  /// Accepts connections until `shutDown()`, and returns when all their calls have ended; after it, at once. Several sockets can be
-  /// served at once, each by a call of its own. Cancelling the task shuts everything down without grace.
+  /// Accepts connections until `shutDown()`, and returns when all their calls have ended. After `shutDown()` it returns
+  /// at once. Several sockets can be served concurrently, each by a call of its own. Cancelling the task shuts
+  /// everything down without grace.
   ///
-  /// - Parameter descriptor: a Unix stream socket that listens already, handed over by a service manager or made by
-  ///   `VarlinkSocket.listen`. It is the service's from now on, which closes it; a socket file is left alone.
-  /// - Throws: `VarlinkSocket.Failure` when the descriptor is no such socket; it is not closed then.
+  /// - Parameter descriptor: a listening Unix stream socket, handed over by a service manager or made by
+  ///   `VarlinkSocket.listen`. From now on the service owns it and closes it; the socket file stays.
+  /// - Throws: `VarlinkSocket.Failure` if the descriptor is not such a socket. It is not closed then.
   public func serve(listeningDescriptor descriptor: CInt) async throws {
     try VarlinkSocket.checkListening(descriptor)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -267,7 +270,8 @@ public final class VarlinkService: Sendable {
             tasks.cancelAll()
           }
         }
-        // Over, or this task is cancelled: then there may be connections that nobody runs.
+        // The listener has ended, or this task is cancelled. In the second case, some connections may have no task that
+        // runs them.
         for connection in self.state.withLock({ $0.connections.all(ofListener: id) }) { connection.messages.close() }
       }
     } onCancel: {
@@ -279,16 +283,16 @@ public final class VarlinkService: Sendable {
     }
   }
 
-  /// Closes the listening sockets, whose connections stay: each `serve` returns when its last has ended. For who leaves a
-  /// socket to another process: what connects from now on waits in its queue.
+  /// Closes the listening sockets and keeps their connections. Each `serve` returns when its last connection has ended.
+  /// This is for a program that leaves a socket to another process: new connections wait in the socket's queue.
   public func stopAccepting() {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.channel.close(promise: nil) }
   }
 
-  /// Stops accepting, lets the calls that are being answered go on for a while, then cancels them, and closes every
-  /// connection. Calls that wait behind others are not begun. Returns at once; `serve` returns when all is done.
+  /// Stops accepting, lets running calls go on for a while, then cancels them and closes every connection. Queued calls
+  /// are not begun. Returns at once; `serve` returns when everything has ended.
   ///
-  /// - Parameter time: instead of the limits' `gracePeriod`.
+  /// - Parameter time: replaces the limits' `gracePeriod`.
   public func shutDown(within time: Duration? = nil) {
     let (listeners, connections) = state.withLock { state in
       state.isShuttingDown = true
@@ -301,7 +305,7 @@ public final class VarlinkService: Sendable {
       if time <= .zero {
         listener.steps.yield(.cancelAll)
       } else {
-        // Not on its event loop: a listener whose calls have ended may have shut that down already.
+        // This does not use the event loop, because a listener whose calls have ended may have shut that down already.
         let (seconds, attoseconds) = time.components
         let delay = DispatchTimeInterval.milliseconds(Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
         let steps = listener.steps
@@ -315,7 +319,7 @@ public final class VarlinkService: Sendable {
 
   private struct RefusedConnection: Error {}
 
-  /// On the event loop: takes a connection in, or throws, upon which it is closed.
+  /// Runs on the event loop. Registers a connection, or throws, after which the connection is closed.
   private func admit(
     _ channel: any Channel, _ credentials: SocketCredentials?, listener: Int, _ steps: AsyncStream<Step>.Continuation
   ) throws {
@@ -325,7 +329,7 @@ public final class VarlinkService: Sendable {
     }
     guard let credentials else { throw refuse(.unknownPeer) }
     guard credentials.uid == allowedUserID else { throw refuse(.otherUser) }
-    // Only this thread adds connections of this listener; with several listeners the limit may be passed by one each.
+    // Only this thread adds connections of this listener. With several listeners, each may exceed the limit by one.
     let (count, countOfProcess, isShuttingDown, number) = state.withLock { state in
       state.lastNumber += 1
       let ofProcess = state.connections.count(ofProcess: credentials.pid)
@@ -365,7 +369,7 @@ public final class VarlinkService: Sendable {
     endIfDone()
   }
 
-  /// Ends each `serve` whose socket is closed and whose connections are gone.
+  /// Ends each `serve` whose socket is closed and that has no connections left.
   private func endIfDone() {
     let done = state.withLock { state in
       state.listeners.filter { state.connections.isEmpty(ofListener: $0.key) && !$0.value.channel.isActive }
@@ -380,7 +384,7 @@ public final class VarlinkService: Sendable {
   func evict(_ number: Int) {
     guard let connection = state.withLock({ $0.connections[number] }) else { return }
     onEvent(.evicted(connection.peer))
-    // Not at once: it may be about to write.
+    // The connection is closed on its event loop, because it may be about to write.
     connection.messages.channel.eventLoop.execute { connection.messages.close() }
   }
 
@@ -388,7 +392,7 @@ public final class VarlinkService: Sendable {
 
   /// The interface that answers a method, and the method.
   func resolve(_ qualified: String) -> Result<(any VarlinkInterface, VarlinkMethod), VarlinkError> {
-    // The name comes back in the error.
+    // The length is bounded, because the error repeats the name.
     guard qualified.utf8.count <= 1_000, let dot = qualified.lastIndex(of: ".") else {
       return .failure(.invalidParameter("method"))
     }
@@ -403,20 +407,20 @@ public final class VarlinkService: Sendable {
 
 /// A method of an interface.
 struct VarlinkMethod: Sendable {
-  /// Without the interface's name.
+  /// The name without the interface's name.
   let name: String
   let shape: VarlinkShape
   let types: [String: VarlinkShape]
 }
 
-/// `struct ucred` of unix(7), as SO_PEERCRED fills it.
+/// `struct ucred` of unix(7), which SO_PEERCRED fills.
 private struct SocketCredentials: Sendable {
   var pid: Int32 = 0
   var uid: UInt32 = 0
   var gid: UInt32 = 0
 }
 
-/// Reports why connections could not be accepted; the back-off behind that is NIO's.
+/// Reports why connections could not be accepted. NIO does the back-off.
 private final class AcceptErrorHandler: ChannelInboundHandler {
   typealias InboundIn = any Channel
   private let onEvent: @Sendable (VarlinkService.Event) -> Void
@@ -424,7 +428,7 @@ private final class AcceptErrorHandler: ChannelInboundHandler {
   init(onEvent: @escaping @Sendable (VarlinkService.Event) -> Void) { self.onEvent = onEvent }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Errors of accepted channels come through here too; refusals were reported where they were decided.
+    // Errors of accepted channels come through here, too. Refusals were already reported.
     if error is IOError { onEvent(.acceptFailed(error)) }
   }
 }

@@ -17,11 +17,11 @@ import Synchronization
 /// }
 /// ```
 public struct VarlinkServiceCall: Sendable {
-  /// Without the interface's name.
+  /// The name of the method without that of the interface.
   public let method: String
-  /// The caller takes several replies.
+  /// Whether the caller takes several replies.
   public let wantsMore: Bool
-  /// The caller takes none. Replies, errors too, go nowhere.
+  /// Whether the caller takes no reply. Replies and errors are dropped then.
   public let isOneway: Bool
   public let peer: VarlinkPeer
   /// The service that received the call, for interfaces that report on its connections.
@@ -35,7 +35,7 @@ public struct VarlinkServiceCall: Sendable {
   ) {
     self.method = method.name
     self.isOneway = envelope.oneway
-    // A stream without a reader would never learn that nobody wants it.
+    // The service would never notice that a stream has no reader.
     self.wantsMore = envelope.more && !envelope.oneway
     self.peer = peer
     self.service = service
@@ -43,11 +43,11 @@ public struct VarlinkServiceCall: Sendable {
       method: method, message: message, parameters: envelope.parameters, isOneway: envelope.oneway, channel: channel)
   }
 
-  /// The parameters as a value; left out means `{}`.
+  /// The parameters as a value. Missing parameters mean `{}`.
   ///
-  /// - Throws: `VarlinkError.invalidParameter` with the path of the member at fault: one that does not decode, that is beyond
-  ///   its bound, or that the interface does not have. A mistyped option that was ignored would mean another call than the
-  ///   caller's.
+  /// - Throws: `VarlinkError.invalidParameter` with the path of the wrong member: one that does not decode, that is
+  ///   beyond its bound, or that the interface does not have. If a mistyped option were ignored, another call would be
+  ///   carried out than the caller meant.
   public func parameters<P: Decodable>(_ type: P.Type) throws -> P {
     try checkMembers(upTo: .max)
     do {
@@ -58,8 +58,8 @@ public struct VarlinkServiceCall: Sendable {
     }
   }
 
-  /// The parameters of a method that has no list and no long text. They are decoded on the tasks' pool, which the calls of
-  /// all clients share. Decoding 16 MiB takes seconds, so that longer parameters are refused.
+  /// The parameters of a method that has no list and no long text. They are decoded on the tasks' pool, which the calls
+  /// of all clients share. Longer parameters are rejected, because decoding 16 MiB takes seconds.
   ///
   /// - Throws: `VarlinkError.invalidParameter`, as ``parameters(_:)`` does.
   public func shortParameters<P: Decodable>(_ type: P.Type) throws -> P {
@@ -67,10 +67,10 @@ public struct VarlinkServiceCall: Sendable {
     return try parameters(type)
   }
 
-  /// More than any path takes.
+  /// This is more than any path takes.
   private static let maximumShortParameters = 128 << 10
 
-  /// - Parameter byteCount: longer parameters are left for later.
+  /// - Parameter byteCount: longer parameters are not checked yet.
   /// - Throws: `VarlinkError.invalidParameter` with the path of a member that the interface does not have, or that is
   ///   beyond its bound.
   func checkMembers(upTo byteCount: Int) throws(VarlinkError) {
@@ -81,22 +81,22 @@ public struct VarlinkServiceCall: Sendable {
   /// The size of the parameters as JSON text; 0 after ``releaseMessage()``.
   public var parameterByteCount: Int { exchange.parameters.withLock { $0?.count ?? 0 } }
 
-  /// Lets go of the text of the call, of up to 16 MiB, for calls that go on for long after their parameters were read.
-  /// The parameters are `{}` from now on.
+  /// Releases the text of the call, which has up to 16 MiB. This is for calls that go on for long after their
+  /// parameters were read. From now on the parameters are `{}`.
   public func releaseMessage() {
     exchange.releaseMessage()
   }
 
-  /// Sends the last reply. Returns once the connection can take more, so that a reader that doesn't read holds at most
+  /// Sends the last reply. Returns when the connection can take more, so that a reader that doesn't read holds at most
   /// 1 MiB and one reply.
   ///
-  /// - Throws: `CancellationError` when the connection is gone, or the task is cancelled; `EncodingError`;
-  ///   `VarlinkReplyError` when the last reply was sent before.
+  /// - Throws: `CancellationError` if the connection is closed or the task is cancelled; `EncodingError`;
+  ///   `VarlinkReplyError` if the last reply was already sent.
   public func reply<R: Encodable>(_ parameters: R) async throws {
     try await exchange.send(VarlinkEncoded(encoding: parameters), continues: false)
   }
 
-  /// Sends the last reply, encoded before. Large ones are not copied.
+  /// Sends the last reply from encoded parameters. Large ones are not copied.
   public func reply(encoded parameters: VarlinkEncoded) async throws {
     try await exchange.send(parameters, continues: false)
   }
@@ -106,16 +106,16 @@ public struct VarlinkServiceCall: Sendable {
     try await exchange.send(VarlinkEncoded(parameters), continues: false)
   }
 
-  /// Sends a reply that others follow. It suspends while the reader is behind: until this connection's buffer, 1 MiB,
-  /// has room again. The reply itself is in the buffer by then, also when the waiting is cancelled.
+  /// Sends a reply that others follow. If the reader is behind, it suspends until this connection's buffer of 1 MiB has
+  /// room again. The reply itself is in the buffer by then, even if the task is cancelled while it waits.
   ///
-  /// - Throws: `VarlinkError.expectedMore` when the call lacks `more` (let it pass on); otherwise as `reply`.
+  /// - Throws: `VarlinkError.expectedMore` if the call lacks `more` (do not catch it); otherwise the errors of `reply`.
   public func replyContinuing<R: Encodable>(_ parameters: R) async throws {
     guard wantsMore else { throw VarlinkError.expectedMore }
     try await exchange.send(VarlinkEncoded(encoding: parameters), continues: true)
   }
 
-  /// Sends a reply that others follow, encoded before: for one value that goes to many callers.
+  /// Sends a reply that others follow, from encoded parameters. This is for one value that goes to many callers.
   public func replyContinuing(encoded parameters: VarlinkEncoded) async throws {
     guard wantsMore else { throw VarlinkError.expectedMore }
     try await exchange.send(parameters, continues: true)
@@ -126,10 +126,11 @@ public struct VarlinkServiceCall: Sendable {
     try await replyContinuing(encoded: VarlinkEncoded(parameters))
   }
 
-  /// Returns once the kernel has all replies: for who sends what is true now, and would rather wait than have replies
-  /// wait for the reader. `reply` and `replyContinuing` return while up to 1 MiB of them does.
+  /// Returns when the kernel has taken all replies. This is for a sender of the current state, which should wait itself
+  /// instead of letting old replies wait for the reader. `reply` and `replyContinuing` return while up to 1 MiB of
+  /// replies waits.
   ///
-  /// - Throws: `CancellationError` when the connection is gone, or the task is cancelled.
+  /// - Throws: `CancellationError` if the connection is closed, or the task is cancelled.
   public func drained() async throws {
     if !isOneway { try await exchange.drained() }
   }
@@ -137,12 +138,12 @@ public struct VarlinkServiceCall: Sendable {
   /// Whether the last reply was sent.
   var isAnswered: Bool { exchange.isAnswered.withLock { $0 } }
 
-  /// Sends an error as the last reply, unless there was one.
+  /// Sends an error as the last reply, unless the last reply was already sent.
   func fail(_ error: VarlinkError) async throws {
     try await exchange.send(parts: ReplyEnvelope.encode(error: error), isLast: true)
   }
 
-  /// From now on nothing can be sent: the connection goes on to its next call.
+  /// Ends the call. Nothing can be sent any more, and the connection goes on to its next call.
   func end() {
     exchange.isAnswered.withLock { $0 = true }
     exchange.releaseMessage()
@@ -160,7 +161,7 @@ private final class Exchange: Sendable {
   let parameters: Mutex<Range<Int>?>
   let isAnswered = Mutex(false)
   private let method: VarlinkMethod
-  /// Whether the members of the parameters were found to be known and within their bounds.
+  /// Whether the members of the parameters are known and within their bounds.
   private let isChecked = Atomic(false)
   private let isOneway: Bool
   private let channel: MessageChannel

@@ -4,20 +4,20 @@
   import Musl
 #endif
 
-/// Unix stream sockets by path: the few calls that a service needs before it serves.
+/// The system calls for Unix stream sockets that a service needs before it serves.
 public enum VarlinkSocket {
-  /// What a system call said.
+  /// The failure of an operation on a socket.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Reason: Sendable, Hashable {
       /// A service answers at this path.
       case inUse
-      /// Something is there that is no socket. It is left alone.
+      /// Something other than a socket is at the path. It is left alone.
       case notASocket
-      /// Longer than the 107 bytes that a socket's address has (unix(7)).
+      /// The path is longer than the 107 bytes of a socket's address (unix(7)).
       case pathTooLong
       /// The descriptor does not listen.
       case notListening
-      /// The call of this name failed.
+      /// The system call with this name failed.
       case system(call: String, errno: CInt)
     }
     public let reason: Reason
@@ -34,16 +34,17 @@ public enum VarlinkSocket {
     }
   }
 
-  /// sun_path of unix(7), less its NUL.
+  /// The size of sun_path of unix(7) without its NUL.
   public static let maximumPathBytes = 107
 
-  /// Makes a listening socket at a path. The parent directory is made, 0700, if it isn't there.
+  /// Makes a listening socket at a path. If the parent directory is missing, it is created with mode 0700.
   ///
-  /// A socket file that a dead service left is replaced; one that somebody answers on is not. The decision is made
-  /// under a lock on the directory, so two services that start at once can't replace each other's.
+  /// The socket file of a dead service is replaced. One on which a service answers is not. The decision is made under a
+  /// lock on the directory, so that two services that start at the same time can't replace each other's socket.
   ///
-  /// - Parameter mode: permissions of the socket file from its first moment on, whatever the umask.
-  /// - Returns: a descriptor for `VarlinkService.serve`, closed on exec. Whoever ends the service removes the file.
+  /// - Parameter mode: the permissions of the socket file from its first moment on, whatever the umask.
+  /// - Returns: a descriptor for `VarlinkService.serve`, closed on exec. The program that ends the service removes the
+  ///   file.
   /// - Throws: `Failure`.
   public static func listen(path: String, mode: mode_t = 0o600) throws -> CInt {
     guard path.utf8.count <= maximumPathBytes else { throw Failure(reason: .pathTooLong, path: path) }
@@ -70,9 +71,9 @@ public enum VarlinkSocket {
     return descriptor
   }
 
-  /// A connected, non-blocking socket.
+  /// Makes a connected, non-blocking socket.
   ///
-  /// - Throws: `Failure`; EAGAIN in it means that the service has more connections waiting than it takes.
+  /// - Throws: `Failure`. EAGAIN in it means that too many connections are waiting at the service.
   static func connect(path: String) throws -> CInt {
     guard path.utf8.count <= maximumPathBytes else { throw Failure(reason: .pathTooLong, path: path) }
     let descriptor = try makeSocket(path)
@@ -100,7 +101,7 @@ public enum VarlinkSocket {
     return try check("socket", path, socket(AF_UNIX, kind, 0))
   }
 
-  /// Unlinks a socket that nobody listens on.
+  /// Unlinks a socket on which no process listens.
   private static func removeStale(_ path: String) throws {
     var status = stat()
     guard lstat(path, &status) == 0 else {
