@@ -34,7 +34,7 @@ import Testing
           contentType: "application/rdf+xml"),
       ])
     try fixture.insert(full, directory: below, name: Array("a.jpg".utf8))
-    // Written last first: their position is what orders them.
+    // The last one is written first, because the position decides the order.
     try fixture.insertCompanion(
       of: 7, position: 2, kind: .sidecar, directory: raw, name: Array("a.xmp".utf8),
       contentType: "application/rdf+xml")

@@ -5,7 +5,8 @@ import PredicateLanguage
 
 @testable import PhotoCatalog
 
-/// A catalog in a folder of its own that goes with the test. Rows are inserted as SQL: what is tested here is reading.
+/// A catalog in a folder of its own, which is removed with the test. Rows are inserted as SQL, because these tests
+/// check reading.
 final class CatalogFixture {
   var catalog: Catalog { environment.catalog }
   private let environment: TestCatalog
@@ -42,7 +43,7 @@ final class CatalogFixture {
 
   // MARK: - Directories and collections
 
-  /// - Returns: the id of its top directory; the root's is the same number.
+  /// - Returns: the id of its top directory. The id of the root is the same number.
   @discardableResult
   func addRoot(_ path: String, isAvailable: Bool = true) throws -> Int64 {
     let id = try nextID("directory")
@@ -96,7 +97,7 @@ final class CatalogFixture {
 
   // MARK: - Assets
 
-  /// What the catalog is to hold; its `resources` but for the first are not written, the first one's path is ignored.
+  /// Inserts the rows of an asset. Only the first of its `resources` is written, and the path of that one is ignored.
   func insert(_ asset: Asset, directory: Int64, name: [UInt8], failure: String? = nil) throws {
     try insert([(asset, directory, name, failure)])
   }
@@ -210,7 +211,7 @@ final class CatalogFixture {
 }
 
 extension Asset {
-  /// With what a test doesn't say left at values that don't matter; `taken` and `added` in seconds since 1970.
+  /// Makes an asset. Values that do not matter to a test have defaults. `taken` and `added` are in seconds since 1970.
   static func sample(
     _ id: Int64, _ mediaType: MediaType = .image, taken: Int64? = nil, added: Int64 = 1_000,
     subtypes: [String] = [], isFavorite: Bool = false, isHidden: Bool = false, isTrashed: Bool = false

@@ -7,10 +7,10 @@ import class Foundation.ProcessInfo
 
 @testable import PhotoCatalog
 
-/// The collections that are kept up from what commits touched are those that are counted, and the differences between two
-/// of their states obey the laws.
+/// Collections that are updated from the effects of commits equal those that are counted anew. The differences between
+/// two of their states obey the laws.
 @Suite struct CollectionCountsTests {
-  /// PHOTOD_LIST_SEEDS says how many libraries are gone through instead of four.
+  /// PHOTOD_LIST_SEEDS sets the number of libraries, which is four by default.
   private static let seeds: ClosedRange<UInt64> =
     1...(ProcessInfo.processInfo.environment["PHOTOD_LIST_SEEDS"].flatMap(UInt64.init) ?? 4)
 
@@ -18,7 +18,7 @@ import class Foundation.ProcessInfo
     Set(AssetCollection.Kind.allCases), [.album, .smartAlbum], [.folderAlbum], [],
   ]
 
-  /// What a client has of one choice of kinds.
+  /// The list of a client for one choice of kinds.
   private struct Observer {
     let kinds: Set<AssetCollection.Kind>
     var sequence: Int64
@@ -36,7 +36,7 @@ import class Foundation.ProcessInfo
       }
       let details = change.details
       let (ids, had) = (after.ids(in: 0..<after.count), Set(before))
-      // Laws 1 to 3, of insertions and removals by what they are.
+      // Laws 1 to 3, checked on the inserted and deleted collections.
       #expect(details.countBefore - change.deleted.count + change.inserted.count == details.countAfter)
       #expect(try details.applied(to: before) == ids)
       var sequential = before
@@ -100,7 +100,7 @@ import class Foundation.ProcessInfo
     #expect(deletedCount > 0)
   }
 
-  /// Covers and dates are looked up in the order of an index, and no row is sorted.
+  /// Covers and dates are found by an index, and no row is sorted.
   @Test func endsOfCollectionsAreFoundByTheirIndexes() throws {
     let library = try RandomLibrary(seed: 1)
     try library.fixture.catalog.read { reader in
@@ -118,7 +118,7 @@ import class Foundation.ProcessInfo
     }
   }
 
-  /// Which collections changed is known for long enough, and for who slept longer all is compared.
+  /// The log keeps the changed collections long enough. For an observer that is further behind, everything is compared.
   @Test func logThatIsFullForgetsTheOldest() {
     var log = CollectionLog(after: 0, mostIDs: 10)
     for sequence in 1...20 as ClosedRange<Int64> { log.append(([sequence: .count], [100 + sequence]), at: sequence) }
@@ -163,7 +163,7 @@ import class Foundation.ProcessInfo
     #expect(try change.details.applied(to: before.map { $0 }) == after.map { $0 })
   }
 
-  /// Makes, names, fills and deletes folders and albums, but the one album that ``RandomCommits`` edits.
+  /// Creates, renames, fills and deletes folders and albums, except for the one album that ``RandomCommits`` edits.
   private static func changeCollections(
     _ writer: CatalogWriter, _ record: inout CommitRecord, besides first: Int64, _ random: inout SeededGenerator
   ) throws {

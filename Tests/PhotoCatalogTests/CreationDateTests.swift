@@ -7,7 +7,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Dates of assets, as the catalog keeps them.
+/// The dates of assets in the catalog.
 @Suite struct CreationDateTests {
   private let fixture: CatalogFixture
   private let directory: Int64
@@ -111,7 +111,8 @@ import Testing
 
   // MARK: - Migration
 
-  /// A catalog as it was before dates had sources: with metadata, with a name that has a date, with neither.
+  /// A catalog from before dates had sources. It has an asset with metadata, one with a date in its name, and one with
+  /// neither.
   ///
   /// - Returns: the token of its last commit.
   private func oldCatalog(_ path: String) throws -> ChangeToken {
@@ -161,7 +162,7 @@ import Testing
       let touched = try reader.touched(after: sequence, through: sequence + 1)
       #expect(touched.fields == [2: .metadata, 3: .metadata, 4: .metadata])
       #expect(try reader.origins(after: sequence, through: sequence + 1) == ["migration"])
-      // Those whose format is read are read again, for XMP and IPTC; nothing else is.
+      // Files of readable formats are read again, for XMP and IPTC. All others are not.
       let unread = try Int64.fetchAll(
         reader.database, sql: "SELECT asset_id FROM resource WHERE read_time = 0 ORDER BY asset_id")
       #expect(unread == [2, 3])
@@ -202,7 +203,7 @@ import Testing
 
   // MARK: - Lists of days
 
-  /// As `photoctl query --taken` asks.
+  /// The predicates of `photoctl query --taken`.
   @Test(arguments: [
     "creationDate >= '2024-07-01' AND creationDate < '2024-08-01'", "creationDate < '2024-01-01'",
     "creationDate >= '2024-01-01'",

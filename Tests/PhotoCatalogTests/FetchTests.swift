@@ -10,8 +10,8 @@ import Testing
   private let trip: Int64
   private let drive: Int64
 
-  /// Newest first: 5 (video, favorite), 4 (screenshot), 3, 2 (in the folder Trip), 1 (on a drive that is away);
-  /// 6 is hidden, 7 trashed; 8 has no creation date and was added before all of them.
+  /// From the newest: 5 (video, favorite), 4 (screenshot), 3, 2 (in the folder Trip), 1 (on an offline drive). 6 is
+  /// hidden, 7 is trashed. 8 has no creation date and was added before all of them.
   init() throws {
     fixture = try CatalogFixture()
     top = try fixture.addRoot("/photos")
@@ -167,7 +167,7 @@ import Testing
     #expect(steps.contains { $0.contains("INDEX \(index)") }, "\(steps)")
     let next: String = try #require(try fixture.catalog.read { try $0.plan(options).nextStatement })
     for steps in [steps, try explain(options, next)] {
-      // Which directories are away is another matter.
+      // The plan may also look up the offline directories, which these checks ignore.
       #expect(!steps.contains { $0.contains("ORDER BY") }, "\(steps)")
       #expect(!steps.contains { $0.contains("SCAN asset") && !$0.contains(" INDEX asset_") }, "\(steps)")
     }
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  /// The index of words says which; nothing else is looked at, and they are sorted.
+  /// The index of words finds the assets. Only these are read and sorted.
   @Test func aTextIsLookedUpInTheIndexOfWords() throws {
     for options in [FetchOptions(text: "a \"b\""), FetchOptions(text: "a", fetchLimit: 100)] {
       let steps = try explain(options)
@@ -194,14 +194,15 @@ import Testing
     }
   }
 
-  /// Whether words are met often, seldom or hardly ever, and however it is done: what is found is the list's beginning.
+  /// Words may be frequent, rare or almost absent, and SQLite may search in any way. The result is always the beginning
+  /// of the list.
   @Test func aTextIsFoundByTheShortestWay() throws {
     var rows: [(Asset, Int64)] = []
     for id in Int64(100)..<12_100 {
       var asset = Asset.sample(id, taken: 2_000 + id * 7_919 % 12_007)
       asset.title = [id % 3 == 0 ? "often" : nil, id % 30 == 0 ? "seldom" : nil, id == 3_000 ? "once" : nil]
         .compactMap(\.self).joined(separator: " ")
-      // The newest have none of these, and what is hidden has some of its own.
+      // The newest assets contain none of these words, and hidden assets contain some.
       if asset.creationDate.microseconds > 13_000_000_000 { asset.title = nil }
       asset.isHidden = id % 40 == 1
       if asset.isHidden { asset.title = "secret" }
@@ -255,7 +256,7 @@ import Testing
     }
   }
 
-  /// No index has a user's album by date: its pages are cut from one list, not sorted anew each.
+  /// No index has a user's album by date. So its pages are cut from one sorted list instead of sorting for each page.
   @Test func anAlbumByDateIsSortedOnce() throws {
     try fixture.addAlbum("Mine")
     let dates = [SortDescriptor(key: "creationDate", ascending: false)]

@@ -88,7 +88,7 @@ import Testing
     try fixture.insert(.sample(2), directory: b, name: [65])
     try fixture.insert(.sample(3), directory: other, name: [65])
     try fixture.insert(.sample(4), directory: drive, name: [65])
-    // Its sidecar lies in the renamed directory.
+    // Its sidecar is in the renamed directory.
     try fixture.insertCompanion(of: 3, position: 1, kind: .sidecar, directory: b, name: [66], contentType: "text/xml")
     let path = Array("/photos/a".utf8)
     try fixture.commit(renamed: [(a, path, path), (b, path, path), (a, path, path)])
@@ -106,7 +106,7 @@ import Testing
     #expect(throws: PhotoError.self) { try fixture.catalog.read { try $0.persistentChanges(after: 0, limit: 1) } }
   }
 
-  /// A drive is one row of history, and its photos are a bit each to whoever asks what was touched.
+  /// A drive is one row of history. Each of its photos is one bit for a caller that needs the touched assets.
   @Test func manyBelowADirectoryAreAGroup() throws {
     let fixture = try CatalogFixture()
     let root = try fixture.addRoot("/p")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// New assets are written in groups; nobody may notice.
+/// New assets are written in groups, which must make no difference to the result.
 @Suite struct InsertionTests {
   private func row(_ number: Int, in directory: Int64) -> FileRow {
     FileRow(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Keywords as rows: their order, their pages, and that none stays behind.
+/// Keywords as rows: their order, their pages, and the removal of unused ones.
 @Suite struct KeywordTests {
   private let fixture: CatalogFixture
   private let directory: Int64
@@ -35,7 +35,7 @@ import Testing
     try fixture.catalog.read { try $0.assets(ids).assets.map(\.keywords) }
   }
 
-  /// Every word that is stored, and how many assets have it.
+  /// Every stored word, and the number of assets that have it.
   private func words() throws -> [String: Int] {
     try fixture.catalog.read { reader in
       let select = try RawStatement(

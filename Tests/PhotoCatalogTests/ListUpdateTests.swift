@@ -8,10 +8,10 @@ import class Foundation.ProcessInfo
 
 @testable import PhotoCatalog
 
-/// A list that is brought up to date by what was touched is the list that a fetch gives, and the details between two of
-/// its states obey the laws.
+/// A list that is updated from the touched assets equals the list of a new fetch. The details between two of its states
+/// obey the laws.
 @Suite struct ListUpdateTests {
-  /// PHOTOD_LIST_SEEDS says how many libraries are gone through instead of three.
+  /// PHOTOD_LIST_SEEDS sets the number of libraries, which is three by default.
   private static let seeds: ClosedRange<UInt64> =
     1...(ProcessInfo.processInfo.environment["PHOTOD_LIST_SEEDS"].flatMap(UInt64.init) ?? 3)
 
@@ -38,18 +38,18 @@ import class Foundation.ProcessInfo
     for _ in 0..<40 {
       for _ in 0..<Int.random(in: 1...2, using: &random) { try commits.commit() }
       for index in observed.indices where Int.random(in: 0..<3, using: &random) > 0 {
-        // Not each list is looked at after each commit.
+        // Some lists are skipped after some commits.
         let before = observed[index]
         let last = try catalog.read { try $0.sequence() }
         let effects = try commits.effects(after: before.sequence, through: last)
-        // By what is in memory of the commits, or else by history.
+        // The effects come from memory, or else from the history.
         let given = Int.random(in: 0..<3, using: &random) > 0 ? effects : nil
         let (wasUpdated, hasChanged) = try catalog.read { try check($0, &observed[index], given) }
         let after = observed[index]
         updatedCount += wasUpdated ? 1 : 0
         changedCount += hasChanged ? 1 : 0
         if hasChanged { #expect(before.sequence < after.sequence) }
-        // What is told from memory is never less than what is so.
+        // The effects in memory never omit a change.
         let concern = before.plan.concern(of: effects, in: before.list)
         concerns[concern, default: 0] += 1
         if concern < .list { #expect(before.list.ids == after.list.ids, "\(before.plan.key)") }
@@ -84,7 +84,7 @@ import class Foundation.ProcessInfo
     return (updated != nil, details != nil)
   }
 
-  /// As an observer is sent them.
+  /// The details as an observer receives them.
   private func details(
     _ observed: Observed, to list: OrderedList, _ effects: CommitEffects
   ) throws -> FetchResultChangeDetails? {
@@ -100,7 +100,8 @@ import class Foundation.ProcessInfo
       #expect(details == nil && full == nil, "\(plan.key)")
       return details
     }
-    // Laws 1 to 4 and 9: the same sets, as few or more moves, and whichever way they are applied, the same list.
+    // Laws 1 to 4 and 9: both have the same sets, the narrow one has at most as many moves, and both lead to the same
+    // list.
     var withItsMoves = full
     withItsMoves.moves = details.moves
     #expect(withItsMoves == details && details.moves.count >= full.moves.count, "\(plan.key)")
@@ -117,11 +118,11 @@ import class Foundation.ProcessInfo
     return details
   }
 
-  /// A limited list loses its first rows one by one, while others come and go behind what is kept of it.
+  /// A limited list loses its first rows one by one, while others come and leave behind its kept rows.
   @Test func limitedListIsRefilledBeforeItRunsOut() throws {
     let fixture = try CatalogFixture()
     let root = try fixture.addRoot("/p")
-    // Newest first: 1, 2, 3...
+    // From the newest: 1, 2, 3...
     try fixture.insert(
       (1...400).map { (.sample($0, taken: 10_000 - $0), directory: root, name: Array("\($0)".utf8), failure: nil) })
     var sequence = try fixture.commit(inserted: [1])
@@ -131,7 +132,7 @@ import class Foundation.ProcessInfo
     var (refills, largest) = (0, 0)
     var random = SeededGenerator(seed: 1)
     for round in 1...300 as ClosedRange<Int64> {
-      // One of the five goes, and one from anywhere gets a date far behind them.
+      // One of the five leaves, and any other asset gets a date far behind them.
       let gone = try #require(list.ids.randomElement(using: &random))
       let moved = Int64.random(in: 1...400, using: &random)
       try fixture.execute("DELETE FROM asset WHERE id = ?", [.integer(gone)])
@@ -152,7 +153,7 @@ import class Foundation.ProcessInfo
     #expect(largest <= OrderedList.fetchCount(limit: 5) * 3 / 2)
   }
 
-  /// A million that come to a limited list don't make it keep them all.
+  /// If a million assets enter a limited list, it must not keep them all.
   @Test func reserveOfALimitedListIsBounded() throws {
     let fixture = try CatalogFixture()
     let root = try fixture.addRoot("/p")
@@ -172,14 +173,14 @@ import class Foundation.ProcessInfo
     }
   }
 
-  /// Whatever the order: by their ids, so that the size of the catalog doesn't matter.
+  /// In every order they are found by their ids, so the size of the catalog does not matter.
   @Test func touchedAssetsAreLookedUpOneByOne() throws {
     let library = try PredicateLibrary(seed: 1)
     var fetches = RandomFetches(library: library, seed: 1)
     try library.fixture.catalog.read { reader in
       for _ in 0..<300 {
         let plan = try reader.plan(fetches.next())
-        // Of a condition that nothing meets, SQLite makes no plan.
+        // SQLite makes no plan for a condition that is never true.
         if plan.key.contains("types=;") || plan.key.contains("IN {}") { continue }
         let explain = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + plan.touchedStatement)
         var steps: [String] = []
@@ -191,7 +192,7 @@ import class Foundation.ProcessInfo
     }
   }
 
-  /// A folder that is deleted, with its album, is no reason to fetch lists anew.
+  /// A deleted folder, with its album, is no reason to fetch lists again.
   @Test func collectionThatGoesConcernsNoOtherList() throws {
     let library = try RandomLibrary(seed: 1)
     let fixture = library.fixture
@@ -211,8 +212,8 @@ import class Foundation.ProcessInfo
     #expect(plain != nil && album == nil)
   }
 
-  /// Only lists that ask for paths, or for what is there, are looked at when a directory gets another name or a root goes;
-  /// and of those only what is below.
+  /// If a directory is renamed or a root leaves, only lists whose options depend on paths or availability are examined,
+  /// and in those only the assets below it.
   @Test func renamedFolderAndRootThatLeavesAreNotFetched() throws {
     let library = try RandomLibrary(seed: 1)
     let fixture = library.fixture

@@ -7,10 +7,11 @@ import class Foundation.ProcessInfo
 
 @testable import PhotoCatalog
 
-/// Texts that nobody would write: none may stop the daemon, and what is taken for a predicate must be one for SQLite too.
+/// Random texts that a person would not write. None may stop the daemon, and SQLite must accept each text that the
+/// parser accepts.
 ///
-/// 20,000 of them, for as long as PHOTOD_FUZZ_SECONDS says if it is set; PHOTOD_SEED makes others. What fails is printed with
-/// its escapes, to be put into a test of its own.
+/// 20,000 texts are tried, or as many as PHOTOD_FUZZ_SECONDS allows. PHOTOD_SEED makes others. A failing text is
+/// printed with its escapes, to be put into a test of its own.
 @Suite struct PredicateFuzzTests {
   @Test func anyTextIsAPredicateForSQLiteOrAnErrorWithItsPlace() throws {
     let fixture = try CatalogFixture()
@@ -40,7 +41,7 @@ import class Foundation.ProcessInfo
             statement.bind(plan.arguments)
             #expect(!(try statement.step()))
           } catch FetchError.invalidPredicate {
-            refused += 1  // Too deep for SQLite's parser.
+            refused += 1  // It is too deep for SQLite's parser.
           } catch {
             Issue.record("\(text.debugDescription): \(error)")
           }
@@ -55,7 +56,7 @@ import class Foundation.ProcessInfo
   }
 }
 
-/// Random texts: bytes, tokens in any order, predicates by the grammar, and those with something changed.
+/// Random texts: bytes, tokens in any order, predicates by the grammar, and changed predicates.
 private struct PredicateTexts {
   private var random: SeededGenerator
 

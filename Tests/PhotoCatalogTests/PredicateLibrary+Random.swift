@@ -4,7 +4,7 @@ import TestFetches
 
 @testable import PhotoCatalog
 
-/// Predicates of every kind, with values that some of the assets have.
+/// Predicates of every kind. Their values match some of the assets.
 extension PredicateLibrary {
   var predicates: RandomPredicates { RandomPredicates { values(of: $0) } }
 
@@ -12,7 +12,7 @@ extension PredicateLibrary {
     predicates.predicate(depth, using: &random)
   }
 
-  /// Some that assets have, and some that none has.
+  /// Some of these values occur in assets, and some do not.
   private func values(of key: PredicateKey) -> [Predicate.Literal] {
     switch key {
     case .filename, .path, .resourcesPath, .resourcesFilename:

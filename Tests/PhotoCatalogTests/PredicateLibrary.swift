@@ -3,10 +3,10 @@ import PhotoTestSupport
 
 @testable import PhotoCatalog
 
-/// A random library whose assets have keywords and further files too.
+/// A random library whose assets also have keywords and further files.
 struct PredicateLibrary {
   let random: RandomLibrary
-  /// As the catalog gives them, by id.
+  /// The assets as the catalog returns them, by id.
   let assets: [Asset]
 
   var fixture: CatalogFixture { random.fixture }

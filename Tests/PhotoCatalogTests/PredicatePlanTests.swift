@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// How SQLite finds what a predicate asks for.
+/// The plans by which SQLite evaluates predicates.
 @Suite struct PredicatePlanTests {
   private let fixture: CatalogFixture
 

@@ -31,7 +31,8 @@ import Testing
     for key in PredicateKey.allCases { try checkComparisons(key) }
   }
 
-  /// Every question of a key with one value; of the many for texts, every 23rd, so that all keys together have all.
+  /// Checks every comparison of a key with one value. Of the many comparisons for texts it takes every 23rd, so that
+  /// all keys together cover all of them.
   private func checkComparisons(_ key: PredicateKey) throws {
     var comparisons: [Predicate.Comparison] = []
     for quantifier in library.predicates.quantifiers(for: key) {
@@ -196,7 +197,7 @@ import Testing
     #expect(try ids("id IN {\(values)}").count == library.assets.count)
   }
 
-  /// Chains, where one deep part lies in each; and trees, where two do.
+  /// Chains, in which each level contains one deep part, and trees, in which each level contains two.
   private func nested(_ depth: Int, isTree: Bool) -> String {
     let leaf = "NOT creationDate > '1970-01-01T02:00:00'"
     guard depth > 0 else { return leaf }
@@ -211,7 +212,7 @@ import Testing
     var deepest = 0
     for depth in 1...(isTree ? 11 : 100) {
       var options = options(nested(depth, isTree: isTree))
-      // With as much around it as there can be.
+      // The other options make the query as deep as possible.
       options.excludeUnavailable = true
       options.collection = "id:\(library.random.albumID)"
       options.fetchLimit = 10_000

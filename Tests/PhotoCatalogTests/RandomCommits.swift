@@ -5,24 +5,24 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Commits of every kind that there is to a random library, with the history that the library would write of them.
+/// Random commits of every kind to a random library, with the history that the library would write.
 struct RandomCommits {
   let library: PredicateLibrary
   private var random: SeededGenerator
-  /// Of all assets that are there.
+  /// The ids of all present assets.
   private var live: [Int64]
-  /// Names that no file had before.
+  /// A counter for file names that were not used before.
   private var names = 0
   private var hasAlbum = true
   private var buried: [Int64] = []
-  /// Of the commits, by their sequence.
+  /// The effects of the commits by sequence.
   private(set) var effects: [Int64: CommitEffects] = [:]
 
   init(seed: UInt64) throws {
     library = try PredicateLibrary(seed: seed)
     random = SeededGenerator(seed: seed &* 7_919)
     live = library.assets.map(\.id)
-    // History begins with the library's first commit.
+    // The history begins with the library's first commit.
     try catalog.write { writer in
       var record = CommitRecord()
       record.insert(asset: 1)
@@ -33,13 +33,13 @@ struct RandomCommits {
   var catalog: Catalog { library.fixture.catalog }
   private var albumID: Int64 { library.random.albumID }
 
-  /// One commit of one to five changes.
+  /// Makes one commit with one to five changes.
   mutating func commit() throws {
     let count = Int.random(in: 1...5, using: &random)
     var changing = self
     try commit { writer, record in
       for _ in 0..<count { try changing.change(writer, &record) }
-      // Who searches sees no difference.
+      // This makes no difference to a search.
       if Int.random(in: 0..<4, using: &changing.random) == 0 {
         _ = try writer.indexText(limit: .random(in: 1...60, using: &changing.random))
       }
@@ -48,7 +48,7 @@ struct RandomCommits {
     self = changing
   }
 
-  /// One commit of a test's own.
+  /// Makes one commit with the changes of a test.
   mutating func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
     var record = CommitRecord()
     try catalog.write { writer in
@@ -90,7 +90,7 @@ struct RandomCommits {
       try writer.moveFile(row, to: directory(), name: name())
       record.update(asset: id, .path)
     case 4:
-      // With a tombstone it may come back, else never.
+      // With a tombstone the asset may come back; without one it never does.
       if Bool.random(using: &random) {
         _ = try writer.bury(id, directoryPath: Array("/d/".utf8), date: 1)
         buried.append(id)
@@ -117,7 +117,7 @@ struct RandomCommits {
     record.insert(asset: new)
   }
 
-  /// With its flags and its places in albums, which are named then.
+  /// Restores an asset with its flags and its places in albums, which the commit then names.
   private mutating func restore(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
     guard let id = buried.randomElement(using: &random), let tombstone = try writer.tombstone(of: id) else { return }
     buried.removeAll { $0 == id }
@@ -130,7 +130,7 @@ struct RandomCommits {
     for collection in try writer.collections(holding: id) { record.update(collection: collection) }
   }
 
-  /// Of few values: most assets are tied with others by any key.
+  /// The fields have few values, so that any key gives most assets the same rank as others.
   private mutating func content() -> AssetContent {
     AssetContent(
       mediaType: [.image, .video, .audio].randomElement(using: &random) ?? .image,
@@ -157,7 +157,8 @@ struct RandomCommits {
 
   // MARK: Albums
 
-  /// Adds, removes or moves members, or deletes the album; also only touches it, as a favorite in it does.
+  /// Adds, removes or moves members, or deletes the album. It may also only touch the album, as a new favorite in it
+  /// does.
   private mutating func editAlbum(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
     guard hasAlbum, let id = live.randomElement(using: &random) else { return }
     let rank = SQLValue.real(.random(in: 0...90, using: &random))
@@ -204,7 +205,7 @@ struct RandomCommits {
     }
   }
 
-  /// Another name, or another parent: the directories 4, 5 and 6 are below others.
+  /// Gives a directory another name or another parent. The directories 4, 5 and 6 are below others.
   private mutating func moveDirectory(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
     let directory = Int64.random(in: 4...6, using: &random)
     let parents: [Int64] = directory == 5 ? [1, 2, 3, 4] : [1, 2, 3]

@@ -4,14 +4,14 @@ import TestFetches
 
 @testable import PhotoCatalog
 
-/// Assets whose every field is absent, equal to another's or unusual every so often; the same for the same seed.
+/// Assets whose fields are sometimes absent, equal to another asset's or unusual. The same seed gives the same assets.
 struct RandomLibrary {
   static let count = 240
 
   let fixture: CatalogFixture
-  /// As the catalog gives them, by id.
+  /// The assets as the catalog returns them, by id.
   let assets: [Asset]
-  /// A user's album of some of them, in an order of its own.
+  /// A user's album of some assets, in an order of its own.
   let albumID: Int64
   let albumOrder: [Int64]
 
@@ -37,7 +37,7 @@ struct RandomLibrary {
       ]
       rows.append((asset, directories.randomElement(using: &random) ?? a, name + Array("\(id / 2)".utf8), nil))
     }
-    // A name is once in a directory; twice means that the later one is called otherwise.
+    // A directory has each name once. If a name comes twice, the later file gets another one.
     var taken: Set<[UInt8]> = []
     for index in rows.indices {
       while !taken.insert(Array("\(rows[index].directory)/".utf8) + rows[index].name).inserted {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// A sort key as a number is in SQLite's own order of the values.
+/// The numbers of sort keys are in SQLite's order of the values.
 @Suite struct SortNumberTests {
   private static let integers: [Int64] = [.min, .min + 2, -1 << 53 - 1, -2, -1, 0, 1, 2, 1 << 53 + 1, .max - 1, .max]
   private static let reals: [Double] = [
@@ -28,7 +28,8 @@ import Testing
     #expect(sorted.count == values.count + 1 && sorted[0].number == SortNumber.absent)
     for (last, next) in zip(sorted, sorted.dropFirst()) {
       #expect(last.number <= next.number)
-      // The numbers of text are approximate; those of numbers tell all values apart, and from what is absent.
+      // The numbers of texts are approximate. The numbers of numeric values differ for all values, and for an absent
+      // one.
       if next.isEqualToLast { #expect(last.number == next.number) }
       if !next.isEqualToLast && !next.isText { #expect(last.number < next.number) }
     }

@@ -14,7 +14,7 @@ import Testing
     everything = FetchOptions(includeHidden: true, includeTrashed: true)
   }
 
-  /// Each key alone, in both directions.
+  /// Each key on its own, in both directions.
   private let single = FetchOrder.knownKeys.flatMap { key in
     [SortDescriptor(key: key, ascending: true), SortDescriptor(key: key, ascending: false)]
   }
@@ -62,7 +62,7 @@ import Testing
     #expect(try library.fixture.ids(options) == expected.map(\.id), "\(descriptors)")
   }
 
-  /// Absent is the smallest; a text is its folded Unicode scalars.
+  /// An absent value is the smallest. A text is compared by its folded Unicode scalars.
   private enum Value: Comparable {
     case absent
     case number(Double)

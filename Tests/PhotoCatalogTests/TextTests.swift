@@ -7,7 +7,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Assets are found by their words, in the index or not.
+/// Assets are found by their words, whether the index contains them or not.
 @Suite struct TextTests {
   private let fixture: CatalogFixture
   private let directory: Int64
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// By id: the same whether they are in the index or not, and by a look at each.
+  /// The ids of the found assets. The result must be the same with the index, without it, and by reading each asset.
   private func found(_ text: String) throws -> [Int64] {
     let options = FetchOptions(
       text: text, sortDescriptors: [SortDescriptor(key: "id", ascending: true)])
@@ -166,7 +166,7 @@ import Testing
 
   // MARK: - Damage
 
-  /// Makes the index say something else than the assets.
+  /// Makes the index differ from the assets.
   private func damage(_ catalog: Catalog, _ sql: String) throws {
     while try catalog.indexText(limit: 100) {}
     try catalog.pool.writeWithoutTransaction { try $0.execute(sql: sql) }
@@ -183,7 +183,7 @@ import Testing
     try damage(fixture.catalog, sql)
     let findings = try fixture.catalog.check(deep: true).findings
     #expect(findings.count == 1 && findings[0].what.contains("index of words"), "\(findings)")
-    // Nothing waits for a change to have it filled.
+    // The check has filled the index, so it does not wait for a change.
     #expect(try fixture.catalog.indexText(limit: 100) == false)
     let count = "SELECT count(*) FROM asset_text_docsize"
     #expect(try fixture.catalog.read { try Int.fetchOne($0.database, sql: count) } == 4)
@@ -192,7 +192,8 @@ import Testing
     #expect(try fixture.catalog.check(deep: true).findings.isEmpty)
   }
 
-  /// As the daemon does it: a search that fails says that the catalog is damaged, which is then opened as suspect.
+  /// The daemon does the same: a failed search reports that the catalog is damaged, and then the catalog is opened as
+  /// suspect.
   @Test func aSuspectCatalogMakesTheIndexAnewAndKeepsEverythingElse() throws {
     let fixture = try UserDataFixture()
     let catalog = try fixture.open()
@@ -239,7 +240,7 @@ import Testing
     try third.close()
   }
 
-  /// The words of a catalog of an older version are found at once, and come into the index as it is quiet.
+  /// The words of an older catalog are found at once. They enter the index while the library is idle.
   @Test func anOlderCatalogIsSearchedAtOnce() throws {
     let fixture = try UserDataFixture()
     let old = try Catalog(path: fixture.path, lastStep: "v006-seen")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// What leaves can come back with all that it had.
+/// A deleted photo can come back with all its user data.
 @Suite struct TombstoneTests {
   private let content = AssetContent(
     mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", keywords: ["sea"])
@@ -67,7 +67,8 @@ import Testing
     #expect(try fixture.catalog.read { try $0.file(ofAsset: id)?.marks.fingerprint } == .max)
   }
 
-  /// A hash is made of files that share size and fingerprint. A photo that comes back does not share them with itself.
+  /// Only files that share size and fingerprint with others are hashed. A photo that comes back does not share them
+  /// with itself.
   @Test func photoThatComesBackIsHashedOnlyIfItSharesItsFingerprint() throws {
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
@@ -94,7 +95,7 @@ import Testing
     #expect(try comeBack(as: "d.jpg") == (unsampled: 2, unhashed: 2))
   }
 
-  /// A new catalog has tombstones with ids of the old one before it has any asset.
+  /// A new catalog gets tombstones with ids of the old one before it has any asset.
   @Test func newAssetsGetIDsBehindThoseOfTombstones() throws {
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
@@ -145,7 +146,7 @@ import Testing
     }
   }
 
-  /// None of them may look through all tombstones.
+  /// No lookup may scan all tombstones.
   @Test func everyLookupUsesItsIndex() throws {
     let fixture = try CatalogFixture()
     let lookups = [

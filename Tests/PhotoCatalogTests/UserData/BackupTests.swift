@@ -52,7 +52,7 @@ import Testing
     try catalog.close()
   }
 
-  /// The catalog keeps what was typed of a deleted photo, which may come back; a person doesn't find it there.
+  /// The catalog keeps the user data of a deleted photo, which may come back. A person does not find it there.
   @Test func aRestoreCountsOnlyPhotosThatAreThere() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(5)
@@ -83,7 +83,7 @@ import Testing
     try catalog.addPhotos(2, from: 6)
     let report = try catalog.prepareRestore(from: backup.path)
     #expect(report.assetCount == 5 && report.userDataCount == 2 && report.previous.assetCount == 7)
-    // From the answer on, nothing can be typed that would be lost.
+    // After the reply, user data that would be lost is rejected.
     #expect(throws: PhotoError.self) { try catalog.set([4], favorite: true) }
     try catalog.close()
 
@@ -92,7 +92,7 @@ import Testing
     #expect(try restored.typed() == [1: "favorite", 2: "favorite"])
     #expect(try restored.check(deep: true).findings.isEmpty)
     #expect(try restored.addPhotos(1, from: 6)[0] > 7, "an id is used again")
-    // And back.
+    // The restore can be undone.
     _ = try restored.prepareRestore(from: report.previous.path)
     try restored.close()
     let again = try fixture.open()
@@ -174,7 +174,7 @@ import Testing
     #expect(try first.backups().map(\.path) == [mine.path] && second.backups().map(\.path) == [theirs.path])
     let kept = try second.backup(to: nil, date: date)
     #expect(try Set(second.backups().map(\.path)) == [theirs.path, kept.path] && first.backups().count == 1)
-    // A new catalog has no past: another's backup is nothing to go back to.
+    // A new catalog has no history, so the backup of another catalog is not an earlier state of it.
     let third = try Catalog(path: fixture.folder + "/third.sqlite")
     #expect(try third.notices().isEmpty && third.backups().isEmpty)
   }
@@ -196,14 +196,15 @@ import Testing
     try reopened.close()
   }
 
-  /// What can't be looked at now is not gone: taken for it, a disk that fails for a moment would have the library closed.
+  /// A catalog that can't be examined now is not gone. Otherwise the library would be closed if a disk fails for a
+  /// moment.
   @Test func onlyACatalogThatIsCertainlyGoneIsReplaced() throws {
     let (folder, away) = (fixture.folder + "/a", fixture.folder + "/away")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     let catalog = try Catalog(path: folder + "/catalog.sqlite")
     try FileManager.default.moveItem(atPath: folder, toPath: away)
     #expect(catalog.isReplaced, "no such folder")
-    // ELOOP, which tells as little of the file as EIO and EACCES do.
+    // ELOOP proves as little about the file as EIO and EACCES do.
     try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: folder)
     #expect(!catalog.isReplaced)
     #expect(!catalog.file.hasItsName)
@@ -229,7 +230,7 @@ import Testing
     try catalog.set([1], favorite: true)
     let (isReading, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let reading = Thread {
-      // Its reader is the only one that there is.
+      // This read occupies the catalog's only reader.
       _ = Result {
         try catalog.read { _ in
           isReading.signal()
@@ -269,14 +270,15 @@ import Testing
     try reopened.close()
   }
 
-  /// What SQLite left beside a copy when photod was killed in the middle of a restore goes with the next opening.
+  /// If photod is killed in the middle of a restore, SQLite's files stay beside the copy. The next opening removes
+  /// them.
   @Test func aRestoreThatWasKilledLeavesNothingToTheNext() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(5)
     let backup = try catalog.backup(to: fixture.folder + "/b.sqlite")
     let hot = try UserDataFixture()
     let temporary = fixture.folder + "/catalog.restored.photod-0123456789abcdef"
-    // A transaction in rollback mode, caught when its pages were written and its journal was not yet removed.
+    // A transaction in rollback mode, copied after its pages were written and before its journal was removed.
     try FileManager.default.copyItem(atPath: backup.path, toPath: hot.path)
     let queue = try DatabaseQueue(path: hot.path)
     try queue.writeWithoutTransaction { database in
@@ -369,7 +371,7 @@ import Testing
     for _ in 0..<100 { try append(1...2_000) }
     #expect(try bytes() > 400_000)
     #expect(catalog.historyGrowthBytes > 400_000)
-    // New, and fewer than are to be kept: but too many bytes.
+    // The history is new and has fewer rows than are kept, but too many bytes.
     try catalog.pruneHistory(olderThan: 0, keeping: 10_000, maximumBytes: 100_000)
     #expect((90_000..<100_000).contains(try bytes()))
     #expect(catalog.historyGrowthBytes == 0)
@@ -384,7 +386,7 @@ import Testing
     try catalog.close()
   }
 
-  /// PHOTOD_MEASURE=100000 says what the checks and copies of so many photos cost.
+  /// PHOTOD_MEASURE=100000 prints what the checks and copies of this many photos cost.
   @Test(
     .enabled(
       if: ProcessInfo.processInfo.environment["PHOTOD_MEASURE"] != nil, "a measurement: PHOTOD_MEASURE is not set"))

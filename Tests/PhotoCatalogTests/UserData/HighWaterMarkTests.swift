@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Old copies of the catalog's whole folder, which agree with themselves.
+/// Old copies of the catalog's whole folder. Each copy is consistent in itself.
 @Suite struct HighWaterMarkTests {
   private let fixture: UserDataFixture
   private let state: UserDataFixture
@@ -18,7 +18,8 @@ import Testing
     ) { _ in }
   }
 
-  /// Ends it as a kill does: the mark is what it was when the catalog was open. SQLite lets go of its files.
+  /// Ends the catalog as a kill does. The mark stays as it was while the catalog was open, and SQLite releases its
+  /// files.
   private func kill(_ catalog: Catalog) throws {
     let before = try state.bytes(mark(catalog))
     try catalog.close()
@@ -27,7 +28,7 @@ import Testing
 
   private func mark(_ catalog: Catalog) -> String { "\(state.folder)/\(catalog.uuid).mark" }
 
-  /// Puts the copy back, as files with the same inodes or with others.
+  /// Puts the copy back, as files with the same inodes or with new ones.
   private func putBack(inPlace: Bool) throws {
     try fixture.remove("-wal", "-shm")
     for name in try copy.names() {
@@ -85,12 +86,12 @@ import Testing
       try catalog.addPhotos(1, from: number)
       epochs.insert(catalog.epoch)
       if number == 3 { try catalog.set([1], favorite: true) }
-      // Not closed.
+      // The catalog is not closed.
     }
     #expect(epochs == [1])
   }
 
-  /// Between COMMIT and the mark.
+  /// photod was killed between COMMIT and the mark.
   @Test func aMarkThatIsOneCommitBehindEndsNoToken() throws {
     let catalog = try open()
     try catalog.addPhotos(1)
@@ -115,7 +116,8 @@ import Testing
     try moved.close()
   }
 
-  /// It has all commits that the mark knows; but it was copied while photod went on, and the mark may have been late.
+  /// The other file has all commits that the mark knows. But it was copied while photod went on, and the mark may have
+  /// been late.
   @Test func anotherFileInThePlaceOfOneThatWasNotClosedEndsTokens() throws {
     let catalog = try open()
     try catalog.addPhotos(1)
@@ -127,7 +129,7 @@ import Testing
     try other.close()
   }
 
-  /// The mark is not synced with each commit: after a power failure it may be as old as the copy.
+  /// The mark is not synced with each commit. After a power failure it may be as old as the copy.
   @Test func anOldCopyAfterAPowerFailureEndsTokens() throws {
     let catalog = try open()
     try catalog.addPhotos(1)
@@ -213,7 +215,7 @@ import Testing
     try piped.close()
   }
 
-  /// The mark was lost with the catalog, and a client knows more than both.
+  /// The mark was lost with the catalog, and the token of a client is ahead of both.
   @Test func aTokenThatIsAheadEndsAllTokensOnce() throws {
     let first = try open()
     try first.addPhotos(1)
@@ -241,7 +243,7 @@ import Testing
     #expect(try UserDataJournal.read(fixture.journal, after: 0)?.epoch == catalog.epoch)
   }
 
-  /// What a commit pays for its mark.
+  /// The cost of the mark for each commit.
   @Test func aMarkCostsFewMicroseconds() throws {
     let mark = try HighWaterMark(of: "0123456789abcdef", in: state.folder)
     var record = HighWaterMark.Record(

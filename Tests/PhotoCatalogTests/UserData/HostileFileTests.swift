@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Files that stand where a backup or a journal should be, and files of other programs beside them.
+/// Other files in the place of a backup or a journal, and files of other programs beside them.
 @Suite struct HostileFileTests {
   private let fixture: UserDataFixture
 
@@ -143,7 +143,7 @@ import Testing
 
   // MARK: - Clocks that were wrong
 
-  /// - Parameter ahead: days; the names and the dates of the files are as wrong as the clock was.
+  /// - Parameter ahead: the error of the clock in days. The names and the dates of the files have the same error.
   private func backUp(_ catalog: Catalog, now: Int64, daysAhead ahead: Int64) throws -> BackupReport? {
     let report = try catalog.dailyBackup(date: now + ahead * Self.day)
     if let report {
@@ -177,7 +177,7 @@ import Testing
     try catalog.close()
   }
 
-  /// A file server whose clock is some minutes ahead dates each backup so.
+  /// A file server whose clock is some minutes ahead gives each backup such a date.
   @Test func aBackupThatIsDatedALittleAheadCountsAsMadeNow() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(1)

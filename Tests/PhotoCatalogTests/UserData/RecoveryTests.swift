@@ -5,13 +5,13 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Whatever becomes of the files, what was typed is there again, and nothing that was not.
+/// Whatever happens to the files, all user data is there again, and no other data.
 @Suite struct RecoveryTests {
   private let fixture: UserDataFixture
 
   init() throws { fixture = try UserDataFixture() }
 
-  /// A library of six photos, of which two are favorites and one is hidden; closed.
+  /// A closed library of six photos, of which two are favorites and one is hidden.
   private func make() throws -> Catalog {
     let catalog = try fixture.open()
     let ids = try catalog.addPhotos(6)
@@ -43,7 +43,7 @@ import Testing
       #expect(contents.end == (length == bytes.count ? length : before), "\(length)")
       #expect(contents.entries.keys.sorted() == (length == bytes.count ? [1, 2, 3] : [1]), "\(length)")
     }
-    // And one of them goes on.
+    // One of the truncated journals is continued.
     try fixture.write(bytes[..<(bytes.count - 7)], to: fixture.journal)
     let reopened = try fixture.open()
     #expect(try reopened.typed() == [1: "favorite waits"])
@@ -55,7 +55,7 @@ import Testing
     #expect(contents.entries.keys.sorted() == [1, id])
   }
 
-  /// Every bit: the catalog is whole, so that nothing is lost; and without the catalog, at most one line is.
+  /// Tries every bit. With the catalog intact, nothing is lost. Without the catalog, at most one line is lost.
   @Test func aFlippedBitCostsAtMostItsLine() throws {
     let catalog = try make()
     let bytes = try fixture.bytes(fixture.journal)
@@ -66,11 +66,11 @@ import Testing
         var contents = UserDataContents(parsing: damaged, after: 0)
         contents.finish()
         #expect(contents.library == catalog.uuid, "byte \(index), bit \(bit)")
-        // A newline that is none any more makes two lines one.
+        // A damaged newline joins two lines.
         let lost = typed.keys.filter { contents.entries[$0] == nil }
         #expect(lost.count <= 2, "byte \(index), bit \(bit)")
         for entry in contents.entries.values {
-          // An older line of the same asset may be what is left.
+          // An older line of the same asset may remain.
           #expect(
             (1...3).contains(entry.id) && (entry.isFavorite || entry.isHidden), "byte \(index), bit \(bit): invented")
         }
@@ -88,7 +88,7 @@ import Testing
       #expect(try reopened.check(deep: false).isOK)
       try reopened.close()
       try fixture.write(bytes, to: fixture.journal)
-      // The journal that was put back is older than the catalog: it is written anew, and says the same.
+      // The journal that was put back is older than the catalog. It is written anew with the same content.
       let again = try fixture.open()
       #expect(try again.typed() == typed)
       try again.close()
@@ -159,7 +159,7 @@ import Testing
     try fixture.remove("-wal", "-shm")
     try fixture.write(bytes, to: fixture.path)
     if bytes.isEmpty { try fixture.write([1, 2, 3], to: fixture.path + "-wal") }
-    // A page in the middle shows only to who looks at all of them, as after a crash.
+    // Only a check of all pages finds damage in a middle page. Such a check follows a crash.
     let rebuilt = try fixture.open(isSuspect: true)
     #expect(rebuilt.uuid == catalog.uuid)
     #expect(rebuilt.epoch == catalog.epoch + 1)
@@ -169,13 +169,13 @@ import Testing
     #expect(try fixture.bytes(fixture.folder + "/" + aside).count >= bytes.count)
     #expect(try rebuilt.notices().first?.contains(aside) == true)
     #expect(try rebuilt.check(deep: true).findings.isEmpty)
-    // Removing the file is an answer.
+    // Removing the file ends the notice.
     try FileManager.default.removeItem(atPath: fixture.folder + "/" + aside)
     #expect(try rebuilt.notices().isEmpty)
     try rebuilt.close()
   }
 
-  /// A full disk leaves one each time when a new catalog is to be made.
+  /// If the disk is full, each attempt to make a new catalog leaves such a file.
   @Test(arguments: [["-wal", "-shm"], []])
   func anEmptyCatalogIsMadeAnewAndNotKept(beside: [String]) throws {
     let catalog = try make()
@@ -192,7 +192,7 @@ import Testing
   @Test func aLogIsMovedAsideWithItsCatalogOrNotAtAll() throws {
     _ = try make()
     func beside() throws -> [String] { try fixture.names().filter { $0.contains("damaged") } }
-    // Without its catalog it says nothing.
+    // Without its catalog, the file is of no use.
     try fixture.remove("")
     try fixture.write([1, 2, 3], to: fixture.path + "-wal")
     let rebuilt = try fixture.open()
@@ -206,7 +206,7 @@ import Testing
     #expect(try beside() == [])
     for suffix in ["-wal", "-shm"] { try fixture.write([4], to: fixture.path + suffix) }
     let files = CatalogFiles(catalog: fixture.path)
-    // Whichever fails, and whether it was renamed all the same or not.
+    // Any of the renames may fail, and the file may be renamed nevertheless.
     for (failing, isRenamed) in [(fixture.path, false), (fixture.path + "-wal", false), (fixture.path + "-wal", true)] {
       #expect(throws: Failing.Hit.self) {
         try files.moveCatalogAside(because: "damaged", date: 0) { path, other in
@@ -224,7 +224,7 @@ import Testing
 
   enum JournalLeft: CaseIterable { case whole, cut, unreadable, gone }
 
-  /// The notice of a catalog that is made anew says what became of what was typed, and what there is to go back to.
+  /// The notice about a new catalog says what happened to the user data, and which backups exist.
   @Test(arguments: JournalLeft.allCases, [true, false])
   func theNoticeOfARebuildTellsTheTruth(left: JournalLeft, isDamaged: Bool) throws {
     _ = try make()
@@ -286,7 +286,7 @@ import Testing
     #expect(error?.code == "catalogTooNew")
   }
 
-  /// Statements are of no use to who reads the status or the log, and hold paths.
+  /// Statements do not help a reader of the status or the log, and they contain paths.
   @Test func whatSQLiteSaysIsToldWithoutTheStatement() async throws {
     let damage = DatabaseError(resultCode: .SQLITE_CORRUPT, message: "malformed", sql: "SELECT secret")
     let full = DatabaseError(resultCode: .SQLITE_FULL, message: "full", sql: "UPDATE secret")
@@ -315,7 +315,7 @@ import Testing
     let catalog = try make()
     let yesterday = try UserDataFixture()
     try fixture.copy(to: yesterday)
-    // Since then: 4 became a favorite, 1 is none any more, and the journal was compacted.
+    // Since then, 4 became a favorite, 1 stopped being one, and the journal was compacted.
     let today = try fixture.open()
     try today.set([4], favorite: true)
     try today.set([1], favorite: false)
@@ -359,14 +359,14 @@ import Testing
     let after = try UserDataFixture()
     try fixture.copy(to: after)
     try catalog.close()
-    // What SQLite had not synced is gone: its log. The journal was.
+    // SQLite's log was not synced, so it is lost. The journal was synced.
     try after.remove("-wal", "-shm")
     let reopened = try after.open(bootID: "two")
     #expect(reopened.epoch == 2)
     #expect(try reopened.typed() == [1: "favorite", 2: "favorite", 7: "favorite waits"])
     #expect(try reopened.addPhotos(1, from: 8)[0] > 10_000, "7 is used again")
     try reopened.close()
-    // Killed in the same boot, nothing can be missing.
+    // After a kill within the same boot, nothing can be missing.
     let killed = try UserDataFixture()
     try after.copy(to: killed)
     let clean = try killed.open(bootID: "three")
@@ -374,7 +374,7 @@ import Testing
     try clean.close()
   }
 
-  /// In a sandbox that hides it, nobody can say that the machine did not go down.
+  /// A sandbox that hides the boot id leaves open whether the machine went down.
   @Test func anUnknownBootIsTakenForAnother() throws {
     let catalog = try fixture.open(bootID: "unknown")
     try catalog.addPhotos(3)
@@ -389,7 +389,7 @@ import Testing
     try closed.close()
   }
 
-  /// A daemon that can't open its catalog tries again every few seconds, for as long as the disk is full.
+  /// If a daemon can't open its catalog, it tries again every few seconds as long as the disk is full.
   @Test func anOpeningThatFailsKeepsNoCopyOfADamagedJournal() throws {
     _ = try make()
     var bytes = try fixture.bytes(fixture.journal)
@@ -405,12 +405,11 @@ import Testing
     try reopened.close()
   }
 
-  /// The damaged catalog is out of the way already when the opening fails that has found it, before or after it wrote the
-  /// journal.
+  /// The opening finds the damage, moves the catalog away, and then fails before or after it writes the journal.
   @Test(arguments: [nil, .rewrite, .renamed] as [UserDataJournal.Step?])
   func aDamagedCatalogThatAFailedOpeningMovedAsideIsNamed(failsAt step: UserDataJournal.Step?) throws {
     _ = try make()
-    // Of another day: it is not taken for the one of this opening.
+    // This file is of another day. It must not count as the damaged catalog of this opening.
     let older = fixture.folder + "/catalog-2024-01-01T00-00-00.damaged.sqlite"
     try fixture.write([1], to: older)
     let first = try fixture.open()
@@ -423,7 +422,7 @@ import Testing
       failing.at = step
       for _ in 0..<2 { #expect(throws: (any Error).self) { try fixture.open(hook: failing.hook) } }
     } else {
-      // It was killed at once.
+      // photod was killed at once.
       let files = CatalogFiles(catalog: fixture.path)
       _ = try files.moveCatalogAside(because: "damaged", date: 1_763_720_100_000_000)
     }
@@ -433,7 +432,7 @@ import Testing
     #expect(notice.hasPrefix("The catalog was damaged ("), "\(notice)")
     #expect(notice.contains("The damaged one is \(aside)."), "\(notice)")
     try opened.close()
-    // Known by now: a catalog that goes later was not damaged.
+    // The damage is known by now. If a catalog is removed later, it was not damaged.
     let again = try fixture.open()
     try again.set([2], hidden: true)
     try again.close()

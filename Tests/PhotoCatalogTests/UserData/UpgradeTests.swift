@@ -9,7 +9,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Catalogs of older photods.
+/// Upgrades of catalogs of older versions of photod.
 @Suite struct UpgradeTests {
   private let fixture: UserDataFixture
 
@@ -18,7 +18,7 @@ import Testing
   private static let date: Int64 = 1_763_720_100_000_000
   private static let all = Migrations.steps.map(\.name)
 
-  /// Makes the catalog of the first photod, with this many photos and a commit.
+  /// Makes a catalog of the first version of photod, with this many photos and a commit.
   private func makeOld(_ count: Int) throws {
     let old = try Catalog(path: fixture.path, bootID: "boot", lastStep: Self.all[0])
     try old.pool.writeWithoutTransaction { database in
@@ -79,7 +79,7 @@ import Testing
     #expect(try copies() == ["photod-2025-11-21T10-15-00-before-\(Self.all[1]).sqlite"])
     let backup = try #require(try catalog.backups().first)
     #expect(backup.isKept && backup.assetCount == 1_000)
-    // An older photod can open the copy, and a restore takes it.
+    // The older photod can open the copy, and a restore accepts it.
     let queue = try DatabaseQueue(path: backup.path)
     #expect(try queue.read { try CatalogOpening.migrator(nil).appliedIdentifiers($0) } == [Self.all[0]])
     try queue.close()
@@ -96,14 +96,14 @@ import Testing
     #expect(try copies().isEmpty)
   }
 
-  /// Each call finds on disk what a process that is killed at that moment leaves.
+  /// Each call finds the disk in the state that a process leaves if it is killed at that moment.
   @Test func aProcessThatIsKilledAtAnyStepGoesOnFromThere() throws {
     try makeOld(2_000)
     let killed = Mutex<[UserDataFixture]>([])
     let number = Mutex(0)
     let fixture = fixture
     let catalog = try open { progress in
-      // Each step, and some pieces of each.
+      // Each step is ended, and also some parts of each.
       let isEarly = number.withLock { number in
         number += 1
         return number < 60
@@ -131,7 +131,7 @@ import Testing
 
   @Test func anUpgradeThatIsCancelledChangesNothingAndGoesOnLater() throws {
     try makeOld(2_000)
-    // Each opening does one step, and is ended before the next.
+    // Each opening does one step and ends before the next one.
     for left in (1..<Self.all.count).reversed() {
       let begun = Mutex<[CatalogUpgradeProgress]>([])
       #expect(throws: CancellationError.self) {
@@ -187,10 +187,11 @@ import Testing
       ])
   }
 
-  /// The promise is 60 s for 1,000,000 photos on a free machine: all steps there have ever been, with the copy.
+  /// The promise is 60 s for 1,000,000 photos on an idle machine: all steps that have ever existed, with the copy.
   ///
-  /// PHOTOD_UPGRADE=1000000 measures it. The elapsed time also counts the waiting for other programs and for the disk. So
-  /// every build is held to half of the promise in processor time, and a release build to all of it in elapsed time.
+  /// PHOTOD_UPGRADE=1000000 measures it. The elapsed time also includes the time for other programs and for the disk.
+  /// So every build must need at most half of the promise in processor time, and a release build must keep the promise
+  /// in elapsed time.
   @Test func anUpgradeTakesLessThanAMinuteForAMillionPhotos() throws {
     let count = ProcessInfo.processInfo.environment["PHOTOD_UPGRADE"].flatMap(Int.init) ?? 20_000
     try makeOld(count)

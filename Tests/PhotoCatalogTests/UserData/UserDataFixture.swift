@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import PhotoCatalog
 
-/// A catalog with its journal in a folder of its own, whose files a test copies, damages and removes.
+/// A catalog with its journal in a folder of its own. Tests copy, damage and remove its files.
 final class UserDataFixture: Sendable {
   private let temporary: TemporaryFolder
   var folder: String { temporary.path }
@@ -22,7 +22,7 @@ final class UserDataFixture: Sendable {
     try Catalog(path: path, bootID: bootID, isSuspect: isSuspect, date: 1_763_720_100_000_000, hook: hook)
   }
 
-  /// What is on disk now, as a process that is killed leaves it.
+  /// Copies the files in their current state, as a killed process leaves them.
   func copy(to other: UserDataFixture) throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
       let target = other.folder + "/" + name
@@ -46,7 +46,7 @@ final class UserDataFixture: Sendable {
 }
 
 extension Catalog {
-  /// Adds photos `1.jpg`, `2.jpg`, … in `/p`; the inode of each is its number.
+  /// Adds photos `1.jpg`, `2.jpg`, … in `/p`. The inode of each photo is its number.
   @discardableResult
   func addPhotos(_ count: Int, from first: Int = 1) throws -> [Int64] {
     try write { writer in
@@ -75,7 +75,7 @@ extension Catalog {
     }
   }
 
-  /// As PerformChanges does it.
+  /// Sets user data as PerformChanges does.
   func set(_ ids: [Int64], favorite: Bool? = nil, hidden: Bool? = nil) throws {
     try write(durable: true) { writer in
       var record = CommitRecord()
@@ -84,7 +84,7 @@ extension Catalog {
     }
   }
 
-  /// What was typed, of assets and of tombstones, by id.
+  /// The user data of assets and of tombstones, by id.
   func typed() throws -> [Int64: String] {
     try read { reader in
       var typed: [Int64: String] = [:]
@@ -107,7 +107,7 @@ extension Catalog {
   }
 }
 
-/// A place of failure that a test chooses.
+/// Fails at a step that a test chooses.
 final class Failing: Sendable {
   struct Hit: Error {}
   private let step = Mutex<UserDataJournal.Step?>(nil)
@@ -118,13 +118,13 @@ final class Failing: Sendable {
     set { step.withLock { $0 = newValue } }
   }
 
-  /// Only so many times.
+  /// Fails only this many times.
   func fail(at step: UserDataJournal.Step, times: Int) {
     at = step
     rest.withLock { $0 = times }
   }
 
-  /// It failed as often as it was to.
+  /// Whether it has failed as often as requested.
   var hasFailed: Bool { rest.withLock { $0 } <= 0 }
 
   @Sendable func hook(_ step: UserDataJournal.Step) throws {

@@ -53,7 +53,7 @@ import Testing
     #expect(try rebuilt.addPhotos(1)[0] > 10_000, "an id is used again")
     #expect(try rebuilt.messages().count == 1)
     try rebuilt.close()
-    // It stays so.
+    // The data stays after another opening.
     let again = try fixture.open()
     #expect(again.epoch == rebuilt.epoch)
     #expect(try again.typed() == [2: "favorite waits", 4: "favorite hidden waits"])
@@ -123,7 +123,7 @@ import Testing
     try rebuilt.close()
   }
 
-  /// What one commit says of folders is all that happened in a moment, each with its first and its last path.
+  /// A commit names each folder that moved with its first and its last path, as if all of it had happened at once.
   @Test func placesFollowFoldersThatExchangeTheirNames() throws {
     let catalog = try fixture.open()
     let ids = try catalog.addPhotos(3)
@@ -159,7 +159,7 @@ import Testing
       return ids.map { String(decoding: contents.entries[$0]?.file.path ?? [], as: UTF8.self) }
     }
     #expect(try paths() == ["/p/b/1.jpg", "/p/a/2.jpg", "/p/3.jpg"])
-    // A folder goes, and another is made in its place at once, with a photo in it.
+    // A folder leaves, and another one with a photo takes its place at once.
     try catalog.write { writer in
       var record = CommitRecord()
       try name(3, "c", writer)
@@ -173,7 +173,7 @@ import Testing
       _ = try writer.append(record, origin: "watcher", date: 1)
     }
     #expect(try paths() == ["/p/b/1.jpg", "/p/c/2.jpg", "/p/a/3.jpg"])
-    // The same exchange, of which the end is seen only a moment later.
+    // The same exchange, of which the end is found a moment later.
     func rename(_ directory: Int64, _ from: String, _ to: String, as now: String) throws {
       try catalog.write { writer in
         var record = CommitRecord()
@@ -187,7 +187,7 @@ import Testing
     try rename(3, "c", "b", as: "b")
     try rename(2, "b", "c", as: "c")
     #expect(try paths() == ["/p/c/1.jpg", "/p/b/2.jpg", "/p/a/3.jpg"])
-    // A later commit without a rename writes nothing about the photos that it does not touch.
+    // A later commit without a rename writes nothing about photos that it does not touch.
     let size = try fixture.bytes(fixture.journal).count
     try catalog.addPhotos(1, from: 4)
     #expect(try fixture.bytes(fixture.journal).count == size)
@@ -199,7 +199,7 @@ import Testing
     let ids = try catalog.addPhotos(3)
     try catalog.set(ids, favorite: true)
     try catalog.close()
-    // A later photod gave a caption to one, and an album.
+    // A later version of photod gave one photo a caption, and an album.
     let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
     var entry = try #require(contents.entries[2])
     entry.others = [UserDataField(key: "caption", value: Array("x y".utf8))]
@@ -223,7 +223,7 @@ import Testing
 
   // MARK: - Failures in between
 
-  /// The state of the disk at each step is opened as the next photod would after kill -9.
+  /// At each step, the disk's state is opened as the next photod would open it after kill -9.
   @Test func killedBetweenAnyTwoStepsNothingAcknowledgedIsLost() throws {
     let copies = Mutex<[(step: UserDataJournal.Step, fixture: UserDataFixture)]>([])
     let isWatched = Mutex(false)
@@ -247,12 +247,12 @@ import Testing
       let reopened = try copy.open()
       let typed = try reopened.typed()
       let all: [Int64: String] = [1: "favorite", 2: "favorite", 3: "favorite", 4: "favorite"]
-      // Before the append nothing was asked of the disk; after it, both or none.
+      // Before the append nothing was written to the disk. After it, both changed photos are favorites.
       #expect(typed == (step == .append ? [1: "favorite", 2: "favorite"] : all), "\(step)")
       #expect(reopened.epoch == 1, "\(step)")
       #expect(try reopened.messages().isEmpty, "\(step)")
       if step != .append {
-        // Who goes on from an old token hears of it.
+        // A client that continues from an old token gets the change.
         #expect(
           try reopened.read { try $0.persistentChanges(after: token - 1, limit: 9).flatMap(\.updatedAssets) } == [3, 4])
       }
@@ -284,13 +284,13 @@ import Testing
     try rebuilt.close()
   }
 
-  /// The disk fails when the new journal has its name: it is not certain to last, and the one that is open has no name.
+  /// The disk fails after the new journal has its name. The new file may not last, and the open one has no name.
   @Test func aJournalThatWasRenamedAndNotSyncedSaysOnlyWhatWasDone() throws {
     let failing = Failing()
     let catalog = try fixture.open(hook: failing.hook)
     let ids = try catalog.addPhotos(3)
     try catalog.set([ids[0]], favorite: true)
-    // So that it is written anew.
+    // This causes a new journal.
     try FileManager.default.removeItem(atPath: fixture.journal)
     failing.fail(at: .renamed, times: 1)
     #expect(throws: Failing.Hit.self) { try catalog.set([ids[1]], favorite: true) }
@@ -317,7 +317,7 @@ import Testing
     failing.fail(at: .renamed, times: 1)
     for round in 0..<600 where !failing.hasFailed { try catalog.set([ids[1]], favorite: round % 2 == 0) }
     #expect(failing.hasFailed)
-    // What is not durable is not looked at again: it goes to the file that is open.
+    // The journal that is not durable is not examined again. The next line goes to the open file.
     try catalog.write { writer in
       var record = CommitRecord()
       let row = try #require(try writer.file(1, Array("1.jpg".utf8)))
