@@ -6,8 +6,8 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// Programs behind `photoctl watch --format jsonl`, as the documentation has them, while everybody is killed.
-/// PHOTOD_CONSUMER_ROUNDS and PHOTOD_SEED for more.
+/// The documented programs behind `photoctl watch --format jsonl`, while the processes are killed.
+/// PHOTOD_CONSUMER_ROUNDS and PHOTOD_SEED set the number of rounds and the seed.
 @Suite(.timeLimit(.minutes(30))) struct ConsumerTests {
   private static let hasTools = ["bash", "python3", "jq"].allSatisfy { name in
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
@@ -16,7 +16,7 @@ import Varlink
   }
   private let rounds = effort("PHOTOD_CONSUMER_ROUNDS", 12)
 
-  /// The list of the program of the article: the same as the library's, whoever dies.
+  /// The list that the article's program keeps must equal the library's list, whichever process is killed.
   @Test(.enabled(if: hasTools, "bash, python3 or jq is not installed"), arguments: [[], ["--favorite"]])
   func programThatKeepsAListHasItWhoeverIsKilled(query: [String]) async throws {
     try await DaemonFixture.with { fixture in
@@ -41,7 +41,7 @@ import Varlink
       try await disturb(fixture, consumer) {
         var (fresh, stored): ([Int64], [Int64]?) = ([], nil)
         try await eventually("the list \(fresh), not \(stored ?? [])") {
-          // The consumer ends soon if its photoctl has ended.
+          // The consumer ends soon after its photoctl has ended.
           try consumer.startIfNeeded()
           stored = try FileManager.default.contents(atPath: state).map {
             try JSONDecoder().decode(State.self, from: $0).ids
@@ -53,7 +53,7 @@ import Varlink
     }
   }
 
-  /// The script of the article hands each commit to its command at least once, in their order.
+  /// The article's script hands each commit to its command at least once, and in order.
   @Test(.enabled(if: hasTools, "bash, python3 or jq is not installed")) func scriptGetsEachCommitWhoeverIsKilled()
     async throws
   {
@@ -79,14 +79,14 @@ import Varlink
           final = try await fixture.status().token
           return stored == final + "\n"
         }
-        // Nothing came after its own first token, yet.
+        // No commit has come after the script's own first token yet.
         guard let data = FileManager.default.contents(atPath: log) else { return }
         let changes = try data.split(separator: UInt8(ascii: "\n")).map {
           try JSONDecoder().decode(PersistentChange.self, from: $0)
         }
         var seen: Set<String> = []
         let first = changes.filter { seen.insert($0.token).inserted }
-        // What was committed before that token is in its full pass.
+        // Commits before that token are covered by the script's full pass.
         #expect(first == (try await self.changes(fixture, since: start).suffix(first.count)))
         (lines, count) = (changes.count, first.count)
       }
@@ -101,7 +101,7 @@ import Varlink
     return all
   }
 
-  /// Rounds in which photos change while somebody is killed; `check` is called after each.
+  /// Rounds in which photos change while a process is killed. `check` is called after each round.
   private func disturb(
     _ fixture: DaemonFixture, _ consumer: Consumer, check: () async throws -> Void
   ) async throws {
@@ -129,7 +129,7 @@ import Varlink
               unlink(fixture.path(name))
             }
           default:
-            // One may leave between both calls.
+            // A photo may leave the library between the two calls.
             do { try await fixture.setFavorite(Array(ids.prefix(5)), Bool.random(using: &random)) } catch let error
               as VarlinkError
             { #expect(error.name == "org.photod.library.NoSuchAsset") }
@@ -143,7 +143,7 @@ import Varlink
       told[victim, default: 0] += 1
       switch victim {
       case "photod", "photod in order":
-        // At any moment: that is what the time is for.
+        // The random delay lets the kill happen at any moment.
         try await Task.sleep(for: delay)
         fixture.kill(victim == "photod" ? SIGKILL : SIGTERM)
         if Bool.random(using: &random) { unlink(fixture.path("\(next).jpg")) }
@@ -171,7 +171,7 @@ import Varlink
         try await fixture.start()
       }
       try await fixture.synchronize()
-      // Every other time it has to go on from wherever it was.
+      // In every other round it has to continue from its present state.
       if round % 2 == 1 || round == rounds - 1 {
         try consumer.startIfNeeded()
         try await check()

@@ -6,7 +6,7 @@ import PhotoTestSupport
 import Testing
 import Varlink
 
-/// photoctl as a process.
+/// Tests that run photoctl as a process.
 @Suite struct PhotoctlTests {
   struct Result {
     let status: Int32
@@ -15,7 +15,7 @@ import Varlink
     var text: String { String(decoding: output, as: UTF8.self) }
   }
 
-  /// Runs photoctl to its end. Standard input and the outputs are files: none is a terminal, and none can fill.
+  /// Runs photoctl to its end. Standard input and the outputs are files, so none is a terminal, and none can fill up.
   private func photoctl(
     _ fixture: DaemonFixture, _ arguments: [String], input: Data = Data(), environment: [String: String] = [:]
   ) async throws -> Result {
@@ -68,7 +68,7 @@ import Varlink
       try fixture.spawn()
       let status = try await waiting
       #expect(status.status == 0 && status.text.hasPrefix("live: 1 asset\n"), "\(status.text + status.errors)")
-      // A photod that takes connections and does not answer.
+      // The suspended photod takes connections and does not reply.
       fixture.kill(SIGSTOP)
       defer { fixture.kill(SIGCONT) }
       let late = try await Self.photoctl(in: directory, socket, ["status", "--wait", "--timeout", "0.2"])
@@ -102,7 +102,7 @@ import Varlink
 
   @Test func whatIsListedGoesIntoTheNextCommand() async throws {
     try await DaemonFixture.with { fixture in
-      // More than a call takes; and names that are no lines, and no text.
+      // There are more photos than one call takes. Some names are not single lines, or not valid text.
       for index in 0..<1_100 { try fixture.write("\(index).jpg", index) }
       try fixture.write("a\nb 'c'.jpg")
       try fixture.write("plain.jpg")
@@ -123,7 +123,7 @@ import Varlink
       #expect(shown.status == 0 && shown.text.components(separatedBy: "\"resources\"").count == 1_103)
       let why = try await photoctl(fixture, ["why", "-0", "-"], input: Data(paths.output.prefix(2_000)))
       #expect(why.text.contains(fixture.photos) && why.text.contains(": indexed: "))
-      // A number in a line of JSON is an asset, and not a file's name.
+      // A number in a line of JSON means an asset, not a file name.
       let two = try await photoctl(fixture, ["query", "--limit", "2"])
       let whyTwo = try await photoctl(fixture, ["why", "-"], input: two.output)
       #expect(whyTwo.text.components(separatedBy: ": indexed: ").count == 3, "\(whyTwo)")
@@ -145,7 +145,7 @@ import Varlink
       #expect(number.status == 66)
       #expect(number.errors.hasPrefix("photoctl: line 2 of standard input: no asset has the id 999999\n"))
       #expect(try await favorites(fixture) == 0)
-      // Those that are there are shown.
+      // The existing assets are shown.
       let show = try await photoctl(fixture, ["show", "--json", "999999", "\(id)"])
       #expect(show.status == 66 && show.text.contains("\"id\" : \(id)"))
       let nothing = try await photoctl(fixture, ["favorite", "-"])
@@ -188,7 +188,7 @@ import Varlink
     }
   }
 
-  /// The socket would have its number, and get the text.
+  /// Otherwise the socket would get the number of the closed output, and photoctl would write its text to the socket.
   @Test func whereTheOutputIsClosedThatIsSaid() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
@@ -223,7 +223,7 @@ import Varlink
         (["--camera", "nope", "--camera", "nikon"], nikon), (["--camera", "it's \\ \"x\""], none),
         (["--taken", "2022-02-16"], taken), (["--taken", "2022-02"], taken), (["--taken", "2022"], taken),
         (["--taken", "2022-02-15..2022-02-16"], taken), (["--taken", "..2022-02", "--no-favorite"], taken),
-        // A photo that says no date has that of its file, which is new.
+        // A photo without a date of its own has the date of its file, which is new.
         (["--taken", "2022-02-17.."], nikon), (["--favorite"], none), (["--no-favorite"], all),
         (["--rating", "1", "--keyword", "it's"], none),
         (["--where", "id == 0 OR id != 0", "--camera", "nikon"], nikon),
@@ -269,7 +269,7 @@ import Varlink
         watch.terminate()
         watch.waitUntilExit()
       }
-      // The line goes through a socket and a file, which report nothing.
+      // The line goes through a socket and a file, which echo nothing.
       func expect(_ line: String) async throws {
         var text = ""
         try await eventually("'\(line)' in \(text)") {
@@ -306,7 +306,7 @@ import Varlink
   @Test(.enabled(if: isInstalled("fish") && isInstalled("python3"), "fish or python3 is not installed"))
   func tabInFish() async throws { try await pressTab("fish") }
 
-  /// Titles of folders that a shell could take for more than titles.
+  /// The titles of these folders contain characters that have a meaning in a shell.
   private func pressTab(_ shell: String) async throws {
     try await DaemonFixture.with { fixture in
       let title = "Sea: \"it's\" $(touch pwned) `x`!"
@@ -336,7 +336,7 @@ import Varlink
         let result = try await PythonClient.run(
           [script, shell, BuiltPrograms.path("photoctl"), line], path: "")
         let completed = try JSONDecoder().decode([String].self, from: Data(result.output.utf8))
-        // Shells differ in whether a folder's slash is there before anything follows it.
+        // Some shells show a folder's slash only when more text follows.
         let expected = words.map { $0.hasSuffix("/") && !completed.contains($0) ? String($0.dropLast()) : $0 }
         #expect(completed == expected, "\(shell): \(line)")
       }

@@ -7,8 +7,8 @@ import Synchronization
 import Testing
 import Varlink
 
-/// A storm in which photod and photod-watch are killed, the kernel's queue overflows and a drive comes and goes, while a
-/// client sets favorites and another follows the library.
+/// A storm in which photod and photod-watch are killed, the kernel's queue overflows, and a drive is unmounted and
+/// mounted. Meanwhile one client sets favorites and another one follows the library.
 final class DisasterStorm {
   private enum Disaster: CaseIterable { case daemonKilled, watcherKilled, overflow, driveUnmounted }
 
@@ -18,10 +18,10 @@ final class DisasterStorm {
   private let roots: [KnownPhotos.Root]
   private let known: KnownPhotos
   private let drive = Drive()
-  /// What happened, for whoever reads a failure.
+  /// The events of the storm, for the report of a failure.
   private var story: [String] = []
 
-  /// Held by who touches the drive's files: nothing is written where it is not mounted.
+  /// Its lock is held while the drive's files are changed, so that nothing is written while the drive is unmounted.
   private final class Drive: Sendable {
     let isMounted = Mutex(true)
   }
@@ -59,7 +59,7 @@ final class DisasterStorm {
     }
   }
 
-  /// Returns when nobody changes anything any more: what is compared afterwards stays as it is.
+  /// Returns when all changes have ended, so that the files stay the same during the comparison.
   private func change(until end: ContinuousClock.Instant) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       let (known, drive, roots, seed) = (known, drive, roots, seed)
@@ -70,7 +70,7 @@ final class DisasterStorm {
           await onThread {
             var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed &* 100 + number)))
             while ContinuousClock.now < end {
-              // A drive that is not there is left alone.
+              // An unmounted drive is left alone.
               drive.isMounted.withLock { isMounted in
                 guard number == 0 || isMounted else { return }
                 for _ in 0..<20 { storm.step(&random) }
@@ -109,7 +109,7 @@ final class DisasterStorm {
       try await pause(0...800)
       try await start()
     case .watcherKilled:
-      // It may be between two of them.
+      // photod may be between two photod-watch processes.
       do { Glibc.kill(try fixture.watchProcessID(), SIGKILL) } catch is POSIXError {}
     case .overflow:
       do {
@@ -215,7 +215,7 @@ final class DisasterStorm {
     return complaints + library.keys.sorted().map { ($0, "is not on disk") }
   }
 
-  /// A daemon that has never seen anything of all this finds the same photos with the same facts.
+  /// A new daemon, which has seen nothing of the storm, must find the same photos with the same facts.
   private func differencesToFreshDaemon(_ assets: [Asset]) async throws -> [(path: String, what: String)] {
     var complaints: [(String, String)] = []
     try await DaemonFixture.with { fresh in
@@ -227,7 +227,7 @@ final class DisasterStorm {
         asset.id = 0
         asset.addedDate = asset.modificationDate
         asset.isFavorite = false
-        // The file's oldest time is known to the photod that saw it.
+        // Only the photod that saw the file knows its oldest time.
         if asset.creationDateSource == .file { asset.creationDate = asset.modificationDate }
         return asset
       }
@@ -259,7 +259,7 @@ final class DisasterStorm {
   }
 }
 
-/// Follows the whole library as a program does: whenever the daemon is gone it comes again with what it has.
+/// Follows the whole library as a program does. If the daemon ends, it connects again and continues from its list.
 final class ReplicaFollower: Sendable {
   private let library: PhotoLibrary
   private let replica = Mutex(FetchResultReplica())
@@ -277,13 +277,13 @@ final class ReplicaFollower: Sendable {
         failure.withLock { $0 = error }
         return
       } catch {
-        // The daemon is gone, and will come again.
+        // The daemon has ended, and will start again.
       }
       do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
     }
   }
 
-  /// The list, once it is this one. After a minute, whatever it is.
+  /// Returns the list when it equals this one. After a minute it returns the list in any case.
   func list(equalTo expected: [Int64]) async throws -> [Int64] {
     do {
       try await eventually("the list of the observer") {
@@ -291,13 +291,13 @@ final class ReplicaFollower: Sendable {
         return replica.withLock { $0.ids } == expected
       }
     } catch is ConditionNotMet {
-      // The caller compares the lists, and says in what they differ.
+      // The caller compares the lists and reports the difference.
     }
     return replica.withLock { $0.ids }
   }
 }
 
-/// Runs what blocks on a thread of its own.
+/// Runs blocking work on a separate thread.
 private func onThread(_ body: @escaping @Sendable () -> Void) async {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread {

@@ -4,7 +4,7 @@ import Testing
 @testable import PhotoContract
 @testable import PhotoModel
 
-/// What is read by hand is what Foundation's decoder reads, or is left to that.
+/// The hand-written reader returns the same values as Foundation's decoder, or leaves the text to that decoder.
 struct JSONReadingTests {
   @Test func assetsAreReadFromTheirCodableForm() throws {
     var random = RandomValues(seed: 21)
@@ -49,7 +49,7 @@ struct JSONReadingTests {
     #expect(try read(String.self, Array(#""\"\\\/\b\f\n\r\t""#.utf8)) == "\"\\/\u{8}\u{C}\n\r\t")
   }
 
-  /// For the general decoder, which reads some of these, and says of the others what is wrong.
+  /// These texts are left to the general decoder, which reads some of them and reports errors for the others.
   @Test(arguments: [
     #"["#, #"[1"#, #"[1,"#, #"[1,]"#, #"[1 2]"#, #"[1]x"#, #"[1.5]"#, #"[1e2]"#, #"[9223372036854775808]"#, #"[-]"#,
     #"[nul]"#,
@@ -78,7 +78,8 @@ struct JSONReadingTests {
     for _ in 0..<20 {
       let json = random.asset().json
       for count in 0..<json.count {
-        // In memory of their own, whose end a reader that goes on would be killed at, or found by a sanitizer.
+        // The bytes are in memory of their own. If a reader continues beyond their end, it crashes or a sanitizer
+        // reports it.
         #expect(throws: JSONReader.Unexpected.self) { try read(Asset.self, Array(json.prefix(count))) }
       }
     }

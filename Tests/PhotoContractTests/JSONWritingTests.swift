@@ -4,7 +4,7 @@ import Testing
 @testable import PhotoContract
 @testable import PhotoModel
 
-/// What is written by hand is what Foundation's encoder writes, byte for byte.
+/// The hand-written writer writes the same bytes as Foundation's encoder.
 struct JSONWritingTests {
   @Test func assetsAreWrittenAsTheirCodableForm() throws {
     var random = RandomValues(seed: 11)
@@ -42,7 +42,8 @@ struct JSONWritingTests {
     try expectSame((0..<2_000).map { _ in random.double() })
   }
 
-  /// JSON has no such number; Foundation refuses to write it, and a reply must not fail because a file says nonsense.
+  /// JSON has no such number, and Foundation refuses to write it. A reply must not fail because of a wrong value in a
+  /// file.
   @Test func whatIsNoNumberIsNull() {
     #expect(String(decoding: [Double.nan, .infinity, -.infinity].json, as: UTF8.self) == "[null,null,null]")
   }

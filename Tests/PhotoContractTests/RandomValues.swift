@@ -4,7 +4,8 @@ import TestTools
 @testable import PhotoContract
 @testable import PhotoModel
 
-/// Values as no library would have them: every field there or absent, text of any characters, numbers up to the last.
+/// Random values that no library would have: any field may be absent, texts have any characters, and numbers may be the
+/// largest.
 struct RandomValues {
   private var generator: SeededGenerator
 
@@ -74,7 +75,7 @@ struct RandomValues {
     PhotoDate(microseconds: integer(), offsetMinutes: maybe { .random(in: -1_500...1_500, using: &$0.generator) })
   }
 
-  /// Of any finite value.
+  /// Any finite value.
   mutating func double() -> Double {
     if flag() { return Double(Int.random(in: -10_000_000...10_000_000, using: &generator)) / 1_000 }
     let number = Double(bitPattern: generator.next())
@@ -89,7 +90,7 @@ struct RandomValues {
 
   private mutating func flag() -> Bool { .random(using: &generator) }
 
-  /// Letters, what must be escaped, and characters beyond 16 bits.
+  /// Letters, characters that must be escaped, and characters beyond 16 bits.
   mutating func text() -> String {
     var text = String.UnicodeScalarView()
     for _ in 0..<Int.random(in: 0...20, using: &generator) {

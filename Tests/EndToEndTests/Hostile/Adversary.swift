@@ -3,7 +3,7 @@ import Glibc
 import PhotoTestSupport
 import Synchronization
 
-/// A client of the same user that means harm, or is broken: it does on some threads whatever a socket allows.
+/// A malicious or broken client of the same user. Its threads do everything that a socket allows.
 final class Adversary: Sendable {
   enum Action: String, CaseIterable, Codable, Sendable {
     case everyMethod, malformed, hugeMessages, longLists, longArguments
@@ -11,20 +11,20 @@ final class Adversary: Sendable {
     case expensivePredicates, expensiveObservers, floodedHashes, rescans, favorites
   }
 
-  /// Counts of what the adversary did, and of what photod answered.
+  /// Counts of the adversary's actions and of photod's replies.
   struct Report: Codable, Sendable {
     var actions: [String: Int] = [:]
     /// The longest time that each action took, in milliseconds.
     var longest: [String: Int] = [:]
     var methods: [String: Int] = [:]
-    /// By the names of the errors, without their interfaces.
+    /// The count of each error, by its name without the interface.
     var errors: [String: Int] = [:]
-    /// The methods of the contract, and how many calls have each strange value in each member.
+    /// The methods of the contract. `allCallCount` is the number of calls that have each strange value in each member.
     var allMethods: Set<String> = []
     var allCallCount = 0
   }
 
-  /// PHOTOD_HOSTILE_ACTIONS=churn,rescans plays these alone.
+  /// PHOTOD_HOSTILE_ACTIONS=churn,rescans plays only these actions.
   static let chosen: [Action] = {
     guard let named = ProcessInfo.processInfo.environment["PHOTOD_HOSTILE_ACTIONS"] else { return Action.allCases }
     return named.split(separator: ",").compactMap { Action(rawValue: String($0)) }
@@ -46,7 +46,7 @@ final class Adversary: Sendable {
     self.ids = ids
     calls = try ContractCalls(socket: socket)
     written.withLock { ($0.allMethods, $0.allCallCount) = (calls.methods, calls.count) }
-    // As many connections as the system lets it have.
+    // The adversary may have as many connections as the system allows.
     var files = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { throw RawSocket.failure() }
     files.rlim_cur = files.rlim_max
@@ -55,7 +55,7 @@ final class Adversary: Sendable {
 
   var report: Report { written.withLock { $0 } }
 
-  /// Does every action once, and then goes on with them in random order until `time` is over.
+  /// Does every action once. Then it repeats them in random order until `time` is over.
   func run(for time: Duration, threads: Int, seed: Int) async throws {
     let deadline = ContinuousClock.now + time
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -79,7 +79,7 @@ final class Adversary: Sendable {
     do {
       try perform(action, using: &random)
     } catch let error as POSIXError where Self.refusals.contains(error.code) {
-      // photod may refuse it.
+      // photod may refuse the connection.
     }
     let time = ContinuousClock.now - start
     written.withLock { report in
@@ -88,7 +88,7 @@ final class Adversary: Sendable {
     }
   }
 
-  /// What `connect` says when photod accepts no connection at the moment.
+  /// The errors of `connect` if photod accepts no connection at the moment.
   private static let refusals: Set<POSIXErrorCode> = [.ECONNREFUSED, .EAGAIN, .ECONNRESET]
 
   func nextSalt() -> Int { salt.add(1, ordering: .relaxed).newValue }
@@ -98,10 +98,10 @@ final class Adversary: Sendable {
     try RawSocket(socket, timeout: timeout)
   }
 
-  /// Sends a call, each time on a new connection, while photod refuses connections: another thread may have as many as a
-  /// process may have.
+  /// Sends a call. If photod refuses the connection, it tries again with a new one, because another thread may hold all
+  /// connections that a process may have.
   ///
-  /// - Returns: whether photod took the call. It answered then, or kept the call for longer than `timeout`.
+  /// - Returns: whether photod took the call, so that it replied or kept the call for longer than `timeout`.
   @discardableResult
   func ask(_ call: [UInt8], timeout: Duration) throws -> Bool {
     for _ in 0..<50 {
@@ -116,7 +116,7 @@ final class Adversary: Sendable {
     return false
   }
 
-  /// Notes which error an answer is, if it is one.
+  /// Counts a reply that is an error.
   @discardableResult
   func receive(_ connection: RawSocket) -> [UInt8]? {
     guard let reply = connection.receive() else { return nil }
@@ -135,14 +135,15 @@ final class HeldConnections: Sendable {
   private static let time = Duration.seconds(12)
 
   private struct Held: @unchecked Sendable {
-    // One thread uses a socket at a time: the one that holds it, and then the one that gets it back.
+    // The sockets are used by one thread at a time: first by the thread that holds them, then by the one that gets them
+    // back.
     let connections: [RawSocket]
     let since: ContinuousClock.Instant
   }
 
   private let held = Mutex<[Held]>([])
 
-  /// - Returns: the connections that were held for long enough.
+  /// - Returns: the connections whose time is over.
   @discardableResult
   func hold(_ connections: [RawSocket]) -> [RawSocket] {
     let new = Held(connections: connections, since: .now)

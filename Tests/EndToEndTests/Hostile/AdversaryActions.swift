@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import PhotoTestSupport
 
-// What the adversary does.
+// The adversary's actions.
 extension Adversary {
   func perform(_ action: Action, using random: inout SeededGenerator) throws {
     switch action {
@@ -25,15 +25,16 @@ extension Adversary {
     }
   }
 
-  /// No other action takes numbers of these calls: one round has a call of every method.
+  /// No other action uses the numbers of these calls, so that one round has a call of every method.
   private func everyMethod() throws {
     for _ in 0..<calls.placeCount {
       let call = calls.call(nextCall())
       if call.isAnswered {
-        // It may have to wait until the long lists of other threads are decoded.
+        // The call may wait until photod has decoded the long lists of other threads.
         if try ask(call.message, timeout: .milliseconds(500)) { note(method: call.method) }
       } else {
-        // A stream would keep the calls behind it waiting, and after a oneway call nothing comes.
+        // This call needs a connection of its own. A stream would delay the calls behind it, and a oneway call gets no
+        // reply.
         let connection = try connect(timeout: .milliseconds(500))
         if connection.send(call.message) { note(method: call.method) }
         receive(connection)
@@ -58,11 +59,11 @@ extension Adversary {
     }
   }
 
-  /// Calls of the largest size that is taken, and larger. Some end, some never do; together they are more than the bound of
-  /// all connections.
+  /// Calls of the largest size that photod takes, and larger ones. Some are incomplete. Together they exceed the bound
+  /// of all connections.
   private func hugeMessages() throws {
     let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
-    // A photod that is busy reads them late.
+    // A busy photod reads them late.
     let connections = try (0..<20).map { _ in try connect(timeout: .seconds(5)) }
     for connection in connections {
       connection.send(Array(#"{"method":"org.photod.library.Explain","parameters":{"path":"/"#.utf8))
@@ -76,7 +77,7 @@ extension Adversary {
       connection.send([0])
     }
     for connection in connections.prefix(4) + connections.suffix(4) { receive(connection) }
-    // Beyond four times the bound, the connection is closed.
+    // If a message exceeds four times the bound, the connection is closed.
     for _ in 0..<66 where !connections[4].send(piece) { break }
   }
 
@@ -86,7 +87,7 @@ extension Adversary {
       guard let list = AdversaryMessages.longLists.randomElement(using: &random) else { return }
       connection.send(list)
     }
-    // The others are gone before they are answered.
+    // The other connections are closed before photod replies.
     for connection in connections.prefix(2) { receive(connection) }
   }
 
@@ -100,7 +101,7 @@ extension Adversary {
     }
   }
 
-  /// Its sender is gone before the first of them is carried out.
+  /// The sender disconnects before the first call is carried out.
   private func onewayFloods() throws {
     for _ in 0..<8 {
       let connection = try connect(timeout: .milliseconds(20))
@@ -112,7 +113,7 @@ extension Adversary {
     for _ in 0..<10_000 where !connection.send(AdversaryMessages.library("Status", "{}", #","oneway":true"#)) { break }
   }
 
-  /// More calls than photod takes ahead, whose replies nobody reads.
+  /// Sends more calls than photod queues, and does not read the replies.
   private func sentAhead() throws {
     let connections = try (0..<4).map { _ in try connect(timeout: .milliseconds(20)) }
     let fetch = AdversaryMessages.library("Fetch", #"{"count":5000}"#)
@@ -141,7 +142,7 @@ extension Adversary {
       for connection in connections { connection.read(1) }
       usleep(100_000)
     }
-    // What those from before were answered in the end: a list that was not read expired.
+    // Reads the last replies of earlier connections. If a list was not read, its reply is that it expired.
     for connection in held.hold(connections).prefix(3) { while receive(connection) != nil {} }
   }
 
@@ -162,7 +163,7 @@ extension Adversary {
     withExtendedLifetime(connections) {}
   }
 
-  /// More than photod takes. A connection that was refused is closed already when a call comes.
+  /// Opens more connections than photod takes. A refused connection is already closed when a call is sent.
   private func manyConnections() throws {
     var connections: [RawSocket] = []
     for _ in 0..<2_100 { connections.append(try connect(timeout: .seconds(30))) }
@@ -208,7 +209,7 @@ extension Adversary {
     }
   }
 
-  /// What every client may do, without a pause.
+  /// Changes that every client may make, without a pause.
   private func favorites(using random: inout SeededGenerator) throws {
     let connection = try connect()
     for _ in 0..<20 {

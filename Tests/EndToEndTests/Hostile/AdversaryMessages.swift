@@ -1,6 +1,6 @@
 import Foundation
 
-/// Messages that no friendly client sends.
+/// Messages that no well-behaved client sends.
 enum AdversaryMessages {
   static func call(_ method: String, _ parameters: String, _ flag: String = "") -> [UInt8] {
     NormalClient.message(#"{"method":"\#(method)","parameters":\#(parameters)\#(flag)}"#)
@@ -10,7 +10,8 @@ enum AdversaryMessages {
     call("org.photod.library." + method, parameters, flag)
   }
 
-  /// A predicate near its bounds that no index helps with; `salt` makes it another one, so that no answer is shared.
+  /// A predicate near its bounds for which no index helps. With another `salt` it is another predicate, so that no
+  /// reply is shared.
   static func predicate(_ salt: Int) -> String {
     (0..<480).map { "path LIKE '*/*o*/*_*.*p*\(salt)x\($0)*'" }.joined(separator: " OR ")
   }
@@ -19,7 +20,7 @@ enum AdversaryMessages {
     library(method, #"{"options":{"predicate":"\#(predicate(salt))"}}"#, flag)
   }
 
-  /// Each is answered with another error.
+  /// Each of these gets another error.
   static let refused: [[UInt8]] = [
     library("Fetch", #"{"options":{"collection":"album:no such album"}}"#),
     library("Fetch", #"{"options":{"sortDescriptors":[{"key":"no such key","ascending":true}]}}"#),
@@ -33,7 +34,7 @@ enum AdversaryMessages {
     call("org.nothing.Status", "{}"),
   ]
 
-  /// Ids that the multiplicative hash of lists would put beside each other, if its factor were not seeded.
+  /// Ids that the multiplicative hash of lists would put next to each other if its factor were not seeded.
   static let collidingIDs: String = {
     var inverse: UInt64 = 1
     for _ in 0..<6 { inverse &*= 2 &- 0x9E37_79B9_7F4A_7C15 &* inverse }

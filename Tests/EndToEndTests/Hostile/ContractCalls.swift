@@ -1,9 +1,9 @@
 import Foundation
 import Varlink
 
-/// Calls of every method that photod describes, with strange values for every member of their parameters.
+/// Calls of every method in photod's interfaces, with strange values for every member of the parameters.
 ///
-/// The methods are read from photod itself, so that a method or a member that is added to the contract is tried as well.
+/// The methods are read from photod itself, so that new methods and members of the contract are tried, too.
 struct ContractCalls: Sendable {
   /// A place for a value in the parameters of a method.
   private struct Place: Sendable {
@@ -12,11 +12,11 @@ struct ContractCalls: Sendable {
     let after: String
   }
 
-  /// Qualified with the names of their interfaces.
+  /// The qualified names of the methods.
   let methods: Set<String>
   private let places: [Place]
 
-  /// Asks photod which interfaces it has, and what is in them.
+  /// Asks photod for its interfaces and their definitions.
   init(socket: String) throws {
     let connection = try RawSocket(socket, timeout: .seconds(30))
     let names: [String] = try Self.ask(connection, "GetInfo", "{}", "interfaces")
@@ -54,7 +54,7 @@ struct ContractCalls: Sendable {
     return value
   }
 
-  /// The value itself, and each of its members at any depth, as the JSON text around it.
+  /// The JSON text around the value itself, and around each of its members at any depth.
   private static func contexts(
     of shape: VarlinkShape, _ types: [String: VarlinkShape]
   ) -> [(before: String, after: String)] {
@@ -72,17 +72,18 @@ struct ContractCalls: Sendable {
     return [("", "")] + inner
   }
 
-  /// So many calls after each other have a value in every place.
+  /// The number of consecutive calls that put a value into every place once.
   var placeCount: Int { places.count }
 
-  /// How many calls have each value in each place.
+  /// The number of calls that put each value into each place once.
   var count: Int { places.count * StrangeValues.all.count }
 
-  /// The number decides the place, then the value and the kind of the call: consecutive calls are of different places.
+  /// The number selects the place, and then the value and the kind of the call. So consecutive calls have different
+  /// places.
   func call(_ number: Int) -> (method: String, message: [UInt8], isAnswered: Bool) {
     let (index, round) = (number % places.count, number / places.count)
     let place = places[index]
-    // Places that are side by side have different values.
+    // Neighbouring places have different values.
     let value = StrangeValues.all[(round + index * 7) % StrangeValues.all.count]
     let kind = ["", "", #","more":true"#, #","oneway":true"#][round % 4]
     let message = AdversaryMessages.call(place.method, place.before + value + place.after, kind)
@@ -90,7 +91,7 @@ struct ContractCalls: Sendable {
   }
 }
 
-/// JSON values that a type does not promise, and values at and just beyond each bound of the contract.
+/// JSON values of wrong types, and values at and just beyond each bound of the contract.
 enum StrangeValues {
   static let all: [String] = scalars + texts + lists + options
 
@@ -101,13 +102,13 @@ enum StrangeValues {
     String(repeating: "[", count: 129) + String(repeating: "]", count: 129),
   ]
 
-  /// A path that photod might write to is in a folder that is not there.
+  /// Any path to which photod might write is in a missing folder.
   private static let texts =
     [
       "", #"\u0000"#, #"\ud800"#, "%00%ff/../..", "/", "file:///no/such/%ff", "id ==", "'", #"\"open"#,
       "filename MATCHES '(a+)+b'", "smart:nothing", "album:none", "id:9223372036854775807", "no such key",
     ].map(quoted)
-    // Names of clients, texts to search for and their words, paths, and predicates.
+    // Sizes around the bounds of client names, search texts and their words, paths, and predicates.
     + [64, 65, 1_000, 1_001, 5_000, 65_534, 65_535, 65_536].flatMap {
       [quoted(text($0)), quoted("/no/such/" + text($0 - 9))]
     }
@@ -122,7 +123,7 @@ enum StrangeValues {
     + [1_000, 1_001].flatMap { ["[\(numbers($0))]", repeated(quoted("/no/such/photo.jpg"), $0), repeated("{}", $0)] }
     + [1_000, 1_001].map { #"[{"editAsset":{"ids":[\#(numbers($0))],"isFavorite":true}}]"# }
 
-  /// Values of `options`, or of the member that has the same name.
+  /// Values of `options`, or of a member with the same name.
   private static let options =
     [
       #"{"predicate":"id =="}"#, #"{"predicate":"'"}"#, #"{"text":"\"open"}"#, #"{"fetchLimit":-1}"#,

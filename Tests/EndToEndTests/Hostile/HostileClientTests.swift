@@ -5,25 +5,26 @@ import PhotoTestSupport
 import Synchronization
 import Testing
 
-/// A hostile client beside a normal one. It may not delay the normal one, fill the memory, end photod or blind it.
+/// A hostile client beside a normal one. The hostile client may not delay the normal one, fill the memory, end photod,
+/// or keep it from noticing changes.
 ///
-/// In `make test` the adversary does each action once. The normal client must be served meanwhile, but its times are not
-/// judged: the other tests and the adversary itself take the processors from photod.
+/// In `make test` the adversary does each action once. The normal client must be served meanwhile, but its times are
+/// not judged, because the other tests and the adversary itself take the processors from photod.
 ///
-/// PHOTOD_HOSTILE_SECONDS=600 is the whole proof, for a machine with nothing else to do. It judges the times too, against
+/// PHOTOD_HOSTILE_SECONDS=600 runs the whole proof, for a machine with no other load. It also judges the times, against
 /// those of the same client while the adversary attacks another photod. PHOTOD_HOSTILE_PHOTOS is the number of photos,
 /// and PHOTOD_HOSTILE_SEED decides the order of the actions. PHOTOD_PRODUCTS names a folder of other programs, such as
 /// those of a release build.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct HostileClientTests {
   private static let seconds = effort("PHOTOD_HOSTILE_SECONDS", 0)
   private static let isWhole = seconds >= 60
-  /// In a whole run there are so many that a slow reader does not get all of them at once.
+  /// A whole run has so many photos that a slow reader does not get all of them at once.
   private static let photos = effort("PHOTOD_HOSTILE_PHOTOS", isWhole ? 5_000 : 300)
-  /// By how much the slowest of a hundred may be slower than without the adversary.
+  /// How many times slower the slowest of a hundred acts may be than without the adversary.
   private static let ratio = 3
-  /// Less than this delays nobody.
+  /// Times below this do not count as a delay.
   private static let floor = Duration.milliseconds(30)
-  /// The memory that clients can make photod hold at most, as the article Architecture says.
+  /// The maximum memory that clients can make photod hold, by the article Architecture.
   private static let memory = 1_600_000_000
 
   @Test func hostileClientDelaysNoOtherAndHarmsNothing() async throws {
@@ -53,12 +54,12 @@ import Testing
     }
   }
 
-  /// The normal client alone, and while the same adversary attacks another photod: what the load of the machine alone
-  /// does to it.
+  /// The times of the normal client while the same adversary attacks another photod. They show the effect of the
+  /// machine's load alone.
   private static func measureWithoutAdversary(
     _ normal: NormalClient
   ) async throws -> [(name: String, times: NormalClient.Times)] {
-    // photod makes some things once. That must happen before anything is measured.
+    // photod creates some things only once. That must happen before the measurement.
     _ = try await normal.run(for: .seconds(1), round: 0)
     let alone = try await normal.run(for: .seconds(60), round: 1)
     var elsewhere = NormalClient.Times()
@@ -89,7 +90,7 @@ import Testing
     func set() { value.store(true, ordering: .relaxed) }
   }
 
-  /// photod takes processes for clients, so that the adversary needs a process of its own.
+  /// photod treats each process as a client, so the adversary needs a process of its own.
   private static func attack(_ socket: String, _ ids: [Int64], _ file: String, seconds: Int) async {
     await #expect(processExitsWith: .success) { [socket, ids, file, seconds = seconds as Int] in
       let adversary = try Adversary(socket: socket, ids: ids)
@@ -120,7 +121,7 @@ import Testing
     }
   }
 
-  /// An adversary that photod kept from its work would prove nothing.
+  /// If photod kept the adversary from its actions, the test would prove nothing.
   private static func expectAllWasTried(_ report: Adversary.Report, log: String) throws {
     for counts in [report.actions, report.longest, report.methods, report.errors] {
       print(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
@@ -134,7 +135,7 @@ import Testing
       "ExpectedMore", "MethodNotFound", "InterfaceNotFound", "NotInLibrary", "NotABackup", "CannotWrite",
       "ChangeTokenExpired",
     ]
-    // In a short run there are too few photos for these.
+    // A short run has too few photos for these errors.
     if isWhole { errors.formUnion(["TimedOut", "SnapshotExpired"]) }
     if seconds >= 600 {
       let count = report.methods.values.reduce(0, +)
@@ -145,7 +146,7 @@ import Testing
     #expect(log.contains("tooManyOfProcess"), "the bound of connections was not passed")
   }
 
-  /// The most that it ever had in memory, in bytes.
+  /// The peak memory of a process, in bytes.
   private static func peakMemory(of process: pid_t) throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 import PhotoTestSupport
 
-/// A client as a photo application is: it connects, fetches the newest photos, asks for the status, and observes while
-/// photos come.
+/// A client that behaves like a photo application. It connects, fetches the newest photos, requests the status, and
+/// observes while photos arrive.
 ///
-/// It measures each of these, on threads of its own, so that only photod and the machine can delay it.
+/// It measures each of these on threads of its own, so that only photod and the machine can delay it.
 struct NormalClient: Sendable {
   let socket: String
   let photos: String
 
   enum Act: String, CaseIterable, Sendable { case connect, fetch, status, observe }
 
-  /// How long each act took.
+  /// The duration of each act.
   struct Times: Sendable {
     private(set) var samples: [Act: [Duration]] = [:]
 
@@ -34,8 +34,8 @@ struct NormalClient: Sendable {
   }
 
   /// - Parameters:
-  ///   - round: makes the names of the photos that are added.
-  ///   - isOver: is called between two acts, on the threads of the client.
+  ///   - round: part of the names of the photos that are added.
+  ///   - isOver: called between two acts, on the threads of the client.
   func run(round: Int, until isOver: @escaping @Sendable () -> Bool) async throws -> Times {
     async let asked = onThread { try ask(until: isOver) }
     async let observed = onThread { try observe(until: isOver, round: round) }
@@ -80,10 +80,10 @@ struct NormalClient: Sendable {
     let parameters: Parameters
   }
 
-  /// Adds one photo after the other, each when the list has the one before.
+  /// Adds one photo after the other. Each is added when the list contains the one before.
   private func observe(until isOver: () -> Bool, round: Int) throws -> Times {
     let connection = try RawSocket(socket, timeout: .seconds(60))
-    // Nobody hides a photo, so that the count says whether the new one is there.
+    // No client hides a photo, so the count shows whether the new one is there.
     connection.send(
       Self.message(
         #"{"method":"org.photod.library.Observe","more":true,"parameters":{"options":{"includeHidden":true}}}"#))

@@ -64,7 +64,7 @@ final class RawSocket {
     }
   }
 
-  /// Reads at most so many bytes.
+  /// Reads at most this many bytes.
   @discardableResult
   func read(_ count: Int) -> Int {
     let taken = recv(descriptor, &chunk, min(count, chunk.count), 0)
@@ -76,7 +76,7 @@ final class RawSocket {
   func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 }
 
-/// Runs blocking work on a thread of its own: it must not keep a thread of the tests' pool.
+/// Runs blocking work on a separate thread, because it must not block a thread of the tests' pool.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }

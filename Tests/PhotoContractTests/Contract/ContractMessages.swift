@@ -15,8 +15,8 @@ struct ContractMessages {
   let tolerated: Set<String>
   /// Members that share an enum with another one and never have some of its words.
   let partial: Set<String>
-  /// The words of members that Swift reads as text: those of requests, of which an unknown one is refused, and those of
-  /// replies that a client shows to a person as they are.
+  /// The words of members that Swift reads as text. In a request, an unknown word is rejected. In a reply, a client
+  /// shows the word unchanged.
   let texts: [String: [String]]
 
   static var library: ContractMessages {

@@ -2,8 +2,8 @@ import TestTools
 
 @testable import PhotoModel
 
-/// Notes what a type asks of its decoder: each member, whether it must be there, and the same of nested types. Every
-/// value that it gives is a dummy.
+/// Records what a type requests from its decoder: each member, whether it is required, and the same for nested types.
+/// It returns only dummy values.
 struct RecordingDecoder: Decoder {
   typealias Shape = ContractText.Shape
 
@@ -28,7 +28,7 @@ struct RecordingDecoder: Decoder {
 
     fileprivate func read<T: Decodable>(_ type: T.Type) throws -> T {
       let value = try T(from: RecordingDecoder(node: self))
-      // They were read as a string.
+      // The words were read as a string.
       if let type = type as? any OpenEnum.Type { shape = .words(words(of: type)) }
       return value
     }
@@ -73,7 +73,7 @@ extension RecordingDecoder {
 
     func contains(_ key: Key) -> Bool { true }
 
-    /// Asked by decodeIfPresent before it decodes.
+    /// decodeIfPresent calls this before it decodes.
     func decodeNil(forKey key: Key) -> Bool {
       node.optionalMembers.insert(key.stringValue)
       return false
@@ -131,7 +131,7 @@ extension RecordingDecoder {
         case is Int.Type: ("int", 1)
         case is Int64.Type: ("int", Int64(1))
         case is Double.Type: ("float", 1.0)
-        // Also a date, so that dates are read from it.
+        // This string is also a date, so that dates are read from it.
         case is String.Type: ("string", "2024-07-21T10:00:00Z")
         default: throw Unexpected(type: "\(type)")
         }
