@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 import WatchRecords
 
-/// All watched roots. Those on drives of this machine share one photod-watch, and each root on a share has its own.
+/// All watched roots. Roots on drives of this machine share one photod-watch, and each root on a share has its own.
 ///
 /// A share is a network or FUSE file system. Only the mount table decides, because a look at the root itself could
 /// block. If a share does not answer, only its own photod-watch waits.
@@ -176,7 +176,7 @@ package final class WatcherGroup: WatchSource {
       return state.shares.values + state.ending
     }
     newLanes.finish()
-    // All of them are told to end before any is awaited, because each may hang.
+    // All of them are requested to end before any is awaited, because each may hang.
     drives.endSoon()
     for share in shares {
       share.watcher.endSoon()

@@ -67,8 +67,8 @@ import Varlink
     #expect(calls.order == ["first", "third"])
   }
 
-  /// Fifty connections change something. What comes into the library's queue then, such as new photos, waits for one of
-  /// the changes and not for all.
+  /// Fifty connections change something. Other work that enters the library's queue then, such as new photos, waits for
+  /// one of the changes and not for all.
   @Test func workOfTheLibraryWaitsForOneChangeOfAProcess() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(50)

@@ -6,9 +6,9 @@ import PhotoWatch
 import Testing
 import WatchRecords
 
-/// Few watches, limited by a separate user namespace. Without permission for one, these tests are skipped. Of 50
-/// watches, photod-watch takes three quarters, 37: 35 for directories, one for the sync cookies, and one to recognise
-/// directories.
+/// Few watches, limited by a separate user namespace. Without permission for one, these tests are skipped. photod-watch
+/// takes 37 of 50 watches, which is three quarters. It uses 35 for directories, one for the sync cookies, and one to
+/// recognise directories.
 @Suite(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
 struct LimitTests {
   let disk: Disk
@@ -133,7 +133,7 @@ struct LimitTests {
     await session.watcher.stop()
   }
 
-  /// Only the watch of the directory itself reports its permissions. Of 8 watches, 4 are for directories.
+  /// Only the watch of the directory itself reports its permissions. There are 8 watches, 4 of them for directories.
   @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
   func aWatchedDirectoryInAPolledOneIsReadOnceItBecomesReadable() async throws {
     for name in ["d0", "d1", "p/d2/e"] { disk.write("\(name)/a.jpg") }

@@ -74,7 +74,7 @@ package struct CheckReport: Hashable, Sendable {
     package var what: String
     /// The first violation: a table and an id, or a file.
     package var place: String
-    /// What to do about it, as a sentence.
+    /// The remedy, as a sentence.
     package var remedy: String
 
     package init(_ severity: CatalogCheck.Finding.Severity, _ what: String, place: String, remedy: String) {

@@ -6,7 +6,7 @@ import GRDB
 extension FileLookups {
   /// Files without a sample of which this file may be a copy with the same name and modification time.
   ///
-  /// - Complexity: O(log n). Of many such files, only some are read. New assets have no proof state, so none of them is.
+  /// - Complexity: O(log n). If there are many such files, only some are read. New assets have no proof state, so none of them is.
   package func unsampledOriginals(of copy: FileRow) throws -> [FileRow] {
     guard let fingerprint = copy.marks.fingerprint else { return [] }
     let select = try RawStatement(
@@ -27,7 +27,7 @@ extension FileLookups {
     return rows
   }
 
-  /// Files that may have the same content as this file. Of many such files, only some are returned.
+  /// Files that may have the same content as this file. If there are many such files, only some are returned.
   ///
   /// - Complexity: O(log n), because the list is bounded. New assets have no proof state, so none of them is found.
   package func files(like row: FileRow) throws -> [FileRow] {

@@ -119,8 +119,8 @@ extension FileLookups {
     return try tombstones(select)
   }
 
-  /// The tombstones that a file may match by its content: with the same modification time, or with the same hash. Of
-  /// many similar ones, it returns the newest few.
+  /// The tombstones that a file may match by its content: with the same modification time, or with the same hash. If
+  /// there are many similar ones, it returns the newest few.
   ///
   /// - Complexity: O(log n), because the lists are bounded.
   package func tombstones(like row: FileRow) throws -> [Tombstone] {

@@ -103,7 +103,7 @@ final class HighWaterMark {
 
 extension HighWaterMark.Found {
   /// - Parameters:
-  ///   - epoch, sequence: Those of the catalog that is being opened.
+  ///   - epoch, sequence: The epoch and the last commit of the catalog that is being opened.
   ///   - file: The file of the catalog.
   func verdict(epoch: Int64, sequence: Int64, file: FileNumbers, bootID: String) -> HighWaterMark.Verdict {
     switch self {

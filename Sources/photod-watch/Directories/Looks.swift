@@ -72,7 +72,7 @@ struct PendingLooks {
   }
 }
 
-/// Files with one link of which only CREATE was reported; they may still be being written. CLOSE_WRITE usually follows
+/// Files with one link for which the only event is CREATE. Programs may still write to them. CLOSE_WRITE usually follows
 /// and removes them. A file linked from an O_TMPFILE gets none, so a file that has not changed for a while is reported.
 struct FreshFiles {
   static let restTime: Int64 = 500_000_000
@@ -178,7 +178,7 @@ extension FolderWatch {
     }
   }
 
-  /// Looks again at files of which only CREATE was reported. A file with content is reported when it has stopped
+  /// Looks again at files for which the only event is CREATE. A file with content is reported when it has stopped
   /// changing, or when a sync waits for it (`forcedStamp`). An empty file is forgotten: CLOSE_WRITE reports its first
   /// write.
   func checkFresh(_ now: Int64, forcedStamp: UInt64) {

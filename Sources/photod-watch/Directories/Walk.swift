@@ -27,7 +27,7 @@ struct ListingRequest {
   var postponements = 0
 }
 
-/// The directories to list. Those found last come first, and those of one directory in the order of their names.
+/// The directories to list. The last ones found come first. Subfolders of one directory are in the order of their names.
 struct Walk {
   /// The most descriptors that `ready` keeps open. The other directories are opened again.
   private static let maximumOpen = 64

@@ -6,7 +6,7 @@ import WatchRecords
 
 /// Records on their way to photod, cut into frames and buffered while photod is slow. Nothing here ever blocks.
 struct Output {
-  /// Above this size, no event is read and nothing is listed until half of it has been sent. Meanwhile the kernel's
+  /// Above this size, no event is read and no directory is listed until half of it has been sent. Meanwhile the kernel's
   /// queue overflows, and everything is scanned again. This is the policy for a photod that does not read.
   static let maximumBufferedBytes = 64 << 20
   /// Under load, a partial frame waits at most this long for more records.
