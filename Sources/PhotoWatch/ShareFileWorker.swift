@@ -22,7 +22,7 @@ package final class ShareFileWorker: WorkerDialogue {
 
   private struct State {
     var outgoing: [UInt8] = []
-    /// In the order of the calls. nil for a caller that no longer waits.
+    /// The callers in the order of the calls. nil stands for a caller that no longer waits.
     var callers: [Caller?] = []
     /// The share did not answer a call in time, and has not answered since.
     var isSilent = false

@@ -62,16 +62,16 @@ package protocol WatchSource: Sendable {
 /// How photod may look at a path.
 package enum FileAccess: Sendable {
   case direct
-  /// Only through this process, because the share may not answer.
+  /// photod looks only through this process, because the share may not answer.
   case share(ShareFileWorker)
-  /// Not at all: the path is on a share without a root.
+  /// photod does not look, because the path is on a share without a root.
   case none
 }
 
 extension WatchSource {
   package func access(to path: [UInt8]) -> FileAccess { .direct }
 
-  /// For a script in tests, which decides itself which files it reports.
+  /// Does nothing, for a script in tests that decides itself which files it reports.
   package func setIgnoredPatterns(_ patterns: [[UInt8]]) {}
 }
 

@@ -120,7 +120,7 @@ extension Watcher: WorkerDialogue {
     state.unannounced = nil
   }
 
-  /// An end for each waiting rescan and sync.
+  /// Returns an end for each waiting rescan and sync.
   private func answers(_ state: inout State) -> [WatchRecord] {
     defer { (state.openRescans, state.openSyncs) = ([:], []) }
     return state.openRescans.sorted { $0.key < $1.key }

@@ -186,7 +186,7 @@ final class RequestNumbers: Sendable {
 
   func next() -> UInt32 {
     last.withLock { last in
-      // 0 is the number of a scan that nobody requested.
+      // 0 is the number of a scan without a request.
       last = last == .max ? 1 : last + 1
       return last
     }

@@ -20,7 +20,7 @@ package final class WatcherGroup: WatchSource {
   }
 
   private struct State {
-    /// By root number.
+    /// The shares by root number.
     var shares: [UInt16: Share] = [:]
     var roots: [WatchRoot] = []
     var ignoredPatterns: [[UInt8]]

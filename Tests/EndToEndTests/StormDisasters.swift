@@ -160,7 +160,7 @@ final class DisasterStorm {
     }
   }
 
-  // MARK: What must be true
+  // MARK: Checks after the storm
 
   private func ids() async throws -> [String: Int64] {
     Dictionary(try await fixture.assets().map { ($0.resources[0].path, $0.id) }) { first, _ in first }

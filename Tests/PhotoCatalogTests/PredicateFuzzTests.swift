@@ -93,7 +93,7 @@ private struct PredicateTexts {
     return String(String.UnicodeScalarView(scalars))
   }
 
-  // MARK: - By the grammar
+  // MARK: - Texts by the grammar
 
   private mutating func predicate(_ depth: Int) -> String {
     switch Int.random(in: 0..<(depth > 0 ? 9 : 5), using: &random) {

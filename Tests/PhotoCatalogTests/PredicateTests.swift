@@ -25,13 +25,13 @@ import Testing
     #expect(found == expected, "\(predicate)")
   }
 
-  // MARK: - As the evaluator
+  // MARK: - Comparison with the evaluator
 
   @Test func everyComparisonMeansWhatTheEvaluatorSays() throws {
     for key in PredicateKey.allCases { try checkComparisons(key) }
   }
 
-  /// Checks every comparison of a key with one value. Of the many comparisons for texts it takes every 23rd, so that
+  /// Checks every comparison of a key with one value. From the many comparisons for texts, it takes every 23rd, so that
   /// all keys together cover all of them.
   private func checkComparisons(_ key: PredicateKey) throws {
     var comparisons: [Predicate.Comparison] = []
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  // MARK: - By hand
+  // MARK: - Hand-written cases
 
   @Test func anAbsentValueComparesFalseAndNOTOfItIsTrue() throws {
     let rated = library.assets.filter { $0.rating != nil }.count

@@ -236,7 +236,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.catalog.read { try $0.tombstoneCount() } == 0)
   }
 
-  // MARK: What the name says
+  // MARK: Facts from the name
 
   @Test(arguments: [true, false]) func renameToAScreenshotsNameHasItReadAgain(isLookedAt: Bool) throws {
     let fixture = try ReconcilerFixture()

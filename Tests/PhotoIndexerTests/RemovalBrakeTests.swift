@@ -50,7 +50,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan(Array(files[150...])).deletedAssets.count == 150)
   }
 
-  /// Nothing is written for an unchanged photo. Only this flag shows that a scan would miss less.
+  /// For an unchanged photo, nothing is written. Only this flag shows that a scan would miss less.
   @Test func aMissedPhotoThatIsSeenAgainAsksForAScan() throws {
     let (fixture, files) = try manyFiles()
     func mayBeComplete() -> Bool { fixture.reconciler.roots.contains(where: \.mayBeComplete) }

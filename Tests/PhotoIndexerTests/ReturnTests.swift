@@ -364,7 +364,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(after.allSatisfy { $0.isHidden == ($0.id % 2 == 0) })
   }
 
-  // MARK: What a commit says
+  // MARK: The record of a commit
 
   @Test func deletedAndBackInOneCommitIsAnUpdate() throws {
     let (fixture, id, album) = try favorite()

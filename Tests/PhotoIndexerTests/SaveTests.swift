@@ -32,7 +32,7 @@ private typealias Fixture = ReconcilerFixture
       event: FileEvent(time: time, isWritten: isWritten))
   }
 
-  // MARK: In place
+  // MARK: Saves in place
 
   /// Only a part of a large file is read, so there is no hash of the whole file.
   private let largeFile: Int64 = 10_000_000
@@ -87,7 +87,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.apply(found("b.jpg", stat, isWritten: true)).updatedAssets == [id: .content])
   }
 
-  // MARK: By a new file
+  // MARK: Saves by a new file
 
   @Test(arguments: [1, 20, 7_200] as [Int64]) func saveIsOneHoweverLateItIsHandled(seconds: Int64) throws {
     let (fixture, id) = try favorite()
@@ -174,7 +174,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": isSave ? id : newID])
   }
 
-  // MARK: By a new file with the bytes of a deleted photo
+  // MARK: Saves by a new file with the bytes of a deleted photo
 
   private static let deletedContent: UInt64 = 4711
 

@@ -196,7 +196,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(await library.confirmedRequests.isEmpty)
   }
 
-  // MARK: What a rescan of a folder judges
+  // MARK: The scope of a folder's rescan
 
   /// 400 photos in /p and 150 in /p/x, and a removal grace of 600 seconds. Request 7 is for /p/x.
   private func folder(isConfirmed: Bool) throws -> ReconcilerFixture {
@@ -244,7 +244,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(try fixture.paths().count == 400)
   }
 
-  // MARK: What goes away while a scan waits
+  // MARK: Departures while a scan waits
 
   /// /p/x/a.jpg. The scan of /p has ended while that of /q is running.
   private func waiting(finds isFound: Bool = true) throws -> ReconcilerFixture {

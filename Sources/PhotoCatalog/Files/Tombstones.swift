@@ -306,7 +306,7 @@ extension CatalogWriter {
     let id = tombstone.assetID
     let created = CreationDate(
       content, row, held: tombstone.creationDate, seenDate: tombstone.addedDate, now: date)
-    // Before the asset is there: it shares its content with others, not with its own tombstone.
+    // The tombstone is removed first. Otherwise the asset would count as sharing its content with its own tombstone.
     try removeTombstone(id, hasAlbums: !tombstone.albums.isEmpty)
     try insertFormerAsset(id, content, file: row, created: created, addedDate: tombstone.addedDate)
     if tombstone.isFavorite { _ = try setFavorite(id, true) }

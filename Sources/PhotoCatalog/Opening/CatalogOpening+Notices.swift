@@ -9,7 +9,7 @@ extension CatalogOpening {
     if damage == nil, let aside = files.catalogOfUnfinishedOpening {
       damage = ("an opening that failed has found so", aside)
     }
-    // This is the first start, or nothing was typed before the catalog was lost.
+    // This is the first start, or there was no user data before the catalog was lost.
     guard damage != nil || count > 0 || (!isAllThere && (contents != nil || files.newestBackup != nil)) else { return }
     var fate =
       switch (count, contents) {

@@ -19,8 +19,8 @@ import NIOPosix
 /// Calls of several tasks share the connection. They are sent at once and answered in their order. While a stream runs,
 /// other calls throw `VarlinkClientError.streamRunning`. Open another client for them.
 ///
-/// All clients of a process share one thread for the network. A client that is let go of closes its connection, when
-/// its last stream has.
+/// All clients of a process share one thread for the network. If a client is released, its connection is
+/// closed after its last stream has ended.
 public final class VarlinkClient: Sendable {
   private let messages: MessageChannel
   private let connection: ClientConnection

@@ -378,7 +378,7 @@ public final class VarlinkService: Sendable {
     for steps in done { steps.finish() }
   }
 
-  // MARK: - What connections ask
+  // MARK: - Requests of connections
 
   /// Closes a connection that holds more memory than any other.
   func evict(_ number: Int) {

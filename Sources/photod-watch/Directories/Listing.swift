@@ -71,8 +71,8 @@ extension FolderWatch {
     return backlog.hasRename(in: watch) || held.hasDeparture(from: tree.reference(index)) ? nil : listing
   }
 
-  /// The permission to look at a file is its directory's. Without it, the directory counts as unreadable, and
-  /// not the file.
+  /// The permission to look at a file is its directory's. Without it, the directory counts as unreadable,
+  /// and not the file.
   private static func failure(_ name: [UInt8], _ error: SystemError) -> (name: [UInt8], errorNumber: Int32) {
     (error.number == EACCES ? [] : name, error.number)
   }

@@ -7,7 +7,7 @@ import WatchRecords
 /// A request to list a directory. A directory has at most one.
 struct ListingRequest {
   enum State {
-    /// In `Walk.ready`.
+    /// The directory is in `Walk.ready`.
     case ready
     /// Its path leads elsewhere, or something in it could not be verified. It is tried when the queue is empty, but not
     /// before `retryAt`.

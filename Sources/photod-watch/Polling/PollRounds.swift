@@ -120,7 +120,7 @@ struct PollRounds {
     hot = indices.map(tree.reference)
   }
 
-  // MARK: - For syncs
+  // MARK: - Passes for syncs
 
   /// Requests a pass that begins after this call.
   /// - Returns: its number. The pass is over when `passesDone` has reached it.

@@ -7,7 +7,7 @@ struct ScanOrder {
   /// 0 if photod did not request it.
   var request: UInt32
   var reason: ScanReason
-  /// nil for the whole root.
+  /// The directory to scan; nil for the whole root.
   var directory: DirectoryNumber?
 }
 

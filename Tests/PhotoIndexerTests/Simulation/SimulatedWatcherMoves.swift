@@ -4,7 +4,7 @@ import WatchRecords
 extension SimulatedWatcher {
   @discardableResult
   func touchHeld(_ place: Place, _ event: FileEvent) -> Bool {
-    // Of several departures from one place, the last one counts.
+    // If there are several departures from one place, the last one counts.
     guard let cookie = held.filter({ $0.value.place == place }).max(by: { $0.value.stamp < $1.value.stamp })?.key else {
       return false
     }

@@ -389,7 +389,7 @@ struct SimulationFailure: Error, CustomStringConvertible {
 }
 
 extension SimulatedDisk {
-  /// Where each photo is, on all volumes, mounted or not.
+  /// The place of each photo on all volumes, mounted or not.
   func placements(roots: [String], rules: NameRules) -> [Int: SimulationOracle.Placement] {
     var placements: [Int: SimulationOracle.Placement] = [:]
     let outside = ["/pics", "/inbox", "/outside"].filter { !roots.contains($0) }

@@ -255,7 +255,7 @@ import Testing
       ])
   }
 
-  // MARK: What is read while it is elsewhere
+  // MARK: Photos that are read while they are elsewhere
 
   /// The folder of a new or rewritten photo is renamed before photod reads the photo. No event reports the photo again.
   @Test(arguments: [true, false]) func aPhotoWhoseFolderWasRenamedBeforeItWasReadIsReadLater(isNew: Bool) async throws {
