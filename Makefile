@@ -3,19 +3,19 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 UNITDIR ?= $(PREFIX)/lib/systemd/user
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
-# Given to install(1). Empty: programs keep their symbols, for a package's own tools to take.
+# An option of install(1). If it is empty, the programs keep their symbols, and the tools of a package remove them.
 STRIP ?= -s
-# The folder that `make run` watches; without it the daemon's own choice, which is your pictures folder.
+# The folder that `make run` watches. Without it, photod watches your pictures folder.
 ROOT ?=
 JOBS ?= $(shell nproc)
-# The long runs that `make soak` plays; without it all of them.
+# The long tests that `make soak` runs. Without it, all of them run.
 RUNS ?=
 
 # No writable table of functions.
 HARDENING = -Xlinker -z -Xlinker now
 
 RELEASE = .build/release
-# Not every shell makes a path of the ~ in NAME=~/...: zsh leaves it, and a unit takes none.
+# zsh does not expand the ~ of NAME=~/..., and a unit can't have one.
 $(foreach name,PREFIX DESTDIR UNITDIR ZSHDIR ROOT RELEASE,$(if $(filter ~/%,$($(name))), \
   $(eval override $(name) := $$($(name):~/%=$$(HOME)/%))))
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/photod
@@ -33,16 +33,17 @@ all: build
 help:
 	echo 'make deps                 install what the build needs (Debian packages)'
 	echo 'make build                build photod, photoctl and photod-watch'
-	echo 'make run [ROOT=DIR]       build, start a daemon on DIR, and say how to query it'
+	echo 'make run [ROOT=DIR]       build, start a daemon on DIR, and print how to query it'
 	echo 'make stop                 end that daemon'
-	echo 'make demo                 watch 200 made-up photos being added, renamed, edited and deleted'
-	echo 'make test-quick           build, and run the tests but the slow ones, in about 100 seconds'
+	echo 'make demo                 make 200 sample photos, change some of them, and show the events'
+	echo 'make test-quick           build, and run all tests except the slow ones, in about 100 seconds'
 	echo 'make test                 build and test everything, check the style'
-	echo 'make soak [RUNS=NAMES]    build, and play the long runs of the tests for hours; Scripts/soak --list names them'
-	echo 'make bench                measure'
-	echo 'make docs                 make the documentation (DocC)'
+	echo 'make soak [RUNS=NAMES]    build, and run the long tests for hours; Scripts/soak --list names them'
+	echo 'make bench                run the measurements'
+	echo 'make docs                 build the documentation (DocC)'
 	echo 'make install [PREFIX=/usr/local] [DESTDIR=DIR], make uninstall'
-	echo 'make deb [RELEASE=DIR]    make a Debian package, of the programs in DIR if given; make check-deb tries it'
+	echo 'make deb [RELEASE=DIR]    make a Debian package, with the programs of DIR if it is given'
+	echo 'make check-deb            make the Debian package, and test it'
 
 deps:
 	Scripts/deps
@@ -60,7 +61,7 @@ stop:
 demo: build
 	Scripts/demo $(RELEASE)
 
-# A target may import only what Package.swift lets it.
+# A target may import only the targets that Package.swift lists for it.
 build-tests: deps
 	Scripts/deps --tests
 	echo 'Building the tests (the first time takes some minutes) ...'
@@ -83,7 +84,7 @@ lint:
 format:
 	swift format --in-place --parallel --recursive $(SOURCES)
 
-# photod-measure is for this and for the tests alone: no other build makes it.
+# Only the measurements and the tests need photod-measure, so other builds don't build it.
 bench: build
 	PHOTOD_BENCHMARKS=1 swift build --quiet -j $(JOBS) -c release --static-swift-stdlib $(HARDENING) --product photod-measure
 	Tests/Benchmarks/bench --programs $(RELEASE)
@@ -93,7 +94,7 @@ docs: deps
 	Documentation/build
 	echo 'To read it: python3 -m http.server -d .build/documentation/photod.doccarchive, then http://localhost:8000/documentation/photod'
 
-# As root it installs what is built: compile as yourself first.
+# Root should not compile, so run `make build` as your own user first.
 install:
 	test -x '$(RELEASE)/photod-watch' -a -x '$(RELEASE)/photod' -a -x '$(RELEASE)/photoctl' || $(MAKE) build
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DESTDIR)$(UNITDIR)' '$(DOCDIR)'
@@ -112,9 +113,7 @@ install:
 	install -m 644 LICENSE README.md CHANGELOG.md '$(DOCDIR)'
 	install -m 644 Sources/photod-watch/COPYING '$(DOCDIR)/COPYING.photod-watch'
 	install -D -m 644 systemd/hardening.conf '$(DOCDIR)/examples/hardening.conf'
-	echo 'Installed in $(DESTDIR)$(PREFIX). To start it for you, now and at every login:'
-	echo '  systemctl --user daemon-reload'
-	echo '  systemctl --user enable --now photod.socket photod.service'
+	test -n '$(DESTDIR)' && echo 'Installed in $(DESTDIR)$(PREFIX).' || Scripts/after-install '$(PREFIX)' '$(UNITDIR)'
 
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/photod' '$(DESTDIR)$(PREFIX)/bin/photoctl'
@@ -122,9 +121,9 @@ uninstall:
 	rm -f '$(DESTDIR)$(BASHDIR)/photoctl' '$(DESTDIR)$(ZSHDIR)/_photoctl' '$(DESTDIR)$(FISHDIR)/photoctl.fish'
 	rm -f '$(DESTDIR)$(MANDIR)/photod.1' '$(DESTDIR)$(MANDIR)/photoctl.1' '$(DESTDIR)$(MANDIR)/photoctl-'*.1
 	rm -rf '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DOCDIR)'
-	echo 'Removed from $(DESTDIR)$(PREFIX). Your catalog stays: ~/.local/share/photod'
+	echo 'Removed from $(DESTDIR)$(PREFIX). Your catalog in ~/.local/share/photod is kept.'
 
-# RELEASE=DIR, given to make, gets to debian/rules as all that is given does.
+# make passes RELEASE=DIR on to debian/rules.
 deb:
 	Scripts/deps chrpath debhelper
 	rm -rf $(DEBDIR) && mkdir -p $(DEBDIR)

@@ -1,4 +1,4 @@
-# For run, stop and demo: how to start a daemon of our own and to end it, by its process id and no other way.
+# Functions of run, stop and demo. They start a daemon, and end it by its process id.
 
 # start_daemon PROGRAMS SOCKET LOG ARGUMENT... - starts photod in the background and waits until it answers.
 # Sets daemon_pid.
@@ -17,12 +17,12 @@ start_daemon() {
   done
 }
 
-# is_photod PID - whether this process is a photod: ids are used again.
+# is_photod PID - whether this process is a photod. Another process may have got its id.
 is_photod() {
   [ "$(cat "/proc/$1/comm" 2>/dev/null)" = photod ]
 }
 
-# end_daemon PID - asks it to end; waits; after 5 seconds it is killed.
+# end_daemon PID - asks the daemon to end, and kills it after 5 seconds.
 end_daemon() {
   is_photod "$1" || return 0
   kill -TERM "$1" 2>/dev/null
@@ -30,6 +30,6 @@ end_daemon() {
     is_photod "$1" || return 0
     sleep 0.05
   done
-  echo "photod $1 did not end and is killed" >&2
+  echo "photod (process $1) did not end, and is killed." >&2
   kill -KILL "$1" 2>/dev/null
 }
