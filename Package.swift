@@ -142,7 +142,8 @@ let package = Package(
     .testTarget(
       name: "PhotoWatchTests",
       dependencies: [
-        "PhotoTestSupport", "PhotoWatch", "WatchRecords", .product(name: "Logging", package: "swift-log"),
+        "PhotoTestSupport", "PhotoWatch", "WatchRecords", "WorkerProcess",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "PhotoMetadataTests", dependencies: ["CZlib", "TestTools", "PhotoMetadata", "PhotoModel"]),
@@ -185,7 +186,7 @@ let package = Package(
     .testTarget(
       name: "photoctlTests",
       dependencies: [
-        "ChangeDetails", "PhotoContract", "PredicateLanguage",
+        "ChangeDetails", "PhotoContract", "PredicateLanguage", "TestTools",
         "photoctl", "PhotoClient", "PhotoModel", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], exclude: ["Snapshots"]),
     .testTarget(
@@ -194,7 +195,7 @@ let package = Package(
         "ChangeDetails", "PhotoContract", "PhotoTestSupport", "PredicateLanguage", "TestFetches", "PhotoModel",
         "PhotoCatalog", "PhotoClient", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
       ]),
-    .testTarget(name: "DocumentationTests", dependencies: ["PhotoClient"]),
+    .testTarget(name: "DocumentationTests", dependencies: ["TestTools", "PhotoClient"]),
     .testTarget(name: "PackagingTests", dependencies: ["TestTools"]),
     .testTarget(name: "ServiceTests", dependencies: ["PhotoTestSupport"]),
   ],

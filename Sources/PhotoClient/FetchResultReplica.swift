@@ -76,7 +76,7 @@ public struct FetchResultReplica: Hashable, Sendable {
       return .stale
     }
     if let page = observation.ids { return try take(page, of: observation) }
-    guard pages == nil else { throw OutOfStep(message: "a list broke off after \(pages?.ids.count ?? 0) ids") }
+    guard pages == nil else { throw OutOfStep(message: "a list ended early, after \(pages?.ids.count ?? 0) ids") }
     guard let token else { throw OutOfStep(message: "a difference came before there was a list") }
     guard observation.previousToken == token else {
       throw OutOfStep(

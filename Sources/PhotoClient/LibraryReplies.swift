@@ -7,11 +7,13 @@ import Varlink
 public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
   /// Connects, calls, and returns a function that gives the next element.
   private let start: @Sendable () async throws -> () async throws -> Element?
+  private let path: String
 
   init<P: Encodable & Sendable, Wire: Decodable & Sendable>(
     path: String, method: String, _ parameters: P, of wire: Wire.Type,
     _ element: @escaping @Sendable (Wire) -> Element
   ) {
+    self.path = path
     start = {
       let client = try await VarlinkClient.connect(path: path)
       var replies = client.stream(method, parameters, of: wire).makeAsyncIterator()
@@ -19,14 +21,17 @@ public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(start: start) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(start: start, path: path) }
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let start: @Sendable () async throws -> () async throws -> Element?
     private var nextElement: (() async throws -> Element?)?
     private var isOver = false
+    private let path: String
 
-    fileprivate init(start: @escaping @Sendable () async throws -> () async throws -> Element?) { self.start = start }
+    fileprivate init(start: @escaping @Sendable () async throws -> () async throws -> Element?, path: String) {
+      (self.start, self.path) = (start, path)
+    }
 
     /// The next element; nil after the last one.
     ///
@@ -46,7 +51,7 @@ public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
         return nil
       } catch {
         end()
-        throw PhotoLibraryError.translated(error)
+        throw PhotoLibraryError.translated(error, at: path)
       }
     }
 

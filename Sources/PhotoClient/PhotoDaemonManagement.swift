@@ -15,7 +15,7 @@ public struct PhotoDaemonManagement: Sendable {
   private let library: PhotoLibrary
   private static let interface = "org.photod.manage"
 
-  /// Calls share the connection of the library.
+  /// Calls share the connection of the library, except those that must not be carried out twice.
   public init(of library: PhotoLibrary) { self.library = library }
 
   /// The clients that are connected to the daemon, the oldest connection first.
@@ -48,7 +48,8 @@ public struct PhotoDaemonManagement: Sendable {
   /// - Throws: ``PhotoLibraryError/cannotWrite(path:message:)``, ``PhotoLibraryError/storageFull(message:)``,
   ///   ``PhotoLibraryError/busy(message:)``.
   public func backUp(to path: String? = nil) async throws -> BackupFile {
-    try await library.call("Backup", in: Self.interface, BackupRequest(path: path), returning: BackupReply.self).backup
+    try await library.callOnce("Backup", in: Self.interface, BackupRequest(path: path), returning: BackupReply.self)
+      .backup
   }
 
   /// The backups in the daemon's own folder, newest first.
@@ -62,7 +63,8 @@ public struct PhotoDaemonManagement: Sendable {
   ///
   /// - Throws: ``PhotoLibraryError/notABackup(path:message:)`` and the errors of ``backUp(to:)``.
   public func restore(from path: String) async throws -> RestoredBackup {
-    try await library.call("Restore", in: Self.interface, RestoreRequest(path: path), returning: RestoredBackup.self)
+    try await library.callOnce(
+      "Restore", in: Self.interface, RestoreRequest(path: path), returning: RestoredBackup.self)
   }
 
   /// Checks whether the catalog satisfies its invariants.

@@ -81,7 +81,7 @@ public final class PhotoLibrary: Sendable {
       // Assets that did not fit in the reply are requested again.
       let unanswered = asked.filter { !answered.contains($0) }
       guard unanswered.count < asked.count else {
-        throw PhotoLibraryError.malformedReply("GetAssets answered for none of \(asked.count) ids")
+        throw PhotoLibraryError.malformedReply("GetAssets replied with none of \(asked.count) ids")
       }
       rest = unanswered + rest.dropFirst(asked.count)
     }
@@ -99,7 +99,7 @@ public final class PhotoLibrary: Sendable {
       let asked = Array(rest.prefix(Self.maximumPerCall))
       let ids = try await call("FindAssets", FindAssetsRequest(paths: asked), returning: FindAssetsReply.self).ids
       guard ids.count == asked.count else {
-        throw PhotoLibraryError.malformedReply("FindAssets answered \(ids.count) ids for \(asked.count) paths")
+        throw PhotoLibraryError.malformedReply("FindAssets replied with \(ids.count) ids for \(asked.count) paths")
       }
       found += ids.map { $0 == 0 ? nil : $0 }
       rest = rest.dropFirst(asked.count)
@@ -201,14 +201,8 @@ public final class PhotoLibrary: Sendable {
   /// and died.
   @discardableResult
   public func performChanges(_ requests: [ChangeRequest]) async throws -> ChangeResult {
-    try await translatingErrors {
-      let client = try await VarlinkClient.connect(path: socketPath)
-      let result = try await client.call(
-        "\(Self.interface).PerformChanges", PerformChangesRequest(requests: requests, clientName: clientName),
-        returning: ChangeResult.self)
-      await client.close()
-      return result
-    }
+    try await callOnce(
+      "PerformChanges", PerformChangesRequest(requests: requests, clientName: clientName), returning: ChangeResult.self)
   }
 
   // MARK: - The daemon itself
@@ -241,15 +235,31 @@ public final class PhotoLibrary: Sendable {
 
   // MARK: - Calls
 
+  /// Closes the connection for calls, so that an idle program holds none. The next call makes another.
+  package func disconnect() async { await connection.close() }
+
   static let interface = "org.photod.library"
   /// The contract's limit for ids or paths.
   private static let maximumPerCall = 1_000
 
-  /// Makes a call that may be carried out twice, which is every call but PerformChanges.
+  /// Makes a call that must not be carried out twice, on its own connection. If that is closed before the reply, the
+  /// daemon may have carried out the call.
+  func callOnce<P: Encodable & Sendable, R: Decodable>(
+    _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, returning type: R.Type
+  ) async throws -> R {
+    try await translatingErrors(at: socketPath) {
+      let client = try await VarlinkClient.connect(path: socketPath)
+      let result = try await client.call("\(interface).\(method)", parameters, returning: type)
+      await client.close()
+      return result
+    }
+  }
+
+  /// Makes a call that may be carried out twice.
   func call<P: Encodable & Sendable, R: Decodable>(
     _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, returning type: R.Type
   ) async throws -> R {
-    try await translatingErrors {
+    try await translatingErrors(at: socketPath) {
       let (client, isNew) = try await connection.client()
       do {
         return try await client.call("\(interface).\(method)", parameters, returning: type)
@@ -290,6 +300,12 @@ private actor SharedConnection {
     if let current { return (current, false) }
     current = client
     return (client, true)
+  }
+
+  func close() async {
+    let client = current
+    current = nil
+    await client?.close()
   }
 
   /// Forgets a connection that is closed.

@@ -1,12 +1,23 @@
 import PhotoContract
 import Varlink
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 // Translates errors of Varlink to those of the contract.
 extension PhotoLibraryError {
   /// - Returns: a ``PhotoLibraryError``, or an unchanged `CancellationError`.
-  static func translated(_ error: any Error) -> any Error {
+  static func translated(_ error: any Error, at socketPath: String) -> any Error {
     switch error {
     case is CancellationError, is PhotoLibraryError: error
+    // photod closes the connections of all other users. Only root gets that far.
+    case VarlinkClientError.connectionClosed where isOfAnotherUser(socketPath):
+      PhotoLibraryError.permissionDenied(socketPath: socketPath)
     case let error as VarlinkError: PhotoLibraryError(error)
     case let error as VarlinkClientError: PhotoLibraryError(error)
     case let error as DecodingError: PhotoLibraryError.malformedReply(place(of: error))
@@ -14,8 +25,13 @@ extension PhotoLibraryError {
     }
   }
 
-  private static let noSocket = "no socket is there"
-  private static let noListener = "nobody listens"
+  private static func isOfAnotherUser(_ socketPath: String) -> Bool {
+    var status = stat()
+    return lstat(socketPath, &status) == 0 && status.st_uid != geteuid()
+  }
+
+  private static let noSocket = "there is no socket"
+  private static let noListener = "no process listens"
 
   /// Whether the socket shows that photod does not run. It may start a little later.
   package var isWithoutDaemon: Bool {
@@ -29,7 +45,7 @@ extension PhotoLibraryError {
       case .noSuchSocket(let path): .unreachable(socketPath: path, reason: Self.noSocket)
       case .connectionRefused(let path): .unreachable(socketPath: path, reason: Self.noListener)
       case .connectionFailed(let path, let reason): .unreachable(socketPath: path, reason: reason)
-      case .timedOut(let path): .unreachable(socketPath: path, reason: "it does not take connections")
+      case .timedOut(let path): .unreachable(socketPath: path, reason: "it accepts no connections")
       case .permissionDenied(let path): .permissionDenied(socketPath: path)
       case .connectionClosed: .connectionClosed
       case .streamRunning, .replyTooLarge: .malformedReply(error.description)
@@ -67,7 +83,7 @@ extension PhotoLibraryError {
       return .noSuchCollection(collection: p.collection, similar: p.similar)
     case "org.photod.library.AmbiguousCollection":
       let p: AmbiguousCollectionError = try parameters()
-      return .ambiguousCollection(collection: p.collection, candidates: p.candidates)
+      return .ambiguousCollection(collection: p.collection, candidates: p.candidates, count: p.count)
     case "org.photod.library.ChangeTokenExpired":
       let p: TokenError = try parameters()
       return .changeTokenExpired(message: p.message, currentToken: p.currentToken)

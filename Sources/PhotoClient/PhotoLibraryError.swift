@@ -11,7 +11,8 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   case unknownSortKey(key: String, known: [String])
   case noSuchAsset(ids: [Int64])
   case noSuchCollection(collection: String, similar: [String])
-  case ambiguousCollection(collection: String, candidates: [String])
+  /// The candidates are the first of `count` collections; nil if they are all.
+  case ambiguousCollection(collection: String, candidates: [String], count: Int? = nil)
   case changeTokenExpired(message: String, currentToken: String)
   case snapshotExpired(message: String)
   case changeRejected(requestIndex: Int, message: String)
@@ -58,8 +59,8 @@ extension PhotoLibraryError: CustomStringConvertible {
       ids.count == 1
         ? "no asset has the id \(ids[0])" : "no assets have the ids \(ids.map(String.init).joined(separator: ", "))"
     case .noSuchCollection(let collection, _): "there is no album '\(collection)'"
-    case .ambiguousCollection(let collection, let candidates):
-      "\(candidates.count) albums are called '\(collection)'"
+    case .ambiguousCollection(let collection, let candidates, let count):
+      "\(count ?? candidates.count) albums are called '\(collection)'"
     case .changeTokenExpired(let message, _): Self.split(message).message
     case .invalidText(let message, _), .changeRejected(_, let message), .notAuthorized(_, let message),
       .snapshotExpired(let message),
@@ -67,52 +68,54 @@ extension PhotoLibraryError: CustomStringConvertible {
       .timedOut(let message), .notABackup(_, let message), .cannotWrite(_, let message), .busy(let message):
       Self.split(message).message
     case .invalidParameter(let name): "photod does not take the value given for '\(name)'"
-    case .methodMissing(let method): "this photod does not know \(method)"
+    case .methodMissing(let method): "this photod does not have the method \(method)"
     case .internalError(let message): "photod failed: \(message)"
-    case .unknown(let name, let parameters): "photod answered \(name) \(parameters)"
+    case .unknown(let name, let parameters): "photod replied with \(name) \(parameters)"
     case .unreachable(let path, let reason): "photod is not reachable at \(path): \(reason)"
     case .permissionDenied(let path): "\(path) belongs to another user"
-    case .connectionClosed: "photod closed the connection before it had answered"
-    case .malformedReply(let reason): "what came is no answer to this call: \(reason)"
+    case .connectionClosed: "photod closed the connection before it replied"
+    case .malformedReply(let reason): "the reply does not fit this call: \(reason)"
     }
   }
 
   /// The remedy.
   public var remedy: String {
     switch self {
-    case .invalidPredicate: "Mend the predicate at the place that is marked."
+    case .invalidPredicate: "Correct the predicate at this position."
     case .invalidText(let message, _):
-      Self.split(message).remedy ?? "Words are letters and digits; what is in quotes stands beside each other."
-    case .unknownSortKey(_, let known): "Keys are \(known.joined(separator: ", "))."
-    case .noSuchAsset: "Ids are never used for another: it may have been deleted. Fetch the list anew."
+      Self.split(message).remedy
+        ?? "A word consists of letters and digits. Words in quotes must stand next to each other."
+    case .unknownSortKey(_, let known): "The keys are \(known.joined(separator: ", "))."
+    case .noSuchAsset: "It may have been deleted; no id is used twice. Fetch the list again."
     case .noSuchCollection(_, let similar):
       similar.isEmpty
-        ? "'smart:favorites', 'album:Title', 'folder:/path', 'id:42' and bare titles name an album."
-        : "Similar ones are \(similar.map { "'\($0)'" }.joined(separator: ", "))."
-    case .ambiguousCollection(_, let candidates):
-      "Name one of them: \(candidates.map { "'\($0)'" }.joined(separator: ", "))."
+        ? "Name an album as 'smart:favorites', 'album:Title', 'folder:/path' or 'id:42', or by its title."
+        : "Similar albums are \(similar.map { "'\($0)'" }.joined(separator: ", "))."
+    case .ambiguousCollection(_, let candidates, let count):
+      "Name one of them\((count ?? 0) > candidates.count ? ", such as" : ":") "
+        + "\(candidates.map { "'\($0)'" }.joined(separator: ", "))."
     case .changeTokenExpired(let message, let current):
-      "\(Self.split(message).remedy ?? "Fetch anew, and go on from the current token.") It is \(current)."
-    case .snapshotExpired(let message): Self.split(message).remedy ?? "Fetch again, and read as it comes."
+      "\(Self.split(message).remedy ?? "Fetch again, and continue from the current token.") The current token is \(current)."
+    case .snapshotExpired(let message): Self.split(message).remedy ?? "Fetch again, and read the pages without a pause."
     case .changeRejected(let index, let message):
-      Self.split(message).remedy ?? "Nothing was changed; mend request \(index) and send all of them again."
+      Self.split(message).remedy ?? "Nothing was changed. Correct request \(index), and send all of them again."
     case .notAuthorized(_, let message): Self.split(message).remedy ?? "Ask the user for access."
-    case .libraryUnavailable(let message): Self.split(message).remedy ?? "See what its status says."
+    case .libraryUnavailable(let message): Self.split(message).remedy ?? "The status of photod has the reason."
     case .storageFull(let message): Self.split(message).remedy ?? "Make room on the disk that holds the catalog."
-    case .notInLibrary(_, let message): Self.split(message).remedy ?? "Ask why the path is not in the library."
+    case .notInLibrary(_, let message): Self.split(message).remedy ?? "`photoctl why` has the reason."
     case .timedOut(let message): Self.split(message).remedy ?? "Try again with more time."
-    case .notABackup(_, let message): Self.split(message).remedy ?? "'photoctl backup --list' lists the backups."
-    case .cannotWrite(_, let message): Self.split(message).remedy ?? "Name another file."
+    case .notABackup(_, let message): Self.split(message).remedy ?? "`photoctl backup --list` lists the backups."
+    case .cannotWrite(_, let message): Self.split(message).remedy ?? "Choose another file."
     case .busy(let message): Self.split(message).remedy ?? "Try again when it has ended."
     case .invalidParameter:
-      "'varlink help org.photod.library' has the bounds; or this program and photod are of different versions."
+      "The interface states the bounds (`varlink help org.photod.library`). Or the versions of this program and of photod differ."
     case .methodMissing: "Install a photod and a client of the same version."
-    case .internalError: "Its log says more: journalctl --user -u photod."
-    case .unknown: "This program is older than photod; install one of the same version."
-    case .unreachable: "Start it: systemctl --user start photod.socket, or run photod in another terminal."
-    case .permissionDenied: "Each user has a photod of their own; name yours."
-    case .connectionClosed: "It was stopped, or it died; its log says more: journalctl --user -u photod."
-    case .malformedReply: "Is it photod that listens there? Install a photod and a client of the same version."
+    case .internalError: "This is a bug of photod. Its log has more: `journalctl --user -u photod`."
+    case .unknown: "This program is older than photod. Install the same version of both."
+    case .unreachable: "Run `systemctl --user start photod.socket`, or run `photod` in another terminal."
+    case .permissionDenied: "Each user has a photod. Connect to your own, or run this program as that user."
+    case .connectionClosed: "It was stopped, or it died. Its log has the reason: `journalctl --user -u photod`."
+    case .malformedReply: "Check that photod listens there. Install a photod and a client of the same version."
     }
   }
 
@@ -128,10 +131,12 @@ extension PhotoLibraryError: CustomStringConvertible {
 }
 
 /// Runs calls and translates their errors, so that only ``PhotoLibraryError`` and `CancellationError` are thrown.
-func translatingErrors<R>(_ body: () async throws -> R) async throws -> R {
+///
+/// - Parameter socketPath: the socket of the calls.
+func translatingErrors<R>(at socketPath: String, _ body: () async throws -> R) async throws -> R {
   do {
     return try await body()
   } catch {
-    throw PhotoLibraryError.translated(error)
+    throw PhotoLibraryError.translated(error, at: socketPath)
   }
 }

@@ -68,9 +68,9 @@ package struct MediaReader {
     if facts.mediaType == .image, Screenshot.names(name) { facts.addSubtype("screenshot") }
     facts.readError = window.readError
     if let error = window.readError {
-      facts.failure = "reading it failed: \(String(cString: strerror(error))); check the disk or the connection"
+      facts.failure = "its content can't be read: \(String(cString: strerror(error))); check the disk or the connection"
     } else if window.isExhausted, facts.failure == nil {
-      facts.failure = "its metadata is scattered over more than 2 MiB, of \(byteCount) bytes; the rest was left unread"
+      facts.failure = "its metadata is spread over more than 2 MiB of \(byteText(byteCount)), and only a part was read"
     }
     return facts
   }
@@ -185,7 +185,7 @@ package struct MediaReader {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
     for byte in head.prefix(8) { bytes += [0x20, digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-    return "not \(promise.contentType): begins with\(String(decoding: bytes, as: UTF8.self)); "
+    return "it is not \(promise.contentType): it begins with\(String(decoding: bytes, as: UTF8.self)); "
       + "the file may be damaged or misnamed"
   }
 }

@@ -4,10 +4,14 @@ import Synchronization
 
 /// A bounded, ordered queue of inputs from the watcher's thread to one consumer. The thread never waits in here. It
 /// stops reading the socket while `isFull`, and is woken (`whenRoom`) when the consumer has taken half of the inputs.
+///
+/// An input may have a checkpoint of photod-watch. ``takePassed()`` returns the last one that the consumer has taken.
 package final class InputChannel: Sendable {
   private struct State {
-    var waiting: [WatchInput] = []
+    var waiting: [(input: WatchInput, checkpoint: UInt32?)] = []
     var head = 0
+    /// The last checkpoint that the consumer has taken, until the watcher asks for it.
+    var passed: UInt32?
     var consumer: CheckedContinuation<WatchInput?, Never>?
     var isFinished = false
     var isThrottled = false
@@ -18,7 +22,7 @@ package final class InputChannel: Sendable {
       guard head < waiting.count else { return nil }
       let input = take()
       guard case .batch(var records) = input, count >= InputChannel.backlog else { return input }
-      while count >= InputChannel.backlog, case .batch(let more) = waiting[head],
+      while count >= InputChannel.backlog, case .batch(let more) = waiting[head].input,
         records.count + more.count <= InputChannel.largestMerged
       {
         records += more
@@ -28,13 +32,14 @@ package final class InputChannel: Sendable {
     }
 
     private mutating func take() -> WatchInput {
-      let input = waiting[head]
-      waiting[head] = .batch([])
+      let (input, checkpoint) = waiting[head]
+      waiting[head] = (.batch([]), nil)
       head += 1
       if head == waiting.count {
         waiting.removeAll(keepingCapacity: true)
         head = 0
       }
+      passed = checkpoint ?? passed
       return input
     }
   }
@@ -72,18 +77,35 @@ package final class InputChannel: Sendable {
   }
 
   /// Never waits and never drops. A producer of batches must check `isFull` before it reads more.
-  package func add(_ input: WatchInput) {
+  ///
+  /// - Parameter checkpoint: the checkpoint that the input's records contained.
+  package func add(_ input: WatchInput, checkpoint: UInt32? = nil) {
     let consumer = state.withLock { state -> CheckedContinuation<WatchInput?, Never>? in
       guard !state.isFinished else { return nil }
       guard let consumer = state.consumer else {
-        state.waiting.append(input)
+        state.waiting.append((input, checkpoint))
         return nil
       }
       state.consumer = nil
+      state.passed = checkpoint ?? state.passed
       return consumer
     }
     consumer?.resume(returning: input)
   }
+
+  /// Adds a checkpoint behind the last input that waits.
+  ///
+  /// - Returns: false if the consumer has taken all inputs, so that the checkpoint is passed already.
+  package func add(checkpoint: UInt32) -> Bool {
+    state.withLock { state in
+      guard state.count > 0 else { return false }
+      state.waiting[state.waiting.count - 1].checkpoint = checkpoint
+      return true
+    }
+  }
+
+  /// The last checkpoint that the consumer has taken since the previous call.
+  package func takePassed() -> UInt32? { state.withLock { $0.passed.take() } }
 
   /// Ends the queue. The consumer gets the waiting inputs first.
   package func finish() {

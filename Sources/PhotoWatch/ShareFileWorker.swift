@@ -38,18 +38,25 @@ package final class ShareFileWorker: WorkerDialogue {
   private let state = Mutex(State())
   private let assembler = Mutex(FrameAssembler())
   private let worker = Worker()
+  private let slots: ProcessSlots
 
-  init(root: [UInt8], logger: Logger) {
+  /// - Parameter slots: for its process, among those of other workers at this root.
+  init(root: [UInt8], slots: ProcessSlots, logger: Logger) {
     self.root = root
+    self.slots = slots
     self.logger = logger
   }
 
   func start(executable: String) throws {
     try worker.start(
       Worker.Configuration(
-        name: "photod-watch", executable: executable, arguments: ["--files"], longestSilence: Self.longestSilence),
+        name: "photod-watch", executable: executable, arguments: ["--files"], longestSilence: Self.longestSilence,
+        slots: slots, place: "files of \(String(decoding: root, as: UTF8.self))"),
       dialogue: self, logger: logger)
   }
+
+  /// Its thread could not be started. Until it is, no caller waits.
+  func noteNotStarted() { release(isSilent: true) }
 
   /// The process that runs now, or nil.
   package var processID: pid_t? { worker.processID }
@@ -64,6 +71,7 @@ package final class ShareFileWorker: WorkerDialogue {
   /// Makes a call, and waits for at most `patience`.
   /// - Returns: nil if the share did not answer.
   package func ask(_ call: FileCall) -> FileAnswer? {
+    guard call.path.count <= FileCall.maximumPathBytes else { return FileAnswer(errorNumber: ENAMETOOLONG) }
     let caller = Caller()
     let isAsked = state.withLock { state in
       guard !state.isSilent else { return false }
@@ -118,12 +126,12 @@ package final class ShareFileWorker: WorkerDialogue {
       return try assembler.withLock { assembler in
         assembler.append(bytes)
         while let payload = try assembler.next() {
-          guard take(try FileAnswer(payload)) else { return "it answered what was not asked" }
+          guard take(try FileAnswer(payload)) else { return "it sent a reply without a call" }
         }
         return nil
       }
     } catch {
-      return "it said what can't be understood (\(error))"
+      return "it sent an invalid reply (\(error))"
     }
   }
 

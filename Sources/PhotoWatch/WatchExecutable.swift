@@ -18,7 +18,8 @@ package enum WatchExecutable {
     let places = ["\(directory)/photod-watch", "\(directory)/../libexec/photod/photod-watch"]
     guard let found = places.first(where: { access($0, X_OK) == 0 }) else {
       throw WorkerError(
-        "photod-watch is neither at \(places[0]) nor at \(places[1]); install it there or name it in PHOTOD_WATCH")
+        "photod-watch is neither at \(places[0]) nor at \(places[1]); install it there, or set PHOTOD_WATCH to its path"
+      )
     }
     return found
   }
@@ -30,7 +31,7 @@ package enum WatchExecutable {
       return readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), bytes.count)
     }
     guard count > 0, let slash = buffer[..<count].lastIndex(of: UInt8(ascii: "/")) else {
-      throw WorkerError("our own executable's place is not known", errorNumber: errno)
+      throw WorkerError("the path of photod's own program is not known", errorNumber: errno)
     }
     return String(decoding: buffer[..<slash], as: UTF8.self)
   }

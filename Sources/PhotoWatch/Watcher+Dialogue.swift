@@ -24,7 +24,11 @@ extension Watcher: WorkerDialogue {
         state.orders.append(.rescan(root: root, directory: nil, request: request))
       }
       for number in state.openSyncs { state.orders.append(.sync(number: number)) }
-      if state.isSilent { state.unannounced = session } else { announce(session, &state) }
+      if state.presence.isSilent {
+        state.presence = .silent(unannounced: session)
+      } else {
+        announce(session, &state)
+      }
     }
     return bytes
   }
@@ -36,8 +40,7 @@ extension Watcher: WorkerDialogue {
   }
 
   private func announce(_ session: Int, _ state: inout State) {
-    state.unannounced = nil
-    state.isSilent = false
+    state.presence = .answers
     channel.add(.started(session: session))
   }
 
@@ -56,17 +59,32 @@ extension Watcher: WorkerDialogue {
         return nil
       }
     } catch {
-      return "it said what can't be understood (\(error))"
+      return "it sent an invalid record (\(error))"
     }
   }
 
   private func take(_ said: [WatchRecord]) {
     state.withLock { state in
-      if let session = state.unannounced { announce(session, &state) }
+      switch state.presence {
+      case .answers, .silent(unannounced: nil): break
+      case .late: state.presence = .answers
+      case .silent(let session?): announce(session, &state)
+      }
       var records: [WatchRecord] = []
       records.reserveCapacity(said.count)
-      for record in said where isNews(record, &state) { records.append(record) }
-      if !records.isEmpty { channel.add(.batch(records)) }
+      var checkpoint: UInt32?
+      for record in said {
+        if case .checkpoint(let number) = record {
+          checkpoint = number
+        } else if isNews(record, &state) {
+          records.append(record)
+        }
+      }
+      if !records.isEmpty {
+        channel.add(.batch(records), checkpoint: checkpoint)
+      } else if let checkpoint, !channel.add(checkpoint: checkpoint) {
+        state.orders.append(.passed(checkpoint: checkpoint))
+      }
     }
   }
 
@@ -74,13 +92,22 @@ extension Watcher: WorkerDialogue {
     switch record {
     case .alive: return false
     case .synced(let number):
-      // Otherwise it was answered while the share was silent.
+      // Otherwise it was answered while the share was late or silent.
       guard let position = state.openSyncs.firstIndex(of: number) else { return configuration.place != .share }
       state.openSyncs.remove(at: position)
     case .scanEnded(_, let request, _) where request != 0: state.openRescans[request] = nil
     default: break
     }
     return true
+  }
+
+  package func noteLateness() {
+    state.withLock { state in
+      guard configuration.place == .share, case .answers = state.presence else { return }
+      state.presence = .late
+      let records = answersToSyncs(&state)
+      if !records.isEmpty { channel.add(.batch(records)) }
+    }
   }
 
   package func note(complaint line: String) {
@@ -92,22 +119,28 @@ extension Watcher: WorkerDialogue {
     state.withLock { state in
       disconnect(&state)
       // While a share is silent, only the first end is reported.
-      if !state.isSilent { channel.add(.died(session: session, reason: reason)) }
-      guard configuration.place == .share, isSilent else { return }
-      var records = answers(&state)
-      if !state.isSilent {
-        state.isSilent = true
-        records += state.roots.map { .rootOffline(root: $0.number, errorNumber: ETIMEDOUT) }
-      }
-      if !records.isEmpty { channel.add(.batch(records)) }
+      if !state.presence.isSilent { channel.add(.died(session: session, reason: reason)) }
+      if configuration.place == .share, isSilent { beSilent(ETIMEDOUT, &state) }
     }
+  }
+
+  /// Its thread could not be started. Until it is, its roots are offline, and no caller waits for them.
+  func noteNotStarted(_ errorNumber: Int32) { state.withLock { beSilent(errorNumber, &$0) } }
+
+  private func beSilent(_ errorNumber: Int32, _ state: inout State) {
+    var records = answers(&state)
+    if !state.presence.isSilent {
+      state.presence = .silent(unannounced: nil)
+      records += state.roots.map { .rootOffline(root: $0.number, errorNumber: errorNumber) }
+    }
+    if !records.isEmpty { channel.add(.batch(records)) }
   }
 
   package func finish() {
     state.withLock { state in
       disconnect(&state)
       // From now on, there are no answers.
-      state.isSilent = true
+      state.presence = .silent(unannounced: nil)
       let records = answers(&state)
       if !records.isEmpty { channel.add(.batch(records)) }
     }
@@ -117,14 +150,18 @@ extension Watcher: WorkerDialogue {
   private func disconnect(_ state: inout State) {
     state.isConnected = false
     state.orders = []
-    state.unannounced = nil
+    if state.presence.isSilent { state.presence = .silent(unannounced: nil) }
   }
 
   /// Returns an end for each waiting rescan and sync.
   private func answers(_ state: inout State) -> [WatchRecord] {
-    defer { (state.openRescans, state.openSyncs) = ([:], []) }
+    defer { state.openRescans = [:] }
     return state.openRescans.sorted { $0.key < $1.key }
-      .map { .scanEnded(root: $0.value, request: $0.key, complete: false) }
-      + state.openSyncs.map { .synced(number: $0) }
+      .map { .scanEnded(root: $0.value, request: $0.key, complete: false) } + answersToSyncs(&state)
+  }
+
+  private func answersToSyncs(_ state: inout State) -> [WatchRecord] {
+    defer { state.openSyncs = [] }
+    return state.openSyncs.map { .synced(number: $0) }
   }
 }

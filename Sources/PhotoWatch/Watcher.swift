@@ -21,11 +21,14 @@ package final class Watcher: SingleLaneSource {
     /// The number of frames that may wait for the consumer. At this number, the socket is no longer read. A frame has
     /// at most about 1,000 records.
     package var maximumWaitingFrames: Int
-    /// A photod-watch that sends nothing for this long while photod reads hangs. It is killed and replaced. A healthy
-    /// one sends something every ten seconds.
+    /// A photod-watch that sends nothing for this long while photod reads is late, and the first one is killed and
+    /// replaced. Later ones get more time (`SilenceLimit`). A healthy one sends something every ten seconds.
     package var longestSilence: Duration
     /// The kind of file system of its roots.
     package var place: Place
+    /// The slots for its process, and the place whose slots it takes.
+    package var slots = ProcessSlots()
+    package var slotPlace = ""
 
     package init(
       roots: [WatchRoot], extensions: [[UInt8]], ignoredDirectoryNames: [[UInt8]] = [],
@@ -62,10 +65,20 @@ package final class Watcher: SingleLaneSource {
     var openRescans: [UInt32: UInt16] = [:]
     /// A photod-watch runs and has its roots, so it can take orders.
     var isConnected = false
-    /// The share does not answer. No caller waits for it until a photod-watch sends something.
-    var isSilent = false
-    /// The session to announce with its first bytes, because the share did not answer the previous one.
-    var unannounced: Int?
+    var presence = Presence.answers
+  }
+
+  /// Whether callers can wait for a share.
+  enum Presence {
+    case answers
+    /// photod-watch has sent nothing for a while. It may be in a slow call, and goes on when that call ends. So its roots
+    /// and rescans stay with it, but no sync waits for it.
+    case late
+    /// The share did not answer a photod-watch, which was replaced. Its roots are offline, and no caller waits for them
+    /// until a photod-watch sends something. Its session is announced only then; nil if none runs.
+    case silent(unannounced: Int?)
+
+    var isSilent: Bool { if case .silent = self { true } else { false } }
   }
 
   let configuration: Configuration
@@ -96,7 +109,14 @@ package final class Watcher: SingleLaneSource {
     channel = InputChannel(capacity: max(configuration.maximumWaitingFrames, 1)) { worker.wake() }
   }
 
-  package nonisolated(nonsending) func nextInput() async -> WatchInput? { await channel.next() }
+  package nonisolated(nonsending) func nextInput() async -> WatchInput? {
+    let input = await channel.next()
+    if let checkpoint = channel.takePassed() {
+      state.withLock { if $0.isConnected { $0.orders.append(.passed(checkpoint: checkpoint)) } }
+      worker.wake()
+    }
+    return input
+  }
 
   /// The photod-watch that runs now, or nil.
   package var processID: pid_t? { worker.processID }
@@ -105,7 +125,7 @@ package final class Watcher: SingleLaneSource {
     try worker.start(
       Worker.Configuration(
         name: "photod-watch", executable: try configuration.executable ?? WatchExecutable.find(),
-        longestSilence: configuration.longestSilence),
+        longestSilence: configuration.longestSilence, slots: configuration.slots, place: configuration.slotPlace),
       dialogue: self, logger: logger)
   }
 
@@ -113,7 +133,7 @@ package final class Watcher: SingleLaneSource {
   package func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32 {
     let request = requests.next()
     state.withLock { state in
-      if state.isSilent {
+      if state.presence.isSilent {
         channel.add(.batch([.scanEnded(root: root, request: request, complete: false)]))
         return
       }
@@ -127,7 +147,7 @@ package final class Watcher: SingleLaneSource {
   @discardableResult
   package func sync(number: UInt64) -> Set<Int> {
     state.withLock { state in
-      if state.isSilent {
+      guard case .answers = state.presence else {
         channel.add(.batch([.synced(number: number)]))
         return
       }

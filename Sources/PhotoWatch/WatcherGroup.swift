@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Glibc
 import Logging
 import Synchronization
 import WatchRecords
+import WorkerProcess
 
 /// All watched roots. Roots on drives of this machine share one photod-watch, and each root on a share has its own.
 ///
@@ -35,29 +37,37 @@ package final class WatcherGroup: WatchSource {
   /// A share does not answer if its photod-watch sends nothing for this long. A healthy one sends something every ten
   /// seconds.
   package static let longestShareSilence = Duration.seconds(20)
+  /// The pause before the processes of a share are started again, if there was no thread or descriptor for them.
+  private static let startInterval = DispatchTimeInterval.seconds(2)
 
   package let lanes: AsyncStream<WatchLane>
   private let newLanes: AsyncStream<WatchLane>.Continuation
   private let configuration: Watcher.Configuration
   private let logger: Logger
   private let requests = RequestNumbers()
-  private let mountTable: @Sendable () -> MountTable
+  private let mountTable: @Sendable () -> MountTable?
+  private let slots: ProcessSlots
   private let drives: Watcher
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - configuration: for each photod-watch. Its roots are ignored; `setRoots` sets them.
-  ///   - mountTable: returns the current mount table.
+  ///   - mountTable: returns the current mount table; nil if it could never be read. Every path counts as on a share
+  ///     then.
+  ///   - slots: for all processes.
   package init(
     configuration: Watcher.Configuration, logger: Logger,
-    mountTable: @escaping @Sendable () -> MountTable = { CurrentMounts.shared.table }
+    mountTable: @escaping @Sendable () -> MountTable? = { CurrentMounts.shared.table }, slots: ProcessSlots = .shared
   ) {
     var common = configuration
     common.roots = []
     common.place = .drives
+    common.slots = slots
+    common.slotPlace = "drives"
     self.configuration = common
     self.logger = logger
     self.mountTable = mountTable
+    self.slots = slots
     (lanes, newLanes) = AsyncStream.makeStream()
     drives = Watcher(configuration: common, lane: 0, requests: requests, logger: logger)
     state = Mutex(State(ignoredPatterns: common.ignoredPatterns))
@@ -73,15 +83,34 @@ package final class WatcherGroup: WatchSource {
 
   package func start() throws {
     try drives.start()
-    try state.withLock { state in
+    state.withLock { state in
       state.isStarted = true
-      for share in state.shares.values { try start(share) }
+      for (number, share) in state.shares { start(share, number) }
     }
   }
 
-  private func start(_ share: Share) throws {
-    try share.watcher.start()
-    try share.files.start(executable: try configuration.executable ?? WatchExecutable.find())
+  /// Starts the processes of a share. If that is impossible, its root is offline, and they are started later.
+  private func start(_ share: Share, _ number: UInt16) {
+    do {
+      try share.watcher.start()
+      try share.files.start(executable: try configuration.executable ?? WatchExecutable.find())
+    } catch {
+      logger.error("share not watched", metadata: ["error": "\(error)"])
+      // If its photod-watch runs, only its files can't be read.
+      if share.watcher.isOver { share.watcher.noteNotStarted((error as? WorkerError)?.errorNumber ?? EAGAIN) }
+      share.files.noteNotStarted()
+      DispatchQueue.global().asyncAfter(deadline: .now() + Self.startInterval) { [weak self] in
+        self?.startAgain(share, number)
+      }
+    }
+  }
+
+  private func startAgain(_ share: Share, _ number: UInt16) {
+    state.withLock { state in
+      // Its root may have been removed meanwhile.
+      guard !state.isStopped, state.shares[number]?.watcher === share.watcher else { return }
+      start(share, number)
+    }
   }
 
   package func setRoots(_ roots: [WatchRoot]) {
@@ -97,7 +126,9 @@ package final class WatcherGroup: WatchSource {
         state.ending.append(share)
       }
       // A root that is already watched stays with its photod-watch, because its records must keep their order.
-      for root in roots where !before.contains(root.number) && mounts.isOnShare(root.path) { addShare(root, &state) }
+      for root in roots where !before.contains(root.number) && mounts?.isOnShare(root.path) ?? true {
+        addShare(root, &state)
+      }
       state.roots = roots
       drives.setRoots(roots.filter { state.shares[$0.number] == nil })
     }
@@ -109,23 +140,15 @@ package final class WatcherGroup: WatchSource {
     configuration.ignoredPatterns = state.ignoredPatterns
     configuration.place = .share
     configuration.longestSilence = min(configuration.longestSilence, Self.longestShareSilence)
+    configuration.slotPlace = "watch of \(String(decoding: root.path, as: UTF8.self))"
     state.lastLane += 1
     let share = Share(
       path: root.path,
       watcher: Watcher(configuration: configuration, lane: state.lastLane, requests: requests, logger: logger),
-      files: ShareFileWorker(root: root.path, logger: logger))
+      files: ShareFileWorker(root: root.path, slots: slots, logger: logger))
     state.shares[root.number] = share
     open(share.watcher)
-    guard state.isStarted else { return }
-    do {
-      try start(share)
-    } catch {
-      logger.error("share not watched", metadata: ["error": "\(error)"])
-      // No sync must wait for it.
-      state.shares[root.number] = nil
-      share.watcher.endSoon()
-      share.files.endSoon()
-    }
+    if state.isStarted { start(share, root.number) }
   }
 
   /// The photod-watch that watches a root now, or nil.
@@ -141,7 +164,7 @@ package final class WatcherGroup: WatchSource {
     }
     if let share { return .share(share.files) }
     // It may be on a share that is no longer configured, or on one that is mounted below a root on a drive.
-    return mountTable().isOnShare(path) ? .none : .direct
+    return mountTable()?.isOnShare(path) ?? true ? .none : .direct
   }
 
   private static func contains(_ root: [UInt8], _ path: [UInt8]) -> Bool {
@@ -186,22 +209,6 @@ package final class WatcherGroup: WatchSource {
     for share in shares {
       await share.watcher.stop()
       await share.files.stop()
-    }
-  }
-}
-
-extension MountTable {
-  /// The current mount table; empty if it can't be read.
-  package static func current() -> MountTable {
-    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return MountTable([]) }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 16 << 10)
-    while true {
-      let count = read(descriptor, &buffer, buffer.count)
-      guard count > 0 else { return MountTable(bytes) }
-      bytes += buffer[..<count]
     }
   }
 }

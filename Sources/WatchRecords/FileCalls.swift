@@ -8,7 +8,18 @@ public enum FileCall: Hashable, Sendable {
   case look(path: [UInt8])
   /// Reads at most `count` bytes of a regular file, and never more than `FileAnswer.maximumBytes`.
   case read(path: [UInt8], offset: UInt64, count: UInt32)
+  /// Reads the next names of a folder. The answer has them as `FolderEntry` codes them, and none at the end.
+  ///
+  /// - position: the number of names that were answered before; 0 begins anew. One folder is listed at a time.
+  case list(path: [UInt8], position: UInt64)
 
+  public var path: [UInt8] {
+    switch self {
+    case .look(let path), .read(let path, _, _), .list(let path, _): path
+    }
+  }
+
+  /// The path must not be longer than `maximumPathBytes`.
   public func encode(into bytes: inout [UInt8]) {
     switch self {
     case .look(let path):
@@ -19,6 +30,10 @@ public enum FileCall: Hashable, Sendable {
       bytes.append(name: path)
       bytes.append(integer: offset)
       bytes.append(integer: count)
+    case .list(let path, let position):
+      bytes.append(3)
+      bytes.append(name: path)
+      bytes.append(integer: position)
     }
   }
 
@@ -30,11 +45,12 @@ public enum FileCall: Hashable, Sendable {
     case 2:
       self = .read(
         path: try reader.name("a path"), offset: try reader.integer("an offset"), count: try reader.integer("a count"))
+    case 3: self = .list(path: try reader.name("a path"), position: try reader.integer("a position"))
     default: throw WatchFormatError(what: "tag \(tag) is no call", offset: 0)
     }
   }
 
-  /// The longest path that the coding can hold. No system call takes a longer one.
+  /// The longest path that the coding can hold.
   public static let maximumPathBytes = Int(UInt16.max)
 }
 
@@ -76,5 +92,32 @@ public struct FileAnswer: Hashable, Sendable {
     stat = try FileStat(from: &reader)
     let count: UInt32 = try reader.integer("a number of bytes")
     bytes = try reader.bytes(Int(count), "a file's bytes")
+  }
+}
+
+/// A name in a folder.
+public struct FolderEntry: Hashable, Sendable {
+  public var name: [UInt8]
+  /// As `d_type` of readdir(3).
+  public var type: UInt8
+
+  public init(name: [UInt8], type: UInt8) {
+    self.name = name
+    self.type = type
+  }
+
+  public func encode(into bytes: inout [UInt8]) {
+    bytes.append(type)
+    bytes.append(name: name)
+  }
+
+  public static func all(in bytes: [UInt8]) throws(WatchFormatError) -> [FolderEntry] {
+    var reader = ByteReader(bytes[...])
+    var entries: [FolderEntry] = []
+    while !reader.isAtEnd {
+      let type: UInt8 = try reader.integer("a type")
+      entries.append(FolderEntry(name: try reader.name("a name"), type: type))
+    }
+    return entries
   }
 }

@@ -44,9 +44,9 @@ public struct IgnorePattern: Hashable, Sendable {
     self.text = text
     guard !text.isEmpty else { throw IgnorePatternError("it is empty") }
     guard text.count <= Self.maximumBytes else { throw IgnorePatternError("it has over \(Self.maximumBytes) bytes") }
-    guard !text.contains(0) else { throw IgnorePatternError("it holds a NUL, which no name does") }
+    guard !text.contains(0) else { throw IgnorePatternError("it contains a NUL, which no name contains") }
     guard text.first != UInt8(ascii: "!") else {
-      throw IgnorePatternError("nothing is taken back by !; a name that begins so is written \\!")
+      throw IgnorePatternError("a pattern can't begin with !; for a name that begins with !, write \\!")
     }
     let slash = UInt8(ascii: "/")
     var body = text[...]
@@ -166,7 +166,7 @@ struct Glob: Hashable {
       case UInt8(ascii: "?"): tokens.append(.anyByte)
       case UInt8(ascii: "["): tokens.append(try Self.set(&rest))
       case UInt8(ascii: "\\"):
-        guard let literal = rest.popFirst() else { throw IgnorePatternError("a \\ at its end takes no byte") }
+        guard let literal = rest.popFirst() else { throw IgnorePatternError("nothing follows the \\ at its end") }
         tokens.append(.byte(literal))
       default: tokens.append(.byte(byte))
       }
@@ -186,7 +186,7 @@ struct Glob: Hashable {
       guard var byte = rest.popFirst() else { throw IgnorePatternError("a [ has no ]") }
       if byte == UInt8(ascii: "[") {
         if let next = rest.first, [UInt8(ascii: ":"), UInt8(ascii: "."), UInt8(ascii: "=")].contains(next) {
-          throw IgnorePatternError("classes like [:alpha:] are not known: bytes have no locale")
+          throw IgnorePatternError("classes like [:alpha:] are not possible, because bytes have no locale")
         }
       } else if byte == UInt8(ascii: "\\") {
         guard let escaped = rest.popFirst() else { throw IgnorePatternError("a [ has no ]") }
@@ -203,7 +203,7 @@ struct Glob: Hashable {
         rest.removeFirst()
         high = try literal(&rest)
         guard low <= high else {
-          throw IgnorePatternError("a range in [ ] goes backwards")
+          throw IgnorePatternError("a range in [ ] must go from the lower to the higher byte")
         }
       }
       for byte in low...high { set[Int(byte >> 6)] |= 1 << UInt64(byte & 63) }

@@ -50,16 +50,22 @@ public struct MountTable: Sendable {
     hasShares && mount(of: path).map { $0.isShare } ?? false
   }
 
-  /// Whether a path is on a file system that another machine or a program serves, which may not answer. The mount at /
-  /// counts as a drive, because photod itself is on it.
+  /// Whether a path is on a file system that another machine or a program serves, which may not answer, or below one: the
+  /// way to a drive that is mounted there leads through the share. The mount at / counts as a drive, because photod
+  /// itself is on it.
   public func isOnShare(_ path: some Collection<UInt8>) -> Bool {
-    guard hasShares, let mount = mount(of: path), mount.point.count > 1 else { return false }
-    return mount.isShare
+    guard hasShares else { return false }
+    return mounts.contains { $0.isShare && $0.point.count > 1 && Self.contains($0.point, path) && !isHidden($0) }
+  }
+
+  /// Whether a later mount at the same point hides a mount.
+  private func isHidden(_ mount: Mount) -> Bool {
+    mounts.last { $0.point == mount.point }.map { !$0.isShare } ?? false
   }
 
   /// The mount points of shares, without / and without those that a later mount hides.
   public var sharePoints: Set<[UInt8]> {
-    hasShares ? Set(mounts.lazy.filter { $0.isShare }.map(\.point).filter { isOnShare($0) }) : []
+    hasShares ? Set(mounts.lazy.filter { $0.isShare && $0.point.count > 1 && !isHidden($0) }.map(\.point)) : []
   }
 
   /// The one rule that defines shares. FUSE programs that serve a block device of this machine are drives: `fuseblk`,

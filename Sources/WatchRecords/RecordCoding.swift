@@ -11,7 +11,7 @@ extension WatchRecord {
     case directoryMoved, directoryGone, listingStarted, listingEnded, fileFound, fileGone, fileMoved, scanStarted
     case scanEnded, rootOffline, overflow, synced, watchBudget, unreadable
     case ignored = 32
-    case alive
+    case alive, checkpoint
   }
 
   /// Appends this record's bytes.
@@ -99,6 +99,9 @@ extension WatchRecord {
       bytes.append(name: name)
     case .alive:
       bytes.append(Tag.alive.rawValue)
+    case .checkpoint(let number):
+      bytes.append(Tag.checkpoint.rawValue)
+      bytes.append(integer: number)
     }
   }
 
@@ -159,6 +162,7 @@ extension WatchRecord {
       case .ignored:
         .ignored(directory: try reader.integer("a directory's number"), name: try reader.name("a name"))
       case .alive: .alive
+      case .checkpoint: .checkpoint(number: try reader.integer("a checkpoint"))
       }
   }
 }
@@ -166,7 +170,7 @@ extension WatchRecord {
 extension WatchOrder {
   private enum Tag: UInt8 {
     case configure = 1
-    case addRoot, removeRoot, rescan, sync, begin
+    case addRoot, removeRoot, rescan, sync, begin, passed
   }
 
   /// Appends this order's bytes.
@@ -200,6 +204,9 @@ extension WatchOrder {
       bytes.append(integer: firstNumber)
       bytes.append(integer: watchPercent)
       bytes.append(boolean: refusesShares)
+    case .passed(let checkpoint):
+      bytes.append(Tag.passed.rawValue)
+      bytes.append(integer: checkpoint)
     }
   }
 
@@ -225,6 +232,7 @@ extension WatchOrder {
       self = .begin(
         firstNumber: try reader.integer("a directory's number"), watchPercent: try reader.integer("a share of watches"),
         refusesShares: try reader.boolean("a refusal of shares"))
+    case .passed: self = .passed(checkpoint: try reader.integer("a checkpoint"))
     }
   }
 

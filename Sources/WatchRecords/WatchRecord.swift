@@ -175,6 +175,9 @@ public enum WatchRecord: Hashable, Sendable {
   case ignored(directory: DirectoryNumber, name: [UInt8])
   /// photod-watch is running. It sends some record about every ten seconds, if only this one. If none comes, it hangs.
   case alive
+  /// A requested scan has reported a certain number of files since the last checkpoint. It pauses while photod has not
+  /// answered with `WatchOrder.passed` (`ScanPace`). Numbers rise by one.
+  case checkpoint(number: UInt32)
 }
 
 /// Why a root is scanned.
@@ -200,4 +203,6 @@ public enum WatchOrder: Hashable, Sendable {
   case rescan(root: UInt16, directory: DirectoryNumber?, request: UInt32)
   /// Send `synced(number)` once everything that happened before has been reported.
   case sync(number: UInt64)
+  /// photod has taken the records up to this checkpoint.
+  case passed(checkpoint: UInt32)
 }

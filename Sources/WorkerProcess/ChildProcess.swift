@@ -7,7 +7,7 @@ func makeSocketPair(nonBlocking: Bool = false) throws -> [Int32] {
   var pair: [Int32] = [-1, -1]
   let flags = SOCK_CLOEXEC.rawValue | (nonBlocking ? SOCK_NONBLOCK.rawValue : 0)
   guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | flags), 0, &pair) == 0 else {
-    throw WorkerError("no socket pair", errorNumber: errno)
+    throw WorkerError("no socket pair can be made", errorNumber: errno)
   }
   return pair
 }
@@ -76,9 +76,11 @@ struct ChildProcess {
 
   /// Closes our ends, so that the process ends by itself. After `patience` it is killed. Then it is reaped.
   /// `beforeClosing` may read the last of its standard error.
+  ///
+  /// - Parameter kill: kills a process.
   /// - Returns: how it ended. nil if it did not end within the same time again, although it was killed: it waits for a
   ///   disk, and must still be reaped.
-  func end(patience: Duration, beforeClosing: () -> Void) -> String? {
+  func end(patience: Duration, kill: (pid_t) -> Void, beforeClosing: () -> Void) -> String? {
     close(socket)
     defer {
       beforeClosing()
@@ -90,10 +92,10 @@ struct ChildProcess {
     while true {
       let reaped = waitpid(processID, &status, WNOHANG)
       if reaped == processID { break }
-      if reaped < 0, errno != EINTR { return "its end was not seen: \(String(cString: strerror(errno)))" }
+      if reaped < 0, errno != EINTR { return "its exit status is not known: \(String(cString: strerror(errno)))" }
       if ContinuousClock.now >= deadline {
         if isKilled { return nil }
-        kill(processID, SIGKILL)
+        kill(processID)
         isKilled = true
         deadline = ContinuousClock.now + patience
       }

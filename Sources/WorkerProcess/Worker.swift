@@ -19,44 +19,58 @@ package protocol WorkerDialogue: AnyObject, Sendable {
   /// The process has sent these bytes.
   /// - Returns: why the process must be replaced; nil if it need not be.
   func hear(_ bytes: UnsafeRawBufferPointer) -> String?
+  /// The process must send something, and has sent nothing for `longestSilence`. It may go on later.
+  func noteLateness()
   /// The process has written this line to its standard error.
   func note(complaint line: String)
   /// The process has ended without an order. Another one follows.
-  /// - Parameter isSilent: whether it hung, and may still hang.
+  /// - Parameter isSilent: whether it hung and may still hang, or could not be started.
   func end(session: Int, reason: String, isSilent: Bool)
   /// No process follows, because the worker was ordered to stop.
   func finish()
 }
 
+extension WorkerDialogue {
+  /// Does nothing, for a worker whose callers do not wait that long.
+  package func noteLateness() {}
+}
+
 /// A child process that is started, fed and supervised, and is started again when it dies. All of that happens on one
 /// thread. The calls here only wake it.
 ///
-/// A process that hangs is killed. If it does not end even then, it hangs in the kernel, on a disk or share that does
-/// not answer. It is abandoned and another one is started, until `maximumStuck` processes hang. The next one is started
-/// when one of them has ended.
+/// A process that hangs is killed, after growing times (`SilenceLimit`). If it does not end even then, it hangs in the
+/// kernel, on a disk or share that does not answer. It is abandoned and another one is started, until `maximumProcesses`
+/// of the same place have not ended. The next one is started when one of them has.
 package final class Worker: Sendable {
   package struct Configuration: Sendable {
     /// The name for the log.
     package var name: String
     package var executable: String
     package var arguments: [String]
-    /// A process that must send something, and sends nothing for this long, hangs.
+    /// A process that must send something, and sends nothing for this long, is late. The first one is replaced then, and
+    /// later ones after longer times (`SilenceLimit`).
     package var longestSilence: Duration
     /// How long a process may take to end by itself. After it was killed, it may take the same time again. Both together
     /// must be shorter than a stop of photod may take, 1.8 s (`Daemon.stopTime`).
     package var endPatience: Duration
-    package var maximumStuck: Int
+    /// Workers of one place share its slots. Each process takes one.
+    package var slots: ProcessSlots
+    package var place: String
+    package var maximumProcesses = 2
+    /// Kills a process. A test replaces it by a process that can't be killed.
+    package var kill: @Sendable (pid_t) -> Void = { Glibc.kill($0, SIGKILL) }
 
     package init(
       name: String, executable: String, arguments: [String] = [], longestSilence: Duration,
-      endPatience: Duration = .milliseconds(600), maximumStuck: Int = 2
+      endPatience: Duration = .milliseconds(600), slots: ProcessSlots = ProcessSlots(), place: String = ""
     ) {
       self.name = name
       self.executable = executable
       self.arguments = arguments
       self.longestSilence = longestSilence
       self.endPatience = endPatience
-      self.maximumStuck = maximumStuck
+      self.slots = slots
+      self.place = place
     }
   }
 

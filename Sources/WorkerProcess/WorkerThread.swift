@@ -22,8 +22,8 @@ final class WorkerThread {
   static let healthyLife = Duration.seconds(60)
   /// How long an end waits for a `stop()` that would explain it. After that, it counts as a death.
   static let orderlyEnd = Duration.milliseconds(200)
-  /// How often abandoned processes are checked for their end while no other process may be started.
-  static let stuckInterval = Duration.seconds(1)
+  /// How often a worker looks for a free slot of its place.
+  static let slotInterval = Duration.seconds(1)
   /// A process that hangs does not end by itself when photod stops, so it gets only this time.
   static let hangingEndPatience = Duration.milliseconds(300)
 
@@ -37,19 +37,23 @@ final class WorkerThread {
   private var outgoing: [UInt8] = []
   private var errorLine: [UInt8] = []
   private var standardErrorEnded = false
-  /// Processes that were killed but did not end. They hang in the kernel, on a disk that does not answer.
-  private var stuck: [pid_t] = []
   /// This clock stops while the machine is suspended, so that a night is no silence.
   private let clock = SuspendingClock()
   /// The last time when bytes came, when there was no room to read them, or when none were expected. So only silence
   /// counts that photod could have noticed.
-  private var heardAt = SuspendingClock().now
+  private var heardAt = SuspendingClock().now {
+    didSet { isLate = false }
+  }
+  /// The dialogue knows that the process is late.
+  private var isLate = false
+  private var silenceLimit: SilenceLimit
 
   init(worker: Worker, configuration: Worker.Configuration, dialogue: any WorkerDialogue, logger: Logger) {
     self.worker = worker
     self.configuration = configuration
     self.dialogue = dialogue
     self.logger = logger
+    silenceLimit = SilenceLimit(first: configuration.longestSilence, at: SuspendingClock().now)
   }
 
   /// The thread holds this object until it ends.
@@ -64,15 +68,14 @@ final class WorkerThread {
       }, context.toOpaque())
     guard number == 0 else {
       context.release()
-      throw WorkerError("no thread for \(configuration.name)", errorNumber: number)
+      throw WorkerError("no thread can be started for \(configuration.name)", errorNumber: number)
     }
     pthread_detach(thread)
   }
 
   private func run() {
     while !isStopping {
-      waitWhileTooManyAreStuck()
-      if isStopping { break }
+      guard takeSlot() else { break }
       session += 1
       let begun = ContinuousClock.now
       guard case .died(let reason, let isSilent) = runSession() else { break }
@@ -96,12 +99,14 @@ final class WorkerThread {
 
   private var isStopping: Bool { worker.state.withLock { $0.isStopping } }
 
-  private func waitWhileTooManyAreStuck() {
-    while true {
-      stuck.removeAll { waitpid($0, nil, WNOHANG) != 0 }
-      if stuck.count < configuration.maximumStuck || isStopping { return }
-      pause(Self.stuckInterval)
+  /// Waits for a free slot of the place.
+  /// - Returns: false if the worker stops before.
+  private func takeSlot() -> Bool {
+    while !isStopping {
+      if configuration.slots.take(configuration.place, maximum: configuration.maximumProcesses) { return true }
+      pause(Self.slotInterval)
     }
+    return false
   }
 
   private func pause(_ duration: Duration) {
@@ -121,7 +126,8 @@ final class WorkerThread {
     do {
       child = try ChildProcess(executable: configuration.executable, arguments: configuration.arguments)
     } catch {
-      return .died("\(error)", isSilent: false)
+      configuration.slots.release(configuration.place)
+      return .died("\(error)", isSilent: true)
     }
     standardErrorEnded = false
     heardAt = clock.now
@@ -137,8 +143,13 @@ final class WorkerThread {
     // If the process has been silent for a while, the stop of photod does not wait for it.
     let isHanging = dialogue.expectsWords && clock.now - heardAt > configuration.longestSilence / 2
     let patience = isHanging ? min(Self.hangingEndPatience, configuration.endPatience) : configuration.endPatience
-    let end = child.end(patience: patience, beforeClosing: { logErrors(child.standardError) })
-    if end == nil { stuck.append(child.processID) }
+    let end = child.end(
+      patience: patience, kill: configuration.kill, beforeClosing: { logErrors(child.standardError) })
+    if end == nil {
+      configuration.slots.abandon(child.processID, configuration.place)
+    } else {
+      configuration.slots.release(configuration.place)
+    }
     return failure.map {
       .died("\($0.reason): \(end ?? "it was killed, and hangs in the kernel")", isSilent: $0.isSilent)
     } ?? .stopped
@@ -162,7 +173,8 @@ final class WorkerThread {
     ]
     if standardErrorEnded { polled[2].fd = -1 }
     let asleepAt = clock.now
-    let patience = max(configuration.longestSilence - (asleepAt - heardAt), .zero)
+    let limit = isLate ? silenceLimit.current : silenceLimit.first
+    let patience = max(limit - (asleepAt - heardAt), .zero)
     let isPatient = isFull || !expectsWords
     let readyCount = poll(&polled, nfds_t(polled.count), isPatient ? -1 : patience.wholeMilliseconds)
     guard readyCount >= 0 else {
@@ -183,9 +195,17 @@ final class WorkerThread {
   /// - Returns: the failure if it hangs and was killed.
   private func noteSilence(_ child: ChildProcess, overslept: Duration) -> Failure? {
     if overslept > .seconds(1) { heardAt = clock.now }
-    guard clock.now - heardAt >= configuration.longestSilence else { return nil }
-    kill(child.processID, SIGKILL)
-    return Failure(reason: "it said nothing for \(configuration.longestSilence)", isSilent: true)
+    let silence = clock.now - heardAt
+    if silence >= silenceLimit.current {
+      configuration.kill(child.processID)
+      defer { silenceLimit.noteReplacement(at: clock.now) }
+      return Failure(reason: "it sent nothing for \(silenceLimit.current)", isSilent: true)
+    }
+    if silence >= silenceLimit.first, !isLate {
+      isLate = true
+      dialogue.noteLateness()
+    }
+    return nil
   }
 
   private func writeOutgoing(_ socket: Int32) -> Failure? {
@@ -193,7 +213,7 @@ final class WorkerThread {
     if count >= 0 {
       outgoing.removeFirst(count)
     } else if errno != EAGAIN, errno != EINTR {
-      return Failure(reason: "it takes no orders (\(String(cString: strerror(errno))))")
+      return Failure(reason: "it reads no orders (\(String(cString: strerror(errno))))")
     }
     return nil
   }
@@ -202,11 +222,12 @@ final class WorkerThread {
   private func readWords(_ socket: Int32) -> Failure? {
     withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { buffer -> Failure? in
       let count = recv(socket, buffer.baseAddress, buffer.count, 0)
-      if count == 0 { return Failure(reason: "it closed its end") }
+      if count == 0 { return Failure(reason: "it closed its connection") }
       if count < 0 {
         return errno == EAGAIN || errno == EINTR
           ? nil : Failure(reason: "it can't be read (\(String(cString: strerror(errno))))")
       }
+      silenceLimit.noteWords(after: clock.now - heardAt, at: clock.now)
       heardAt = clock.now
       return dialogue.hear(UnsafeRawBufferPointer(rebasing: buffer[..<count])).map { Failure(reason: $0) }
     }

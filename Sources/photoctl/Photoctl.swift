@@ -12,50 +12,51 @@ import PhotoModel
 struct Photoctl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "photoctl",
-    abstract: "Asks photod about your photo library, watches it, and changes it.",
+    abstract: "Queries, watches and changes the photo library of photod.",
     discussion: """
-      photoctl talks to the photod that runs for you, over its Unix socket. What it \
-      lists is a table on a terminal, and one JSON object a line in a pipe.
+      photoctl connects to your photod over its Unix socket. It prints lists as a table \
+      on a terminal, and as one JSON object on each line in a pipe.
 
       PATHS AND IDS
-        A number is an asset's id; a file that is called 123 is ./123.
+        A number is the id of an asset. For a file that is called 123, write ./123.
         A relative path starts at the current directory. A path that is not UTF-8
-        is written file:///..., its bytes percent-encoded, here and in JSON.
+        is written as file:///... with its bytes percent-encoded, here and in JSON.
 
       ENVIRONMENT
-        XDG_RUNTIME_DIR    where the socket is
-        NO_COLOR           if it is not empty, no colours; --color comes before it
-        CLICOLOR_FORCE     if it is not 0, colours also where no terminal is
-        TERM               no colours if it is 'dumb'
+        XDG_RUNTIME_DIR    the folder of the socket
+        NO_COLOR           turns colours off if it is not empty; --color overrides it
+        CLICOLOR_FORCE     turns colours on without a terminal if it is not 0
+        TERM               turns colours off if it is 'dumb'
 
       FILES
         $XDG_RUNTIME_DIR/photod/photod.sock    the socket (/run/user/UID/...)
 
       EXIT CODES
-        0   done, also when nothing was found, when Ctrl-C or SIGTERM ended watch,
-            and when the reader of the pipe has gone
+        0   success, also if nothing was found, if Ctrl-C or SIGTERM ended a
+            watch, or if the reader of the pipe has gone
         64  the command line is wrong
-        65  a predicate, a token or a change is wrong, or a token expired; or
-            check found an error
+        65  a predicate, a token or a change is wrong, a token has expired, or
+            `photoctl check` found an error
         66  there is no such asset, album, path or backup
-        69  photod can't be reached, or can't work
-        70  photod failed inside
-        74  the output or a backup can't be written, or photod's disk is full
-        75  timed out, or try again
-        76  photod's answer can't be understood: versions differ
-        77  not permitted
+        69  photod can't be reached, or can't do its work
+        70  photod has an internal error
+        74  the output or a backup can't be written, or the catalog's disk is full
+        75  the time is over, or the call must be tried again
+        76  photod's reply can't be understood: the versions differ
+        77  the call is not permitted
 
       EXAMPLES
-        photoctl status                             is it well, and up to date?
-        photoctl query --album Favorites            what is in an album
+        photoctl status                             the state, and all warnings
+        photoctl query --album Favorites            the photos of an album
         photoctl query --format paths --limit 10    the newest ten, as paths
-        photoctl watch                              what happens, as it happens
-        photoctl why IMG_0001.jpg                   why is it not there?
+        photoctl watch                              changes as they happen
+        photoctl why IMG_0001.jpg                   why is it not in the library?
       """,
     version: "photoctl \(Release.version)",
     subcommands: [
       StatusCommand.self, QueryCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
-      FavoriteCommand.self, UnfavoriteCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
+      FavoriteCommand.self, UnfavoriteCommand.self, HideCommand.self, UnhideCommand.self, SyncCommand.self,
+      RescanCommand.self, WhyCommand.self,
       BackupCommand.self, RestoreCommand.self, CheckCommand.self, ClientsCommand.self, DebugCommand.self,
       CompletionsCommand.self,
     ])
@@ -117,7 +118,7 @@ struct Photoctl: AsyncParsableCommand {
 struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Where photod listens (default: $XDG_RUNTIME_DIR/photod/photod.sock).", valueName: "path"),
+      "The socket of photod (default: $XDG_RUNTIME_DIR/photod/photod.sock).", valueName: "path"),
     completion: .file())
   var socket: String?
 

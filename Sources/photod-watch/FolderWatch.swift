@@ -66,6 +66,7 @@ final class FolderWatch {
   var walk = Walk()
   var scans: [UInt32: Scan] = [:]
   var lastScan: UInt32 = 0
+  var pace = ScanPace()
   var looks = PendingLooks()
   var fresh = FreshFiles()
   var held = HeldMoves()
@@ -118,7 +119,7 @@ final class FolderWatch {
     do throws(Failure) {
       while watchshim_termination_noted() == 0 {
         if !output.isPaused { turn() }
-        output.cutIfDue(quiet: walk.isIdle && backlog.isEmpty)
+        output.cutIfDue(quiet: !canList && backlog.isEmpty)
         guard try sendOutput(), try wait() else { break }
       }
     } catch {
@@ -209,7 +210,7 @@ final class FolderWatch {
   }
 
   private func millisecondsUntilDue() -> Int32 {
-    guard walk.isIdle, backlog.isEmpty, !overflowed else { return 0 }
+    guard !canList, backlog.isEmpty, !overflowed else { return 0 }
     if scans.isEmpty, polls.hasWork || (mustRebalance && inotify.isOpen) { return 0 }
     let due = min(nextCheck, nextSettling(), aliveAt + Self.longestSilence)
     let now = watchshim_now()

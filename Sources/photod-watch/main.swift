@@ -19,7 +19,7 @@ func socketDescriptor(_ arguments: [String]) throws(StartError) -> Int32 {
   var kind: Int32 = 0
   var length = socklen_t(MemoryLayout<Int32>.size)
   guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else {
-    throw StartError(message: "descriptor \(descriptor) is no socket: photod starts this program")
+    throw StartError(message: "descriptor \(descriptor) is no socket: only photod can start this program")
   }
   guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw StartError(message: describe(errno)) }
   return descriptor
@@ -30,18 +30,24 @@ func work() -> Int32 {
     let socket = try socketDescriptor(CommandLine.arguments)
     watchshim_close_others(socket)
     // The directory in which photod was started must remain unmountable.
-    guard chdir("/") == 0 else { throw StartError(message: "chdir to /: \(describe(errno))") }
+    guard chdir("/") == 0 else { throw StartError(message: "the directory can't be changed to /: \(describe(errno))") }
     if CommandLine.arguments.contains("--files") {
       // Signals may end it at any point, because it keeps nothing that needs cleaning up.
       let deathError = watchshim_die_with_parent()
-      guard deathError == 0 else { throw StartError(message: "no signal at the parent's end: \(describe(deathError))") }
+      guard deathError == 0 else {
+        throw StartError(message: "the signal for the parent's end can't be set: \(describe(deathError))")
+      }
       var server = FileServer(socket: socket)
       return server.run()
     }
     let signalError = watchshim_note_termination()
-    guard signalError == 0 else { throw StartError(message: "no signal handler: \(describe(signalError))") }
+    guard signalError == 0 else {
+      throw StartError(message: "the signal handler can't be set: \(describe(signalError))")
+    }
     let deathError = watchshim_die_with_parent()
-    guard deathError == 0 else { throw StartError(message: "no signal at the parent's end: \(describe(deathError))") }
+    guard deathError == 0 else {
+      throw StartError(message: "the signal for the parent's end can't be set: \(describe(deathError))")
+    }
     return FolderWatch(socket: socket).run()
   } catch {
     complain(error.message)

@@ -42,17 +42,19 @@ private func raiseFileLimit() {
 struct PhotodArguments: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "photod",
-    abstract: "Keeps your photo folders in a catalog, and tells programs exactly what changed.",
+    abstract: "Keeps your photo folders in a catalog, and sends programs the exact changes.",
     discussion: """
-      photod indexes the folders given, notices every change to them, and answers at a Unix socket, where photoctl \
-      and other programs fetch, observe and change the library (Varlink, interface org.photod.library).
+      photod indexes your photo folders, notices each change in them, and serves a Unix socket. There, photoctl and \
+      other programs fetch, observe and change the library (Varlink, interface org.photod.library).
 
-      An option comes before the configuration file, the file before the default.
+      An option overrides the configuration file, which overrides the default.
 
       CONFIGURATION
-        roots = ["~/Pictures"]         # folders to keep; default: your pictures
-        ignore = ["Exports", "*.gif"]  # what is not wanted in them, see below
-        removal-grace-seconds = 600    # 0 turns the brake off
+        roots = ["~/Pictures"]         # folders to index; default: your pictures
+                                       # folder
+        ignore = ["Exports", "*.gif"]  # files and folders to ignore, see below
+        removal-grace-seconds = 600    # how long photos are kept if a scan misses
+                                       # many of them at once; 0: not at all
         log-level = "info"             # trace debug info notice warning error
                                        # critical
         catalog = "/path/catalog.sqlite"
@@ -60,89 +62,96 @@ struct PhotodArguments: ParsableCommand {
         An unknown key or a wrong type is an error.
 
       IGNORED FILES AND FOLDERS
-        Patterns are as in a .gitignore file, of bytes, and case counts. * stands
-        for any bytes but /, ? for one, [a-z] for one of these, [!a-z] for one of
-        the others, \\ takes the next as it is.
+        Patterns are those of a .gitignore file. They match bytes, and case counts.
+        * matches any bytes but /, ? matches one byte, [a-z] one of these, [!a-z]
+        one of the others, and \\ makes the next byte literal.
         "Exports", "*.gif"        a name, at any depth
-        "Raw/old", "Cache/**"     a path below a folder that is kept; ** stands
-                                  for any folders between
-        "/mnt/photos/old/*.tif"   a whole path, without links
+        "Raw/old", "Cache/**"     a path below a root; ** matches any number of
+                                  folders
+        "/mnt/photos/old/*.tif"   a whole path, without symbolic links
         "Scans/"                  only a folder
-        A folder that matches is not entered. Also passed over: hidden names,
-        folders that hold .nomedia, .trackerignore or a signed CACHEDIR.TAG, and
-        what NAS and desktops keep beside photos (@eaDir, lost+found).
+        photod does not enter a folder that matches. It also ignores hidden files
+        and folders, folders that contain .nomedia, .trackerignore or a signed
+        CACHEDIR.TAG, and folders that NAS and desktops keep beside photos, such as
+        @eaDir and lost+found.
 
       FILES
         $XDG_CONFIG_HOME/photod/config.toml    configuration (~/.config)
-        $XDG_CONFIG_HOME/user-dirs.dirs        names your pictures folder, else
-                                               ~/Pictures
+        $XDG_CONFIG_HOME/user-dirs.dirs        names your pictures folder; without
+                                               it, that is ~/Pictures
         $XDG_DATA_HOME/photod/catalog.sqlite   catalog (~/.local/share); beside it
-                                               its lock, backups/, and
-                                               catalog.userdata: what you typed,
-                                               of which a lost catalog is made
-                                               anew
+                                               are its lock, backups/, and the
+                                               journal catalog.userdata with your
+                                               favorites and hidden photos, which
+                                               restores them if the catalog is lost
+        $XDG_STATE_HOME/photod                 the last commit of each library, to
+                                               recognise an old copy of a catalog
+                                               (~/.local/state)
         $XDG_RUNTIME_DIR/photod/photod.sock    socket (/run/user/UID)
 
       SIGNALS
-        TERM, INT   end cleanly, within 2 seconds
-        HUP         read the configuration again
+        TERM, INT   photod ends in order, within 2 seconds
+        HUP         photod reads the configuration again
 
       ENVIRONMENT
-        HOME, XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_RUNTIME_DIR   where the files are
-        LISTEN_FDS, NOTIFY_SOCKET, WATCHDOG_USEC, JOURNAL_STREAM   set by systemd
+        HOME, XDG_CONFIG_HOME, XDG_DATA_HOME   the folders of the files above
+        XDG_STATE_HOME, XDG_RUNTIME_DIR        more of these folders
+        LISTEN_FDS, NOTIFY_SOCKET              set by systemd
+        WATCHDOG_USEC, JOURNAL_STREAM          set by systemd
 
       EXIT CODES
-        0   ended as asked
-        64  wrong options
-        70  a bug, or a stop that took too long
-        71  system error
-        73  can't make a file or the socket
-        74  catalog unreadable
+        0   photod was asked to end
+        64  an option is wrong
+        70  photod has a bug, or its stop took too long
+        71  the system refused something
+        73  a file or the socket can't be made
+        74  the catalog can't be read
         75  another photod is running
-        78  wrong configuration (as a service it stays up, and 'photoctl status'
-            says what is wrong)
+        78  the configuration is wrong (as a service, photod continues, and
+            `photoctl status` has the reason)
 
       EXAMPLES
-        photod                                       keep your pictures folder
-        photod --root ~/Photos --root /media/card    keep these two
+        photod                                       index your pictures folder
+        photod --root ~/Photos --root /media/card    index these two folders
         photod --root . --catalog /tmp/c.sqlite --socket /tmp/p.sock
-                                                     try it out beside another photod
+                                                     run beside another photod
       """,
     version: "photod \(Daemon.version)")
 
   @Option(
     name: .customLong("root"),
-    help: ArgumentHelp("A folder to keep, with all below it. May be given several times.", valueName: "dir"),
+    help: ArgumentHelp("A folder to index, with all folders below it. May be given several times.", valueName: "dir"),
     completion: .directory)
   var roots: [String] = []
 
   @Option(
     name: .customLong("ignore"),
     help: ArgumentHelp(
-      "What is not wanted in the folders: a name, or a path below one, with * and ?. May be given several times.",
+      "Files and folders to ignore: a name, or a path below a root, with * and ?. May be given several times.",
       valueName: "pattern"))
   var ignore: [String] = []
 
-  @Option(help: ArgumentHelp("The catalog.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("The file of the catalog.", valueName: "file"), completion: .file())
   var catalog: String?
 
-  @Option(help: ArgumentHelp("The socket to answer at.", valueName: "path"), completion: .file())
+  @Option(help: ArgumentHelp("The socket to serve.", valueName: "path"), completion: .file())
   var socket: String?
 
   @Option(
-    help: ArgumentHelp("The configuration; must exist.", valueName: "file"), completion: .file(extensions: ["toml"]))
+    help: ArgumentHelp("The configuration file. It must exist.", valueName: "file"),
+    completion: .file(extensions: ["toml"]))
   var config: String?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How long many photos that a scan misses at once are kept, in case they come back (default: 600).",
+      "How long photos are kept, in case they come back, if a scan misses many of them at once (default: 600).",
       valueName: "seconds"))
   var removalGrace: Double?
 
   @Option(
     help: ArgumentHelp(
-      "What to log: \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")) (default: info).",
+      "The lowest level to log: \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")) (default: info).",
       valueName: "level"),
     completion: .list(Logger.Level.allCases.map(\.rawValue)))
   var logLevel: String?
@@ -150,12 +159,13 @@ struct PhotodArguments: ParsableCommand {
   func validate() throws {
     if let removalGrace, !(0...ConfigurationFile.maximumGraceSeconds).contains(removalGrace) {
       throw ValidationError(
-        "--removal-grace is \(Int(exactly: removalGrace).map(String.init) ?? "\(removalGrace)"); it is 0 to \(Int(ConfigurationFile.maximumGraceSeconds)) seconds."
+        "--removal-grace is \(Int(exactly: removalGrace).map(String.init) ?? "\(removalGrace)"); it must be 0 to \(Int(ConfigurationFile.maximumGraceSeconds)) seconds."
       )
     }
     if let logLevel, Logger.Level(rawValue: logLevel) == nil {
       throw ValidationError(
-        "--log-level is '\(logLevel)'; levels are \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
+        "--log-level is '\(logLevel)'; it must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))."
+      )
     }
   }
 

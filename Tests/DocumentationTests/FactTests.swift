@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// The bounds and times in the articles are those in the sources.
@@ -45,9 +46,20 @@ struct FactTests {
       file: "Varlink/VarlinkService.swift",
       source: "maximumConnections = 2_048"),
     Fact(
-      article: "Architecture", text: "| lists that clients observe | 128 MiB together, or ten times the longest",
-      file: "PhotoLive/ObservedLists.swift",
+      article: "Architecture", text: "still to be sent | 128 MiB together, or ten times the longest",
+      file: "PhotoLive/ClientLists.swift",
       source: "package static let maximumBytes = 128 << 20"),
+    Fact(
+      article: "Architecture", text: "| reading for one page of a reply | 2 s of processor time |",
+      file: "PhotoServer/ReadThreads.swift", source: "standardBudget = Duration.seconds(2)"),
+    Fact(
+      article: "Architecture", text: "after 10 s for one page, or two minutes for all pages",
+      file: "PhotoServer/LibraryService.swift",
+      source: "pageDeadline: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) }"),
+    Fact(
+      article: "Architecture", text: "after 10 s for one page, or two minutes for all pages",
+      file: "PhotoServer/LibraryService.swift",
+      source: "try await Task.sleep(until: $0 + .seconds(120), clock: .continuous)"),
     Fact(
       article: "Protocol", text: "closed after 10 minutes", file: "Varlink/VarlinkService.swift",
       source: "idleTimeout = Duration.seconds(600)"),
@@ -101,6 +113,22 @@ struct FactTests {
       file = try #require(files?.compactMap { $0 as? URL }.first { $0.lastPathComponent == parts[1] }, "no \(path)")
     }
     return try String(contentsOf: file, encoding: .utf8)
+  }
+
+  /// The unit allows 2 GiB.
+  @Test func memoryThatClientsCanUseIsTheSumOfItsParts() throws {
+    let article = try Articles.text("Architecture")
+    let memory = try ClientMemory(article: article)
+    func gigabytes(_ bytes: Int) -> String {
+      let tenths = (bytes + 50_000_000) / 100_000_000
+      return "\(tenths / 10).\(tenths % 10) GB"
+    }
+    #expect(memory.process > 0 && memory.kernel > 0)
+    #expect(memory.process + memory.kernel < 2 << 30)
+    #expect(
+      Self.joined(article).contains(
+        "That is \(gigabytes(memory.process + memory.kernel)), of which \(gigabytes(memory.process)) are in photod itself."
+      ))
   }
 
   @Test func architectureNamesEveryTarget() throws {

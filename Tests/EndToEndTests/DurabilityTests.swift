@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
+import PhotoContract
 import PhotoModel
 import PhotoTestSupport
 import Testing
 import Varlink
 
 /// User data survives every loss of the catalog.
-@Suite(.serialized)
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct DurabilityTests {
   /// Creates the photos `0.jpg`, `1.jpg` and so on. Two of them are favorites.
   private func fill(_ fixture: DaemonFixture, _ count: Int = 6) async throws -> (ids: [String: Int64], token: String) {
@@ -62,13 +63,13 @@ struct DurabilityTests {
       #expect(try await favorites(fixture) == ["1.jpg": ids["1.jpg"], "four.jpg": ids["4.jpg"]])
       let others = try await fixture.assets().filter { !$0.isFavorite }
       #expect(others.count == 4 && others.allSatisfy { $0.id > 10_000 }, "an id is used again")
-      #expect(try await fixture.status().warnings.contains { $0.contains("was gone and was made anew") })
+      #expect(try await fixture.status().warnings.contains { $0.contains("was gone, and photod has made a new one") })
       #expect(
         try await errorName { _ = try await fixture.changes(since: token) } == "org.photod.library.ChangeTokenExpired")
       // A check without errors ends the warning.
       struct Report: Decodable { let findings: [[String: String]] }
       let findings = try await manage(fixture, "Check", returning: Report.self).findings
-      #expect(findings.count == 1 && findings[0]["what"]?.contains("was gone and was made anew") == true)
+      #expect(findings.count == 1 && findings[0]["what"]?.contains("was gone, and photod has made a new one") == true)
       #expect(try await fixture.status().warnings.isEmpty)
       fixture.kill(SIGTERM)
     }
@@ -203,6 +204,51 @@ struct DurabilityTests {
     }
   }
 
+  /// Catalog and journal of the copy agree with each other. Only the state directory shows that later commits were made.
+  @Test func anOldCopyOfTheWholeFolderEndsTokensAndNoIDIsUsedTwice() async throws {
+    struct Since: Encodable { let since: String }
+    struct Reply: Decodable { let observation: Observation }
+    try await DaemonFixture.with { fixture in
+      let (folder, copy) = (fixture.directory + "/library", fixture.directory + "/copy")
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      fixture.catalogFolder = folder
+      let (ids, before) = try await fill(fixture)
+      fixture.kill(SIGTERM)
+      try FileManager.default.copyItem(atPath: folder, toPath: copy)
+      let names = try FileManager.default.contentsOfDirectory(atPath: copy)
+      #expect(names.contains("catalog.sqlite") && names.contains("catalog.userdata"), "\(names)")
+
+      try await fixture.start()
+      try fixture.write("later.jpg", 99)
+      try await fixture.synchronize()
+      let later = try #require(try await fixture.assets().first { $0.resources[0].filename == "later.jpg" }).id
+      let token = try await fixture.setFavorite([later])
+      fixture.kill(SIGTERM)
+      try FileManager.default.removeItem(atPath: folder)
+      try FileManager.default.moveItem(atPath: copy, toPath: folder)
+
+      try await fixture.start()
+      try await fixture.synchronize()
+      for old in [before, token] {
+        // The end of a stream closes its connection.
+        let client = try await fixture.connect()
+        var replies = client.stream("org.photod.library.Observe", Since(since: old), of: Reply.self).makeAsyncIterator()
+        let first = try #require(try await replies.next()).observation
+        #expect(first.reload == .libraryReplaced && first.previousToken == old)
+        #expect(
+          try await errorName { _ = try await fixture.changes(since: old) } == "org.photod.library.ChangeTokenExpired")
+      }
+      #expect(try await fixture.status().warnings.contains { $0.contains("an older copy than the one") })
+      var found = Dictionary(
+        uniqueKeysWithValues: try await fixture.assets().map { ($0.resources[0].filename, $0.id) })
+      let again = found.removeValue(forKey: "later.jpg")
+      #expect(try #require(again) > later, "an id is used again")
+      #expect(found == ids)
+      #expect(try await favorites(fixture) == ids.filter { ["1.jpg", "4.jpg"].contains($0.key) })
+      fixture.kill(SIGTERM)
+    }
+  }
+
   /// The catalog is on a file system of four megabytes that only photod sees. The test fills it through /proc.
   @Test(.enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"))
   func aFullDiskIsSaidAndGoesAwayWithoutARestart() async throws {
@@ -242,6 +288,13 @@ struct DurabilityTests {
         return try await fixture.status().warnings.contains { $0.contains("can't be written") }
       }
       #expect(try await fixture.assets().count == 6)
+      let catalog = "The catalog \(small)/"
+      #expect(try await fixture.status().warnings.contains { $0.hasPrefix(catalog) && $0.contains("is full") })
+      let sync = try fixture.photoctl("sync", "--timeout", "0.5")
+      #expect(
+        sync.status == 75 && sync.errors.contains("within 0.5 s, because the catalog can't be written"), "\(sync)")
+      let why = String(decoding: try fixture.photoctl("why", fixture.path("new.jpg")).output, as: UTF8.self)
+      #expect(why.hasPrefix("pending: ") && why.contains("because the catalog can't be written"), "\(why)")
 
       #expect(ftruncate(descriptor, 0) == 0)
       try await until(fixture, "it has recovered") {

@@ -29,12 +29,13 @@ import Testing
       #expect(symlink(elsewhere + "/sub/a.jpg", fixture.path("kept/a.jpg")) == 0)
       try await fixture.start()
       try await fixture.synchronize()
-      let folder = "ignored: \(fixture.path("kept/link")) is a link, and links are not followed"
+      let folder = "ignored: \(fixture.path("kept/link")) is a symbolic link, and photod follows no links"
       for path in ["kept/link", "kept/link/sub", "kept/link/sub/a.jpg", "kept/link/nothing.jpg"] {
         #expect(try why(fixture, fixture.path(path)).hasPrefix(folder), "\(path)")
       }
       #expect(
-        try why(fixture, fixture.path("kept/a.jpg")).hasPrefix("ignored: \(fixture.path("kept/a.jpg")) is a link"))
+        try why(fixture, fixture.path("kept/a.jpg")).hasPrefix(
+          "ignored: \(fixture.path("kept/a.jpg")) is a symbolic link"))
       #expect(try why(fixture, fixture.path("kept/b.jpg")).hasPrefix("indexed: "))
     }
   }
@@ -46,7 +47,7 @@ import Testing
       try await fixture.synchronize()
       #expect(
         try why(fixture, fixture.path("pipe.jpg")) == """
-          notMedia: \(fixture.path("pipe.jpg")) is no regular file: pipes, sockets and devices are never opened.
+          notMedia: \(fixture.path("pipe.jpg")) is no regular file. photod never opens pipes, sockets and devices.
 
           """)
       #expect(
@@ -77,11 +78,11 @@ import Testing
         #expect(refused.errors.contains(remedy) && refused.errors.contains(then), "\(refused.errors)")
         // A rescan of everything skips an offline root, and says so.
         let all = try fixture.photoctl(["rescan"] + options)
-        #expect(all.status == 0 && all.errors.contains("\(fixture.photos) is offline and was not compared"))
+        #expect(all.status == 0 && all.errors.contains("\(fixture.photos) is offline. It was not compared"))
         #expect(!all.errors.contains(other))
       }
       let damaged = try why(fixture, fixture.path("damaged.jpg"))
-      #expect(damaged.hasPrefix("offline: ") && damaged.contains("It was damaged when it was read last: "))
+      #expect(damaged.hasPrefix("offline: ") && damaged.contains("photod could not read its content: "))
       #expect(try await fixture.status().assetCount == 2)
 
       #expect(rename(fixture.directory + "/gone", fixture.photos) == 0)
@@ -102,7 +103,7 @@ import Testing
       #expect(rename(fixture.photos, fixture.directory + "/away") == 0)
       #expect(mkdir(fixture.photos, 0o755) == 0)
       let status = try await fixture.status { status in
-        status.state == .live && status.warnings.contains { $0.contains("another folder than it was") }
+        status.state == .live && status.warnings.contains { $0.contains("another folder than before") }
       }
       let warning = try #require(status.warnings.first)
       #expect(status.warnings.count == 1 && status.roots[0].state == .offline)
@@ -120,10 +121,49 @@ import Testing
       #expect(rename(fixture.photos, fixture.directory + "/away") == 0)
       #expect(mkdir(fixture.photos, 0o755) == 0)
       try await fixture.status { status in
-        status.state == .live && status.warnings.contains { $0.contains("another folder than it was") }
+        status.state == .live && status.warnings.contains { $0.contains("another folder than before") }
       }
       let confirmed = try fixture.photoctl("rescan", fixture.photos, "--confirm")
       #expect(confirmed.status == 0 && String(decoding: confirmed.output, as: UTF8.self).contains("1 removed"))
+    }
+  }
+
+  /// A program may sync all the time. Its syncs are no activity in the folders, for whose end photod waits.
+  @Test func syncsDoNotKeepARootSuspectWhosePhotosAreBack() async throws {
+    try await DaemonFixture.with { fixture in
+      for number in 0..<130 { try fixture.write("\(number).jpg", number) }
+      try await fixture.start(grace: 600)
+      try await fixture.synchronize()
+      fixture.kill(SIGTERM)
+      let away = fixture.directory + "/away"
+      try FileManager.default.createDirectory(atPath: away, withIntermediateDirectories: true)
+      for number in 0..<120 { try #require(rename(fixture.path("\(number).jpg"), "\(away)/\(number).jpg") == 0) }
+      try await fixture.start(grace: 600)
+      try await fixture.status { $0.roots[0].state == .suspect }
+      for number in 0..<120 { try #require(rename("\(away)/\(number).jpg", fixture.path("\(number).jpg")) == 0) }
+      try await eventually("the root is online", within: .seconds(60), every: .milliseconds(100)) {
+        try await fixture.synchronize()
+        return try await fixture.status().roots[0].state == .online
+      }
+      try await until(fixture, logs: "missing photos back")
+      #expect(try await fixture.assets().count == 130)
+    }
+  }
+
+  @Test func rootThatWasNeverThereIsNamedWithARemedy() async throws {
+    try await DaemonFixture.with { fixture in
+      let pictures = fixture.directory + "/Pictures"
+      try await fixture.start(roots: [pictures])
+      let warning = "\(pictures) does not exist. Create it, and photod indexes it by itself."
+      let status = try await fixture.status { !$0.warnings.isEmpty }
+      #expect(status.warnings.contains { $0.hasPrefix(warning) && $0.contains("`roots`") }, "\(status.warnings)")
+      try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
+      try DaemonFixture.photo(1).write(to: URL(fileURLWithPath: pictures + "/a.jpg"))
+      try await fixture.status { $0.assetCount == 1 && $0.warnings.isEmpty }
+      // Now it was there, and its drive may be away.
+      #expect(rename(pictures, fixture.directory + "/gone") == 0)
+      let gone = try await fixture.status { !$0.warnings.isEmpty }
+      #expect(gone.warnings.contains { $0.hasPrefix("\(pictures) can't be opened") }, "\(gone.warnings)")
     }
   }
 
@@ -137,7 +177,7 @@ import Testing
       try await fixture.start(grace: 1)
       let suspect = try await fixture.status { $0.roots[0].state == .suspect || $0.assetCount == 10 }
       if let reason = suspect.roots[0].reason {
-        #expect(reason.contains("photod scans again by itself and removes what is missing then"))
+        #expect(reason.contains("it scans again and removes the photos that are still missing"))
       }
       try await fixture.status { $0.state == .live && $0.assetCount == 10 }
       try await until(fixture, logs: "missing photos removed")

@@ -7,7 +7,7 @@ import Varlink
 /// The n-th call of a class fails, for n = 1, 2, 3, ... until no call fails (`PHOTOD_FAULTS=all`; `make test` tries
 /// only some n of each class). photod must not crash, its answers must be true, and the library must recover. Each
 /// armed fault must fire.
-@Suite(.enabled(if: FaultInjector.isAvailable, "cc is not installed"))
+@Suite(.timeLimit(.minutes(240)), .enabled(if: FaultInjector.isAvailable, "cc is not installed"))
 struct FaultTests {
   /// Calls on one part of the files and sockets that a program uses, with the errors with which they can fail.
   struct Target: Sendable, CustomTestStringConvertible {

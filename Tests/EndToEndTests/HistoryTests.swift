@@ -85,6 +85,9 @@ import Testing
       #expect(try await id("a/c/4.jpg", fixture) == other)
       let changes = try await fixture.changes(since: token)
       #expect(changes.allSatisfy { $0.insertedAssets.isEmpty && $0.deletedAssets.isEmpty })
+      #expect(changes.contains { $0.updatedAssets.contains(photo) })
+      let renamed = RenamedDirectory(fromPath: fixture.path("a/b"), toPath: fixture.path("a/c"))
+      #expect(changes.flatMap(\.renamedDirectories).contains(renamed))
       #expect(try await fixture.assets(FetchOptions(collection: "Favorites")).map(\.id) == [photo])
     }
   }

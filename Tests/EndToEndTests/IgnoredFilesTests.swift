@@ -91,14 +91,14 @@ import Testing
       #expect(try await ids(fixture).count == 11)
       #expect(try await fixture.status().warnings.isEmpty)
       #expect(try why(fixture, "private/3.jpg").contains(".nomedia"))
-      #expect(try why(fixture, "private").hasPrefix("ignored: \(fixture.path("private")) holds a .nomedia"))
+      #expect(try why(fixture, "private").hasPrefix("ignored: \(fixture.path("private")) contains .nomedia"))
       #expect(try why(fixture, "Exports").hasPrefix("ignored: It is ignored by the pattern Exports"))
       #expect(try why(fixture, "trip").hasPrefix("indexed: It is a folder in "))
       #expect(try why(fixture, "").hasPrefix("indexed: It is a folder of the library"))
       try Data("Signature: 8a477f597d28d172789f06886806bc55\n".utf8).write(
         to: URL(fileURLWithPath: fixture.path("CACHEDIR.TAG")))
       try await fixture.synchronize()
-      #expect(try why(fixture, "").hasPrefix("ignored: \(fixture.photos) holds a CACHEDIR.TAG"))
+      #expect(try why(fixture, "").hasPrefix("ignored: \(fixture.photos) contains CACHEDIR.TAG"))
     }
   }
 
@@ -115,8 +115,8 @@ import Testing
       try "roots = ['\(fixture.photos)']\n".write(toFile: file, atomically: true, encoding: .utf8)
       fixture.kill(SIGHUP)
       let warnings = try await fixture.status { $0.warnings.count == 2 }.warnings
-      #expect(warnings.contains { $0.hasPrefix("\(places[0]) is configured no longer. Its photos stay") })
-      #expect(warnings.contains { $0.hasPrefix("\(places[1]) is configured no longer. It has no photos") })
+      #expect(warnings.contains { $0.hasPrefix("\(places[0]) is no longer in the configuration. Its photos stay") })
+      #expect(warnings.contains { $0.hasPrefix("\(places[1]) is no longer in the configuration. It has no photos") })
       #expect(try fixture.photoctl("rescan", "--confirm", places[1]).status == 0)
       #expect(try await fixture.status().warnings.count == 1)
     }

@@ -62,7 +62,7 @@ import Varlink
       let (directory, socket) = (fixture.directory, fixture.socket)
       let began = ContinuousClock.now
       let inVain = try await Self.photoctl(in: directory, socket, ["status", "--wait", "--timeout", "0.5"])
-      #expect(inVain.status == 69 && inVain.errors.contains("no socket is there"), "\(inVain.errors)")
+      #expect(inVain.status == 69 && inVain.errors.contains("there is no socket"), "\(inVain.errors)")
       #expect(ContinuousClock.now - began >= .milliseconds(500))
       async let waiting = Self.photoctl(in: directory, socket, ["status", "--wait"])
       try fixture.spawn()
@@ -117,7 +117,7 @@ import Varlink
       #expect(try await favorites(fixture) == 1_102)
       let lines = try await photoctl(fixture, ["query", "--favorite", "--limit", "1050"])
       let some = try await photoctl(fixture, ["unfavorite", "-"], input: lines.output)
-      #expect(some.errors == "1,050 assets are no favorites any more\n", "\(some)")
+      #expect(some.errors == "1,050 assets are no longer favorites\n", "\(some)")
       #expect(try await favorites(fixture) == 52)
       let shown = try await photoctl(fixture, ["show", "--json", "-0", "-"], input: paths.output)
       #expect(shown.status == 0 && shown.text.components(separatedBy: "\"resources\"").count == 1_103)
@@ -127,6 +127,66 @@ import Varlink
       let two = try await photoctl(fixture, ["query", "--limit", "2"])
       let whyTwo = try await photoctl(fixture, ["why", "-"], input: two.output)
       #expect(whyTwo.text.components(separatedBy: ": indexed: ").count == 3, "\(whyTwo)")
+    }
+  }
+
+  @Test func assetsAreHiddenAndMadeVisibleAgain() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<3 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let hidden = try await photoctl(fixture, ["hide", fixture.path("0.jpg"), fixture.path("1.jpg")])
+      #expect(hidden.status == 0 && hidden.errors == "2 assets are hidden now\n", "\(hidden)")
+      #expect(try await photoctl(fixture, ["query", "--count"]).text == "1\n")
+      let listed = try await photoctl(fixture, ["query", "--hidden", "--format", "paths"])
+      #expect(Set(listed.text.split(separator: "\n")) == [fixture.path("0.jpg")[...], fixture.path("1.jpg")[...]])
+      let refused = try await photoctl(fixture, ["unhide", fixture.path("0.jpg"), "999999"])
+      #expect(refused.status == 66)
+      let visible = try await photoctl(fixture, ["unhide", "-"], input: Data((fixture.path("0.jpg") + "\n").utf8))
+      #expect(visible.errors == "1 asset is visible now\n", "\(visible)")
+      #expect(try await photoctl(fixture, ["query", "--count"]).text == "2\n")
+    }
+  }
+
+  @Test func whyNamesEachPathInJSONAndContinuesAfterAnError() async throws {
+    struct Answer: Decodable {
+      let path: String
+      let state: String
+    }
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let paths = [fixture.path("a.jpg"), fixture.path("b.jpg")]
+      let why = try await photoctl(fixture, ["why", "--json", paths[0], "999999", paths[1]])
+      #expect(why.status == 66 && why.errors.hasPrefix("photoctl: no asset has the id 999999\n"), "\(why)")
+      let answers = try why.text.components(separatedBy: "}\n").filter { !$0.isEmpty }.map {
+        try JSONDecoder().decode(Answer.self, from: Data(($0 + "}").utf8))
+      }
+      #expect(answers.map(\.path) == paths && answers.map(\.state) == ["indexed", "missing"])
+    }
+  }
+
+  /// photod knows a root by its path without symbolic links.
+  @Test func pathsThroughALinkToARootAreUnderstood() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("sub/a.jpg")
+      let link = fixture.directory + "/link"
+      try #require(symlink(fixture.photos, link) == 0)
+      try await fixture.start(roots: [link])
+      try await fixture.synchronize()
+      let path = link + "/sub/a.jpg"
+      #expect(try await photoctl(fixture, ["why", path]).text.hasPrefix("indexed: "))
+      #expect(try await photoctl(fixture, ["show", path]).status == 0)
+      #expect(try await photoctl(fixture, ["favorite", path]).errors == "1 asset is a favorite now\n")
+      #expect(try await photoctl(fixture, ["rescan", link + "/sub"]).status == 0)
+      for options in [["--album", "folder:\(link)/sub"], ["--under", link], ["--under", link + "/sub"]] {
+        #expect(try await photoctl(fixture, ["query", "--count"] + options).text == "1\n", "\(options)")
+      }
+      // A link below the root is not followed.
+      try #require(symlink(fixture.path("sub"), fixture.path("inner")) == 0)
+      let inner = try await photoctl(fixture, ["why", link + "/inner/a.jpg"])
+      #expect(inner.text.contains("\(fixture.path("inner")) is a symbolic link"), "\(inner)")
     }
   }
 
@@ -160,12 +220,18 @@ import Varlink
         (["help", "nope"], 64, "photoctl: there is no command 'nope'\n"),
         (["qurey"], 64, "photoctl: there is no command 'qurey'\n  Did you mean 'query'?\n"),
         (["query", "--wat"], 64, "photoctl: Unknown option '--wat'\n"),
-        (["query", "--limit", "-1"], 64, "photoctl: --limit is -1; it is 1 or more.\n"),
+        (["query", "--limit", "-1"], 64, "photoctl: --limit is -1; it must be 1 or more.\n"),
         (["albums", "--containing", "999999"], 66, "photoctl: no asset has the id 999999\n"),
         (["why", "999999"], 66, "photoctl: no asset has the id 999999\n"),
         (
+          ["albums", "--containing", fixture.photos], 66,
+          "photoctl: '\(fixture.photos)' is a folder, and no asset\n  `photoctl query --under "
+        ),
+        (["query", "--under", "/nowhere"], 66, "photoctl: '/nowhere' is in none of the library's folders\n"),
+        (["watch", "--under", "/nowhere"], 66, "photoctl: '/nowhere' is in none of the library's folders\n"),
+        (
           ["query", "--where", "mediaType = image"], 65,
-          "photoctl: a value of mediaType is written in quotes: 'image'\n    mediaType = image\n                ^\n"
+          "photoctl: a value of mediaType must be in quotes: 'image'\n    mediaType = image\n                ^\n"
         ),
         (
           ["query", "--taken", "2024-13"], 64,
@@ -262,7 +328,7 @@ import Varlink
       let watch = Process()
       watch.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
       watch.arguments = ["--socket", fixture.socket, "watch", "--format", "text", "--since", token]
-      let standardOutput = try #require(FileHandle(forWritingAtPath: file))
+      let standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
       watch.standardOutput = standardOutput
       try watch.run()
       defer {
@@ -286,6 +352,49 @@ import Varlink
       try #require(unlink(fixture.path("b.jpg")) == 0)
       try await fixture.synchronize()
       try await expect("- \(fixture.path("b.jpg"))")
+    }
+  }
+
+  @Test func watchNamesRemovedPhotosThatWereThereBefore() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<14 { try fixture.write("trip/\(index).jpg", index) }
+      try fixture.write("single.jpg", 20)
+      try await fixture.start()
+      try await fixture.synchronize()
+      let file = fixture.directory + "/watch"
+      try Data().write(to: URL(fileURLWithPath: file))
+      let watch = Process()
+      watch.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
+      watch.arguments = ["--socket", fixture.socket, "watch", "--format", "text"]
+      watch.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+      try watch.run()
+      defer {
+        watch.terminate()
+        watch.waitUntilExit()
+      }
+      // A favorite shows that the watch has begun. Before, its change would be no part of the watch.
+      let id = try #require(try await fixture.ids().ids.first)
+      var round = 0
+      var text = ""
+      try await eventually("the watch has begun") {
+        round += 1
+        try await fixture.setFavorite([id], round % 2 == 1)
+        text = try String(contentsOfFile: file, encoding: .utf8)
+        return !text.isEmpty
+      }
+      try #require(unlink(fixture.path("single.jpg")) == 0)
+      try await fixture.synchronize()
+      // One event removes the whole folder, so one line has all of its photos.
+      try #require(rename(fixture.path("trip"), fixture.directory + "/away") == 0)
+      try await fixture.synchronize()
+      try await eventually("the removals in \(text)") {
+        text = try String(contentsOfFile: file, encoding: .utf8)
+        return text.contains("          - \(fixture.path("single.jpg"))\n")
+          && text.contains(" in \(fixture.path("trip"))\n")
+      }
+      // The watch keeps only the connection of its stream.
+      let clients = try await photoctl(fixture, ["clients", "--format", "jsonl"]).text
+      #expect(clients.components(separatedBy: "\"pid\":\(watch.processIdentifier)").count == 2, "\(clients)")
     }
   }
 

@@ -6,7 +6,7 @@ import PhotoTestSupport
 import Testing
 
 /// Tests photod as a process.
-@Suite struct ProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct ProcessTests {
   @Test func terminationEndsCleanlyWithinTwoSeconds() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<200 { try fixture.write("\(index).jpg", index) }
@@ -49,9 +49,7 @@ import Testing
       second.arguments = ["--root", fixture.photos, "--catalog", fixture.catalog, "--socket", fixture.directory + "/t"]
       let pipe = Pipe()
       second.standardError = pipe
-      try second.run()
-      let said = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      second.waitUntilExit()
+      let said = try await Self.output(of: second, pipe)
       #expect(second.terminationStatus == 75)
       #expect(said.contains("\(fixture.processID)"), "\(said)")
       #expect([.live, .scanning].contains(try await fixture.status().state))
@@ -72,39 +70,45 @@ import Testing
 
   @Test(arguments: [
     (["--nonsense"], "photod: Unknown option '--nonsense'\n"),
-    (["--removal-grace", "-3"], "photod: --removal-grace is -3; it is 0 to 2592000 seconds.\n"),
-    (["--log-level", "loud"], "photod: --log-level is 'loud'; levels are "),
+    (["--removal-grace", "-3"], "photod: --removal-grace is -3; it must be 0 to 2592000 seconds.\n"),
+    (["--log-level", "loud"], "photod: --log-level is 'loud'; it must be one of "),
   ])
-  func wrongOptionIsNamedAfterTheProgram(arguments: [String], message: String) throws {
+  func wrongOptionIsNamedAfterTheProgram(arguments: [String], message: String) async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
     process.arguments = arguments
     let errors = Pipe()
     process.standardError = errors
-    try process.run()
-    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
+    let text = try await Self.output(of: process, errors)
     #expect(process.terminationStatus == 64 && text.hasPrefix(message), "\(text)")
   }
 
-  @Test func helpIsNotBrokenAt80Columns() throws {
-    func sections(columns: Int) throws -> Substring {
+  @Test func helpIsNotBrokenAt80Columns() async throws {
+    func sections(columns: Int) async throws -> Substring {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
       process.arguments = ["--help"]
       process.environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": "\(columns)"]) { $1 }
       let pipe = Pipe()
       process.standardOutput = pipe
-      try process.run()
-      let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
+      let text = try await Self.output(of: process, pipe)
       let start = try #require(text.range(of: "CONFIGURATION\n")).lowerBound
       return text[start..<(try #require(text.range(of: "USAGE:"))).lowerBound]
     }
-    #expect(try sections(columns: 80) == sections(columns: 300))
+    let narrow = try await sections(columns: 80)
+    #expect(try await sections(columns: 300) == narrow)
   }
 
-  @Test(.timeLimit(.minutes(10))) func aRootThatIsBackIsSaidInTheLog() async throws {
+  /// Runs a program that must end, and returns what it wrote into the pipe, which is less than the pipe holds. If the
+  /// program goes on as a daemon instead, it is killed and the test fails.
+  private static func output(of process: Process, _ pipe: Pipe) async throws -> String {
+    try process.run()
+    defer { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
+    try await eventually("the program has ended") { !process.isRunning }
+    return String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+  }
+
+  @Test func aRootThatIsBackIsSaidInTheLog() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()

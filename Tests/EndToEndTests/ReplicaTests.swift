@@ -37,7 +37,7 @@ private final class Follower: Sendable {
   }
 }
 
-@Suite struct ReplicaTests {
+@Suite(.timeLimit(.minutes(120))) struct ReplicaTests {
   @Test func replicasEqualFreshFetchesAfterEverySync() async throws {
     let operations = effort("PHOTOD_REPLICA_OPERATIONS", 500)
     try await DaemonFixture.with { fixture in
@@ -72,6 +72,8 @@ private final class Follower: Sendable {
           try await fixture.synchronize()
           for follower in followers { try await expectInStep(follower, fixture, after: done) }
         }
+        // Each follower was sent its list, and then differences.
+        for follower in followers { #expect(try follower.state.events > 1, "\(follower.options)") }
         group.cancelAll()
       }
     }

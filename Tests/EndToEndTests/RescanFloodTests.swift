@@ -25,6 +25,7 @@ import Testing
       var bytes = [UInt8](repeating: 0, count: 4_096)
       while reply.last != 0 {
         let count = read(socket, &bytes, bytes.count)
+        try #require(count >= 0, "read: \(String(cString: strerror(errno)))")
         try #require(count > 0, "photod closed the connection")
         reply += bytes[..<count]
       }

@@ -88,7 +88,7 @@ struct ShareTests {
       try await daemon.synchronize()
       _ = try await fixture.rescan(fixture.photos)
       let explanation = try await fixture.explain(share.path + "/a.jpg")
-      #expect(explanation.state == "outside" && explanation.reason.contains("Add it as a root"))
+      #expect(explanation.state == "outside" && explanation.reason.contains("add it to `roots`"))
       #expect(try await daemon.pathsInLibrary() == [daemon.path("local.jpg"), daemon.path("new.jpg")])
       #expect(ContinuousClock.now - began < .seconds(15))
       #expect(try daemon.watchProcessID() == watcher)
@@ -156,6 +156,120 @@ struct ShareTests {
   }
 }
 
+/// Failures of the system while a share is mounted, and calls of photod itself into a share.
+@Suite(
+  .serialized, .timeLimit(.minutes(10)), .enabled(if: Share.isPossible, "FUSE needs root, /dev/fuse and bindfs"),
+  .enabled(if: FaultInjector.isAvailable, "cc is not installed"))
+struct ShareFaultTests {
+  /// The root stays offline, and no other root notices it. The attempts have pauses between them.
+  @Test(arguments: [(FaultInjector.Call.socketpair, EMFILE), (.spawn, ENOMEM)])
+  func shareWhoseProcessesCannotBeStartedDelaysNobody(call: FaultInjector.Call, error: Int32) async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let injector = try FaultInjector(directory: daemon.directory, program: "photod")
+      daemon.environment = try injector.environment
+      let share = try Share(fixture, isMounted: false)
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try await fixture.start(roots: [fixture.photos, share.path])
+
+      injector.arm(call, error: error, 1 ... .max, below: "")
+      try share.mount(fixture)
+      try await eventually("photod tries to start them") { injector.firedCount > 0 }
+      try daemon.write("new.jpg", 3)
+      try await daemon.synchronize(timeout: 10)
+      #expect(try await daemon.pathsInLibrary() == [daemon.path("new.jpg")])
+      let root = try #require(try await daemon.status().roots.first { $0.path == share.path })
+      #expect(root.state == .offline, "\(root)")
+      // The test needs this time.
+      try await Task.sleep(for: .seconds(3))
+      try await daemon.synchronize(timeout: 10)
+      #expect(injector.firedCount < 40)
+      _ = try await fixture.explain(share.path + "/a.jpg")
+
+      injector.heal()
+      try await daemon.status { $0.assetCount == 2 && $0.state == .live }
+      try await fixture.roots(.online)
+    }
+  }
+
+  /// - Parameter count: the number of failures.
+  @Test(
+    arguments: [
+      ("photod", FaultInjector.Call.open, EMFILE, UInt64.max), ("photod-watch", .open, EMFILE, .max),
+      ("photod", .read, ENOMEM, 3), ("photod-watch", .read, ENOMEM, 3),
+    ])
+  func shareIsRecognisedAlthoughTheMountTableCouldNotBeRead(
+    program: String, call: FaultInjector.Call, error: Int32, count: UInt64
+  ) async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let injector = try FaultInjector(directory: daemon.directory, program: program)
+      daemon.environment = try injector.environment
+      let share = try Share(fixture, isMounted: false)
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try await fixture.start(roots: [fixture.photos, share.path])
+
+      let reader = program == "photod" ? daemon.processID : try daemon.watchProcessID()
+      let table = call == .read ? "/proc/\(reader)/mountinfo" : "/proc/self/mountinfo"
+      injector.arm(call, error: error, 1...count, below: table)
+      try share.mount(fixture)
+      try await daemon.status { $0.assetCount == 1 && $0.state == .live }
+      try await daemon.synchronize(timeout: 20)
+      if call == .read { #expect(injector.firedCount > 0, "the table was read") }
+      share.stop()
+      let began = ContinuousClock.now
+      try daemon.write("new.jpg", 3)
+      try await daemon.status { $0.assetCount == 2 }
+      #expect(ContinuousClock.now - began < .seconds(3))
+    }
+  }
+
+  /// A call of photod into a share may never return, and then the thread is lost.
+  @Test(arguments: [FaultInjector.Call.open, .stat, .read, .list, .map])
+  func photodItselfCallsNothingOnAShare(call: FaultInjector.Call) async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let injector = try FaultInjector(directory: daemon.directory, program: "photod")
+      daemon.environment = try injector.environment
+      let share = try Share(fixture)
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try daemon.write("local.jpg", 2)
+      // No call fails. They are only counted.
+      injector.arm(call, error: EIO, .max ... .max, below: share.path)
+      try await fixture.start(roots: [fixture.photos, share.path])
+      try await daemon.status { $0.assetCount == 2 && $0.state == .live }
+      try share.write("b.jpg", 3)
+      _ = try await fixture.rescan(share.path)
+      try await daemon.status { $0.assetCount == 3 && $0.state == .live }
+      for name in ["", "/a.jpg", "/none.jpg", "/none/none.jpg"] { _ = try await fixture.explain(share.path + name) }
+      _ = try await fixture.rescan()
+      daemon.kill(SIGHUP)
+      try await daemon.synchronize()
+      try share.rename("a.jpg", "c.jpg")
+      _ = try await fixture.rescan(share.path)
+      try await daemon.synchronize()
+      #expect(try await daemon.pathsInLibrary().contains(share.path + "/c.jpg"))
+      #expect(injector.callCount == 0)
+
+      // The counter counts: photod itself opens files of drives.
+      if [.open, .stat, .read].contains(call) {
+        injector.arm(call, error: EIO, .max ... .max, below: fixture.photos)
+        try daemon.write("new.jpg", 4)
+        try await daemon.status { $0.assetCount == 4 }
+        #expect(injector.callCount > 0)
+        injector.arm(call, error: EIO, .max ... .max, below: share.path)
+      }
+      share.stop()
+      daemon.kill(SIGTERM)
+      #expect(daemon.process?.terminationStatus == 0)
+      #expect(injector.callCount == 0)
+    }
+  }
+}
+
 /// A folder that bindfs serves at another path. The bindfs program can be stopped.
 private final class Share {
   static let isPossible =
@@ -186,6 +300,10 @@ private final class Share {
 
   func write(_ name: String, _ variant: Int) throws {
     try DaemonFixture.photo(variant).write(to: URL(fileURLWithPath: source + "/" + name))
+  }
+
+  func rename(_ name: String, _ other: String) throws {
+    try FileManager.default.moveItem(atPath: source + "/" + name, toPath: source + "/" + other)
   }
 
   func unmount(_ fixture: VolumeFixture) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoTestSupport
+import Testing
 
 /// Changes to a folder by people, sync tools and accidents, as fast as possible. Deep directories are made and filled
 /// at once. Files are written, removed and renamed over each other. Directories are renamed, moved out of the folder
@@ -97,11 +98,18 @@ struct Storm: Sendable {
     }
   }
 
+  /// Writes a photo, unless its folder does not exist.
   private func write(_ path: String, _ variant: Int) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { return }
-    DaemonFixture.photo(variant).withUnsafeBytes { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
-    close(descriptor)
+    guard descriptor >= 0 else {
+      let code = errno
+      if code != ENOENT { Issue.record("\(path) can't be opened: \(String(cString: strerror(code)))") }
+      return
+    }
+    defer { close(descriptor) }
+    let photo = DaemonFixture.photo(variant)
+    let written = photo.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if written != photo.count { Issue.record("\(path) has \(written) of \(photo.count) bytes") }
   }
 
   private func removeTree(_ path: String) {

@@ -3,7 +3,7 @@ import PhotoTestSupport
 import Testing
 
 /// After any storm, and any failure of photod-watch during it, the library equals the disk.
-@Suite(.serialized)
+@Suite(.serialized, .timeLimit(.minutes(30)))
 struct StormTests {
   private static let seeds = 1...effort("PHOTOD_STORM_SEEDS", 2)
   private static let time = Duration.seconds(effort("PHOTOD_STORM_SECONDS", 10))
@@ -14,7 +14,7 @@ struct StormTests {
       try await fixture.start()
       let storm = Storm(folder: fixture.photos, outside: fixture.directory + "/outside", seed: seed)
       let count = await storm.run(for: Self.time)
-      try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
+      try await expectEqual(fixture, seed, count)
       #expect(try await fixture.status().state == .live)
     }
   }
@@ -32,7 +32,7 @@ struct StormTests {
       storm.burst()
       kill(watch, SIGCONT)
       count += await storm.run(for: .seconds(2))
-      try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
+      try await expectEqual(fixture, seed, count)
       // On a loaded machine, photod-watch may have been stopped for half a minute. Then photod considered it hung, and
       // replaced it.
       let counters = try #require(try await fixture.status().counters)
@@ -50,8 +50,16 @@ struct StormTests {
         for: .seconds(2), threads: 1)
       kill(try fixture.watchProcessID(), SIGKILL)
       let count = await running
-      try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
+      try await expectEqual(fixture, seed, count)
+      let counters = try #require(try await fixture.status().counters)
+      #expect(counters.watcherStarts > 1)
     }
+  }
+
+  /// Expects that the library equals the disk, and that the storm left photos there.
+  private func expectEqual(_ fixture: DaemonFixture, _ seed: Int, _ count: Int) async throws {
+    try await fixture.expectEqualToDisk("seed \(seed), \(count) operations")
+    #expect(try !fixture.pathsOnDisk().isEmpty, "seed \(seed), \(count) operations")
   }
 
   private static let disasterSeeds =

@@ -45,7 +45,7 @@ import Testing
       #expect(lines.map(\.path) == paths.map { FilePath.text($0) })
       let ids = Dictionary(uniqueKeysWithValues: try await fixture.assets().map { ($0.resources[0].path, $0.id) })
       for line in lines {
-        #expect(line.kind == "damaged" && !line.reason.isEmpty && line.remedy.hasPrefix("Put a whole copy"))
+        #expect(line.kind == "damaged" && !line.reason.isEmpty && line.remedy.hasPrefix("Replace it by an intact copy"))
         #expect(line.assetID == ids[line.path] && line.assetID != nil)
         let age = Date.now.timeIntervalSince1970 - Double(try #require(line.since).microseconds) / 1e6
         #expect((-1..<600).contains(age))
@@ -57,7 +57,7 @@ import Testing
       #expect(try JSONDecoder().decode([Line].self, from: json.output).count == 2)
       let table = String(
         decoding: try fixture.photoctl("status", "--unreadable", "--format", "table").output, as: UTF8.self)
-      #expect(table.contains(fixture.path("broken.jpg")) && table.contains("\ndamaged: Put a whole copy in its place"))
+      #expect(table.contains(fixture.path("broken.jpg")) && table.contains("\ndamaged: Replace it by an intact copy"))
 
       try fixture.write("broken.jpg", 3)
       try top.remove(names[1])
@@ -80,7 +80,7 @@ import Testing
       let lines = try await until(fixture) { !$0.isEmpty }
       #expect(lines.map(\.path) == [fixture.path("closed")])
       #expect(lines[0].kind == "unreadable" && lines[0].reason == "Permission denied")
-      #expect(lines[0].since != nil && lines[0].assetID == nil && lines[0].remedy.hasPrefix("Mend its permissions"))
+      #expect(lines[0].since != nil && lines[0].assetID == nil && lines[0].remedy.hasPrefix("Correct the permissions"))
       injector.heal()
       // The permission never changed in truth, so no event reports that the folder is readable again.
       #expect(chmod(fixture.path("closed"), 0o755) == 0)
@@ -92,6 +92,26 @@ import Testing
   /// The root user reads every folder. Without these capabilities it needs permission, as any user does.
   private static let unprivileged = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
   private static let canBeForbidden = geteuid() != 0 || system("command -v setpriv >/dev/null") == 0
+
+  @Test(.enabled(if: canBeForbidden, "setpriv is not installed"))
+  func fileWithoutPermissionIsUnreadableAndNotDamaged() async throws {
+    try await DaemonFixture.with { fixture in
+      if geteuid() == 0 { fixture.launcher = Self.unprivileged }
+      try fixture.write("a.jpg")
+      let path = fixture.path("a.jpg")
+      try #require(chmod(path, 0) == 0)
+      try await fixture.start()
+      try await fixture.synchronize()
+      let line = try #require(try list(fixture).first)
+      #expect(line.path == path && line.kind == "unreadable", "\(line)")
+      #expect(line.reason == "can't be opened: Permission denied" && line.remedy.hasPrefix("Correct the permissions."))
+      let why = String(decoding: try fixture.photoctl("why", path).output, as: UTF8.self)
+      #expect(why.hasPrefix("unreadable: ") && why.contains("Correct the permissions."), "\(why)")
+      // The remedy is true: nothing else is needed.
+      try #require(chmod(path, 0o644) == 0)
+      _ = try await until(fixture, \.isEmpty)
+    }
+  }
 
   /// A folder may forbid both to list its names and to look at its files, or only the latter.
   @Test(.enabled(if: canBeForbidden, "setpriv is not installed"), arguments: [0o000, 0o600])
@@ -144,7 +164,7 @@ import Testing
       let lines = try await until(fixture) { !$0.isEmpty }
       #expect(lines.map(\.path) == [fixture.path("a.jpg")])
       #expect(lines[0].kind == "failing" && lines[0].since != nil && lines[0].assetID != nil)
-      #expect(lines[0].remedy.hasPrefix("It is tried again by itself"))
+      #expect(lines[0].remedy.hasPrefix("photod tries again by itself"))
       injector.heal()
       // photod reads the file again by itself, because a sync does not wait for a disk.
       _ = try await until(fixture, \.isEmpty)

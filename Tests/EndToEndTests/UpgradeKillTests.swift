@@ -144,7 +144,8 @@ struct UpgradeKillTests {
       for (number, moment) in moments.enumerated() {
         try begin("killed-\(number)", with: old, fixture)
         try fixture.spawn(roots: [root])
-        while fixture.process?.isRunning == true {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while true {
           let names = try copies(fixture)
           let isReached =
             switch moment {
@@ -153,6 +154,8 @@ struct UpgradeKillTests {
             case .upgrading(let share): Double(Self.byteCount(fixture.catalog + "-wal")) >= share * Double(logBytes)
             }
           if isReached { break }
+          try #require(fixture.process?.isRunning == true, "photod ended before it was killed \(moment)")
+          try #require(ContinuousClock.now < deadline, "the moment did not come: \(moment)")
           // This blocks the thread, because a sleeping task may continue too late to kill photod between two steps.
           usleep(200)
         }

@@ -97,7 +97,7 @@ final class VolumeFixture {
 
   /// Expects no warning, except that a file system in user space is polled.
   func expectNoWarnings(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-    let warnings = try await daemon.status().warnings.filter { !$0.contains("only looked at every few seconds") }
+    let warnings = try await daemon.status().warnings.filter { !$0.contains("polled every few seconds") }
     #expect(warnings == [], sourceLocation: sourceLocation)
   }
 

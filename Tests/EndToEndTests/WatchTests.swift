@@ -122,7 +122,7 @@ import Varlink
       fixture.kill(SIGTERM)
       #expect(first.end() == 69)
       #expect(
-        try first.errorText().contains("--reconnect waits; or when it runs again, go on with --since \(list.token)."))
+        try first.errorText().contains("When photod runs again, continue with `--since \(list.token)`."))
       try await fixture.start()
       try await fixture.synchronize()
       // The change of a favorite is reported, with the same ids.

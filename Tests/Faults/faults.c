@@ -33,6 +33,7 @@
 // The test uses the same numbers.
 enum call_class {
   NOTHING, OPEN, READ, STAT, WRITE, SYNC, SOCKET, PAIR, MAP, RENAME, UNLINK, LIST, WATCH, ACCEPT, SPAWN, LOCK,
+  SOCKETPAIR,
 };
 
 // The test writes all fields except the counts and `first_call`. It does so while `class` is NOTHING.
@@ -370,6 +371,15 @@ int posix_spawn(
     char *const *, char *const *);
   if (is_armed(SPAWN) && is_hit("posix_spawn", control->prefix)) return control->error;
   return real(process, path, actions, attributes, arguments, environment);
+}
+
+int socketpair(int domain, int type, int protocol, int *descriptors) {
+  REAL(int, socketpair, int, int, int, int *);
+  if (is_armed(SOCKETPAIR) && is_hit("socketpair", control->prefix)) {
+    errno = control->error;
+    return -1;
+  }
+  return real(domain, type, protocol, descriptors);
 }
 
 #define DEFINE_FCNTL(name) \

@@ -76,9 +76,13 @@ import Testing
   @Test func aPrefixInTheHomeIsAPathInTheUnit() throws {
     let home = FileManager.default.temporaryDirectory.appendingPathComponent("photod-home-\(UUID().uuidString)").path
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: home) } }
-    _ = try Project.run(
+    let advice = try Project.run(
       "make", "install", "HOME=\(home)", "PREFIX=~/.local", "UNITDIR=~/units", "RELEASE=\(BuiltPrograms.folder)",
       "STRIP=")
+    // systemd does not look into this folder, but links units by their paths.
+    let units = "'\(home)/units/photod.socket' '\(home)/units/photod.service'"
+    #expect(advice.contains("\n  systemctl --user enable --now \(units)\n"), "\(advice)")
+    #expect(advice.contains("\n  export PATH='\(home)/.local/bin':$PATH\n"), "\(advice)")
     let run = try Project.run("make", "--dry-run", "run", "HOME=\(home)", "ROOT=~/Pictures")
     #expect(run.contains("'\(home)/Pictures'"))
     let service = try String(contentsOfFile: "\(home)/units/photod.service", encoding: .utf8)

@@ -110,12 +110,41 @@ import Testing
     #expect(other > trip)
     #expect(
       try failure("Trip")
-        == .ambiguousCollection(collection: "Trip", candidates: ["folder:/photos/Family/Trip", "folder:/drive/trip"]))
+        == .ambiguousCollection(
+          collection: "Trip", candidates: ["folder:/photos/Family/Trip", "folder:/drive/trip"], count: 2))
     let first = try fixture.addAlbum("Été")
     let second = try fixture.addAlbum("éTÉ")
     #expect(
       try failure("album:été")
-        == .ambiguousCollection(collection: "album:été", candidates: ["id:\(first)", "id:\(second)"]))
+        == .ambiguousCollection(collection: "album:été", candidates: ["id:\(first)", "id:\(second)"], count: 2))
+  }
+
+  /// An error must fit into a reply, whatever the caller's text and the titles are.
+  @Test func errorsOfCollectionsAreShort() throws {
+    let ids = try (0..<150).map { _ in try fixture.addAlbum("Same") }
+    let expected = FetchError.ambiguousCollection(
+      collection: "same", candidates: ids.prefix(20).map { "id:\($0)" }, count: 150)
+    #expect(try failure("same") == expected)
+    let text = String(repeating: "\u{1}", count: 200_000)
+    guard case .noSuchCollection(let collection, _) = try failure(text) else {
+      Issue.record("the text names a collection")
+      return
+    }
+    #expect(collection.unicodeScalars.count == 4_096)
+    // Control characters take six bytes each in a reply.
+    var parent = try fixture.addRoot("/deep")
+    for level in 0..<30 {
+      parent = try fixture.addDirectory("\(level)" + String(repeating: "\u{1}", count: 400), in: parent)
+    }
+    for number in 0..<21 {
+      try fixture.addDirectory("deepest", in: try fixture.addDirectory("\(number)", in: parent))
+    }
+    guard case .ambiguousCollection(_, let candidates, let count) = try failure("deepest") else {
+      Issue.record("the title is not ambiguous")
+      return
+    }
+    #expect(count == 21 && (1..<20).contains(candidates.count))
+    #expect(candidates.reduce(0) { $0 + $1.utf8.count } <= 150_000)
   }
 
   @Test func anUnknownCollectionNamesThoseThatAreAlike() throws {

@@ -47,6 +47,23 @@ import Testing
       ])
   }
 
+  /// A commit may have a million ids. A page that has no room for the next ones does not read them.
+  @Test func commitsThatDoNotFitAreNotRead() throws {
+    let ids = (1_000_000..<1_010_000).map(Int64.init)
+    for _ in 0..<20 { try fixture.commit(inserted: ids) }
+    try fixture.catalog.read { reader throws in
+      // Each commit takes 80,000 bytes.
+      let first = try reader.persistentChanges(after: 0, limit: 1_000, maximumBytes: 200_000)
+      #expect(first.changes.count == 3 && !first.isAll)
+      let one = try reader.persistentChanges(after: 0, limit: 1_000, maximumBytes: 1)
+      #expect(one.changes.count == 1 && !one.isAll)
+      let rest = try reader.persistentChanges(after: 18, limit: 1_000, maximumBytes: 200_000)
+      #expect(rest.changes.count == 2 && rest.isAll)
+      let limited = try reader.persistentChanges(after: 18, limit: 2, maximumBytes: 200_000)
+      #expect(limited.changes.count == 2 && !limited.isAll)
+    }
+  }
+
   @Test func theSequenceOutlivesPruning() throws {
     for id in 1...5 { try fixture.commit(inserted: [Int64(id)]) }
     try fixture.execute("DELETE FROM history WHERE sequence <= 3")

@@ -77,6 +77,22 @@ import Testing
     }
   }
 
+  /// For each prefix, the index merges the lists of many words before the budget of the read is checked again.
+  @Test func theIndexIsAskedForFewPrefixes() throws {
+    let text = "a b c d e f gh \"ij\""
+    let query = try TextQuery(text)
+    guard case .text(let asked)? = TextCondition(query).ofAll.arguments.first else {
+      Issue.record("the index is not asked")
+      return
+    }
+    let words = String(decoding: asked, as: UTF8.self)
+    #expect(words.count { $0 == "*" } == 4 && words.contains("\"gh\"*") && words.contains("\"ij\""))
+    let all = try insert("1.jpg", content(title: "apple bean corn dill egg fig ghee ij"))
+    try insert("2.jpg", content(title: "apple bean corn dill egg ghee ij"))
+    try insert("3.jpg", content(title: "bean corn dill egg fig ghee ij"))
+    #expect(try found(text) == [all])
+  }
+
   @Test func languagesWithoutSpacesAreFoundByAnyPart() throws {
     let ids = [
       try insert("1.jpg", content(title: "東京旅行二〇二四")), try insert("2.jpg", content(caption: "ｶﾒﾗとカメラ")),

@@ -92,6 +92,41 @@ struct ManagementTests {
     }
   }
 
+  /// A call on the shared connection is repeated if that was closed. So a backup could be made twice.
+  @Test func callsThatChangeFilesHaveTheirOwnConnections() async throws {
+    struct Backup: Encodable { let backup: BackupFile }
+    struct Backups: Encodable { let backups: [BackupFile] }
+    let file = BackupFile(path: "/b", date: PhotoDate(microseconds: 0), byteCount: 9, assetCount: nil, isKept: false)
+    let connections = Connections()
+    try await ScriptedDaemon.with([
+      "Backup": {
+        connections.add($0)
+        try await $0.reply(Backup(backup: file))
+      },
+      "ListBackups": {
+        connections.add($0)
+        try await $0.reply(Backups(backups: [file]))
+      },
+      "Restore": {
+        connections.add($0)
+        try await $0.reply(RestoredBackup(path: "/b", assetCount: 2, userDataCount: 1, previous: file))
+      },
+    ]) { daemon in
+      let management = PhotoDaemonManagement(of: daemon.library())
+      _ = try await management.backups()
+      _ = try await management.backUp()
+      _ = try await management.restore(from: "/b")
+      _ = try await management.backups()
+    }
+    let numbers = connections.numbers.withLock { $0 }
+    #expect(Set(numbers).count == 3 && numbers.first == numbers.last, "\(numbers)")
+  }
+
+  private final class Connections: Sendable {
+    let numbers = Mutex<[Int]>([])
+    func add(_ call: VarlinkServiceCall) { numbers.withLock { $0.append(call.peer.connection) } }
+  }
+
   @Test func backupsAreThoseOfTheInterface() async throws {
     struct Backup: Encodable { let backup: BackupFile }
     struct Backups: Encodable { let backups: [BackupFile] }

@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import Testing
 import Varlink
 
@@ -17,6 +19,7 @@ struct PhotoLibraryErrorTests {
     var requestIndex: Int?
     var status: String?
     var path: String?
+    var count: Int?
   }
 
   @Test func everyErrorOfTheContractIsACase() {
@@ -28,8 +31,8 @@ struct PhotoLibraryErrorTests {
       ("NoSuchAsset", .init(ids: [4]), .noSuchAsset(ids: [4])),
       ("NoSuchCollection", .init(collection: "X", similar: ["Y"]), .noSuchCollection(collection: "X", similar: ["Y"])),
       (
-        "AmbiguousCollection", .init(collection: "X", candidates: ["id:1"]),
-        .ambiguousCollection(collection: "X", candidates: ["id:1"])
+        "AmbiguousCollection", .init(collection: "X", candidates: ["id:1"], count: 30),
+        .ambiguousCollection(collection: "X", candidates: ["id:1"], count: 30)
       ),
       (
         "ChangeTokenExpired", .init(message: text, currentToken: "l.1.2"),
@@ -66,9 +69,26 @@ struct PhotoLibraryErrorTests {
     #expect(PhotoLibraryError(VarlinkError.invalidParameter("since")) == .invalidParameter("since"))
   }
 
+  /// photod closes the connection, since even root may not use the photod of another user.
+  @Test(.enabled(if: geteuid() == 0, "only root can connect to the socket of another user"))
+  func aSocketOfAnotherUserIsNamedAsSuch() async throws {
+    try await withTemporaryDirectory { folder in
+      let path = folder + "/photod.sock"
+      let listener = try VarlinkSocket.listen(path: path)
+      defer { close(listener) }
+      try #require(chown(path, 4_242, 4_242) == 0)
+      // The listener does not block.
+      #expect(fcntl(listener, F_SETFL, 0) == 0)
+      Thread.detachNewThread { for _ in 0..<2 { close(accept(listener, nil, nil)) } }
+      let expected = PhotoLibraryError.permissionDenied(socketPath: path)
+      await #expect(throws: expected) { try await PhotoLibrary(socketPath: path).status() }
+      await #expect(throws: expected) { for try await _ in PhotoLibrary(socketPath: path).fetch() {} }
+    }
+  }
+
   @Test func aMissingDaemonIsUnreachable() async {
     let library = PhotoLibrary(socketPath: "/nowhere/at/all.sock")
-    let expected = PhotoLibraryError.unreachable(socketPath: "/nowhere/at/all.sock", reason: "no socket is there")
+    let expected = PhotoLibraryError.unreachable(socketPath: "/nowhere/at/all.sock", reason: "there is no socket")
     await #expect(throws: expected) { try await library.status() }
     await #expect(throws: expected) { try await library.performChanges([]) }
     await #expect(throws: expected) { for try await _ in library.fetch() {} }

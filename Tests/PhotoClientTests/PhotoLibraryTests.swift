@@ -54,7 +54,7 @@ struct PhotoLibraryTests {
     struct Reply: Encodable { let token: String, assets: [Asset], missing: [Int64] }
     let answer: ScriptedDaemon.Answer = { try await $0.reply(Reply(token: "l.1.1", assets: [], missing: [])) }
     try await ScriptedDaemon.with(["GetAssets": answer]) { daemon in
-      await #expect(throws: PhotoLibraryError.malformedReply("GetAssets answered for none of 1 ids")) {
+      await #expect(throws: PhotoLibraryError.malformedReply("GetAssets replied with none of 1 ids")) {
         try await daemon.library().assets([1])
       }
     }
@@ -106,7 +106,7 @@ struct PhotoLibraryTests {
         let token = try await library.synchronize()
         #expect(token == "l.1.2")
       }
-      let missing = PhotoLibraryError.unreachable(socketPath: library.socketPath, reason: "no socket is there")
+      let missing = PhotoLibraryError.unreachable(socketPath: library.socketPath, reason: "there is no socket")
       await #expect(throws: missing) { try await library.synchronize() }
     }
   }

@@ -140,6 +140,40 @@ import Testing
     try catalog.close()
   }
 
+  @Test func historyIsPrunedWhileBackupsFail() async throws {
+    for _ in 0..<1_000 { try change() }
+    try scratch.file("backups", "in the way")
+    board.update { $0.state = .live }
+    await keep([
+      {}, {},
+      {
+        #expect(board.status.warnings.first?.contains("The daily backup failed") == true)
+        let first = try #require(try catalog.read { try $0.oldestSequence() })
+        #expect((880...920).contains(first))
+      },
+    ])
+    try catalog.close()
+  }
+
+  @Test func aRestoreWhoseClientHasGoneIsNotCarriedOut() async throws {
+    try change()
+    let backup = try await keeper.backup(to: nil)
+    func whenGone(_ call: @escaping @Sendable (BackupService) async throws -> Void) async {
+      let task = Task { [keeper] in
+        withUnsafeCurrentTask { $0?.cancel() }
+        try await call(keeper)
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    await whenGone { _ = try await $0.restore(from: backup.path) }
+    await whenGone { _ = try await $0.backup(to: nil) }
+    await whenGone { _ = try await $0.check(deep: true) }
+    #expect(reopened.reasons.withLock { $0 }.isEmpty)
+    try expectBackups(1)
+    try change()
+    try catalog.close()
+  }
+
   @Test func aCatalogThatIsGoneIsWrittenAnewAndOpenedAgain() async throws {
     try change()
     for suffix in ["", "-wal", "-shm"] { unlink("\(scratch.path)/catalog.sqlite\(suffix)") }

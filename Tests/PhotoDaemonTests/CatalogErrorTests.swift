@@ -21,7 +21,7 @@ import Testing
     let error = try #require(said(SQLiteError()))
     #expect(error.status == .inputOutput)
     #expect(error.problem == "the catalog /p/catalog.sqlite can't be read (SQLite error 11: malformed)")
-    #expect(error.remedy.contains("Moved away, it is made anew"))
+    #expect(error.remedy.contains("If you move the catalog away, photod makes a new one"))
   }
 
   @Test func catalogThatContradictsItselfIsNamed() throws {
@@ -31,18 +31,18 @@ import Testing
 
   @Test func errorThatNamesItStaysAsItIs() throws {
     #expect(said(PhotoError("catalogTooNew", "The catalog /x is newer."))?.problem == "The catalog /x is newer.")
-    let other = StartError(.system, "something else is wrong", remedy: "Mend it.")
+    let other = StartError(.system, "something else is wrong", remedy: "Correct it.")
     #expect(said(other) == other)
     // Without the journal, the user data could not be restored, so the remedy must not be to move the catalog away.
     let journal = try #require(said(PrivateFile.failure("/p/catalog.userdata", "read", EACCES)))
     #expect(journal.problem == "/p/catalog.userdata can't be read: Permission denied")
-    #expect(!journal.remedy.contains("Moved away"))
+    #expect(!journal.remedy.contains("move the catalog away"))
   }
 
   /// On a full disk, it would not help to move the catalog away, or to look for a broken disk.
   @Test func fullDiskAsksForRoom() throws {
     let error = try #require(said(DatabaseError(resultCode: .SQLITE_FULL, message: "database or disk is full")))
     #expect(error.problem.hasPrefix("there is no room for the catalog /p/catalog.sqlite"))
-    #expect(error.remedy == "Make some on its disk.")
+    #expect(error.remedy == "Make room on its disk.")
   }
 }

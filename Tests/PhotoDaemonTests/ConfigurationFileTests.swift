@@ -33,7 +33,7 @@ import Testing
     arguments: [
       (
         "# photos\n\nrots = [\"/a\"]", "c.toml:3: unknown key \"rots\"",
-        "Known keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket."
+        "The keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket."
       ),
       ("[roots2]\nx = 1", "c.toml:1: unknown key \"roots2\"", nil),
       ("zebra = 1\nant = 2", "c.toml:1: unknown key \"zebra\"", nil),
@@ -42,14 +42,14 @@ import Testing
         "Write it as: roots = [\"~/Pictures\"]"
       ),
       (
-        "\nroots = [\"/a\", 7]", "c.toml:2: roots holds an integer, not only folders",
-        "Write each as a string, as in: roots = [\"~/Pictures\"]"
+        "\nroots = [\"/a\", 7]", "c.toml:2: roots contains an integer, and not only folders",
+        "Write each of them as a string, as in: roots = [\"~/Pictures\"]"
       ),
       (
         "ignore = \"*.gif\"", "c.toml:1: ignore is a string, not a list of patterns",
         "Write it as: ignore = [\"Exports\", \"*.gif\"]"
       ),
-      ("ignore = [7]", "c.toml:1: ignore holds an integer, not only patterns", nil),
+      ("ignore = [7]", "c.toml:1: ignore contains an integer, and not only patterns", nil),
       (
         "roots = []", "c.toml:1: roots is an empty list, so there is nothing to watch",
         "Name a folder, as in: roots = [\"~/Pictures\"], or leave the key out to watch your pictures folder."
@@ -62,15 +62,15 @@ import Testing
         "removal-grace-seconds = true", "c.toml:1: removal-grace-seconds is a boolean, not a number of seconds", nil
       ),
       (
-        "removal-grace-seconds = -1", "c.toml:1: removal-grace-seconds is -1.0, outside 0...2592000",
-        "Write seconds, as in: removal-grace-seconds = 600. 0 turns the brake off."
+        "removal-grace-seconds = -1", "c.toml:1: removal-grace-seconds is -1.0; it must be 0 to 2592000",
+        "Write seconds, as in: removal-grace-seconds = 600. With 0, photod removes missing photos at once."
       ),
       (
-        "removal-grace-seconds = nan", "c.toml:1: removal-grace-seconds is nan, outside 0...2592000", nil
+        "removal-grace-seconds = nan", "c.toml:1: removal-grace-seconds is nan; it must be 0 to 2592000", nil
       ),
       (
         "log-level = \"loud\"", "c.toml:1: log-level is \"loud\", which is no level",
-        "Levels are trace, debug, info, notice, warning, error, critical."
+        "The levels are trace, debug, info, notice, warning, error, critical."
       ),
       ("log-level = 3", "c.toml:1: log-level is an integer, not a string", "Write it as: log-level = \"info\""),
       ("catalog = [\"/a\"]", "c.toml:1: catalog is a list, not a string", nil),
@@ -95,16 +95,16 @@ import Testing
     let error = #expect(throws: StartError.self) {
       try ConfigurationFile(parsing: "log-level = \"info\"\n\0rots = 1", path: "c.toml")
     }
-    #expect(error?.problem == "c.toml: holds a NUL byte, so it is not TOML")
+    #expect(error?.problem == "c.toml: it contains a NUL byte, so it is not TOML")
   }
 
   @Test func theErrorIsThreeLines() {
-    let error = StartError(.configuration, "c.toml:3: unknown key \"rots\"", remedy: "Known keys are roots.")
+    let error = StartError(.configuration, "c.toml:3: unknown key \"rots\"", remedy: "The keys are roots.")
     #expect(
       error.threeLines == """
         photod: c.toml:3: unknown key "rots"
-          Known keys are roots.
-          See 'photod --help' for options, files and exit codes.
+          The keys are roots.
+          See `photod --help` for options, files and exit codes.
 
         """)
   }

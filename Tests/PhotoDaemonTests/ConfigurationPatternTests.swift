@@ -22,7 +22,7 @@ import Testing
 
   @Test(arguments: [
     ("a//b", "there is nothing between two slashes"),
-    ("!a", "nothing is taken back by !; a name that begins so is written \\!"),
+    ("!a", "a pattern can't begin with !; for a name that begins with !, write \\!"),
     ("[a", "a [ has no ]"), ("", "it is empty"), ("*", "it would ignore everything"),
   ])
   func whatIsNoPatternIsNamed(pattern: String, problem: String) throws {
@@ -50,6 +50,6 @@ import Testing
     let error = #expect(throws: StartError.self) {
       try Configuration.load(options: options, environment: scratch.environment())
     }
-    #expect(error?.problem == "--ignore: 1001 patterns, more than 1000")
+    #expect(error?.problem == "--ignore: there are 1001 patterns, more than 1000")
   }
 }

@@ -79,7 +79,7 @@ import Testing
     let error = #expect(throws: StartError.self) {
       try Configuration.load(options: options, environment: scratch.environment())
     }
-    #expect(error?.problem == "\(scratch.path)/large: larger than 1048576 bytes")
+    #expect(error?.problem == "\(scratch.path)/large: it is larger than 1048576 bytes")
   }
 
   // MARK: - Roots
@@ -95,7 +95,7 @@ import Testing
     #expect(configuration.roots == ["\(scratch.path)/a", "\(scratch.path)/ab"])
     #expect(
       configuration.remarks == [
-        "\(scratch.path)/a is given twice, or leads to the same folder as another root; it is kept once",
+        "\(scratch.path)/a is given twice, or leads to the same folder as another root; it is used once",
         "\(scratch.path)/a/inner lies inside the root \(scratch.path)/a, which covers it unless a share is mounted there",
       ])
     #expect(configuration.innerRoots == ["\(scratch.path)/a/inner"])
@@ -125,8 +125,18 @@ import Testing
     #expect(configuration.roots == ["/nowhere/photos"])
     #expect(
       configuration.remarks == [
-        "/nowhere/photos is not there now (No such file or directory); it is watched as soon as it is"
+        "/nowhere/photos can't be found (No such file or directory); photod watches it as soon as it exists"
       ])
+  }
+
+  /// No system call takes it, and an order to photod-watch could not hold a much longer one.
+  @Test func aRootIsNotTooLong() throws {
+    var options = Options()
+    options.roots = [String(repeating: "/d", count: 2048)]
+    let error = #expect(throws: StartError.self) {
+      try Configuration.load(options: options, environment: try Scratch().environment())
+    }
+    #expect(error?.problem == "a root has 4096 bytes, more than 4095")
   }
 
   @Test func aRootThatIsAFileIsRefused() throws {

@@ -32,13 +32,16 @@ private final class ScriptedLibrary: RunningLibrary {
   private let ended: AsyncStream<Never>
   private let end: AsyncStream<Never>.Continuation
   private let ignoresStop: Bool
+  private let mayReload: AsyncStream<Void>?
 
-  init(ignoresStop: Bool = false) {
+  /// - Parameter mayReload: a reload lasts until this stream ends.
+  init(ignoresStop: Bool = false, mayReload: AsyncStream<Void>? = nil) {
     (statusLines, status) = AsyncStream.makeStream()
     (events, event) = AsyncStream.makeStream()
     (ended, end) = AsyncStream.makeStream()
     (reopenReasons, reason) = AsyncStream.makeStream()
     self.ignoresStop = ignoresStop
+    self.mayReload = mayReload
   }
 
   func say(_ line: String) { status.yield(line) }
@@ -51,7 +54,10 @@ private final class ScriptedLibrary: RunningLibrary {
     close(descriptor)
   }
 
-  func reload(_ configuration: Configuration) async throws { event.yield(.reloaded(configuration)) }
+  func reload(_ configuration: Configuration) async throws {
+    event.yield(.reloaded(configuration))
+    if let mayReload { for await _ in mayReload {} }
+  }
 
   func whenAlive(_ proven: @escaping @Sendable () -> Void) {
     event.yield(.askedAlive)
@@ -178,7 +184,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(configuration.removalGrace == .seconds(7))
     #expect(configuration.catalog == "\(fixture.scratch.path)/.local/share/photod/catalog.sqlite")
     #expect(
-      configuration.warnings == ["The configuration names another catalog, /x/c.sqlite. Restart photod to use it."])
+      configuration.warnings == ["The configuration has another catalog, /x/c.sqlite. Restart photod to use it."])
     #expect(try await manager.next().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
     #expect(try await manager.next() == "READY=1")
 
@@ -202,8 +208,8 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(
       printed.withLock { $0 } == """
         photod: \(fixture.scratch.path)/.config/photod/config.toml:1: unknown key "rots"
-          Known keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket.
-          See 'photod --help' for options, files and exit codes.
+          The keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket.
+          See `photod --help` for options, files and exit codes.
 
         """)
   }
@@ -220,7 +226,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
       reasons: { given in reasons.withLock { $0 = given } })
     #expect(await degraded.events.reach(.serving))
     #expect(try await manager.next() == "READY=1\nSTATUS=degraded")
-    #expect(reasons.withLock { $0 }.first?.contains("unknown key \"rots\". Known keys are") == true)
+    #expect(reasons.withLock { $0 }.first?.contains("unknown key \"rots\". The keys are") == true)
     #expect(connectionResult("\(fixture.scratch.path)/run/photod/photod.sock") == 0)
 
     try fixture.scratch.file(".config/photod/config.toml", "log-level = \"info\"")
@@ -279,6 +285,52 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await second.events.reach(.serving))
     #expect(reopened.withLock { $0 } == [.restored])
     #expect(connectionResult("\(fixture.scratch.path)/run/photod/photod.sock") == 0)
+    await fixture.terminate()
+    #expect(await status == .success)
+  }
+
+  /// The library is closed while it takes the new configuration.
+  @Test(arguments: [true, false]) func aReloadIsNotLostToAReopening(isOpen: Bool) async throws {
+    let fixture = try Fixture()
+    let manager = try NotifySocket("\(fixture.scratch.path)/notify")
+    let (mayReload, reloaded) = AsyncStream<Void>.makeStream()
+    let (mayOpen, opened) = AsyncStream<Void>.makeStream()
+    let (first, second) = (ScriptedLibrary(mayReload: mayReload), ScriptedLibrary())
+    var parts = DaemonParts(openLibrary: { _, _ in first }, openDegraded: { _, _ in first })
+    parts.reopenLibrary = { _, _, _ in
+      for await _ in mayOpen {}
+      return second
+    }
+    async let status = fixture.run(parts, ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify"])
+    var events = first.events.makeAsyncIterator()
+    #expect(await events.next() == .serving)
+    #expect(try await manager.next().hasPrefix("READY=1"))
+    try fixture.scratch.directory(".config/photod")
+    let other = try fixture.scratch.directory("other")
+    try fixture.scratch.file(".config/photod/config.toml", "roots = [\"~/other\"]")
+    fixture.hangup.yield()
+    guard case .reloaded = await events.next() else { throw Missing() }
+    #expect(try await manager.next().hasPrefix("RELOADING=1"))
+    first.reason.yield(.damaged)
+    #expect(await events.next() == .drained)
+    #expect(await events.next() == .stopped)
+    #expect(try await manager.next().hasPrefix("RELOADING=1"))
+    var later = second.events.makeAsyncIterator()
+    if isOpen {
+      opened.finish()
+      #expect(await later.next() == .serving)
+      #expect(try await manager.next().hasPrefix("READY=1"))
+      reloaded.finish()
+    } else {
+      reloaded.finish()
+      // The next message comes only after the library is open. `stop` at the end waits for the reload.
+      for _ in 0..<1_000 { await Task.yield() }
+      opened.finish()
+    }
+    #expect(try await manager.next().hasPrefix("RELOADING=1"), "the first library was not ready")
+    guard case .reloaded(let configuration) = await later.next() else { throw Missing() }
+    #expect(configuration.roots == [other])
+    #expect(try await manager.next().hasPrefix("READY=1"))
     await fixture.terminate()
     #expect(await status == .success)
   }
@@ -553,7 +605,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
       listener: socket.descriptor, isListenerGiven: true, program: ProgramFile(link: "\(scratch.path)/exe"),
       hangups: fixture.hangups, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     async let end: Void = life.run()
-    async let told: Void = manager.next(beginning: "STOPPING=1\nSTATUS=making room")
+    async let told: Void = manager.next(beginning: "STOPPING=1\nSTATUS=ending for the new program")
     var events = library.events.makeAsyncIterator()
     while await events.next() != .serving {}
 

@@ -29,7 +29,7 @@ struct DegradedLibraryTests {
         #expect(error?.name == "org.photod.manage.Unavailable")
         let message = "\(String(describing: error))"
         #expect(message.contains("photod is stopping.") == !isReopened, "\(message)")
-        #expect(message.contains("photod opens its catalog anew.") == isReopened, "\(message)")
+        #expect(message.contains("photod opens its catalog again.") == isReopened, "\(message)")
       }
       let observer = try await VarlinkClient.connect(path: path)
       while try await observer.call("org.photod.manage.Clients", VarlinkEmpty(), returning: Clients.self)

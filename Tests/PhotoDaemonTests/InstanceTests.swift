@@ -15,7 +15,7 @@ import Testing
     let error = #expect(throws: StartError.self) { try InstanceLock(besideCatalog: catalog) }
     #expect(error?.status == .alreadyRunning)
     #expect(error?.problem.hasPrefix("process \(getpid()) (") == true)
-    #expect(error?.problem.hasSuffix(") already keeps the catalog \(catalog)") == true)
+    #expect(error?.problem.hasSuffix(") already uses the catalog \(catalog)") == true)
     withExtendedLifetime(lock) {}
   }
 
@@ -118,7 +118,7 @@ import Testing
     let scratch = try Scratch()
     let path = try scratch.file("s", "precious")
     let error = #expect(throws: StartError.self) { try SocketFile(binding: path) }
-    #expect(error?.problem == "\(path) is there and is no socket")
+    #expect(error?.problem == "\(path) exists and is no socket")
     #expect(mode(path) != nil)
   }
 
@@ -128,7 +128,7 @@ import Testing
     #expect(longest.utf8.count == 107)
     try SocketFile(binding: longest).close()
     let error = #expect(throws: StartError.self) { try SocketFile(binding: longest + "s") }
-    #expect(error?.problem.hasPrefix("the socket's path has 108 bytes, a socket's can have 107: ") == true)
+    #expect(error?.problem.hasPrefix("the socket's path has 108 bytes, and the limit is 107: ") == true)
     #expect(error?.status == .usage)
   }
 

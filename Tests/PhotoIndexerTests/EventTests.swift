@@ -15,7 +15,7 @@ struct EventTests {
     #expect(events.map(\.number) == [3, 4, 5])
     #expect(missed == 2)
     #expect(
-      events.map(\.detail) == ["3rd", "4th", "5th"].map { "photod-watch runs, for the \($0) time" })
+      events.map(\.detail) == ["3rd", "4th", "5th"].map { "photod-watch started for the \($0) time" })
   }
 
   @Test func whatIsOneIsInTheSingular() {
@@ -26,7 +26,7 @@ struct EventTests {
         sequence: 1, origin: "mount", .init(inserted: 0, updated: 0, deleted: 0, folders: 1, roots: 1)))
     #expect(
       ring.events(after: 0, limit: 10).events.map(\.detail)
-        == ["1st", "11th", "21st", "112th"].map { "photod-watch runs, for the \($0) time" }
+        == ["1st", "11th", "21st", "112th"].map { "photod-watch started for the \($0) time" }
         + ["1 by mount: 1 folder renamed, 1 root online or offline"])
   }
 
@@ -77,12 +77,12 @@ struct EventTests {
     try fixture.scan(files)
     #expect(
       story(fixture) == [
-        "watch scanStarted /p: the first since photod-watch runs",
+        "watch scanStarted /p: the first scan of this photod-watch",
         "watch listed /p: 50 files, 50 new (scan)",
       ])
     let before = last(fixture)
     try fixture.scan(files)
-    #expect(story(fixture, after: before) == ["watch scanStarted /p: the first since photod-watch runs"])
+    #expect(story(fixture, after: before) == ["watch scanStarted /p: the first scan of this photod-watch"])
   }
 
   @Test func aRenameIsSeenAndThenDecided() throws {
@@ -119,8 +119,8 @@ struct EventTests {
     try fixture.apply(ReconcilerFixture.gone("a.jpg"))
     #expect(
       story(fixture, after: before) == [
-        "watch fileGone /p/a.jpg: gone, or no file any more",
-        "library removed /p/a.jpg: left the library",
+        "watch fileGone /p/a.jpg: removed, or replaced by something else than a file",
+        "library removed /p/a.jpg: removed from the library",
       ])
   }
 
@@ -138,10 +138,10 @@ struct EventTests {
     try fixture.apply(.directoryGone(number: 2, evidence: .event))
     #expect(
       story(fixture, after: before) == [
-        "watch folderMoved /p/d → /p/e: a folder moved, with all in it",
+        "watch folderMoved /p/d → /p/e: the folder moved with its content",
         "library renamed /p/d → /p/e: the same folder in another place",
-        "watch folderGone /p/e: a folder is gone, with all in it",
-        "library removed /p/e: left the library with 30 assets",
+        "watch folderGone /p/e: the folder was removed with its content",
+        "library removed /p/e: removed from the library with 30 assets",
       ])
   }
 
@@ -152,7 +152,7 @@ struct EventTests {
     try fixture.apply(.overflow, .unreadable(directory: 1, name: ReconcilerFixture.bytes("x"), errorNumber: 13))
     #expect(
       story(fixture, after: before) == [
-        "watch overflow: the kernel's queue overflowed: events were lost, all folders are scanned",
+        "watch overflow: the kernel's queue overflowed and events were lost; all folders are scanned",
         "watch unreadable /p/x: can't be read: Permission denied",
       ])
   }

@@ -135,6 +135,6 @@ private typealias Fixture = ReconcilerFixture
     let status = fixture.library.board.status
     #expect(status.state == .live && status.assetCount == 1)
     #expect(status.pendingCount == 0)
-    #expect(status.warnings.count == 1 && status.warnings[0].contains("/pics/a.jpg: reading it failed"))
+    #expect(status.warnings.count == 1 && status.warnings[0].contains("/pics/a.jpg: its content can't be read"))
   }
 }

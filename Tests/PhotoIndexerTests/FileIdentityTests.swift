@@ -402,7 +402,7 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/a.jpg", camera: "X100")
     fixture.disk.pass(1000)
-    fixture.disk.trouble = "reading it failed: Input/output error"
+    fixture.disk.trouble = "its content can't be read: Input/output error"
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
     let id = try #require(try fixture.paths()["/p/a.jpg"])
     fixture.disk.trouble = nil

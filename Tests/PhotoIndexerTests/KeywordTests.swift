@@ -57,6 +57,48 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.disk.readCount == reads + 2)
   }
 
+  /// The opening of the catalog reads no file. The scan reads them ahead of each batch, outside of its transaction, and
+  /// each batch is a commit. After a kill, only the files of later batches are read.
+  @Test func anUpgradeReadsFilesInBatches() async throws {
+    let fixture = try ReconcilerFixture()
+    let size = 100
+    let files = (0..<4 * size).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
+    try fixture.scan(files)
+    for (name, _) in files { fixture.disk.setKeywords(["sea"], of: "/p/" + name) }
+    fixture.disk.pass(3600)
+    let reads = fixture.disk.readCount
+    try fixture.upgrade(from: .keywords)
+    #expect(fixture.disk.readCount == reads)
+
+    let records = Fixture.scan(files)
+    let ends = [3 + size, 3 + 2 * size, 3 + 3 * size, records.count]
+    let batches = zip([0] + ends, ends).map { Array(records[$0..<$1]) }
+    /// Plays these batches of a new photod-watch's scan, and returns how many files each of them read and changed.
+    func play(_ batches: [[WatchRecord]]) async throws -> [(read: Int, changed: Int)] {
+      let readAhead = try ReadAhead(
+        catalog: fixture.catalog, files: fixture.disk, knownInodes: KnownInodes(catalog: fixture.catalog))
+      var counts: [(read: Int, changed: Int)] = []
+      for batch in batches {
+        let sequence = try fixture.catalog.read { try $0.sequence() }
+        let input = await readAhead.read(.batch(batch))
+        let reads = fixture.disk.readCount
+        let record = try fixture.apply(all: batch, contents: input.contents)
+        #expect(fixture.disk.readCount == reads, "the transaction reads no file")
+        #expect(try fixture.catalog.read { try $0.sequence() } == sequence + (record.isEmpty ? 0 : 1))
+        counts.append((input.contents.count, record.updatedAssets.count))
+      }
+      return counts
+    }
+    let begun = try await play(Array(batches.prefix(2)))
+    #expect(begun.map(\.read) == [size, size] && begun.map(\.changed) == [size, size])
+    try fixture.restart()
+    let ended = try await play(batches)
+    #expect(ended.map(\.read) == [0, 0, size, size] && ended.map(\.changed) == [0, 0, size, size])
+    try fixture.restart()
+    #expect(try await play(batches).allSatisfy { $0 == (0, 0) })
+    #expect(try fixture.asset("/p/\(4 * size - 1).jpg").keywords == ["sea"])
+  }
+
   @Test func anUpgradeThatFindsNothingNewLeavesNoTraceInHistory() throws {
     let fixture = try ReconcilerFixture()
     let files = ["a.jpg", "b.jpg"].map { ($0, fixture.disk.write("/p/" + $0)) }

@@ -48,6 +48,10 @@ final class MemoryDisk: PhotoFiles {
   }
 
   private let state = Mutex(State())
+  private let reading = Mutex<(@Sendable () -> Void)?>(nil)
+
+  /// Sets what happens whenever a file is read for its sample or hash.
+  func setReading(_ body: (@Sendable () -> Void)?) { reading.withLock { $0 = body } }
 
   /// Moves the clock forward.
   func pass(_ seconds: Int64) { state.withLock { $0.clock += seconds * 1_000_000_000 } }
@@ -165,6 +169,8 @@ final class MemoryDisk: PhotoFiles {
     state.withLock { $0.files[Array(path.utf8)]?.stat.identity.birthTime = time }
   }
 
+  func setStat(_ stat: FileStat, of path: String) { state.withLock { $0.files[Array(path.utf8)]?.stat = stat } }
+
   func setIdentity(_ identity: FileIdentity, of path: String) {
     state.withLock { $0.files[Array(path.utf8)]?.stat.identity = identity }
   }
@@ -244,7 +250,9 @@ final class MemoryDisk: PhotoFiles {
   func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
     state.withLock { state in
       guard let file = state.files[path], file.stat.identity.inode == expected.identity.inode else { return .raced }
-      if let trouble = state.trouble ?? (state.failing.contains(path) ? "reading it failed: Input/output error" : nil) {
+      if let trouble = state.trouble
+        ?? (state.failing.contains(path) ? "its content can't be read: Input/output error" : nil)
+      {
         state.failedReadCount += 1
         return .unreadable(trouble)
       }
@@ -260,7 +268,8 @@ final class MemoryDisk: PhotoFiles {
   func marks(
     _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
   ) -> ContentMarks? {
-    state.withLock { state in
+    reading.withLock { $0 }?()
+    return state.withLock { state in
       guard let file = state.files[path], file.stat.identity.inode == expected.identity.inode,
         file.stat.byteCount == expected.byteCount, file.stat.modificationTime == expected.modificationTime,
         file.stat.changeTime == expected.changeTime, state.trouble == nil

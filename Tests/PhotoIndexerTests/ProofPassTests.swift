@@ -1,7 +1,10 @@
+import Dispatch
 import Foundation
+import Glibc
 import Logging
 import PhotoModel
 import PhotoTestSupport
+import Synchronization
 import Testing
 import WatchRecords
 
@@ -21,7 +24,9 @@ private typealias Fixture = ReconcilerFixture
     let clock = SimulatedClock()
     let library: Library
 
-    init(volume: String = "uuid:1", supplies: [String: [String: String]] = [:]) async throws {
+    init(
+      volume: String = "uuid:1", supplies: [String: [String: String]] = [:], clock realClock: SystemClock? = nil
+    ) async throws {
       environment = try TestCatalog("proofs")
       for (name, attributes) in supplies {
         let supply = environment.folder + "/power/" + name
@@ -33,7 +38,7 @@ private typealias Fixture = ReconcilerFixture
       disk.setVolume(volume, of: 1)
       library = try Library(
         catalog: environment.catalog, watcher: SimulatedWatcher(disk: SimulatedDisk(clock: clock)), files: disk,
-        clock: clock,
+        clock: (realClock as (any LibraryClock)?) ?? clock,
         power: PowerSupply(folder: environment.folder + "/power"),
         configuration: .init(roots: [Fixture.bytes("/p")], version: "0"),
         logger: Logger(label: "proofs") { _ in SwiftLogNoOpLogHandler() })
@@ -67,13 +72,29 @@ private typealias Fixture = ReconcilerFixture
       }
     }
 
-    func favor(_ path: String) async throws {
+    func favor(_ path: String) async throws { try await edit(path, isFavorite: true) }
+
+    func edit(_ path: String, isFavorite: Bool? = nil, isHidden: Bool? = nil) async throws {
       let ids = try catalog.read { reader in
         try reader.assets(try reader.ids(try reader.plan(FetchOptions()))).assets
           .filter { $0.resources[0].path == path }.map(\.id)
       }
       _ = try await library.perform(
-        [ChangeRequest(editAsset: .init(ids: ids, isFavorite: true, isHidden: nil))], clientName: nil)
+        [ChangeRequest(editAsset: .init(ids: ids, isFavorite: isFavorite, isHidden: isHidden))], clientName: nil)
+    }
+  }
+
+  /// Holds up the first reading of a file until it is opened.
+  private final class Gate: Sendable {
+    let isReached = Mutex(false)
+    let open = DispatchSemaphore(value: 0)
+
+    func wait() {
+      let isFirst = isReached.withLock { isReached in
+        defer { isReached = true }
+        return !isReached
+      }
+      if isFirst { open.wait() }
     }
   }
 
@@ -108,6 +129,51 @@ private typealias Fixture = ReconcilerFixture
     await idle.idle()
     #expect(try #require(try idle.marks("/p/a.jpg").hash) != first)
     #expect(idle.disk.proofBytes.hashed == 2 * Self.large && idle.hashing.hashedBytes == 2 * Self.large)
+  }
+
+  @Test func photoThatIsHiddenIsHashed() async throws {
+    let idle = try await IdleLibrary()
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").hash == nil)
+    try await idle.edit("/p/a.jpg", isHidden: true)
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").hash != nil)
+  }
+
+  /// A part of a file's stat.
+  enum Part: CaseIterable { case size, modificationTime, changeTime, inode }
+
+  /// Each part alone makes the hash void, however photod learns of it. The change time stands for an edit in place.
+  @Test(arguments: Part.allCases, [Evidence.event, .scan])
+  func hashIsVoidIfOnePartOfTheStatDiffers(part: Part, evidence: Evidence) async throws {
+    let idle = try await IdleLibrary()
+    var stat = idle.disk.write("/p/a.jpg", bytes: Self.large)
+    await idle.scan([("a.jpg", stat)])
+    try await idle.favor("/p/a.jpg")
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").hash != nil)
+    await idle.scan([("a.jpg", stat)])
+    #expect(try idle.marks("/p/a.jpg").hash != nil, "nothing differs")
+    idle.disk.pass(3_600)
+    switch part {
+    case .size: stat.byteCount += 1
+    case .modificationTime: stat.modificationTime += 1
+    case .changeTime: stat.changeTime += 1
+    case .inode: stat.identity.inode += 1_000_000
+    }
+    idle.disk.setStat(stat, of: "/p/a.jpg")
+    switch evidence {
+    case .event:
+      let event = FileEvent(time: idle.disk.time, isWritten: true)
+      await idle.take([.fileFound(directory: 1, name: Fixture.bytes("a.jpg"), stat: stat, event: event)])
+    case .scan: await idle.scan([("a.jpg", stat)])
+    }
+    #expect(try idle.marks("/p/a.jpg").hash == nil)
+    let before = idle.disk.proofBytes.hashed
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").hash != nil)
+    #expect(idle.disk.proofBytes.hashed == before + stat.byteCount)
   }
 
   @Test func filesThatShareSizeAndFingerprintAreHashed() async throws {
@@ -164,6 +230,98 @@ private typealias Fixture = ReconcilerFixture
     #expect(try favorites() == ["/p/b.jpg"])
   }
 
+  /// A favorite that was hashed and deleted. Then a copy of it comes, without its modification time.
+  ///
+  /// - Parameter isThereBefore: whether the copy comes before the favorite is deleted.
+  private func copyOfADeletedFavorite(isThereBefore: Bool) async throws -> IdleLibrary {
+    let idle = try await IdleLibrary()
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large, content: 77))])
+    try await idle.favor("/p/a.jpg")
+    await idle.idle()
+    func copy() async {
+      await idle.take([Fixture.file("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large, content: 77))])
+      // Files that share size and fingerprint are hashed.
+      let other = idle.disk.write("/p/c.jpg", bytes: Self.large, content: 78, beginning: 77)
+      await idle.take([Fixture.file("c.jpg", other)])
+    }
+    if isThereBefore { await copy() }
+    idle.clock.pass(10 * seconds)
+    idle.disk.remove("/p/a.jpg")
+    await idle.take([Fixture.gone("a.jpg")])
+    idle.clock.pass(10 * seconds)
+    if !isThereBefore { await copy() }
+    return idle
+  }
+
+  @Test(arguments: [false, true])
+  func hashThatIsMadeHoursLaterRestoresADeletedPhotoUnlessTheCopyWasThereBefore(isThereBefore: Bool) async throws {
+    let idle = try await copyOfADeletedFavorite(isThereBefore: isThereBefore)
+    idle.clock.pass(7_200 * seconds)
+    await idle.idle()
+    #expect(try idle.marks("/p/b.jpg").hash != nil)
+    let favorites = try idle.catalog.read { reader in
+      let ids = try reader.ids(reader.plan(FetchOptions(collection: "smart:favorites")))
+      return try reader.assets(ids).assets.map { $0.resources[0].path }
+    }
+    #expect(favorites == (isThereBefore ? [] : ["/p/b.jpg"]))
+  }
+
+  @Test func filesOfADriveThatLeavesMeanwhileAreReadWhenItIsBack() async throws {
+    let idle = try await IdleLibrary()
+    let file = ("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))
+    await idle.scan([file])
+    idle.disk.moveFolder("/p", "/away")
+    await idle.idle()
+    await idle.take([.rootOffline(root: 1, errorNumber: ENOENT)])
+    idle.disk.moveFolder("/away", "/p")
+    await idle.scan([file])
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").sample != nil)
+  }
+
+  /// The files that a turn does not reach are the next, although nothing begins the pass anew.
+  @Test func aTurnEndsBetweenTwoFiles() async throws {
+    let idle = try await IdleLibrary()
+    let names = ["a.jpg", "b.jpg", "c.jpg"]
+    await idle.scan(names.map { ($0, idle.disk.write("/p/" + $0, bytes: Self.large)) })
+    idle.clock.pass(2 * seconds)
+    let clock = idle.clock
+    idle.disk.setReading { clock.pass(seconds) }
+    for count in 1...3 {
+      await idle.library.makeProofs()
+      #expect(try names.count { try idle.marks("/p/" + $0).sample != nil } == count)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func otherTimedWorkGoesOnWhileALargeFileIsHashed() async throws {
+    let idle = try await IdleLibrary(clock: SystemClock())
+    let gate = Gate()
+    idle.disk.setReading { gate.wait() }
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
+    let library = idle.library
+    let work = [Task { await library.maintain() }, Task { await library.prove() }]
+    defer { for task in work { task.cancel() } }
+    try await eventually("the file is read") { gate.isReached.withLock { $0 } }
+    await idle.take([Fixture.file("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large))])
+    #expect(await library.hasNewWords)
+    try await eventually("the new photo is in the index of words") { await !library.hasNewWords }
+    gate.open.signal()
+  }
+
+  @Test func aFileThatChangesEverySecondDelaysSamplesByHalfAMinute() async throws {
+    let idle = try await IdleLibrary()
+    await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
+    var count = 0
+    while try idle.marks("/p/a.jpg").sample == nil {
+      idle.clock.pass(seconds / 2)
+      await idle.take([Fixture.file("b.jpg", idle.disk.write("/p/b.jpg"))])
+      await idle.library.makeProofsNow()
+      count += 1
+      try #require(count < 100)
+    }
+    #expect(count >= 60)
+  }
+
   @Test func nothingIsReadOnBattery() async throws {
     let idle = try await IdleLibrary(supplies: [
       "AC": ["type": "Mains", "online": "0"], "BAT0": ["type": "Battery", "status": "Discharging"],
@@ -172,7 +330,7 @@ private typealias Fixture = ReconcilerFixture
     try await idle.favor("/p/a.jpg")
     await idle.idle()
     #expect(idle.disk.proofBytes == (0, 0))
-    #expect(idle.hashing == .init(unsampledCount: 1, unhashedCount: 1, paused: "the machine runs on its battery"))
+    #expect(idle.hashing == .init(unsampledCount: 1, unhashedCount: 1, paused: "the machine runs on battery"))
     try idle.setSupply("AC", "online", "1")
     await idle.idle()
     #expect(idle.disk.proofBytes.hashed == Self.large && idle.hashing.paused == nil)
@@ -245,6 +403,37 @@ private typealias Fixture = ReconcilerFixture
     } while unsampledCount > 0
   }
 
+  /// SQLite passes the files of a drive that is away, so that the others need not wait for them.
+  @Test func filesOnADriveThatIsAwayArePassedInOneTurn() async throws {
+    let idle = try await IdleLibrary()
+    let count = 3 * Library.passLimit
+    var records: [WatchRecord] = [
+      .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, Fixture.found(2, "usb", inode: 20),
+      .listingStarted(number: 2, evidence: .scan),
+    ]
+    for number in 0..<count {
+      records.append(
+        Fixture.file("\(number).jpg", in: 2, idle.disk.write("/p/usb/\(number).jpg", bytes: Self.large)))
+    }
+    records.append(.listingEnded(number: 2, complete: true))
+    records += Fixture.scan([("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large))]).dropFirst(2)
+    await idle.take(records)
+    let folder = try #require(try idle.catalog.read { try $0.directoryID(path: Fixture.bytes("/p/usb")) })
+    try await idle.library.setAway(folder)
+    idle.clock.pass(2_000_000_000)
+    // The new files are taken up in four turns. The last of them also passes the files that are away.
+    var (requests, turns): ([ProofRequest], Int) = ([], 0)
+    while requests.isEmpty, turns < 20 {
+      requests = await idle.library.nextProofs()
+      turns += 1
+    }
+    #expect(requests.map(\.path) == [Fixture.bytes("/p/b.jpg")] && turns == 4, "after \(turns) turns")
+    await idle.library.keep(Library.make(requests, idle.disk) { true })
+    await idle.idle()
+    #expect(try idle.marks("/p/b.jpg").sample != nil)
+    #expect(try idle.catalog.read { try $0.proofCounts().unsampled } == count, "they are still to be sampled")
+  }
+
   @Test func fileThatCannotBeReadIsNotTriedUntilItChanges() async throws {
     let idle = try await IdleLibrary()
     await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
@@ -286,5 +475,17 @@ private typealias Fixture = ReconcilerFixture
     #expect(idle.hashing.unhashedCount == 0 && idle.hashing.unsampledCount == 0)
     #expect(hashed * 100 <= 2 * total && hashed > 0)
     #expect(idle.hashing.hashedBytes == hashed)
+  }
+}
+
+extension Library {
+  /// Makes a folder unavailable, as if its drive were away.
+  fileprivate func setAway(_ folder: Int64) throws {
+    let reconciler = reconciler
+    try commit { writer in
+      var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
+      try reconciler.setAvailable(folder: folder, false, in: &batch)
+      return ((), batch.record, batch.origin)
+    }
   }
 }

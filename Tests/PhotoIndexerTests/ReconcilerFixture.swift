@@ -12,13 +12,14 @@ final class ReconcilerFixture {
   private let environment: TestCatalog
   var folder: String { environment.folder }
   private(set) var catalog: Catalog
-  let disk = MemoryDisk()
+  let disk: MemoryDisk
   private let files: any PhotoFiles
   var reconciler: Reconciler
   private let grace: Duration
 
   /// - Parameter files: the files that photod reads; nil for those of `disk`.
-  init(grace: Duration = .zero, files: (any PhotoFiles)? = nil) throws {
+  init(grace: Duration = .zero, disk: MemoryDisk = MemoryDisk(), files: (any PhotoFiles)? = nil) throws {
+    self.disk = disk
     self.files = files ?? disk
     environment = try TestCatalog("reconciler")
     catalog = environment.catalog
@@ -96,11 +97,12 @@ final class ReconcilerFixture {
   @discardableResult
   func apply(_ records: WatchRecord...) throws -> CommitRecord { try apply(all: records) }
 
+  /// - Parameter contents: the files that were read ahead, by the index of their record.
   @discardableResult
-  func apply(all records: [WatchRecord]) throws -> CommitRecord {
+  func apply(all records: [WatchRecord], contents: [Int: ContentReading] = [:]) throws -> CommitRecord {
     try catalog.write { writer in
       let batch = try reconciler.apply(
-        records, contents: [:], with: writer, time: disk.time, uptime: disk.time)
+        records, contents: contents, with: writer, time: disk.time, uptime: disk.time)
       if !batch.record.isEmpty {
         _ = try writer.append(batch.record, origin: batch.origin, date: disk.time / 1000)
       }

@@ -126,6 +126,52 @@ private typealias Fixture = ReconcilerFixture
     #expect(try run(whole()).deletedAssets.count == 200)
   }
 
+  /// The end of the scan of a root that a person confirmed.
+  enum Interruption: CaseIterable { case offline, incomplete }
+
+  @Test(arguments: Interruption.allCases)
+  func aPersonsWordIsForTheScanThatItBegan(interruption: Interruption) throws {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    try fixture.scan((0..<200).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) })
+    fixture.disk.pass(3_600)
+    let rootID = try #require(fixture.reconciler.roots.id(ofNumber: 1))
+    let top = try #require(fixture.reconciler.tree.top(ofRoot: rootID))
+    fixture.reconciler.roots[rootID]?.isAdopted = true
+    fixture.reconciler.adoptedFolders.insert(top)
+    try fixture.apply(.scanStarted(root: 1, request: 0, reason: .start), Fixture.top)
+    switch interruption {
+    case .offline: try fixture.apply(.rootOffline(root: 1, errorNumber: 5))
+    case .incomplete: try fixture.apply(.scanEnded(root: 1, request: 0, complete: false))
+    }
+    #expect(fixture.reconciler.roots[rootID]?.isAdopted == false && fixture.reconciler.adoptedFolders.isEmpty)
+    // A week later, the place is an empty mount point.
+    fixture.disk.pass(7 * 86_400)
+    #expect(try fixture.scan([]).deletedAssets.isEmpty)
+    #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [200])
+  }
+
+  @Test func aPersonsWordForAFolderIsForTheDirectoryThatIsFoundThere() throws {
+    let fixture = try ReconcilerFixture()
+    let a = fixture.disk.write("/p/x/a.jpg")
+    func scan(finds isFound: Bool) throws {
+      let x: [WatchRecord] = [
+        Fixture.found(2, "x", inode: 20), .listingStarted(number: 2, evidence: .scan), Fixture.file("a.jpg", in: 2, a),
+        .listingEnded(number: 2, complete: true),
+      ]
+      try fixture.apply(
+        all: [.scanStarted(root: 1, request: 0, reason: .start), Fixture.top] + (isFound ? x : [])
+          + [.scanEnded(root: 1, request: 0, complete: true)])
+    }
+    try scan(finds: true)
+    let folder = try #require(fixture.reconciler.tree.directory(path: Fixture.bytes("/p/x")))
+    for isFound in [true, false] {
+      fixture.reconciler.adoptedFolders.insert(folder)
+      _ = fixture.reconciler.beginSession()
+      try scan(finds: isFound)
+      #expect(fixture.reconciler.adoptedFolders.isEmpty)
+    }
+  }
+
   @Test func whatTheBrakeHasLetGoComesBackWithAllThatItHad() throws {
     let (fixture, files) = try manyFiles()
     let before = try fixture.paths()

@@ -416,7 +416,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.copy("/p/a.jpg", "/backup/a.jpg")
     fixture.disk.remove("/p/a.jpg")
     try fixture.apply(Fixture.gone("a.jpg"))
-    fixture.disk.trouble = "reading it failed: Input/output error"
+    fixture.disk.trouble = "its content can't be read: Input/output error"
     let back = fixture.disk.copy("/backup/a.jpg", "/p/a.jpg")
     try fixture.apply(Fixture.file("a.jpg", back))
     let provisional = try #require(try fixture.paths()["/p/a.jpg"])

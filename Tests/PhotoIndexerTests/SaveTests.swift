@@ -126,6 +126,66 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
+  /// The content of the photo is not known, so only its place shows which photo it is. photod-watch looks at the rename
+  /// after the save.
+  @Test(arguments: [true, false], [true, false])
+  func photoThatWasNeverReadKeepsItsIdIfItIsRenamedAndSaved(keepsBirth: Bool, isReported: Bool) throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.trouble = "reading it failed: Input/output error"
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", keepsBirth: keepsBirth)))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    fixture.disk.trouble = nil
+    fixture.disk.pass(10)
+    fixture.disk.move("/p/a.jpg", "/p/b.jpg")
+    fixture.disk.write("/p/new.part", camera: "X200", bytes: 200, keepsBirth: keepsBirth)
+    let saved = fixture.disk.move("/p/new.part", "/p/b.jpg")
+    var record = try fixture.apply(moved("a.jpg", to: "b.jpg", saved, at: fixture.disk.time))
+    #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty)
+    if isReported { try fixture.apply(found("b.jpg", saved, at: fixture.disk.time)) }
+    record = try fixture.apply(.synced(number: 1))
+    #expect(try fixture.paths() == ["/p/b.jpg": id] && fixture.asset("/p/b.jpg").camera?.model == "X200")
+  }
+
+  /// A program saves a and then b through one temporary name. photod-watch first looks at that name when it has the file of
+  /// b, and looks at a after that.
+  @Test(arguments: [true, false]) func photosThatAreSavedThroughOneNameGetTheirOwnContent(isBlind: Bool) throws {
+    let (fixture, a) = try favorite()
+    try fixture.apply(found("b.jpg", fixture.disk.write("/p/b.jpg")))
+    let b = try #require(try fixture.paths()["/p/b.jpg"])
+    fixture.disk.pass(100)
+    fixture.disk.write("/p/new.jpg", camera: "X200", bytes: 200)
+    let savedA = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    let next = fixture.disk.write("/p/new.jpg", camera: "X300", bytes: 300)
+    try fixture.apply(found("new.jpg", next, at: fixture.disk.time, isWritten: true))
+    let savedB = fixture.disk.move("/p/new.jpg", "/p/b.jpg")
+    let time = fixture.disk.time
+    if isBlind { try fixture.apply(.overflow) }
+    try fixture.apply(moved("new.jpg", to: "a.jpg", savedA, at: time))
+    if isBlind {
+      try fixture.scan([("a.jpg", savedA), ("b.jpg", savedB)])
+    } else {
+      try fixture.apply(moved("new.jpg", to: "b.jpg", savedB, at: time))
+    }
+    #expect(try fixture.paths() == ["/p/a.jpg": a, "/p/b.jpg": b] && fixture.asset("/p/a.jpg").isFavorite)
+    #expect(try fixture.asset("/p/a.jpg").camera?.model == "X200" && fixture.asset("/p/b.jpg").camera?.model == "X300")
+  }
+
+  /// A deleted favorite comes back under a name that only a file without known content had.
+  @Test func deletedPhotoThatIsRenamedOntoAnUnreadOneIsItself() throws {
+    let (fixture, id) = try favorite()
+    let a = fixture.disk.move("/p/a.jpg", "/trash/a.jpg")
+    try fixture.apply(Fixture.gone("a.jpg"))
+    fixture.disk.trouble = "reading it failed: Input/output error"
+    try fixture.apply(found("b.jpg", fixture.disk.write("/p/b.jpg")))
+    fixture.disk.trouble = nil
+    fixture.disk.remove("/p/b.jpg")
+    fixture.disk.move("/trash/a.jpg", "/p/b.jpg")
+    let back = fixture.disk.move("/p/b.jpg", "/p/c.jpg")
+    #expect(back.identity == a.identity)
+    try fixture.apply(moved("b.jpg", to: "c.jpg", back, at: fixture.disk.time))
+    #expect(try fixture.paths() == ["/p/c.jpg": id] && fixture.asset("/p/c.jpg").isFavorite)
+  }
+
   @Test func fileThatWasBornLongAgoIsAPhotoOfItsOwnThoughItWasJustFound() throws {
     let (fixture, id) = try favorite()
     fixture.disk.write("/p/old.jpg")

@@ -74,12 +74,13 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     var catalog: Catalog { environment.catalog }
     let disk = MemoryDisk()
     let orders = OrderLog()
+    let clock = SimulatedClock()
     let library: Library
 
     init() async throws {
       environment = try TestCatalog("shares")
       library = try Library(
-        catalog: environment.catalog, watcher: orders, files: disk, clock: SimulatedClock(),
+        catalog: environment.catalog, watcher: orders, files: disk, clock: clock,
         configuration: .init(roots: ["/p", "/q"].map(Fixture.bytes), version: "0"),
         logger: Logger(label: "shares") { _ in SwiftLogNoOpLogHandler() })
       try await library.adoptRoots()
@@ -196,6 +197,28 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(await library.confirmedRequests.isEmpty)
   }
 
+  /// A file in /q changes every second.
+  @Test func scanWaitsOnlyForItsOwnRootAndNotForEver() async throws {
+    let shares = try await TwoShares()
+    await shares.scan([])
+    await shares.take(
+      [
+        started(2), directory(60, "/q", root: 2, device: 2, inode: 1), .listingStarted(number: 60, evidence: .scan),
+        .listingEnded(number: 60, complete: true), ended(2),
+      ], from: 2)
+    for root in [1, 2] as [UInt16] { await shares.library.doubt(root) }
+    var delays: [UInt16: Int] = [:]
+    for second in 1...100 {
+      shares.clock.pass(seconds)
+      let file = shares.disk.write("/q/a.jpg", device: 2)
+      await shares.take([.fileFound(directory: 60, name: Fixture.bytes("a.jpg"), stat: file)], from: 2)
+      await shares.library.doWhatIsDue()
+      for (root, _) in shares.orders.rescans where delays[root] == nil { delays[root] = second }
+    }
+    #expect(try #require(delays[1]) <= 2)
+    #expect((20...40).contains(try #require(delays[2])))
+  }
+
   // MARK: The scope of a folder's rescan
 
   /// 400 photos in /p and 150 in /p/x, and a removal grace of 600 seconds. Request 7 is for /p/x.
@@ -236,12 +259,89 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(fixture.reconciler.roots.all.map(\.needsScan) == [true])
   }
 
+  /// A folder may leave while another one is scanned. That scan does not judge it.
+  @Test func folderThatLeavesDuringTheRescanOfAnotherIsLeftToAScanOfTheRoot() throws {
+    let fixture = try folder(isConfirmed: false)
+    try fixture.apply(Fixture.found(3, "y", inode: 30))
+    try fixture.apply(Fixture.file("a.jpg", in: 3, fixture.disk.write("/p/y/a.jpg")))
+    try fixture.apply(
+      all: [started(1, request: 7), .directoryGone(number: 3, evidence: .scan)]
+        + listing(2, fixture.disk.files(in: "/p/x")) + [ended(1, request: 7)])
+    #expect(fixture.reconciler.roots.all.map(\.needsScan) == [true])
+  }
+
+  @Test func folderThatLeavesDuringItsOwnRescanIsJudgedByThat() throws {
+    let fixture = try folder(isConfirmed: true)
+    try fixture.apply(
+      all: [started(1, request: 7), .directoryGone(number: 2, evidence: .scan), ended(1, request: 7)])
+    #expect(fixture.reconciler.roots.all.map(\.needsScan) == [false])
+    #expect(try fixture.paths().count == 400)
+  }
+
   @Test func aPersonsWordForAFolderThatGoesDuringItsRescanLetsNothingElseGo() throws {
     let fixture = try folder(isConfirmed: true)
     try fixture.apply(
       all: [started(1, request: 7)] + listing(1) + [.directoryGone(number: 2, evidence: .event)]
         + [ended(1, request: 7)])
     #expect(try fixture.paths().count == 400)
+  }
+
+  // MARK: Several scans of one root that wait
+
+  /// 300 photos in /p, of which the scans of /p miss more and more while the scan of /q is running.
+  ///
+  /// - Returns: the ids of the photos that leave, and the requests of the scans that end without suspicion.
+  private func waitingScans(missing counts: [Int], confirmed: UInt32? = nil) throws -> (removed: Int, decided: [UInt32])
+  {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let files = (0..<300).map { (name: "\($0).jpg", stat: fixture.disk.write("/p/\($0).jpg")) }
+    try fixture.scan(files.map { ($0.name, $0.stat) })
+    try fixture.addSecondRoot()
+    fixture.disk.pass(3_600)
+    if let confirmed { fixture.reconciler.confirmedRequests.insert(confirmed) }
+    var records = [started(2)]
+    for (index, count) in counts.enumerated() {
+      let request = UInt32(index + 1)
+      records += [started(1, request: request)] + listing(1, Array(files.dropFirst(count)))
+      records.append(ended(1, request: request))
+    }
+    records += listing(60) + [ended(2)]
+    let batch = try fixture.catalog.write {
+      try fixture.reconciler.apply(
+        records, contents: [:], with: $0, time: fixture.disk.time, uptime: fixture.disk.time)
+    }
+    #expect(Set(batch.endedScans.map(\.request)) == Set([0] + (1...UInt32(counts.count))), "each caller gets a result")
+    let decided = batch.endedScans.filter { if case .decided = $0.verdict { $0.root == 1 } else { false } }
+    return (batch.record.deletedAssets.count, decided.map(\.request))
+  }
+
+  /// Each scan misses few photos more than the one before it. Together they miss half of them.
+  @Test func scansThatWaitTogetherRemoveNoMoreThanOneMay() throws {
+    let result = try waitingScans(missing: [100, 150])
+    #expect(result.removed == 0 && result.decided.isEmpty)
+    let few = try waitingScans(missing: [10, 50, 90])
+    #expect(few.removed == 90 && few.decided == [1, 2, 3])
+  }
+
+  /// The brake of the simulation holds from four missing photos on.
+  @Test func scansThatEndTogetherRemoveNoMoreThanOneMay() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/usb/x"), .makeDirectory("/usb/y"), .write("/usb/b.jpg"),
+        .write("/usb/y/e.jpg"), .write("/usb/c.jpg"), .settle, .remove("/usb/y"), .remove("/usb/b.jpg"), .kill, .start,
+        .watch(events: 5, listings: 2), .makeDirectory("/usb/x/y"), .write("/usb/x/y/a.jpg"),
+        .watch(events: 5, listings: 2), .remove("/usb/c.jpg"), .remove("/usb/x/y/a.jpg"), .overflow,
+        .watch(events: 1000, listings: 1000), .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .settle,
+      ])
+  }
+
+  /// The confirmation is for the photos that the first scan missed.
+  @Test func aPersonsWordForOneScanIsNotForThoseThatWaitWithIt() throws {
+    let result = try waitingScans(missing: [120, 260], confirmed: 1)
+    #expect(result.removed == 120 && result.decided == [1])
+    let last = try waitingScans(missing: [120, 260], confirmed: 2)
+    #expect(last.removed == 260 && last.decided == [1, 2])
   }
 
   // MARK: Departures while a scan waits
@@ -322,6 +422,60 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     try expectOtherFolder(fixture, a)
   }
 
+  /// 80 photos, of which 3.jpg is a favorite. photod is down, and /p is not mounted: in its place is the folder below the
+  /// mount, with a file of its own.
+  private func unmounted(stray: String) throws -> (fixture: ReconcilerFixture, files: [NamedFile]) {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let files = (0..<80).map { (name: "\($0).jpg", stat: fixture.disk.write("/p/\($0).jpg")) }
+    try fixture.scan(files)
+    try fixture.give(try #require(try fixture.paths()["/p/3.jpg"]))
+    try fixture.restart()
+    fixture.disk.pass(3_600)
+    fixture.disk.moveFolder("/p", "/away")
+    fixture.disk.write("/p/\(stray)", bytes: 4_711)
+    return (fixture, files)
+  }
+
+  /// - Parameter stray: a name of its own, or that of the favorite.
+  @Test(arguments: ["x.jpg", "3.jpg"]) func bareFolderWithAFileOfItsOwnIsNotTheLibrarys(stray: String) throws {
+    let (fixture, files) = try unmounted(stray: stray)
+    let before = try fixture.paths()
+    let record = try fixture.apply(
+      all: [started(1), Self.bare] + listing(50, fixture.disk.files(in: "/p")) + [ended(1)])
+    #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty && record.updatedAssets.isEmpty)
+    #expect(try fixture.paths() == before)
+    guard case .offline(_, .otherFolder)? = fixture.reconciler.roots[number: 1]?.state else {
+      Issue.record("not offline")
+      return
+    }
+    fixture.disk.remove("/p/\(stray)")
+    fixture.disk.moveFolder("/away", "/p")
+    let back = try fixture.scan(files)
+    #expect(back.rootAvailability.map(\.isAvailable) == [true] && back.insertedAssets.isEmpty)
+    #expect(back.deletedAssets.isEmpty)
+    #expect(try fixture.paths() == before && fixture.asset("/p/3.jpg").isFavorite)
+  }
+
+  /// `cp -r` gives the copies new times.
+  @Test func folderThatWasRestoredWithOtherTimesIsTakenUp() throws {
+    let (fixture, _) = try unmounted(stray: "x.jpg")
+    let before = try fixture.paths()
+    for number in 0..<80 { fixture.disk.write("/p/\(number).jpg") }
+    let record = try fixture.apply(
+      all: [started(1), Self.bare] + listing(50, fixture.disk.files(in: "/p")) + [ended(1)])
+    #expect(record.deletedAssets.isEmpty && record.insertedAssets.count == 1)
+    #expect(try fixture.paths().filter { $0.key != "/p/x.jpg" } == before)
+    #expect(fixture.reconciler.roots.all.allSatisfy { $0.isAvailable })
+  }
+
+  @Test func aPersonsWordTakesUpAFolderThatHasNoneOfTheLibrarysPhotos() throws {
+    let (fixture, _) = try unmounted(stray: "x.jpg")
+    fixture.reconciler.confirmedRequests.insert(5)
+    try fixture.apply(
+      all: [started(1, request: 5), Self.bare] + listing(50, fixture.disk.files(in: "/p")) + [ended(1, request: 5)])
+    #expect(try fixture.paths().keys.sorted() == ["/p/x.jpg"])
+  }
+
   @Test func folderThatHasTheLibrarysPhotosIsTakenUp() throws {
     let fixture = try ReconcilerFixture()
     let (a, b) = (fixture.disk.write("/p/a.jpg"), fixture.disk.write("/p/b.jpg"))
@@ -337,6 +491,9 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
 }
 
 extension Library {
+  /// Has the root wait for a scan that decides about a missed file.
+  fileprivate func doubt(_ number: UInt16) { reconciler.roots[number: number]?.needsScan = true }
+
   /// The rescans that are for a folder.
   fileprivate func requests(for path: String) -> [UInt32] {
     let folder = reconciler.tree.directory(path: Array(path.utf8))

@@ -44,6 +44,16 @@ import Testing
     #expect(paths.settle().isEmpty)
   }
 
+  @Test func pathsThatWereLoggedTakeBoundedMemory() {
+    var paths = UnreadablePaths()
+    for folder in 0..<30 {
+      for number in 0..<1_000 { paths.insert(bytes("/p/\(folder)/\(number)"), errorNumber: 13, at: 7) }
+      paths.remove(in: bytes("/p/\(folder)"))
+    }
+    #expect(paths.settle().map(\.count) == [1, 10, 100, 1_000, 10_000])
+    #expect(paths.isEmpty && paths.told.count == 10_000)
+  }
+
   @Test func whatAListingSaysOnceMoreIsSoSinceItWasFirstSaid() {
     var paths = UnreadablePaths()
     paths.insert(bytes("/p/a"), errorNumber: 13, at: 5)

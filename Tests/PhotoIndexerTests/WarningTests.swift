@@ -17,14 +17,14 @@ import WatchRecords
     await fixture.take([.unreadable(directory: 1, name: Self.bytes("x"), errorNumber: 13)])
     #expect(
       fixture.library.board.status.warnings == [
-        "1 folder or file can't be read: /pics/x (Permission denied). What is in the library of it stays. "
-          + "Mend the permissions, then say `photoctl rescan`."
+        "1 folder or file can't be read: /pics/x (Permission denied). Its data in the library is kept. "
+          + "Correct the permissions. photod notices that by itself."
       ])
     await fixture.take([.unreadable(directory: 1, name: Self.bytes("y"), errorNumber: 5)])
     #expect(
       fixture.library.board.status.warnings == [
-        "2 folders or files can't be read, the first is /pics/x (Permission denied). What is in the library of them "
-          + "stays. Mend the permissions, then say `photoctl rescan`."
+        "2 folders or files can't be read, the first is /pics/x (Permission denied). Their data in the library is "
+          + "kept. Correct the permissions. photod notices that by itself."
       ])
   }
 
@@ -33,13 +33,13 @@ import WatchRecords
     await fixture.library.fail(["/pics/a.jpg"])
     #expect(
       fixture.library.board.status.warnings == [
-        "1 file can't be read: /pics/a.jpg: Input/output error. It is tried again by itself; if it lasts, look at the disk."
+        "1 file can't be read: /pics/a.jpg: Input/output error. photod tries again by itself. If this continues, check the disk."
       ])
     await fixture.library.fail(["/pics/a.jpg", "/pics/b.jpg"])
     #expect(
       fixture.library.board.status.warnings == [
-        "2 files can't be read, the first is /pics/a.jpg: Input/output error. They are tried again by themselves; "
-          + "if it lasts, look at the disk."
+        "2 files can't be read, the first is /pics/a.jpg: Input/output error. photod tries again by "
+          + "itself. If this continues, check the disk."
       ])
   }
 
@@ -58,8 +58,8 @@ import WatchRecords
     let said = try #require(fixture.library.board.status.warnings.first)
     #expect(
       said.contains(
-        "sudo sysctl user.max_inotify_watches=524288; for the next boot, too: "
-          + "echo user.max_inotify_watches=524288 | sudo tee -a /etc/sysctl.d/60-photod.conf."))
+        "`sudo sysctl user.max_inotify_watches=524288`, and for the next boot with "
+          + "`echo user.max_inotify_watches=524288 | sudo tee -a /etc/sysctl.d/60-photod.conf`."))
   }
 
   @Test(arguments: [1, 2]) func foldersThatArePolledAreCounted(count: Int) async throws {
@@ -72,8 +72,8 @@ import WatchRecords
     #expect(
       said.hasPrefix(
         count == 1
-          ? "1 folder is only looked at every few seconds: it is on nfs4,"
-          : "2 folders are only looked at every few seconds: they are on nfs4,"))
+          ? "1 folder is polled every few seconds: it is on nfs4,"
+          : "2 folders are polled every few seconds: they are on nfs4,"))
   }
 }
 

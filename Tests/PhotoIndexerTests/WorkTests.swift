@@ -13,7 +13,9 @@ private typealias Fixture = ReconcilerFixture
   /// A path through the reconciler. Each one takes in n files.
   enum Way: CaseIterable {
     case new, unchanged, renamed, renamedWhileDown, exchangedWhileDown, replacedWhileDown, edited, removed
-    case copiesRemoved, copiesRemovedOneByOne, copiesRemovedByAScan, copiesReturned
+    case copiesRemoved, copiesRemovedOneByOne, copiesRemovedByAScan, copiesReturned, copiesReturnedByAScan
+    case exchanged, saved, savedByPhotos, movedToAnotherDisk, folderRemoved, folderMoved, folderOfFoldersMoved
+    case restored, pagesRestored
     case returned, linked, linkedOneByOne, linksRenamed, linkEdited, linksRemoved
   }
 
@@ -26,10 +28,14 @@ private typealias Fixture = ReconcilerFixture
   /// Twice the files are twice the work, plus a little for the logarithm of a tree. A square would be four times the
   /// work.
   private static let limit = 2.7
+  /// The same for four times the files. It also finds a square that is a small part of the work for few files.
+  private static let limitOfFourTimes = 5.0
 
   @Test(arguments: Way.allCases) func twiceTheFilesAreTwiceTheWork(way: Way) throws {
     let (one, two) = (try work(of: way, Self.count), try work(of: way, 2 * Self.count))
-    #expect(Double(two) < Self.limit * Double(one), "\(way): \(one) and \(two)")
+    let four = try work(of: way, 4 * Self.count)
+    #expect(Double(two) < Self.limit * Double(one), "\(way): \(one), \(two) and \(four)")
+    #expect(Double(four) < Self.limitOfFourTimes * Double(one), "\(way): \(one), \(two) and \(four)")
   }
 
   /// Takes in n files and counts the work: reads, examined files, and steps of SQLite.
@@ -60,7 +66,10 @@ private typealias Fixture = ReconcilerFixture
     let names = (0..<count).map { "\($0).jpg" }
     func found(_ name: String) -> WatchRecord { Fixture.file(name, disk.stat(Fixture.bytes("/p/" + name))!) }
     func all() -> [(String, FileStat)] { names.map { ($0, disk.stat(Fixture.bytes("/p/" + $0))!) } }
-    let areCopies = [.copiesRemoved, .copiesRemovedOneByOne, .copiesRemovedByAScan, .copiesReturned].contains(way)
+    let areCopies = [
+      .copiesRemoved, .copiesRemovedOneByOne, .copiesRemovedByAScan, .copiesReturned, .copiesReturnedByAScan,
+    ].contains(way)
+    if let act = try prepareFolders(way, count, fixture) ?? prepareProofs(way, count, fixture) { return act }
     let isLinked = [.linked, .linkedOneByOne, .linksRenamed, .linkEdited, .linksRemoved].contains(way)
     if isLinked {
       disk.write("/p/" + names[0])
@@ -106,11 +115,37 @@ private typealias Fixture = ReconcilerFixture
       if way == .copiesRemovedByAScan { return { try fixture.scan([]) } }
       if way == .copiesRemovedOneByOne { return { for name in names { try fixture.apply(Fixture.gone(name)) } } }
       return { try fixture.apply(all: names.map { Fixture.gone($0) }) }
-    case .copiesReturned:
+    case .copiesReturned, .copiesReturnedByAScan:
       for name in names { disk.remove("/p/" + name) }
       try fixture.apply(all: names.map { Fixture.gone($0) })
       for name in names { disk.write("/p/" + name, content: 1) }
+      if way == .copiesReturnedByAScan { return { try fixture.scan(all()) } }
       return { try fixture.apply(all: names.map(found)) }
+    case .exchanged:
+      var records: [WatchRecord] = []
+      for index in stride(from: 0, to: count, by: 2) {
+        let (one, other) = (names[index], names[index + 1])
+        disk.exchange("/p/" + one, "/p/" + other)
+        records.append(Fixture.moved(one, to: other, disk.stat(Fixture.bytes("/p/" + other))))
+        records.append(Fixture.moved(other, to: one, disk.stat(Fixture.bytes("/p/" + one))))
+      }
+      return { try fixture.apply(all: records) }
+    case .saved, .savedByPhotos:
+      // With `savedByPhotos`, each new file is a photo before it is renamed.
+      let suffix = way == .saved ? ".tmp" : ".new.jpg"
+      for name in names { disk.write("/p/" + name + suffix) }
+      if way == .savedByPhotos { try fixture.apply(all: names.map { found($0 + suffix) }) }
+      let records = names.map { Fixture.moved($0 + suffix, to: $0, disk.move("/p/" + $0 + suffix, "/p/" + $0)) }
+      return { try fixture.apply(all: records) }
+    case .movedToAnotherDisk:
+      try fixture.addSecondRoot()
+      let copies = names.map { Fixture.file($0, in: 60, disk.copy("/p/" + $0, "/q/" + $0, device: 2)) }
+      for name in names { disk.remove("/p/" + name) }
+      return {
+        try fixture.apply(all: copies)
+        try fixture.apply(all: names.map { Fixture.gone($0) })
+      }
+    case .folderRemoved, .folderMoved, .folderOfFoldersMoved, .restored, .pagesRestored: return {}
     case .returned:
       for name in names { disk.move("/p/" + name, "/trash/" + name) }
       try fixture.apply(all: names.map { Fixture.gone($0) })
@@ -122,6 +157,91 @@ private typealias Fixture = ReconcilerFixture
       let stat = disk.write("/p/" + names[0], bytes: 300)
       for name in names.dropFirst() { _ = disk.link("/p/" + names[0], "/p/" + name) }
       return { try fixture.apply(Fixture.file(names[0], stat)) }
+    }
+  }
+
+  /// Shares are mounted in n folders while a scan misses n other files.
+  ///
+  /// - Returns: how many missing files were examined.
+  private func workOfMounting(_ count: Int) throws -> Int {
+    let fixture = try ReconcilerFixture()
+    let numbers = (0..<DirectoryNumber(count)).map { 10 + $0 }
+    let folders = numbers.map { Fixture.found($0, "\($0)", inode: UInt64(100 + $0)) }
+    var records = [WatchRecord.scanStarted(root: 1, request: 0, reason: .start), Fixture.top] + folders
+    for (index, number) in numbers.enumerated() {
+      let stat = fixture.disk.write("/p/\(number)/a.jpg")
+      records += [Fixture.file("a.jpg", in: number, stat)]
+      records.append(Fixture.file("\(index).jpg", fixture.disk.write("/p/\(index).jpg")))
+    }
+    try fixture.apply(all: records + [.scanEnded(root: 1, request: 0, complete: true)])
+    let before = try fixture.paths()
+    #expect(before.count == 2 * count)
+    fixture.disk.pass(7_200)
+    records = [.scanStarted(root: 1, request: 0, reason: .overflow)]
+    for number in [1] + numbers {
+      records += [.listingStarted(number: number, evidence: .scan), .listingEnded(number: number, complete: true)]
+    }
+    records += numbers.map { .unreadable(directory: 1, name: Fixture.bytes("\($0)"), errorNumber: 66) }
+    try fixture.apply(all: records)
+    let examined = try #require(fixture.reconciler.scans[1]).missing.examinedCount
+    try fixture.apply(.scanEnded(root: 1, request: 0, complete: true))
+    // The files on the shares stay, and the others are gone.
+    #expect(try Set(fixture.paths().keys) == Set(numbers.map { "/p/\($0)/a.jpg" }))
+    return examined
+  }
+
+  @Test func sharesThatAreMountedDuringAScanCostNoMoreThanTheirFiles() throws {
+    let (one, two) = (try workOfMounting(100), try workOfMounting(200))
+    #expect(one == 100 && two == 200)
+  }
+
+  /// Folders with n files, or n folders with one file each; nil for other paths.
+  private func prepareFolders(_ way: Way, _ count: Int, _ fixture: ReconcilerFixture) throws -> (() throws -> Void)? {
+    guard [.folderRemoved, .folderMoved, .folderOfFoldersMoved].contains(way) else { return nil }
+    let disk = fixture.disk
+    try fixture.apply(Fixture.top, Fixture.found(2, "d", inode: 20))
+    var records: [WatchRecord] = []
+    for index in 0..<count {
+      if way == .folderOfFoldersMoved {
+        let number = DirectoryNumber(100 + index)
+        records.append(Fixture.found(number, "\(index)", in: 2, inode: number))
+        records.append(Fixture.file("a.jpg", in: number, disk.write("/p/d/\(index)/a.jpg")))
+      } else {
+        records.append(Fixture.file("\(index).jpg", in: 2, disk.write("/p/d/\(index).jpg")))
+      }
+    }
+    try fixture.apply(all: records)
+    disk.pass(7_200)
+    if way == .folderRemoved {
+      for index in 0..<count { disk.remove("/p/d/\(index).jpg") }
+      return { try fixture.apply(.directoryGone(number: 2, evidence: .event)) }
+    }
+    disk.moveFolder("/p/d", "/p/e")
+    return { try fixture.apply(.directoryMoved(number: 2, parent: 1, name: Fixture.bytes("e"))) }
+  }
+
+  /// Deleted files that a backup brings back with their names and times, so that samples prove what they are. With
+  /// `pagesRestored`, all files share size and beginning, so each is a candidate for each. nil for other paths.
+  private func prepareProofs(_ way: Way, _ count: Int, _ fixture: ReconcilerFixture) throws -> (() throws -> Void)? {
+    guard way == .restored || way == .pagesRestored else { return nil }
+    let disk = fixture.disk
+    let names = (0..<count).map { "\($0).tif" }
+    try fixture.apply(Fixture.top)
+    // An event makes a sample of each, and a scan would not.
+    for name in names { disk.write("/p/" + name, bytes: 5_000_000, beginning: way == .pagesRestored ? 7 : nil) }
+    try fixture.apply(all: names.map { Fixture.file($0, disk.stat(Fixture.bytes("/p/" + $0))!) })
+    let ids = try fixture.paths()
+    disk.pass(7_200)
+    for name in names {
+      disk.copy("/p/" + name, "/backup/" + name)
+      disk.remove("/p/" + name)
+    }
+    try fixture.apply(all: names.map { Fixture.gone($0) })
+    disk.pass(86_400)
+    let restored = names.map { Fixture.file($0, disk.copy("/backup/" + $0, "/p/" + $0)) }
+    return {
+      try fixture.apply(all: restored)
+      #expect(try fixture.paths() == ids)
     }
   }
 

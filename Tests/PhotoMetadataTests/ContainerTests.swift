@@ -170,7 +170,8 @@ import Testing
     let unknown = try facts(of: Array("<!DOCTYPE html>".utf8))
     #expect(unknown.mediaType == .image && unknown.contentType == "image/jpeg")
     #expect(
-      unknown.failure == "not image/jpeg: begins with 3C 21 44 4F 43 54 59 50; the file may be damaged or misnamed")
+      unknown.failure
+        == "it is not image/jpeg: it begins with 3C 21 44 4F 43 54 59 50; the file may be damaged or misnamed")
     #expect(try facts(of: []).failure == "the file is empty")
     #expect(try facts(of: [0xFF, 0xD8, 0xFF, 0xD9]).failure?.hasPrefix("the JPEG is damaged or cut off") == true)
     #expect(try facts(of: [0x49, 0x49, 42, 0, 9, 9, 9, 9], name: "a.tif").failure?.hasPrefix("the TIFF") == true)
@@ -179,7 +180,7 @@ import Testing
   @Test func aFailedReadIsExplained() {
     var reader = MediaReader()
     let facts = reader.facts(descriptor: -1, byteCount: 100, name: "a.jpg".utf8)
-    #expect(facts.failure == "reading it failed: Bad file descriptor; check the disk or the connection")
+    #expect(facts.failure == "its content can't be read: Bad file descriptor; check the disk or the connection")
     #expect(facts.contentType == "image/jpeg")
   }
 }

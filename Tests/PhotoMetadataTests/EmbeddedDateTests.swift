@@ -134,6 +134,33 @@ private typealias Written = DescriptionSamples
     #expect(try PhotoMetadataTests.facts(of: png, name: "a.png").creationDate?.description == "2020-07-21T10:00:00")
   }
 
+  /// The file is read in pieces, and the text is inflated in others. Here, both end at the same byte.
+  @Test func aProfileGoesOnIfItsPiecesEndTogether() throws {
+    let profile = Self.profile(Self.exif)
+    let blanks = [UInt8](repeating: 0x20, count: 50_000)
+    let headerEnd = try #require(profile.indices.filter { profile[$0] == 0x0A }.dropFirst(2).first) + 1
+    let text = profile[..<headerEnd] + blanks + profile[headerEnd...]
+    // One stored block: its bytes are those of the text, after a header of 7 bytes.
+    let length = UInt16(text.count)
+    var stream: [UInt8] = [0x78, 0x01, 0x01]
+    for number in [length, ~length] { stream += [UInt8(number & 0xFF), UInt8(number >> 8)] }
+    stream += text
+    let sum = adler32(1, Array(text), UInt32(text.count))
+    stream += (0..<4).map { UInt8(truncatingIfNeeded: sum >> (24 - 8 * $0)) }
+    let data = Array("Raw profile type exif\0\0".utf8) + stream
+    let scratch = try ScratchFile()
+    // The first piece ends with byte 65,536 of the file. The buffer of the text has 16,384 bytes.
+    let plain = Samples.png(width: 4, height: 3, chunks: [Samples.chunk("zTXt", data)])
+    let start = try #require(plain.firstRange(of: Array(text.prefix(64)))).lowerBound
+    for shift in -2...2 {
+      let padding = 65_536 - 3 * 16_384 - start - 12 + shift
+      let chunks = [Samples.chunk("prIv", [UInt8](repeating: 1, count: padding)), Samples.chunk("zTXt", data)]
+      let facts = try scratch.facts(Samples.png(width: 4, height: 3, chunks: chunks), name: "a.png")
+      #expect(facts.failure == nil)
+      #expect(facts.creationDate?.description == "2019-07-21T10:00:00", "\(shift)")
+    }
+  }
+
   /// A decompression bomb ends at the limit. A profile that is cut off or malformed is ignored.
   @Test func hostileProfilesAreBounded() throws {
     let bomb = Array("\nexif\n 9\n".utf8) + [UInt8](repeating: UInt8(ascii: "0"), count: 50_000_000)

@@ -14,6 +14,13 @@ import Varlink
       path: "/b/photod-2026-11-21.sqlite", byteCount: 4096, assetCount: 3, date: PhotoDate(microseconds: 0),
       isKept: true)
     var error: BackupError?
+    var listed = 2
+    let counts = Counts()
+
+    final class Counts: Sendable {
+      let listed = Atomic(0)
+      let checked = Atomic(0)
+    }
 
     func backup(to path: String?) async throws -> BackupReport {
       if let error { throw error }
@@ -21,17 +28,19 @@ import Varlink
       if let path { report.path = path }
       return report
     }
-    func backups() async throws -> [BackupReport] {
+    func backups() throws -> [BackupReport] {
+      counts.listed.add(1, ordering: .relaxed)
       var unreadable = Self.report
       unreadable.assetCount = nil
-      return [Self.report, unreadable]
+      return [Self.report] + Array(repeating: unreadable, count: listed - 1)
     }
     func restore(from path: String) async throws -> RestoreReport {
       if let error { throw error }
       return RestoreReport(path: path, assetCount: 3, userDataCount: 1, previous: Self.report)
     }
     func check(deep: Bool) async throws -> CheckReport {
-      CheckReport(
+      counts.checked.add(1, ordering: .relaxed)
+      return CheckReport(
         findings: [.init(.error, "1 file belongs to no asset", place: "resource 7", remedy: "Restore a backup.")],
         counts: ["assets": deep ? 2 : 1])
     }
@@ -95,14 +104,37 @@ import Varlink
     }
   }
 
-  @Test func aRelativePathIsRefused() async throws {
+  /// SQLite would read a path only up to its NUL.
+  @Test(arguments: ["x", "/x\0y"]) func aPathThatIsRelativeOrHasNULIsRefused(path: String) async throws {
     try await serving(ScriptedKeeping()) { client in
       for method in ["Backup", "Restore"] {
         let error = await #expect(throws: VarlinkError.self) {
-          _ = try await client.call("org.photod.manage." + method, Path(path: "x"), returning: VarlinkEmpty.self)
+          _ = try await client.call("org.photod.manage." + method, Path(path: path), returning: VarlinkEmpty.self)
         }
         #expect(error?.name == "org.varlink.service.InvalidParameter")
       }
+    }
+  }
+
+  @Test func aOnewayCallThatOnlyReadsIsSkipped() async throws {
+    let keeping = ScriptedKeeping()
+    try await serving(keeping) { client in
+      for _ in 0..<3 {
+        try await client.oneway("org.photod.manage.ListBackups", VarlinkEmpty())
+        try await client.oneway("org.photod.manage.Check", VarlinkEmpty())
+      }
+      _ = try await client.call("org.photod.manage.Check", returning: VarlinkEmpty.self)
+      #expect(keeping.counts.listed.load(ordering: .relaxed) == 0)
+      #expect(keeping.counts.checked.load(ordering: .relaxed) == 4)
+    }
+  }
+
+  /// There may be any number of backups that a person made.
+  @Test func backupsThatDoNotFitIntoAReplyAreLeftOut() async throws {
+    struct Backups: Decodable { let backups: [File] }
+    try await serving(ScriptedKeeping(listed: 20_000)) { client in
+      let all = try await client.call("org.photod.manage.ListBackups", returning: Backups.self).backups
+      #expect((2_000..<20_000).contains(all.count))
     }
   }
 

@@ -28,6 +28,10 @@ import Varlink
     return try JSONDecoder().decode(Reply.self, from: data)
   }
 
+  private static let interfaces = [
+    ("org.photod.library", InterfaceDefinition.library), ("org.photod.manage", InterfaceDefinition.manage),
+  ]
+
   private static let invalid = "org.varlink.service.InvalidParameter"
 
   /// Each string and each array of each request of both interface files.
@@ -35,9 +39,7 @@ import Varlink
     let fixture = try ServerFixture()
     try await fixture.serving { path, failures in
       let socket = try RawSocket(path: path)
-      for (interface, text) in [
-        ("org.photod.library", InterfaceDefinition.library), ("org.photod.manage", InterfaceDefinition.manage),
-      ] {
+      for (interface, text) in Self.interfaces {
         let contract = try ContractText(text)
         for member in contract.requestMembers {
           let bound = try #require(contract.bounds[member.name], "\(member.name)")
@@ -90,6 +92,31 @@ import Varlink
       for parameters in ["{}", #"{"options":null}"#, #"{ "options" : {"predicate": "id > 0 AND title != '}{,'"} }"#] {
         #expect(try await reply(socket, "Fetch", parameters).error == nil)
       }
+      #expect(failures() == [])
+    }
+  }
+
+  /// Each object of each request of both interface files.
+  @Test func anUnknownMemberOfAnyObjectIsNamed() async throws {
+    let fixture = try ServerFixture()
+    try await fixture.serving { path, failures in
+      let socket = try RawSocket(path: path)
+      var paths: Set<String> = []
+      for (interface, text) in Self.interfaces {
+        let contract = try ContractText(text)
+        let members = contract.unknownMembers(named: "zz")
+        #expect(Set(members.map(\.method)) == Set(contract.requests.keys))
+        paths.formUnion(members.map(\.path))
+        for member in members {
+          try socket.send(
+            #"{"method":"\#(interface).\#(member.method)","more":true,"parameters":\#(member.request(with: "1"))}"#)
+          let reply = try JSONDecoder().decode(Reply.self, from: try await socket.receive())
+          #expect(reply.error == Self.invalid, "\(member.method) \(member.path)")
+          #expect(reply.parameters?.parameter == member.path, "\(member.method) \(member.path)")
+        }
+      }
+      let nested = ["zz", "options.zz", "options.sortDescriptors[0].zz", "requests[0].zz", "requests[0].editAsset.zz"]
+      #expect(paths.isSuperset(of: nested), "\(paths)")
       #expect(failures() == [])
     }
   }

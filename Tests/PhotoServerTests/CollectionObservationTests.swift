@@ -1,5 +1,6 @@
 import ChangeDetails
 import Dispatch
+import Glibc
 import PhotoContract
 import PhotoModel
 import PhotoTestSupport
@@ -26,7 +27,8 @@ import class Foundation.ProcessInfo
     var encoded: [VarlinkEncoded] = []
 
     init(_ fixture: ServerFixture, _ kinds: Set<AssetCollection.Kind>? = nil) async throws {
-      observation = CollectionListObservation(of: fixture.library.live, reads: fixture.reads, kinds: kinds)
+      observation = CollectionListObservation(
+        of: fixture.library.live, reads: fixture.reads, kinds: kinds, holder: ClientLists.Holder(process: getpid()))
       fixture.library.live.collections.beginObserving()
       var sent: [(CollectionObservation, VarlinkEncoded)] = []
       try await observation.begin { sent.append(($0, $1)) }
@@ -183,11 +185,16 @@ import class Foundation.ProcessInfo
         }
       }
       while !begun.counts.load(ordering: .relaxed) { await Task.yield() }
-      for _ in 0..<10_000 {
-        collections.beginObserving()
-        collections.endObserving()
-        await Task.yield()
+      // This thread is none of the tasks' pool. Otherwise a lock would keep this test from ever failing.
+      let isOver = DispatchSemaphore(value: 0)
+      DispatchQueue(label: "observers").async {
+        for _ in 0..<10_000 {
+          collections.beginObserving()
+          collections.endObserving()
+        }
+        isOver.signal()
       }
+      #expect(Self.wait(isOver, seconds: 20), "an observation waits for the lock of the counts")
       for _ in 0..<readers { mayEnd.signal() }
       try await group.waitForAll()
     }
@@ -195,6 +202,10 @@ import class Foundation.ProcessInfo
     collections.beginObserving()
     _ = try collections.list([.album])
     #expect(collections.countsSinceStart.reads == 2)
+  }
+
+  private static func wait(_ semaphore: DispatchSemaphore, seconds: Int) -> Bool {
+    semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
   }
 
   private final class Begun: Sendable {

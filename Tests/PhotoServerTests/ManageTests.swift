@@ -109,8 +109,8 @@ import Varlink
   /// A single Character may have any number of Unicode scalars.
   @Test func summaryOfOptionsIsShort() {
     let marks = String(repeating: "\u{301}", count: 30_000)
-    for predicate in ["title == 'a\(marks)'", "a" + marks] {
-      #expect(FetchOptions(predicate: predicate).summary?.unicodeScalars.count == 501)
+    for predicate in ["a" + marks, marks] {
+      #expect(FetchOptions(text: predicate).summary(predicate: nil)?.unicodeScalars.count == 501)
     }
     #expect("a\(marks)".shortened.unicodeScalars.count == 501)
     let short = String(repeating: "é🙂", count: 250)
@@ -270,10 +270,10 @@ import Varlink
   }
 
   @Test func theSummaryOfOptionsListsThoseThatAreSet() {
-    #expect(FetchOptions().summary == nil)
+    #expect(FetchOptions().summary(predicate: nil) == nil)
     let options = FetchOptions(
       mediaTypes: ["image", "video"], sortDescriptors: [.init(key: "rating", ascending: false)], includeHidden: true)
-    #expect(options.summary == "image, video; by rating descending; with hidden")
-    #expect(FetchOptions(collection: String(repeating: "x", count: 600)).summary?.count == 501)
+    #expect(options.summary(predicate: nil) == "image, video; by rating descending; with hidden")
+    #expect(FetchOptions(collection: String(repeating: "x", count: 600)).summary(predicate: nil)?.count == 501)
   }
 }

@@ -107,8 +107,8 @@ import Testing
   @Test(.timeLimit(.minutes(10))) func anObservationBeyondTheBoundOfAllListsEndsWithAnError() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(300)
-    let observed = fixture.library.live.lists.observed
-    observed.setMaximumBytes(1)
+    let held = fixture.library.live.lists.held
+    held.setMaximumBytes(1)
     // Ten lists of the greatest length fit anyway.
     let fitting = 10
     try await fixture.serving { path, failures in
@@ -132,25 +132,51 @@ import Testing
       for socket in sockets.prefix(fitting) {
         #expect(String(decoding: try await socket.receive(), as: UTF8.self).contains("insertedIDs"))
       }
-      #expect(observed.byteCount > 0)
+      #expect(held.byteCount > 0)
       #expect(failures() == [])
     }
-    #expect(observed.byteCount == 0)
+    #expect(held.byteCount == 0)
+  }
+
+  /// A predicate of 64 KiB takes several times as much in the plan that its observation keeps.
+  @Test(.timeLimit(.minutes(10))) func thePredicatesOfObservationsCountToTheBoundOfAllLists() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert()
+    let held = fixture.library.live.lists.held
+    held.setMaximumBytes(4 << 20)
+    let calls = 15
+    try await fixture.serving { path, failures in
+      var sockets: [RawSocket] = []
+      for number in 0..<calls {
+        let words = (0..<4_000).map { "'\(100_000 * (number + 1) + $0)'" }.joined(separator: ",")
+        let socket = try RawSocket(path: path)
+        try socket.send(
+          #"{"method":"org.photod.library.Observe","parameters":{"options":{"predicate":"NOT title IN {\#(words)}"}},"more":true}"#
+        )
+        let reply = String(decoding: try await socket.receive(), as: UTF8.self)
+        #expect(held.byteCount <= 4 << 20)
+        if number == 0 { #expect(reply.contains("complete") && held.byteCount > 64 << 10, "\(held.byteCount)") }
+        if number == calls - 1 { #expect(reply.contains("org.photod.library.SnapshotExpired"), "\(reply.prefix(300))") }
+        sockets.append(socket)
+      }
+      #expect(failures() == [])
+    }
+    #expect(held.byteCount == 0)
   }
 
   @Test func observationsThatWereSentTheSameListHoldItOnce() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(1_000)
-    let observed = fixture.library.live.lists.observed
+    let held = fixture.library.live.lists.held
     var observers = try await Observers(fixture, count: 1)
-    let bytes = observed.byteCount
+    let bytes = held.byteCount
     var others = try await Observers(fixture, count: 20)
-    #expect(observed.byteCount == bytes && bytes > 8_000)
+    #expect(held.byteCount == bytes && bytes > 8_000)
     try fixture.insert()
     try await others.advance()
-    #expect(observed.byteCount > bytes && observed.byteCount < 2 * bytes, "the new list shares parts with the old one")
+    #expect(held.byteCount > bytes && held.byteCount < 2 * bytes, "the new list shares parts with the old one")
     try await observers.advance()
-    #expect(observed.byteCount < bytes + 100)
+    #expect(held.byteCount < bytes + 100)
   }
 
   @Test func objectsAreLeftOutIfOneHasBeenDeleted() async throws {

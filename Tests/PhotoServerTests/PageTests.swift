@@ -141,7 +141,8 @@ final class RawSocket: Sendable {
         }
         searched = received.count
         let count = read(descriptor, &buffer, buffer.count)
-        guard count > 0 else { throw POSIXError(.ECONNRESET) }
+        guard count != 0 else { throw POSIXError(.ECONNRESET) }
+        guard count > 0 else { throw SystemCallError("read") }
         received += buffer[..<count]
       }
     }

@@ -4,12 +4,13 @@ import Foundation
 import Glibc
 import PhotoContract
 import PhotoModel
+import PhotoTestSupport
 import Synchronization
 import Testing
-import Varlink
 
 @testable import PhotoLive
 @testable import PhotoServer
+@testable import Varlink
 
 /// Long reads, and the calls that must be answered meanwhile.
 @Suite(.timeLimit(.minutes(10))) struct ReadThreadsTests {
@@ -192,6 +193,26 @@ import Varlink
     #expect(error as? WorkBudget.Spent == .timedOut)
   }
 
+  /// A commit that touches more than a few photos makes the observer's list be computed again.
+  @Test func anObserverWhoseListTakesTooLongAfterACommitGetsTheError() async throws {
+    let fixture = try ServerFixture()
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions(predicate: Self.predicate)) }
+    let reads = ClientReads(threads: ReadThreads(budget: .milliseconds(200)), peer: fixture.reads.peer)
+    var observation = ListObservation(
+      of: fixture.library.live, reads: reads, plan: plan, request: ObserveRequest(), holder: .init(process: getpid())
+    ) { _ in false }
+    var sent: [Observation] = []
+    try await observation.begin { observation, _ in sent.append(observation) }
+    #expect(sent.map(\.count) == [0])
+    try fixture.insert(400, titleLength: 4_000)
+    var error: (any Error)?
+    do { try await observation.advance { observation, _ in sent.append(observation) } } catch let thrown {
+      error = thrown
+    }
+    #expect(error as? WorkBudget.Spent == .timedOut)
+    #expect(sent.count == 1)
+  }
+
   @Test func differencesOfListsStopWithoutBudget() {
     let (before, after) = (Array(Int64(1)...200_000), Array((Int64(1)...200_000).reversed()))
     let spent = WorkBudget(.seconds(1), clock: { 0 })
@@ -201,6 +222,26 @@ import Varlink
     }
     #expect(details == nil)
     #expect(throws: WorkBudget.Spent.cancelled) { try spent.check() }
+  }
+
+  /// A stream goes on for days. Its call is released, whether it was short, or long and decoded on a thread.
+  @Test(arguments: [100, 5_000]) func aResumedStreamReleasesItsCall(count: Int) async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(count)
+    let (ids, token) = (try fixture.ids(), try fixture.token())
+    try await fixture.serving { path, failures in
+      let socket = try RawSocket(path: path)
+      let list = ids.map(String.init).joined(separator: ",")
+      try socket.send(
+        #"{"method":"org.photod.library.Observe","parameters":{"since":"\#(token)","sinceIDs":[\#(list)]},"more":true}"#
+      )
+      #expect(try await reply(socket).error == nil)
+      let service = try #require(fixture.service.withLock { $0 })
+      #expect(service.load.activeCallCount == 1)
+      // The reply is held until the socket has taken it.
+      try await eventually("nothing is held: \(service.memory.total)") { service.memory.total == 0 }
+      #expect(failures() == [])
+    }
   }
 
   @Test func aResumedStreamReleasesTheClientsIDs() async throws {

@@ -22,6 +22,8 @@ final class ServerFixture: Sendable {
   let library: Library
   /// The differences for the observations that a test advances itself.
   let directoryID: Int64
+  /// The service that ``serving(threads:libraryTurns:pageDeadline:snapshotDeadline:_:)`` started last.
+  let service = Mutex<VarlinkService?>(nil)
   /// The reads of a client whose part the test plays.
   let reads = ClientReads(
     threads: ReadThreads(), peer: VarlinkPeer(connection: 1, uid: geteuid(), gid: getegid(), pid: getpid()))
@@ -98,8 +100,9 @@ final class ServerFixture: Sendable {
         library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         threads: threads, libraryTurns: libraryTurns, pageDeadline: pageDeadline, snapshotDeadline: snapshotDeadline)
       let manage = ManageService(
-        connections: interface.connections, events: library.events, library: library, threads: threads
-      ) {
+        connections: interface.connections, events: library.events, library: library, threads: threads,
+        libraryTurns: libraryTurns
+      ) { _ in
         try Task.checkCancellation()
         await Task.yield()
       }
@@ -108,6 +111,7 @@ final class ServerFixture: Sendable {
         onEvent: { event in
           if case .failed(_, let method, let error) = event { failures.withLock { $0.append("\(method): \(error)") } }
         })
+      self.service.withLock { $0 = service }
       let socket = folder + "/s"
       let descriptor = try VarlinkSocket.listen(path: socket)
       group.addTask { try await service.serve(listeningDescriptor: descriptor) }
@@ -121,7 +125,7 @@ final class ServerFixture: Sendable {
   func token() throws -> String { try catalog.read { try $0.token().description } }
 
   func observation(
-    _ parameters: ObserveRequest = ObserveRequest(), holder: ObservedLists.Holder = .init(process: getpid())
+    _ parameters: ObserveRequest = ObserveRequest(), holder: ClientLists.Holder = .init(process: getpid())
   ) throws -> ListObservation {
     let plan = try catalog.read { try $0.plan(parameters.options ?? FetchOptions()) }
     return ListObservation(

@@ -20,7 +20,7 @@ final class VarlinkSocketClient {
   func receive() throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 1 << 20)
     let count = read(socket, &bytes, bytes.count)
-    try #require(count > 0)
+    try #require(count > 0, "read: \(count < 0 ? String(cString: strerror(errno)) : "the connection was closed")")
     return Array(bytes[..<count])
   }
 }

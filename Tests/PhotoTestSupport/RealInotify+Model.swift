@@ -113,7 +113,7 @@ package struct ModelTree {
       if !runningScans.isEmpty { violations.append("synced while a scan runs") }
       synced.insert(number)
 
-    case .overflow, .polling, .watchBudget, .unreadable, .ignored, .alive: break
+    case .overflow, .polling, .watchBudget, .unreadable, .ignored, .alive, .checkpoint: break
     }
   }
 

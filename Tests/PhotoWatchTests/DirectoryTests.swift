@@ -6,7 +6,7 @@ import PhotoWatch
 import Testing
 import WatchRecords
 
-@Suite struct DirectoryTests {
+@Suite(.timeLimit(.minutes(10))) struct DirectoryTests {
   let disk: Disk
 
   init() throws { disk = try Disk() }

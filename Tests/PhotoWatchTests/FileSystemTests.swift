@@ -9,6 +9,7 @@ import WatchRecords
 /// A file system on which inotify misses changes: bindfs (FUSE) over the folder `behind`, mounted in photod-watch's own
 /// namespace. The tests change the folder behind the mount.
 @Suite(
+  .timeLimit(.minutes(10)),
   .enabled(
     if: Namespace.canMountBindFS, "bindfs is not installed, or FUSE can't be mounted in a user namespace here"))
 struct FileSystemTests {

@@ -6,7 +6,7 @@ import PhotoWatch
 import Testing
 import WatchRecords
 
-@Suite struct FileTests {
+@Suite(.timeLimit(.minutes(10))) struct FileTests {
   let disk: Disk
 
   init() throws { disk = try Disk() }
@@ -22,6 +22,45 @@ import WatchRecords
     let scans = session.records.filter { if case .scanStarted = $0 { true } else { false } }
     #expect(scans == [.scanStarted(root: 1, request: 0, reason: .start)])
     await session.watcher.stop()
+  }
+
+  /// The time of an event is that of its reading. A file that is still open is reported half a second after its last
+  /// change, so the time of the report is another one.
+  @Test func anEventHasTheTimeAtWhichItWasRead() async throws {
+    let session = try await WatchSession(roots: [disk.root])
+    // On a slow machine, the open file may be reported first. Then its times do not differ enough to prove anything.
+    for attempt in 0..<20 {
+      let (slow, quick) = ("slow\(attempt).jpg", "quick\(attempt).jpg")
+      let start = Self.realTime()
+      let file = open(disk.path(slow), O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+      try #require(file >= 0)
+      defer { close(file) }
+      try #require(write(file, "a", 1) == 1)
+      disk.write(quick)
+      // The kernel keeps the order of the events, so the first one of the open file has been read by then.
+      let said = try await session.take { Self.event(of: quick, in: $0) != nil }
+      let wasRead = Self.realTime()
+      if said.contains(where: { Self.event(of: slow, in: $0) != nil }) { continue }
+      // The file is looked at again later, because it has grown.
+      try #require(write(file, "b", 1) == 1)
+      let later = try await session.take { Self.event(of: slow, in: $0) != nil }
+      let event = try #require(later.compactMap { Self.event(of: slow, in: $0) }.first)
+      #expect(event.time >= start && event.time <= wasRead && event.naming == .created)
+      await session.watcher.stop()
+      return
+    }
+    Issue.record("the open file was always reported first")
+  }
+
+  private static func event(of name: String, in record: WatchRecord) -> FileEvent? {
+    if case .fileFound(_, Array(name.utf8), _, let event) = record { event } else { nil }
+  }
+
+  /// The wall clock, in nanoseconds since 1970.
+  private static func realTime() -> Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
   }
 
   @Test func aRenameIsOneMove() async throws {

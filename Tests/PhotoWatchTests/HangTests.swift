@@ -2,12 +2,14 @@
 
 import Glibc
 import PhotoTestSupport
-import PhotoWatch
 import Testing
 import WatchRecords
 
+@testable import PhotoWatch
+@testable import WorkerProcess
+
 /// The handling of a photod-watch that hangs, dies or sends garbage.
-@Suite struct HangTests {
+@Suite(.timeLimit(.minutes(10))) struct HangTests {
   let disk: Disk
 
   private static let hasPython = access("/usr/bin/python3", X_OK) == 0
@@ -47,7 +49,7 @@ import WatchRecords
     while kill(process, 0) == 0 { try await session.takeInput() }
     #expect(errno == ESRCH, "it is reaped")
     let said = try await deaths(session, 1)
-    #expect(said.allSatisfy { $0.contains("it said nothing for 2.0 seconds: signal 9 ended it") }, "\(said)")
+    #expect(said.allSatisfy { $0.contains("it sent nothing for 2.0 seconds: signal 9 ended it") }, "\(said)")
     try await session.sync()
     session.expectTruth([disk.root])
     await session.watcher.stop()
@@ -57,7 +59,7 @@ import WatchRecords
   func aProcessThatSendsNothingIsReplaced() async throws {
     let session = try await WatchSession(
       roots: [disk.root], executable: script("time.sleep(600)"), waiting: false, longestSilence: .milliseconds(300))
-    #expect(try await deaths(session, 2).allSatisfy { $0.contains("it said nothing") })
+    #expect(try await deaths(session, 2).allSatisfy { $0.contains("it sent nothing") })
     await session.watcher.stop()
   }
 
@@ -65,7 +67,7 @@ import WatchRecords
   @Test(.enabled(if: hasPython, "/usr/bin/python3 is not installed"))
   func aProcessThatSendsAliveIsKeptAndNoConsumerIsWoken() async throws {
     let body = """
-      s.sendall(b'photodw' + bytes([4]))
+      s.sendall(b'photodw' + bytes([\(WatchStream.version)]))
       for _ in range(24):
         time.sleep(0.25)
         frame(bytes([33]))
@@ -137,6 +139,84 @@ import WatchRecords
     #expect(rmdir(cookies) == 0)
   }
 
+  /// Each look takes longer than the first process may be silent.
+  @Test(.enabled(if: Interposer.isPossible, "cc is not installed"), .timeLimit(.minutes(5)))
+  func aShareWithSlowCallsIsScannedAfterFewReplacements() async throws {
+    for index in 0..<4 { disk.write("\(index).jpg") }
+    let session = try await WatchSession(
+      roots: [disk.root],
+      executable: try Interposer.wrapper(
+        disk, Interposer.slowLooks(milliseconds: 1_500), variables: "PHOTOD_WATCH_SILENCE=200"),
+      waiting: false, longestSilence: .seconds(1), place: .share)
+    var isOffline = false
+    try await session.take { record in
+      if case .rootOffline(_, ETIMEDOUT) = record { isOffline = true }
+      guard case .scanEnded(_, _, true) = record else { return false }
+      return true
+    }
+    #expect(isOffline, "the share did not answer in time")
+    #expect(session.deaths.count == 1, "only the first end is reported")
+    // The limit has doubled once or, on a slow machine, a few times.
+    #expect(session.startCount <= 4)
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
+  /// The first process never answers. The second one waits in a slow call, which is shorter than its limit.
+  @Test(.enabled(if: hasPython, "/usr/bin/python3 is not installed"), .timeLimit(.minutes(5)))
+  func noSyncWaitsForAShareThatIsLateAndItsProcessGoesOn() async throws {
+    let (begun, mayGoOn) = (disk.outside + "/begun", disk.outside + "/go-on")
+    let body = """
+      if not os.path.exists('\(begun)'):
+        open('\(begun)', 'w').close()
+        time.sleep(600)
+      s.sendall(b'photodw' + bytes([\(WatchStream.version)]))
+      frame(bytes([33]))
+      while not os.path.exists('\(mayGoOn)'): time.sleep(0.01)
+      while True:
+        frame(bytes([33]))
+        time.sleep(0.2)
+      """
+    let session = try await WatchSession(
+      roots: [disk.root], executable: script(body), waiting: false, longestSilence: .seconds(2), place: .share)
+    while session.startCount < 2 { try await session.takeInput() }
+    let (process, deaths) = (session.watcher.processID, session.deaths.count)
+    let request = session.watcher.rescan(root: 1, directory: nil)
+    func isLate() -> Bool {
+      session.watcher.state.withLock { if case .late = $0.presence { true } else { false } }
+    }
+    session.watcher.sync(number: 1)
+    try await session.take { $0 == .synced(number: 1) }
+    try #require(isLate())
+    session.watcher.sync(number: 2)
+    #expect(try await session.takeInput() == .batch([.synced(number: 2)]), "it is answered at once")
+    Disk.write(mayGoOn, "")
+    try await eventually("it answers") { !isLate() }
+    #expect(session.watcher.processID == process && session.deaths.count == deaths, "it was not replaced")
+    #expect(session.watcher.state.withLock { $0.openRescans[request] } == 1, "the rescan goes on")
+    await session.watcher.stop()
+  }
+
+  @Test func theLimitOfSilenceDoublesUntilNoProcessIsLateForTenMinutes() {
+    let start = SuspendingClock().now
+    func at(_ seconds: Int) -> SuspendingClock.Instant { start + .seconds(seconds) }
+    var limit = SilenceLimit(first: .seconds(20), at: start)
+    var lengths: [Duration] = []
+    for number in 1...8 {
+      limit.noteReplacement(at: at(number))
+      lengths.append(limit.current)
+    }
+    #expect(lengths == [40, 80, 160, 320, 640, 640, 640, 640].map { .seconds($0) })
+    limit.noteWords(after: .seconds(19), at: at(600))
+    #expect(limit.current == .seconds(640))
+    // It was late once more, so the ten minutes begin again.
+    limit.noteWords(after: .seconds(20), at: at(606))
+    limit.noteWords(after: .seconds(1), at: at(1_205))
+    #expect(limit.current == .seconds(640))
+    limit.noteWords(after: .seconds(1), at: at(1_206))
+    #expect(limit.current == .seconds(20))
+  }
+
   /// If photod does not read, the records that it misses are no silence.
   @Test func aProcessThatWaitsForItsReaderIsKept() async throws {
     for index in 0..<2000 { disk.write("d\(index % 100)/\(index).jpg") }
@@ -154,11 +234,11 @@ import WatchRecords
     arguments: [
       "s.sendall(os.urandom(100000))",
       "s.sendall(b'photodw' + bytes([2]))",
-      "s.sendall(b'photodw' + bytes([4]) + struct.pack('<I', 0xFFFFFFFF) + b'x' * 1000)",
-      "s.sendall(b'photodw' + bytes([4]) + struct.pack('<I', 0))",
-      "s.sendall(b'photodw' + bytes([4])); frame(bytes([200]))",
-      "s.sendall(b'photodw' + bytes([4])); frame(bytes([1, 2, 3]))",
-      "s.sendall(b'photodw' + bytes([4]) + struct.pack('<I', 1000) + b'x'); s.shutdown(socket.SHUT_WR)",
+      "s.sendall(b'photodw' + bytes([\(WatchStream.version)]) + struct.pack('<I', 0xFFFFFFFF) + b'x' * 1000)",
+      "s.sendall(b'photodw' + bytes([\(WatchStream.version)]) + struct.pack('<I', 0))",
+      "s.sendall(b'photodw' + bytes([\(WatchStream.version)])); frame(bytes([200]))",
+      "s.sendall(b'photodw' + bytes([\(WatchStream.version)])); frame(bytes([1, 2, 3]))",
+      "s.sendall(b'photodw' + bytes([\(WatchStream.version)]) + struct.pack('<I', 1000) + b'x'); s.shutdown(socket.SHUT_WR)",
       "s.sendall(b'phot'); s.close()",
       "sys.exit(3)",
       "os.kill(os.getpid(), 11)",

@@ -7,7 +7,7 @@ import Testing
 import WatchRecords
 
 /// Files that the user excludes, by a marker in a folder or by a pattern of the configuration.
-@Suite struct IgnoreTests {
+@Suite(.timeLimit(.minutes(10))) struct IgnoreTests {
   let disk: Disk
 
   init() throws { disk = try Disk() }

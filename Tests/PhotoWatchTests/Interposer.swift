@@ -47,4 +47,24 @@ enum Interposer {
 
     """
   }
+
+  /// A file system without birth times, of which the kernel reports no events.
+  static let polledWithoutBirthTimes = """
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <errno.h>
+    #include <sys/stat.h>
+    int statx(int directory, const char *name, int flags, unsigned mask, struct statx *result) {
+      int (*real)(int, const char *, int, unsigned, struct statx *) = dlsym(RTLD_NEXT, "statx");
+      int status = real(directory, name, flags, mask, result);
+      if (status == 0) result->stx_mask &= ~STATX_BTIME;
+      return status;
+    }
+    int inotify_init1(int flags) {
+      errno = EMFILE;
+      return -1;
+    }
+    int inotify_init(void) { return inotify_init1(0); }
+
+    """
 }

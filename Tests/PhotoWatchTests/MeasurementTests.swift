@@ -61,6 +61,24 @@ struct MeasurementTests {
     }
   }
 
+  /// The time for each folder must not grow with their number.
+  @Test func firstScanOfAWideFolder() async throws {
+    let disk = try Disk()
+    var made = 0
+    for count in [20_000, 80_000] {
+      for index in made..<count { mkdir(disk.path("d\(index)"), 0o755) }
+      made = count
+      let session = try await WatchSession(
+        roots: [disk.root],
+        executable: Namespace.script(disk, "env -u PHOTOD_WATCH_CHECKS \(BuiltPrograms.path("photod-watch"))"),
+        waiting: false)
+      try await session.take { if case .scanEnded = $0 { true } else { false } }
+      let ticks = Disk.processorTicks(try #require(session.watcher.processID))
+      report("\(count) folders in one: \(ticks * 10_000 / count) µs of processor time in photod-watch for each")
+      await session.watcher.stop()
+    }
+  }
+
   @Test func removingAndMovingLargeTrees() async throws {
     let disk = try Disk()
     for index in 0..<20_000 { disk.makeDirectory("a/\(index % 100)/\(index)") }
@@ -123,6 +141,12 @@ struct MeasurementTests {
 }
 
 extension Disk {
+  /// The processor time of a process, in hundredths of a second.
+  static func processorTicks(_ process: pid_t) -> Int {
+    guard let line = read("/proc/\(process)/stat"), let end = line.lastIndex(of: ")") else { return 0 }
+    return line[end...].split(separator: " ").dropFirst(12).prefix(2).compactMap { Int($0) }.reduce(0, +)
+  }
+
   /// VmRSS of a process; 0 if it has ended.
   static func residentKilobytes(_ process: pid_t) -> Int {
     let lines = read("/proc/\(process)/status")?.split(separator: "\n") ?? []

@@ -8,7 +8,7 @@ import WatchRecords
 
 /// Mounts in a separate namespace. Without permission for one, these tests are skipped. A script beside photod-watch,
 /// in its namespace, mounts and unmounts when the test creates a file.
-@Suite struct MountTests {
+@Suite(.timeLimit(.minutes(10))) struct MountTests {
   let disk: Disk
 
   init() throws { disk = try Disk() }

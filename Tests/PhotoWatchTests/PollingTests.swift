@@ -7,7 +7,7 @@ import Testing
 import WatchRecords
 
 /// There is no inotify instance, so everything is polled.
-@Suite(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
 struct PollingTests {
   let disk: Disk
 
@@ -36,6 +36,33 @@ struct PollingTests {
         if case .directoryFound(let number, _, _, Array("d1".utf8), _) = record { number } else { nil }
       }.first)
     #expect(!session.records.contains { if case .directoryGone(moved, _) = $0 { true } else { false } })
+    #expect(session.deaths.isEmpty)
+    await session.watcher.stop()
+  }
+
+  /// Without a birth time, a directory in another place may be a new one that got the inode of a deleted one.
+  @Test(.enabled(if: Interposer.isPossible, "there is no C compiler"))
+  func aDirectoryWithoutABirthTimeIsNotReportedAsMoved() async throws {
+    disk.write("d1/sub/a.jpg")
+    disk.write("d2/b.jpg")
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try Interposer.wrapper(disk, Interposer.polledWithoutBirthTimes))
+    #expect(session.lastBudget?.instanceError == EMFILE)
+    func number(of name: String) throws -> DirectoryNumber {
+      try #require(
+        session.records.compactMap { record -> DirectoryNumber? in
+          guard case .directoryFound(let number, _, _, Array(name.utf8), let identity) = record else { return nil }
+          #expect(identity.birthTime == 0)
+          return number
+        }.last)
+    }
+    let former = try number(of: "d1")
+    disk.rename("d1", "d2/moved")
+    let said = try await session.sync()
+    #expect(!said.contains { if case .directoryMoved = $0 { true } else { false } })
+    #expect(said.contains(.directoryGone(number: former, evidence: .scan)))
+    #expect(try number(of: "moved") != former)
+    session.expectTruth([disk.root])
     #expect(session.deaths.isEmpty)
     await session.watcher.stop()
   }

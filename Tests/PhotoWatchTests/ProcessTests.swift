@@ -6,7 +6,7 @@ import PhotoWatch
 import Testing
 import WatchRecords
 
-@Suite struct ProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct ProcessTests {
   let disk: Disk
 
   init() throws { disk = try Disk() }

@@ -6,7 +6,7 @@ import PhotoWatch
 import Testing
 import WatchRecords
 
-@Suite struct RootTests {
+@Suite(.timeLimit(.minutes(10))) struct RootTests {
   let disk: Disk
 
   init() throws { disk = try Disk() }

@@ -7,7 +7,7 @@ import Testing
 import WatchRecords
 
 /// PHOTOD_STORM_SECONDS (2) and PHOTOD_STORM_SEEDS (2) set the length and number of the storms, for runs by hand.
-@Suite(.serialized) struct StormTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct StormTests {
   static let seconds = Double(environment("PHOTOD_STORM_SECONDS") ?? "") ?? 2
   static let seeds = UInt64(environment("PHOTOD_STORM_SEEDS") ?? "") ?? 2
 
@@ -87,18 +87,21 @@ import WatchRecords
   }
 
   /// Two names alternate, because the kernel merges equal events. photod-watch checks its own backlog
-  /// (PHOTOD_WATCH_CHECKS).
-  @Test func aFloodOfEventsDoesNotFillTheBacklogWithHandledOnes() async throws {
+  /// (PHOTOD_WATCH_CHECKS). Each of its looks takes long. Otherwise a fast machine would empty the backlog again and
+  /// again, and no handled event would stay in it in any case.
+  @Test(.enabled(if: Interposer.isPossible, "cc is not installed"))
+  func aFloodOfEventsDoesNotFillTheBacklogWithHandledOnes() async throws {
     let disk = try Disk()
     for thread in 0..<2 { for name in ["a", "b"] { disk.write("\(thread)/\(name).jpg") } }
-    let session = try await WatchSession(roots: [disk.root])
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try Interposer.wrapper(disk, Interposer.slowLooks(milliseconds: 10)))
     await withTaskGroup(of: Void.self) { group in
       for thread in 0..<2 {
         let names = ["a", "b"].map { disk.path("\(thread)/\($0).jpg") }
         group.addTask {
           await withCheckedContinuation { continuation in
             Disk.onThread {
-              for round in 0..<600_000 { utimensat(AT_FDCWD, names[round % 2], nil, 0) }
+              for round in 0..<150_000 { utimensat(AT_FDCWD, names[round % 2], nil, 0) }
               continuation.resume()
             }
           }

@@ -6,11 +6,12 @@ import PhotoTestSupport
 import Synchronization
 import Testing
 import WatchRecords
+import WorkerProcess
 
 @testable import PhotoWatch
 
 /// Two roots, one of them on a share by the mount table. Each photod-watch is real, and is suspended to make it hang.
-@Suite struct WatcherGroupTests {
+@Suite(.timeLimit(.minutes(10))) struct WatcherGroupTests {
   let disk: Disk
 
   init() throws { disk = try Disk() }
@@ -53,7 +54,8 @@ import WatchRecords
       configuration: .init(
         roots: [], extensions: [Array("jpg".utf8)], executable: BuiltPrograms.path("photod-watch"),
         longestSilence: .seconds(13)),
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, mountTable: { MountTable(table.utf8) })
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, mountTable: { MountTable(table.utf8) },
+      slots: ProcessSlots())
     let said = Said()
     let reading = Task {
       await withTaskGroup(of: Void.self) { tasks in
@@ -128,6 +130,76 @@ import WatchRecords
     }
   }
 
+  /// Lists a folder whose names do not fit into one answer.
+  private func checkListing(by files: ShareFileWorker) throws {
+    let names = (0..<1_000).map { "\($0)-" + String(repeating: "n", count: 240) }
+    for name in names { disk.write("share/many/\(name)") }
+    disk.makeDirectory("share/many/folder")
+    let folder = Array(disk.path("share/many").utf8)
+    var (entries, answerCount): ([FolderEntry], Int) = ([], 0)
+    while true {
+      let answer = try #require(files.ask(.list(path: folder, position: UInt64(entries.count))))
+      #expect(answer.errorNumber == 0 && answer.bytes.count <= FileAnswer.maximumBytes)
+      let more = try FolderEntry.all(in: answer.bytes)
+      if more.isEmpty { break }
+      entries += more
+      answerCount += 1
+    }
+    #expect(answerCount > 1)
+    #expect(Set(entries.map(\.name)) == Set((names + ["folder"]).map { Array($0.utf8) }) && entries.count == 1_001)
+    #expect(entries.filter { $0.type == UInt8(DT_DIR) }.map(\.name) == [Array("folder".utf8)])
+    #expect(files.ask(.list(path: folder, position: 5))?.errorNumber == ESTALE)
+    #expect(files.ask(.list(path: folder + Array("/none".utf8), position: 0))?.errorNumber == ENOENT)
+  }
+
+  @Test(.timeLimit(.minutes(10)), arguments: [(String(repeating: "n", count: 255), 17), ("d", 3000)])
+  func filesOfAShareAreReadHoweverLongTheirPathIs(name: String, count: Int) async throws {
+    disk.write("local/a.jpg")
+    disk.makeDirectory("share")
+    var path = Array(disk.path("share").utf8)
+    var folder = open(disk.path("share"), O_RDONLY | O_DIRECTORY)
+    for _ in 0..<count {
+      try #require(mkdirat(folder, name, 0o755) == 0)
+      let next = openat(folder, name, O_RDONLY | O_DIRECTORY)
+      close(folder)
+      folder = next
+      path += Array("/\(name)".utf8)
+    }
+    let file = openat(folder, "a.jpg", O_WRONLY | O_CREAT, 0o644)
+    try #require(write(file, "hello", 5) == 5)
+    close(file)
+    close(folder)
+    // rm(1) walks in pieces.
+    defer { _ = system("rm -rf '\(disk.path("share"))'") }
+    try await withGroup { group, _ in
+      guard case .share(let files) = group.access(to: path) else {
+        Issue.record("the share is not known")
+        return
+      }
+      let photo = path + Array("/a.jpg".utf8)
+      let look = try #require(files.ask(.look(path: photo)))
+      #expect(look.errorNumber == 0 && look.stat.byteCount == 5)
+      #expect(files.ask(.read(path: photo, offset: 1, count: 3))?.bytes == Array("ell".utf8))
+      #expect(files.ask(.look(path: path + Array("/b.jpg".utf8)))?.errorNumber == ENOENT)
+      #expect(files.ask(.read(path: path + Array("/b.jpg".utf8), offset: 0, count: 3))?.errorNumber == ENOENT)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func aPathThatNoCallCanHoldIsAnsweredWithAnError() async throws {
+    disk.write("local/a.jpg")
+    disk.makeDirectory("share")
+    try await withGroup { group, _ in
+      let path = Array(disk.path("share").utf8) + Array(String(repeating: "/d", count: 40_000).utf8)
+      guard case .share(let files) = group.access(to: path) else {
+        Issue.record("the share is not known")
+        return
+      }
+      #expect(files.ask(.look(path: path))?.errorNumber == ENAMETOOLONG)
+      #expect(files.ask(.read(path: path, offset: 0, count: 3))?.errorNumber == ENAMETOOLONG)
+      #expect(files.answers)
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func filesOfAShareAreReadByItsOwnProcess() async throws {
     disk.write("local/a.jpg")
     disk.write("share/b.jpg")
@@ -147,6 +219,7 @@ import WatchRecords
       #expect(files.ask(.look(path: Array(disk.path("share/none").utf8)))?.errorNumber == ENOENT)
       #expect(files.ask(.read(path: Array(disk.path("share").utf8), offset: 0, count: 1))?.bytes == [])
       #expect(files.answers)
+      try checkListing(by: files)
 
       let process = try #require(files.processID)
       kill(process, SIGSTOP)

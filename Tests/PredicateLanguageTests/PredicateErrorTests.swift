@@ -45,15 +45,15 @@ import struct Foundation.URL
     #expect(message("") == "expected a key such as creationDate, NOT, or (, found the end")
     let deep = { (n: Int) in String(repeating: "(", count: n) + "id==1" + String(repeating: ")", count: n) }
     #expect(message(deep(199)) == nil)
-    #expect(message(deep(200)) == "more than 200 parentheses and NOTs within each other")
-    #expect(message(String(repeating: "!", count: 65_000)) == "more than 200 parentheses and NOTs within each other")
+    #expect(message(deep(200)) == "there are more than 200 nested parentheses and NOTs")
+    #expect(message(String(repeating: "!", count: 65_000)) == "there are more than 200 nested parentheses and NOTs")
     let wide = { (n: Int) in Array(repeating: "id==1", count: n).joined(separator: "||") }
     #expect(message(wide(500)) == nil)
-    #expect(message(wide(501)) == "more than 500 comparisons; many values of one key are written key IN {…}")
+    #expect(message(wide(501)) == "there are more than 500 comparisons; for many values of one key, write key IN {…}")
     let list = { (n: Int) in "id IN {" + Array(repeating: "1", count: n).joined(separator: ",") + "}" }
     #expect(message(list(5_000)) == nil)
-    #expect(message(list(5_001)) == "more than 5000 values in lists")
+    #expect(message(list(5_001)) == "the lists have more than 5000 values")
     #expect(
-      message(String(repeating: " ", count: 65_537)) == "the predicate has 65537 bytes, at most 65536 are allowed")
+      message(String(repeating: " ", count: 65_537)) == "the predicate has 65537 bytes, and the limit is 65536")
   }
 }

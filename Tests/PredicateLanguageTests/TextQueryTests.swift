@@ -15,6 +15,13 @@ import Testing
     #expect(TextWords.words(of: TextWords.spaced(text)) == words)
   }
 
+  @Test func theIndexIsAskedForTheLongestPrefixes() throws {
+    let query = try TextQuery("a bbb \"whole words\" cc \"long d\"* eeee")
+    #expect(query.indexed(prefixes: 5) == query)
+    #expect(try query.indexed(prefixes: 2) == TextQuery("bbb \"whole words\" eeee"))
+    #expect(try query.indexed(prefixes: 0) == TextQuery("\"whole words\""))
+  }
+
   @Test func numbersAfterLettersAreWordsOfAFilename() {
     #expect(TextWords.words(of: TextWords.spaced(filename: "DSCF1234.JPG")) == ["dscf1234", "jpg", "1234"])
     #expect(TextWords.words(of: TextWords.spaced(filename: "IMG_1234.JPG")) == ["img", "1234", "jpg"])

@@ -36,6 +36,29 @@ extension ContractText {
     return found.values.sorted { $0.name < $1.name }
   }
 
+  /// A member with this name, which no object has, in each object of each request.
+  package func unknownMembers(named name: String) -> [RequestMember] {
+    requests.sorted { $0.key < $1.key }.flatMap { method, shape in
+      objectPaths(in: shape, path: "").map { path in
+        RequestMember(
+          name: name, shape: .scalar("int"), method: method, path: path.isEmpty ? name : "\(path).\(name)")
+      }
+    }
+  }
+
+  private func objectPaths(in shape: Shape, path: String) -> [String] {
+    switch shape {
+    case .named(let type): objectPaths(in: types[type] ?? .object([:]), path: path)
+    case .array(let element): objectPaths(in: element, path: path + "[0]")
+    case .object(let members):
+      [path]
+        + members.sorted { $0.key < $1.key }.flatMap { name, member in
+          objectPaths(in: member.shape, path: path.isEmpty ? name : "\(path).\(name)")
+        }
+    case .scalar, .words, .dictionary: []
+    }
+  }
+
   private func collect(
     _ shape: Shape, owner: String, _ method: String, path: String, into found: inout [String: RequestMember]
   ) {

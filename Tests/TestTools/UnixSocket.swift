@@ -19,8 +19,16 @@ package func connectedSocket(path: String) throws -> CInt {
     close(descriptor)
     throw error
   }
+  var limit = timeval(tv_sec: socketTimeoutSeconds, tv_usec: 0)
+  for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+    setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
   return descriptor
 }
+
+/// After this time, a blocking call on a socket of ``connectedSocket(path:)`` fails with EAGAIN. Without a limit, a
+/// missing reply would block the thread of a test for ever.
+private let socketTimeoutSeconds = 60
 
 /// A system call failed.
 package struct SystemCallError: Error, CustomStringConvertible {

@@ -131,6 +131,8 @@ final class ExampleInterface: VarlinkInterface {
     # Answers when it is cancelled, and not before.
     method Wait() -> (state: (waiting, done))
     method Later() -> ()
+    # Says how large its parameters were before and after it released them.
+    method Release(text: string) -> (before: int, after: int)
 
     error Refused (reason: string)
     """
@@ -180,6 +182,16 @@ final class ExampleInterface: VarlinkInterface {
         throw VarlinkError("org.example.test.Refused", ["reason": "midway"])
       default: throw Unexpected()
       }
+    case "Release":
+      struct Sizes: Codable {
+        var before: Int
+        var after: Int
+      }
+      let before = call.parameterByteCount
+      call.releaseMessage()
+      log.append("released")
+      await log.wait(for: "go on")
+      try await call.reply(Sizes(before: before, after: call.parameterByteCount))
     case "Wait":
       log.append("waiting")
       do {

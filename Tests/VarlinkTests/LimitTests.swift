@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 import Varlink
 
@@ -198,13 +199,16 @@ extension LiveService {
             for _ in 0..<20 {
               group.addTask {
                 let client = try await fixture.connect()
-                _ = try await client.call("org.example.test.Echo", Echo(text: "x"), returning: Echo.self)
+                let reply = try await client.call("org.example.test.Echo", Echo(text: "x"), returning: Echo.self)
+                #expect(reply.text == "x")
                 await client.close()
               }
             }
             try await group.waitForAll()
           }
         }
+        #expect(fixture.interface.log.events.filter { $0 == "echo x" }.count == 400)
+        try await eventually("no connection is left") { fixture.service.connectionCount == 0 }
       }
     }
   }

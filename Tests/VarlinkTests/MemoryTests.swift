@@ -90,6 +90,22 @@ extension LiveService {
       }
     }
 
+    @Test func aMessageThatIsReleasedIsNotHeldWhileItsCallGoesOn() async throws {
+      try await Fixture.with { fixture in
+        let client = try RawClient(path: fixture.path)
+        let parameters = #"{"text":"\#(String(repeating: "x", count: 300_000))"}"#
+        try await client.send(#"{"method":"org.example.test.Release","parameters":\#(parameters)}"#)
+        await fixture.interface.log.wait(for: "released")
+        #expect(fixture.service.load.activeCallCount == 1 && fixture.service.memory.total == 0)
+        fixture.interface.log.append("go on")
+        let reply = try #require(try await client.receive())
+        // A general encoder writes the members in any order.
+        #expect(reply.contains(#""before":\#(parameters.utf8.count)"#) && reply.contains(#""after":0"#))
+        client.close()
+        await fixture.log.wait(for: "closed")
+      }
+    }
+
     @Test func messagesThatWereAnsweredAreNotHeld() async throws {
       try await Fixture.with { fixture in
         let client = try await fixture.connect()

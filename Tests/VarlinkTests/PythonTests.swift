@@ -91,7 +91,7 @@ extension LiveService {
           result.output == """
             ['org.example.test', 'org.varlink.service']
             Example 1.2
-            ['Count', 'Echo', 'Fail', 'Item', 'Items', 'Later', 'Pages', 'Refused', 'Wait']
+            ['Count', 'Echo', 'Fail', 'Item', 'Items', 'Later', 'Pages', 'Refused', 'Release', 'Wait']
             {'text': 'hé'}
             [1, 2, 3]
             a

@@ -60,8 +60,8 @@ extension LiveService {
     @Test(.timeLimit(.minutes(10))) func aLongMessageThatIsBeingScannedDoesNotDelayTheEnd() async throws {
       try await Self.serve(gracePeriod: .milliseconds(50)) { fixture, serving in
         // The scan of another message is suspended for the duration of the test.
-        fixture.service.scanning.suspend()
-        defer { fixture.service.scanning.resume() }
+        fixture.service.scanning.queue.suspend()
+        defer { fixture.service.scanning.queue.resume() }
         let raw = try RawClient(path: fixture.path)
         try await raw.send(Boundaries.echo + String(repeating: " ", count: 100_000))
         while fixture.service.load.activeCallCount == 0 { await Task.yield() }

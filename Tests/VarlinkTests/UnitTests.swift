@@ -142,7 +142,7 @@ struct InterfaceDefinitionTests {
     let definition = try VarlinkInterfaceDefinition(parsing: ExampleInterface().definition)
     #expect(definition.name == "org.example.test")
     #expect(definition.types == ["Item"])
-    #expect(definition.methods == ["Echo", "Count", "Pages", "Items", "Fail", "Wait", "Later"])
+    #expect(definition.methods == ["Echo", "Count", "Pages", "Items", "Fail", "Wait", "Later", "Release"])
     #expect(definition.errors == ["Refused"])
     #expect(definition.text == ExampleInterface().definition)
   }

@@ -27,13 +27,25 @@ import WatchRecords
   }
 
   @Test func sharesAreThoseOfOtherMachinesAndPrograms() {
-    for path in ["/mnt/nas", "/mnt/nas/a", "/home/me/my phone", "/over"] {
+    for path in ["/mnt/nas", "/mnt/nas/a", "/mnt/nas/inner/x", "/home/me/my phone", "/over"] {
       #expect(mounts.isOnShare(path.utf8), "\(path)")
     }
-    for path in ["/", "/home/me", "/mnt/nas/inner", "/media/stick/a", "/mnt"] {
+    for path in ["/", "/home/me", "/media/stick/a", "/mnt"] {
       #expect(!mounts.isOnShare(path.utf8), "\(path)")
     }
     #expect(mounts.mount(of: "/over".utf8)?.source == Array("//server/share\\x".utf8))
+  }
+
+  /// The way to it leads through the share, which may not answer.
+  @Test func driveBelowAShareCountsAsOnIt() {
+    let mounts = MountTable(
+      "22 1 8:1 / / rw - ext4 a rw\n23 22 0:2 / /n rw - nfs4 b rw\n24 23 8:17 / /n/d rw - ext4 /dev/sdb1 rw".utf8)
+    #expect(mounts.isOnShare("/n/d".utf8) && mounts.isOnShare("/n/d/photos".utf8))
+    #expect(mounts.sharePoints == [Array("/n".utf8)])
+    // A file system that is mounted over the share hides it.
+    let hidden = MountTable(
+      "22 1 8:1 / / rw - ext4 a rw\n23 22 0:2 / /n rw - nfs4 b rw\n24 23 0:3 / /n rw - tmpfs c rw".utf8)
+    #expect(!hidden.isOnShare("/n/d".utf8))
   }
 
   /// photod itself runs from it, so it must be answering.
@@ -70,9 +82,11 @@ import WatchRecords
   @Test func callsAndAnswersSurviveARoundTrip() throws {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<200 {
-      let call: FileCall =
-        Bool.random(using: &random)
-        ? .look(path: random.name()) : .read(path: random.name(), offset: random.any(), count: random.any())
+      let calls: [FileCall] = [
+        .look(path: random.name()), .read(path: random.name(), offset: random.any(), count: random.any()),
+        .list(path: random.name(), position: random.any()),
+      ]
+      let call = try #require(calls.randomElement(using: &random))
       var bytes: [UInt8] = []
       call.encode(into: &bytes)
       #expect(try FileCall(bytes[...]) == call)
@@ -81,6 +95,11 @@ import WatchRecords
       answer.encode(into: &bytes)
       #expect(try FileAnswer(bytes[...]) == answer)
       for end in 0..<bytes.count { #expect(throws: WatchFormatError.self) { try FileAnswer(bytes[..<end]) } }
+      let entries = (0..<3).map { _ in FolderEntry(name: random.name(), type: random.any()) }
+      bytes = []
+      for entry in entries { entry.encode(into: &bytes) }
+      #expect(try FolderEntry.all(in: bytes) == entries)
+      #expect(throws: WatchFormatError.self) { try FolderEntry.all(in: bytes + [4]) }
     }
   }
 }

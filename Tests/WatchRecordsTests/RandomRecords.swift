@@ -32,7 +32,7 @@ extension SeededGenerator {
 extension WatchRecord {
   static func random(_ random: inout SeededGenerator) -> WatchRecord {
     let flag = Bool.random(using: &random)
-    return switch Int.random(in: -1..<17, using: &random) {
+    return switch Int.random(in: -1..<18, using: &random) {
     case -1:
       .polling(
         root: random.any(),
@@ -67,6 +67,7 @@ extension WatchRecord {
           isRefused: Bool.random(using: &random), instanceError: random.any()))
     case 14: .ignored(directory: random.any(), name: random.name())
     case 15: .alive
+    case 16: .checkpoint(number: random.any())
     default: .unreadable(directory: random.any(), name: random.name(), errorNumber: random.any())
     }
   }
@@ -75,11 +76,12 @@ extension WatchRecord {
 extension WatchOrder {
   static func random(_ random: inout SeededGenerator) -> WatchOrder {
     func names() -> [[UInt8]] { (0..<Int.random(in: 0..<5, using: &random)).map { _ in random.name() } }
-    return switch Int.random(in: 0..<6, using: &random) {
+    return switch Int.random(in: 0..<7, using: &random) {
     case 4: .begin(firstNumber: random.any(), watchPercent: random.any(), refusesShares: Bool.random(using: &random))
     case 0: .configure(extensions: names(), ignoredDirectoryNames: names(), ignoredPatterns: names())
     case 1: .addRoot(root: random.any(), path: random.name())
     case 2: .removeRoot(root: random.any())
+    case 5: .passed(checkpoint: random.any())
     case 3:
       .rescan(
         root: random.any(), directory: Bool.random(using: &random) ? random.any() : nil, request: random.any())

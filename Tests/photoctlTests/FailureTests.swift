@@ -9,8 +9,8 @@ struct FailureTests {
     #expect(
       failure.threeLines == """
         photoctl: there is no album 'Ses'
-          Similar ones are 'album:Sea'.
-          See 'photoctl help query'.
+          Similar albums are 'album:Sea'.
+          See `photoctl help query`.
 
         """)
     #expect(failure.status == .noInput)
@@ -33,12 +33,12 @@ struct FailureTests {
   }
 
   @Test func aMissingDaemonPointsToTheHelpOfPhotoctl() {
-    let error = PhotoLibraryError.unreachable(socketPath: "/run/s", reason: "nobody listens")
+    let error = PhotoLibraryError.unreachable(socketPath: "/run/s", reason: "no process listens")
     #expect(
       Failure(error, in: "show").threeLines == """
-        photoctl: photod is not reachable at /run/s: nobody listens
-          Start it: systemctl --user start photod.socket, or run photod in another terminal.
-          See 'photoctl help'.
+        photoctl: photod is not reachable at /run/s: no process listens
+          Run `systemctl --user start photod.socket`, or run `photod` in another terminal.
+          See `photoctl help`.
 
         """)
   }
@@ -51,8 +51,8 @@ struct FailureTests {
         photoctl: 'isFav' is no key
             title == 'é?' AND isFav
                               ^
-          Predicates compare keys of an asset: --where "isFavorite == true AND rating >= 4".
-          See 'photoctl help query'.
+          A predicate compares keys of an asset with values: --where "isFavorite == true AND rating >= 4".
+          See `photoctl help query`.
 
         """)
     #expect(failure.status == .data)

@@ -50,12 +50,12 @@ struct ManageTextTests {
     let clock = WatchText.clock(time, now: now)
     #expect(
       EventText.text(page, isFirst: false, now: now) == """
-        (3 events missed: read faster)
+        (3 events missed, because the reader is too slow)
         \(clock).007  renamed         /p/a.jpg to /p/b?.jpg  asset 12  the same photo in another place
         \(clock).007  overflow        events were lost
 
         """)
-    #expect(EventText.text(page, isFirst: true, now: now).hasPrefix("(3 events before these, kept no longer)\n"))
+    #expect(EventText.text(page, isFirst: true, now: now).hasPrefix("(3 events before these are no longer kept)\n"))
   }
 
   @Test func backupsAreATableThatIncludesUnreadableOnes() throws {
@@ -69,8 +69,8 @@ struct ManageTextTests {
     let made = WatchText.clock(now, now: WatchText.now)
     #expect(
       text.split(separator: "\n").map { $0.replacing(made, with: "TIME").replacing(#/ +/#, with: " ") } == [
-        "MADE ASSETS SIZE KEPT PATH", "TIME 1,204 2.1 MB always /b/a.sqlite",
-        "TIME unreadable 12 bytes for a while /b/b?.sqlite",
+        "MADE ASSETS SIZE KEPT PATH", "TIME 1,204 2.1 MB until removed /b/a.sqlite",
+        "TIME unreadable 12 bytes up to 4 weeks /b/b?.sqlite",
       ])
     var csv = ListRenderer<BackupFile>(format: .csv)
     #expect(
@@ -125,18 +125,18 @@ struct ManageTextTests {
   @Test func aCheckPrintsErrorsWithRemediesAndItsCounts() {
     let style = Style(.never, isTerminal: false)
     let counts = ["assets": 1_204, "folders": 3]
-    #expect(CheckText.text(.init(findings: [], counts: counts), style: style) == "sound: 1,204 assets, 3 folders\n")
+    #expect(CheckText.text(.init(findings: [], counts: counts), style: style) == "intact: 1,204 assets, 3 folders\n")
     #expect(
       CheckText.text(
         .init(findings: [], counts: ["commits": 1, "user data": 1, "folders": 1, "lines": 0]), style: style)
-        == "sound: 1 commit, 1 folder, 0 lines, 1 user data\n")
+        == "intact: 1 commit, 1 folder, 0 lines, 1 user data\n")
     let finding = CatalogCheck.Finding(
       severity: "error", what: "2 files belong to no asset", place: "resource 7", remedy: "Restore a backup.")
     #expect(
       CheckText.text(.init(findings: [finding], counts: counts), style: style) == """
         error: 2 files belong to no asset (resource 7)
           Restore a backup.
-        looked at 1,204 assets, 3 folders
+        checked: 1,204 assets, 3 folders
 
         """)
   }

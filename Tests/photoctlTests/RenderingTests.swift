@@ -225,6 +225,7 @@ struct RenderingTests {
   }
 
   @Test func statusHasOneLineForEachFact() {
+    let since = PhotoDate(microseconds: 1_700_000_000_000_000)
     let status = LibraryStatus(
       state: .scanning, library: "l", token: "l.1.2", version: "0.1.0", assetCount: 12_345, pendingCount: 2,
       failedCount: 1, progress: .init(done: 50, total: 200, phase: "reading"),
@@ -232,18 +233,18 @@ struct RenderingTests {
         .init(path: "/p", state: .online, assetCount: 1, directoryCount: 1),
         .init(
           path: "/card", state: .offline, watch: .polling, assetCount: 9, directoryCount: 2,
-          since: PhotoDate(microseconds: 1_700_000_000_000_000), reason: "It can't be opened. Put it in."),
+          since: since, reason: "It can't be opened. Put it in."),
       ], warnings: ["/card is offline. Put it in."], observerCount: 1, connectionCount: 2,
       counters: .init(
         assetsInserted: 12_345, assetsUpdated: 2, assetsRemoved: 1, filesRead: 13_000, scans: 1, overflows: 2,
         watcherStarts: 3))
     #expect(
       StatusText.text(status) == """
-        scanning: 12,345 assets, 2 pending, 1 unreadable (listed by 'photoctl status --unreadable')
+        scanning: 12,345 assets, 2 pending, 1 unreadable (`photoctl status --unreadable` lists them)
         [#######.......................]  50 of 200, reading
 
           /p     online  1 asset in 1 folder
-          /card  offline  9 assets in 2 folders, polled, since 2023-11-14 22:13 UTC
+          /card  offline  9 assets in 2 folders, polled, since \(since.localMinute)
             It can't be opened. Put it in.
 
           warning: /card is offline. Put it in.
@@ -277,12 +278,32 @@ struct RenderingTests {
     #expect(StatusText.text(status).contains("\n  warning: /card can't be opened (why). Wait.\n"))
   }
 
+  @Test(
+    arguments: [
+      (LibraryStatus.Hashing(sampledBytes: 5, hashedBytes: 5), nil),
+      (.init(paused: "on battery"), nil),
+      (.init(unsampledCount: 1), "to make while idle: 1 sample"),
+      (.init(unhashedCount: 1_200), "to make while idle: 1,200 hashes"),
+      (
+        .init(unsampledCount: 1_200, unhashedCount: 1, paused: "on battery"),
+        "to make while idle: 1,200 samples and 1 hash, paused: on battery"
+      ),
+    ] as [(LibraryStatus.Hashing, String?)])
+  func filesThatAreStillToBeHashedAreCounted(hashing: LibraryStatus.Hashing, line: String?) {
+    var status = LibraryStatus(state: .live, library: "l", token: "l.1.2", version: "0.1.0", assetCount: 9)
+    let without = StatusText.text(status)
+    status.hashing = hashing
+    let parts = without.components(separatedBy: "\nphotod ")
+    #expect(parts.count == 2)
+    #expect(StatusText.text(status) == parts.joined(separator: (line.map { "\n\($0)\n" } ?? "") + "\nphotod "))
+  }
+
   @Test func numbersAreWrittenForPeople() {
     #expect(Text.grouped(1_234_567) == "1,234,567")
     #expect(Text.grouped(999) == "999")
-    #expect(Text.bytes(999) == "999 bytes")
-    #expect(Text.bytes(3_949) == "3.9 kB")
-    #expect(Text.bytes(2_000_000_000_000) == "2 TB")
+    #expect(byteText(999) == "999 bytes")
+    #expect(byteText(3_949) == "3.9 kB")
+    #expect(byteText(2_000_000_000_000) == "2 TB")
     #expect(Text.count(1, "asset", "assets") == "1 asset")
   }
 }

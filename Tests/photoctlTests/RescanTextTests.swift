@@ -11,15 +11,15 @@ import Testing
       RescanCommand.text(result, isDryRun: true)
         == """
         would be: 0 inserted, 1 updated, \(Text.grouped(1200)) removed
-        Of these, \(Text.grouped(1200)) are missing at once: a rescan would keep them for now, and call the folder \
-        suspect. `photoctl rescan --confirm` removes them.
+        Of these, \(Text.grouped(1200)) are missing at once. A rescan would keep them for now, and the state of \
+        their folder would be suspect. `photoctl rescan --confirm` removes them.
 
         """)
   }
 
   @Test func oneHeldBackAssetIsPrintedInTheSingular() {
     let text = RescanCommand.text(RescanResult(inserted: 0, updated: 0, removed: 1, heldBack: 1), isDryRun: true)
-    #expect(text.contains("Of these, 1 is missing at once:"))
+    #expect(text.contains("Of these, 1 is missing at once."))
   }
 
   @Test func offlineFoldersAreNamedAsSkipped() {
@@ -27,8 +27,8 @@ import Testing
     status.roots = [.init(path: "/p", state: .online), .init(path: "/ca\u{1B}rd", state: .offline)]
     #expect(
       RescanCommand.passedOver(status, style: .plain)
-        == "warning: /ca?rd is offline and was not compared; nothing of it is removed. 'photoctl status' says why, "
-        + "and what helps.\n")
+        == "warning: /ca?rd is offline. It was not compared, and none of its photos was removed. `photoctl "
+        + "status` has the reason and the remedy.\n")
     status.roots.removeLast()
     #expect(RescanCommand.passedOver(status, style: .plain).isEmpty)
   }

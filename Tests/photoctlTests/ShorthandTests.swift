@@ -30,13 +30,14 @@ struct ShorthandTests {
   }
 
   @Test(arguments: [
-    ("", "name a year"), ("..", "name a year"), ("24", "write '24' as 2024"), ("2024-7", "write '2024-7' as"),
+    ("", "it must be a year"), ("..", "it must be a year"), ("24", "'24' is no date"),
+    ("2024-7", "'2024-7' is no date"),
     ("2024-13", "there is no month 13"), ("2024-00", "there is no month 00"),
     ("2024-02-30", "there is no day 2024-02-30"), ("2024-07-01-01", "write"),
     ("2024-07..2024-06", "the range ends before it begins"), ("today..yesterday", "the range ends before it begins"),
-    ("tomorrow", "write 'tomorrow' as"), ("2024...", "write"), ("٢٠٢٤", "write"), ("0000", "there is no year 0000"),
-    ("2024-07-", "write"), ("+024", "write"), ("d", "write"), ("0d", "'0d' is outside 1d...36525d"),
-    ("99999999999999999999d", "is outside"),
+    ("tomorrow", "'tomorrow' is no date"), ("2024...", "write"), ("٢٠٢٤", "write"), ("0000", "there is no year 0000"),
+    ("2024-07-", "write"), ("+024", "write"), ("d", "write"), ("0d", "'0d' is not between 1d and 36525d"),
+    ("99999999999999999999d", "is not between"),
     ("-1d", "write"),
   ])
   func invalidSpansAreRefused(argument: String, mistake: String) {
@@ -121,7 +122,7 @@ struct ShorthandTests {
       try predicate("--where", "rating == 1 OR title == ')'", "--favorite")
         == "(rating == 1 OR title == ')') AND isFavorite == true")
     let failure = #expect(throws: Failure.self) { try predicate("--where", "id == 1) OR (id == 2", "--favorite") }
-    #expect(failure?.problem == "this parenthesis has no other\n    id == 1) OR (id == 2\n           ^")
+    #expect(failure?.problem == "this parenthesis has no counterpart\n    id == 1) OR (id == 2\n           ^")
     #expect(failure?.status == .data)
   }
 

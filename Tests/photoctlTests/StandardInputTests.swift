@@ -38,7 +38,7 @@ struct StandardInputTests {
 
   @Test func entriesThatCanBeNoPathAreNamed() throws {
     let ended = #expect(throws: Failure.self) { try names("1\n/p/a.jpg\0/p/b.jpg\0") }
-    #expect(ended?.problem == "line 2 of standard input has a NUL in it")
+    #expect(ended?.problem == "line 2 of standard input contains a NUL")
     let long = Array(repeating: UInt8(ascii: "a"), count: 70_000)
     for isNullEnded in [false, true] {
       let failure = #expect(throws: Failure.self) { try names(long, isNullEnded: isNullEnded) }
@@ -70,7 +70,7 @@ struct StandardInputTests {
     let path = NamedAsset(.path("/x"), at: "line 3 of standard input")
     #expect(
       Failure(notInLibrary: [path, path])?.problem
-        == "line 3 of standard input: '/x' is not in the library, nor are 1 more")
+        == "line 3 of standard input: '/x' is not in the library, nor is 1 other")
     let id = NamedAsset(.id(9), at: "line 4 of standard input")
     #expect(
       Failure(noSuchAssets: [9], names: [9: id])?.problem == "line 4 of standard input: no asset has the id 9")

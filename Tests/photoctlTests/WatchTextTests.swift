@@ -87,6 +87,19 @@ struct WatchTextTests {
     #expect(text(change { $0.insertedAssets = Array(1...11) }) == "  watcher   +11 ~0 -0\n")
   }
 
+  @Test func manyRemovedAssetsAreNamedByTheirFolder() {
+    func removed(_ paths: [String], of count: Int64) -> String {
+      var history = HistoryText()
+      history.remember(zip(1..., paths).map { asset($0, $1) })
+      return text(change { $0.deletedAssets = Array(1...count) }, named: [], in: &history)
+    }
+    let paths = (1...12).map { "/p/trip/\($0 % 2 == 0 ? "a" : "b")/\($0).jpg" }
+    #expect(removed(paths, of: 12) == "  watcher   +0 ~0 -12\n          - 12 assets in /p/trip\n")
+    #expect(removed(paths, of: 20).hasSuffix("          - 20 assets, 12 of them in /p/trip\n"))
+    #expect(removed(["/a/1.jpg", "/b/2.jpg"], of: 11).hasSuffix("          - 11 assets, 2 of them in /\n"))
+    #expect(removed([], of: 11) == "  watcher   +0 ~0 -11\n")
+  }
+
   @Test func aRenamedFolderIsOneLine() {
     let change = change {
       $0.renamedDirectories = [RenamedDirectory(fromPath: "/p/a", toPath: "/p/b")]
@@ -152,7 +165,7 @@ struct WatchTextTests {
   @Test func differencesSinceATokenArePrintedWithoutTheList() throws {
     var lines = ObservationText()
     let same = Observation(token: "l.1.1", previousToken: "l.1.0", count: 2, digest: "0")
-    #expect(try lines.text(same, at: time) == "10:15:02  the list is as it was: 2 assets\n")
+    #expect(try lines.text(same, at: time) == "10:15:02  the list has not changed: 2 assets\n")
     let details = FetchResultChangeDetails(
       countBefore: 2, countAfter: 1, removedBefore: [IndexRange(start: 0, count: 1)])
     let gone = Observation(token: "l.1.2", previousToken: "l.1.1", count: 1, digest: "0", details: details)

@@ -20,7 +20,8 @@ extension Catalog {
     return try keeping(target) {
       if path == nil { try files.makeBackupsFolder() }
       guard !PrivateFile.exists(target) else {
-        throw BackupError.cannotWrite(path: target, message: "\(target) is there already. Name a file that is not.")
+        throw BackupError.cannotWrite(
+          path: target, message: "\(target) exists already. Choose a file that does not exist.")
       }
       try copy(to: target) { try PrivateFile.renameWithoutReplacing($0, to: $1) }
       return try report(target)
@@ -61,10 +62,13 @@ extension Catalog {
 
   private static let day: Int64 = 86_400_000_000
 
-  /// The backups in the folder of backups, newest first.
+  /// The backups in the folder of backups, newest first. A backup that is removed meanwhile is left out.
   package func backups() throws -> [BackupReport] {
     try keeping(files.backups) {
-      try files.backupPaths().map { try report($0) }.sorted { $0.date.microseconds > $1.date.microseconds }
+      try files.backupPaths().compactMap { path in
+        try WorkBudget.check()
+        do { return try report(path) } catch  where !PrivateFile.exists(path) { return nil }
+      }.sorted { $0.date.microseconds > $1.date.microseconds }
     }
   }
 
@@ -77,7 +81,7 @@ extension Catalog {
   package func prepareRestore(from path: String, date: Int64 = CatalogFiles.now()) throws -> RestoreReport {
     try keeping(files.restored) {
       guard !file.isAlso(path) else {
-        throw BackupError.notABackup(path: path, message: "\(path) is the catalog itself. Name a backup of it.")
+        throw BackupError.notABackup(path: path, message: "\(path) is the catalog itself. Choose a backup of it.")
       }
       try requireRoom(toRestore: path)
       let temporary = try TemporaryFile(beside: files.restored)
@@ -113,8 +117,9 @@ extension Catalog {
         if let aside {
           notices.append(
             (
-              "Another file was put in the catalog's place while photod had that open. photod went on with its own, and the "
-                + "other is \(aside). `photoctl restore '\(aside)'` goes on with that one, if it is a catalog.", aside
+              "Another file was put in the catalog's place while photod had that open. photod continued with its "
+                + "own, and moved the other to \(aside). If that is a catalog, `photoctl restore '\(aside)'` uses it.",
+              aside
             ))
         }
         _ = try prepare(temporary.path, isOtherState: false, number: number, notices)
@@ -172,7 +177,14 @@ extension Catalog {
   }
 
   private static func refusal(_ path: String, _ why: String) -> BackupError {
-    .notABackup(path: path, message: "\(path) \(why). `photoctl backup --list` names the backups that there are.")
+    .notABackup(path: path, message: "\(path) \(why). `photoctl backup --list` lists the backups.")
+  }
+
+  /// The error to report if SQLite fails while it verifies the copy of a backup. A full disk, or one that can't be read,
+  /// says nothing about the backup.
+  static func fault(_ error: DatabaseError, in path: String) -> any Error {
+    if isFull(error) || error.resultCode == .SQLITE_IOERR { return error }
+    return refusal(path, "is no catalog, or damaged (\(error.message ?? "unknown"))")
   }
 
   private static func verifyBackup(_ path: String, named name: String) throws {
@@ -191,7 +203,7 @@ extension Catalog {
         }
       }
     } catch let error as DatabaseError {
-      throw refuse("is no catalog, or damaged (\(error.message ?? "unknown"))")
+      throw fault(error, in: name)
     }
   }
 
@@ -258,7 +270,7 @@ extension Catalog {
     func readable<Value>(_ body: () throws -> Value) throws -> Value {
       do { return try body() } catch let error as PrivateFileError where error.code != EIO {
         throw BackupError.notABackup(
-          path: path, message: "\(error). `photoctl backup --list` names the backups that there are.")
+          path: path, message: "\(error). `photoctl backup --list` lists the backups.")
       }
     }
     let header = try readable {
@@ -278,7 +290,9 @@ extension Catalog {
     let folder = PrivateFile.folder(of: files.catalog)
     guard let free = PrivateFile.freeBytes(in: folder), free < need else { return }
     throw BackupError.storageFull(
-      message: "To restore \(path) takes \(need) bytes in \(folder), and \(free) are free. Make room, and try again.")
+      message:
+        "A restore of \(path) takes \(byteText(need)) in \(folder), and \(byteText(free)) are free. Make room, and try again."
+    )
   }
 
   /// Copies a database and the log beside it. Closes the descriptor of the temporary file.
@@ -300,7 +314,9 @@ extension Catalog {
     let count = Result { () throws -> Int? in
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       defer { _ = Result { try queue.close() } }
-      return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM asset") }
+      return try queue.read { database in
+        try ReadInterruption.watching(database) { try Int.fetchOne(database, sql: "SELECT count(*) FROM asset") }
+      }
     }
     let assets: Int? = if case .success(let count) = count { count } else { nil }
     return BackupReport(
@@ -358,12 +374,15 @@ extension Catalog {
   private func keeping<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
     do {
       return try noticing(body)
-    } catch let error as BackupError {
+    } catch  where error is BackupError || error is WorkBudget.Spent {
       throw error
     } catch  where Self.isFull(error) {
-      throw BackupError.storageFull(message: "There is no room for \(path). Make some, and try again.")
+      throw BackupError.storageFull(message: "There is no room for \(path). Make room, and try again.")
     } catch let error as PrivateFileError {
-      throw BackupError.cannotWrite(path: error.path, message: "\(error). Name a place that you can write to.")
+      // The message names the file that was asked for, and not the temporary file beside it.
+      let error = PrivateFileError(
+        path: TemporaryFile.target(ofPath: error.path), verb: error.verb, code: error.code, reason: error.reason)
+      throw BackupError.cannotWrite(path: error.path, message: "\(error). Choose a folder in which you may write.")
     } catch {
       throw BackupError.cannotWrite(path: path, message: "\(path) can't be written: \(error).")
     }

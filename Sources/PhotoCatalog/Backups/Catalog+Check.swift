@@ -24,7 +24,7 @@ extension Catalog {
 
   private static let rules = [
     Rule(
-      "photo has no first file in its place", "photos have no first file in their place", in: "asset",
+      "photo has no first file in its folder", "photos have no first file in their folders", in: "asset",
       """
       SELECT count(*), min(a.id) FROM asset a LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
         AND r.asset_id = a.id AND r.position = 0 WHERE r.asset_id IS NULL
@@ -46,7 +46,7 @@ extension Catalog {
       SELECT count(*), min(id) FROM directory WHERE id NOT IN (SELECT id FROM below)
       """),
     Rule(
-      "folder is a root's and another folder's, or neither", "folders are a root's and another folder's, or neither",
+      "folder has both a root and a parent, or neither", "folders have both a root and a parent, or neither",
       in: "directory",
       "SELECT count(*), min(id) FROM directory WHERE (parent_id IS NULL) = (root_id IS NULL)"),
     Rule(
@@ -60,19 +60,20 @@ extension Catalog {
       SELECT count(*), min(d.id) FROM directory d LEFT JOIN collection c ON c.directory_id = d.id WHERE c.id IS NULL
       """),
     Rule(
-      "album is of a folder that is not there", "albums are of folders that are not there", in: "collection",
+      "album belongs to a folder that does not exist", "albums belong to folders that do not exist", in: "collection",
       """
       SELECT count(*), min(c.id) FROM collection c LEFT JOIN directory d ON d.id = c.directory_id
       WHERE c.directory_id IS NOT NULL AND d.id IS NULL
       """),
     Rule(
-      "photo in an album is not there", "photos in albums are not there", in: "album_asset",
+      "photo in an album does not exist", "photos in albums do not exist", in: "album_asset",
       """
       SELECT count(*), min(m.asset_id) FROM album_asset m LEFT JOIN asset a ON a.id = m.asset_id
         LEFT JOIN collection c ON c.id = m.collection_id WHERE a.id IS NULL OR c.id IS NULL
       """),
     Rule(
-      "keyword is of a photo that is not there", "keywords are of photos that are not there", in: "asset_keyword",
+      "keyword belongs to a photo that does not exist", "keywords belong to photos that do not exist",
+      in: "asset_keyword",
       """
       SELECT count(*), min(k.asset_id) FROM asset_keyword k LEFT JOIN asset a ON a.id = k.asset_id
         LEFT JOIN keyword w ON w.id = k.keyword_id WHERE a.id IS NULL OR w.id IS NULL
@@ -82,10 +83,10 @@ extension Catalog {
       "SELECT count(*), min(id) FROM keyword WHERE id NOT IN (SELECT keyword_id FROM asset_keyword)", severity: .warning
     ),
     Rule(
-      "photo is there and deleted", "photos are there and deleted", in: "tombstone",
+      "photo exists and is recorded as deleted", "photos exist and are recorded as deleted", in: "tombstone",
       "SELECT count(*), min(t.asset_id) FROM tombstone t JOIN asset a ON a.id = t.asset_id"),
     Rule(
-      "photo has an id that is yet to be given", "photos have ids that are yet to be given", in: "asset",
+      "photo has an id that has not been assigned yet", "photos have ids that have not been assigned yet", in: "asset",
       """
       SELECT count(*), min(id) FROM (SELECT id FROM asset UNION ALL SELECT asset_id FROM tombstone)
       WHERE id > ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'asset'), 0)
@@ -98,10 +99,10 @@ extension Catalog {
   ]
 
   static let remedy =
-    "Restore a backup, or stop photod and move the catalog away: it is made anew, with everything that you typed."
+    "Restore a backup. Or stop photod and move the catalog away: photod then rebuilds it, with your favorites and hidden photos."
 
   static let remedyOfDamage =
-    "photod makes it anew now, with everything that you typed: `photoctl status` says what became of it."
+    "photod rebuilds it now, with your favorites and hidden photos. `photoctl status` has the result."
 
   /// See ``LibraryBackups/check(deep:)``. It blocks, but the library goes on, except during the comparison with the
   /// journal.
@@ -126,6 +127,8 @@ extension Catalog {
       var report = CheckReport(findings: [], counts: [:])
       let database = reader.database
       let lines = try String.fetchAll(database, sql: deep ? "PRAGMA integrity_check" : "PRAGMA quick_check")
+      // A check that was interrupted proves nothing.
+      try WorkBudget.check()
       if lines != ["ok"] {
         report.findings.append(
           .init(
@@ -140,7 +143,7 @@ extension Catalog {
         report.findings.append(
           .init(
             rule.severity, counted(count, rule.one, rule.many), place: "\(rule.table) \(row[1] as Int64? ?? 0)",
-            remedy: rule.severity == .error ? Self.remedy : "That does no harm; the next change mends it."))
+            remedy: rule.severity == .error ? Self.remedy : "This does no harm. The next change removes it."))
       }
       for (name, table) in Self.tables {
         report.counts[name] = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
@@ -163,7 +166,7 @@ extension Catalog {
     if !deep, try read({ try isWhole($0.database) }) { return }
     let wasWhole = try noticing {
       try pool.write { database in
-        if try isWhole(database) { return true }
+        if try ReadInterruption.watching(database, { try isWhole(database) }) { return true }
         try TextIndex.reset(database)
         return false
       }
@@ -173,8 +176,8 @@ extension Catalog {
     while try noticing({ try indexText(limit: 2_000) }) {}
     report.findings.append(
       .init(
-        .error, "the index of words is not what the photos say", place: files.catalog,
-        remedy: "It was made anew. Nothing was lost."))
+        .error, "the index of words does not match the photos", place: files.catalog,
+        remedy: "photod has rebuilt it. Nothing was lost."))
   }
 
   private func checkHistory(_ reader: CatalogReader, _ report: inout CheckReport) throws {
@@ -201,7 +204,7 @@ extension Catalog {
 
   private func checkJournal(_ report: inout CheckReport) throws {
     guard let journal else { return }
-    let mends = "The next change of a favorite writes it anew; restarting photod does too."
+    let mends = "The next change of a favorite writes it again, and so does a restart of photod."
     let findings = try noticing {
       try pool.write { database in
         let writer = CatalogWriter(connection: database, journal: journal)
@@ -223,11 +226,11 @@ extension Catalog {
             ))
         }
         if contents.library != uuid || contents.epoch != epoch || contents.number != journal.number {
-          findings.append(finding("the journal of user data is of another library, or another time"))
+          findings.append(finding("the journal of user data belongs to another library, or to an older state"))
         }
         let last = try writer.lastIDs()
         if last.assets > contents.reservedAssets || last.collections > contents.reservedCollections {
-          findings.append(finding("the journal of user data does not know which ids were given"))
+          findings.append(finding("the journal of user data does not have the newest ids"))
         }
         let differing = typed.filter { entry in
           guard let held = contents.entries[entry.id] else { return true }
@@ -241,7 +244,7 @@ extension Catalog {
         if let first = ids.first {
           findings.append(
             finding(
-              "catalog and journal differ in what you typed for \(counted(ids.count, "photo", "photos"))",
+              "catalog and journal differ in the user data of \(counted(ids.count, "photo", "photos"))",
               "asset \(first)"))
         }
         return findings

@@ -4,6 +4,8 @@ import PhotoModel
 /// The operations that keep a library safe. `org.photod.manage` offers them.
 ///
 /// Paths are absolute, as ``FilePath`` texts. Every call throws ``BackupError`` for a problem that a person can solve.
+/// One backup, restore or check of a client runs at a time, and another one throws `busy`. If the task is cancelled
+/// before the work begins, the call changes nothing and throws `CancellationError`.
 package protocol LibraryBackups: Sendable {
   /// Copies the catalog to a file while the library goes on, and verifies the copy before it gets its name.
   ///
@@ -11,8 +13,9 @@ package protocol LibraryBackups: Sendable {
   ///   name.
   func backup(to path: String?) async throws -> BackupReport
 
-  /// The backups in the catalog's `backups` folder, newest first. They are not verified again.
-  func backups() async throws -> [BackupReport]
+  /// The backups in the catalog's `backups` folder, newest first. They are not verified again. It blocks, and checks the
+  /// current `WorkBudget`.
+  func backups() throws -> [BackupReport]
 
   /// Replaces the catalog with a backup.
   ///

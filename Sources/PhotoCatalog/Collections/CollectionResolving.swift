@@ -22,13 +22,36 @@ extension CatalogReader {
       found = rows
     }
     guard let first = found.first else {
-      throw FetchError.noSuchCollection(collection: text, similar: try similarCollections(to: name, kind: kind))
+      throw FetchError.noSuchCollection(
+        collection: Self.shortened(text), similar: Self.fitting(try similarCollections(to: name, kind: kind)))
     }
     guard found.count == 1 else {
-      let candidates = found.map { $0.kind == .folderAlbum ? $0.reference : "id:\($0.id)" }
-      throw FetchError.ambiguousCollection(collection: text, candidates: candidates)
+      let candidates = found.prefix(Self.maximumCandidates).map {
+        $0.kind == .folderAlbum ? $0.reference : "id:\($0.id)"
+      }
+      throw FetchError.ambiguousCollection(
+        collection: Self.shortened(text), candidates: Self.fitting(candidates), count: found.count)
     }
     return first
+  }
+
+  /// The most collections that an error names.
+  static let maximumCandidates = 20
+
+  /// The first of these references. They fit into a reply, even if each byte takes six there.
+  private static func fitting(_ references: [String]) -> [String] {
+    var room = 150_000
+    return Array(
+      references.prefix {
+        room -= $0.utf8.count
+        return room >= 0
+      })
+  }
+
+  /// The part of a caller's text that an error repeats. The longest path fits, and a text of 200,000 control characters
+  /// would take more than a reply may have.
+  private static func shortened(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.prefix(4_096)))
   }
 
   /// Splits off the word before the first colon if it is one of ours. An album may be called "Rome: the rest".

@@ -96,10 +96,12 @@ package final class Catalog: Sendable {
     } catch  where !isSuspect && Self.isDamage(error) {
       // The caller opens the catalog again as a suspect. That verifies all of it and moves it aside.
       throw error
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+      throw PhotoError("catalogUnreadable", "\(path) is no catalog. Give another file with --catalog.")
     } catch {
       throw PhotoError(
         "catalogUnreadable",
-        "The catalog \(path) can't be opened. Check that its folder is yours and has room.",
+        "The catalog \(path) can't be opened. Check that its folder belongs to your user, and that its disk has room.",
         cause: Self.withoutStatement(error))
     }
   }

@@ -20,6 +20,9 @@ package final class CatalogWriter {
   var lastSequence: Int64?
   /// The approximate number of bytes that this transaction adds to the history, without the overhead of its rows.
   var historyBytes = 0
+  /// Whether this transaction wrote the stat of a file without a sample or hash. It may need them again, because another
+  /// stat makes them void.
+  package internal(set) var mayNeedProofs = false
 
   init(connection: Database, journal: UserDataJournal? = nil, date: Int64 = CatalogFiles.now()) {
     self.connection = connection

@@ -11,12 +11,26 @@ enum SQLValue: Hashable, Sendable {
   case textTest(TextTest)
 
   static func text(_ text: String) -> SQLValue { .text(Array(text.utf8)) }
+
+  /// About how much memory it takes, in bytes. The words of a text search have at most 4,000 bytes, several times.
+  var byteCount: Int {
+    let content =
+      switch self {
+      case .integer, .real: 0
+      case .text(let bytes): 32 + bytes.count
+      case .test(let test): test.byteCount
+      case .textTest: 16 << 10
+      }
+    return MemoryLayout<SQLValue>.stride + content
+  }
 }
 
 /// A condition, and the values of its `?` in their order.
 struct SQLCondition: Sendable {
   var sql: String
   var arguments: [SQLValue] = []
+
+  var byteCount: Int { arguments.reduce(sql.utf8.count) { $0 + $1.byteCount } }
 }
 
 extension RawStatement {

@@ -88,8 +88,12 @@ extension CatalogReader {
     key += ";where=" + predicateKey
     return FetchPlan(
       key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, fetchLimit: fetchLimit,
-      source: source, order: order)
+      predicate: options.predicate.map { _ in String(predicateKey.prefix(Self.shownPredicateLength)) }, source: source,
+      order: order)
   }
+
+  /// A plan may be kept for long, and a predicate may contain thousands of ids.
+  private static let shownPredicateLength = 600
 
   /// No list is as long. Computations with this limit do not overflow.
   private static let maximumFetchLimit = 1 << 40

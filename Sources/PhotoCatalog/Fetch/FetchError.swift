@@ -7,8 +7,10 @@ package enum FetchError: Error, Hashable, Sendable {
   case unknownSortKey(key: String, known: [String])
   /// - Parameter similar: up to three collections that may be meant, as values of `FetchOptions.collection`.
   case noSuchCollection(collection: String, similar: [String])
-  /// - Parameter candidates: every collection that may be meant, as a value that means only one.
-  case ambiguousCollection(collection: String, candidates: [String])
+  /// - Parameters:
+  ///   - candidates: the first collections that may be meant, each as a value that means only one.
+  ///   - count: the number of all of them.
+  case ambiguousCollection(collection: String, candidates: [String], count: Int)
   /// - Parameter field: the place in ``FetchOptions``, such as `mediaTypes[1]`.
   case invalidOption(field: String)
 }

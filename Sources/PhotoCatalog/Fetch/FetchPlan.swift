@@ -20,9 +20,19 @@ package struct FetchPlan: Sendable {
 
   package let fetchLimit: Int?
 
+  /// The beginning of the predicate's canonical text, for a person.
+  package let predicate: String?
+
   /// The part from `WITH` to `WHERE`, without selected columns and order.
   let source: FetchSource
   let order: FetchOrder
+
+  /// About how much memory it takes, in bytes: the canonical text of the predicate, its SQL and its values. A predicate of
+  /// 64 KiB takes some hundred kilobytes. The key counts twice, because a cache may have a copy of it.
+  package var byteCount: Int {
+    let conditions = source.conditions + (source.text.map { [$0.ofAll, $0.ofOne] } ?? [])
+    return conditions.reduce(512 + 2 * key.utf8.count) { $0 + $1.byteCount }
+  }
 
   var idStatement: String {
     source.with + "SELECT \(source.idColumn)" + source.from + source.whereClause + order.sql
@@ -133,7 +143,7 @@ struct FetchSource: Sendable {
   /// (https://www.sqlite.org/optoverview.html#uplus).
   static let visible = SQLCondition(sql: "+asset.is_hidden = 0 AND +asset.is_trashed = 0")
 
-  private static let offlineTable =
+  static let offlineTable =
     "offline(id) AS (SELECT directory.id FROM root JOIN directory ON directory.root_id = root.id "
     + "WHERE root.is_available = 0 UNION SELECT id FROM directory WHERE is_available = 0 "
     + "UNION SELECT directory.id FROM offline JOIN directory ON directory.parent_id = offline.id)"

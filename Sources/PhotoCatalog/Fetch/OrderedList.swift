@@ -47,7 +47,9 @@ package struct OrderedList: Sendable {
   }
 
   /// The approximate memory that it takes, including parts that it shares with other lists.
-  package var byteCount: Int { 256 + entries.count * Self.bytesPerEntry }
+  package var byteCount: Int { Self.byteCount(ofEntries: entries.count) }
+
+  package static func byteCount(ofEntries count: Int) -> Int { 256 + count * bytesPerEntry }
 
   /// An id, its number, and its share of the nodes and maps.
   private static let bytesPerEntry = 26

@@ -51,7 +51,7 @@ struct PredicateCompiler {
     let part = compiler.part(predicate, isNegated: false)
     guard part.parserStack <= maximumParserStack else {
       throw .invalidPredicate(
-        message: "ANDs and ORs lie too deep within each other; about \(maximumParserStack - comparisonParserStack) "
+        message: "ANDs and ORs are nested too deeply; about \(maximumParserStack - comparisonParserStack) "
           + "levels are possible", position: 0)
     }
     return CompiledPredicate(

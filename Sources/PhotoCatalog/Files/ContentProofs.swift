@@ -45,23 +45,40 @@ extension FileLookups {
     return rows
   }
 
-  /// Files whose wanted hash or sample is missing, by their assets' ids.
+  /// Available files whose wanted hash or sample is missing, by their assets' ids.
   ///
   /// - Parameters:
   ///   - assetID: files of this asset and of assets with smaller ids are left out.
   ///   - isWhole: true for hashes, false for samples.
-  package func filesToProve(after assetID: Int64, isWhole: Bool, limit: Int) throws -> [FileRow] {
+  ///   - mostPassed: how many files are looked at. Files on drives that are away are passed.
+  /// - Returns: the files, and the last asset that was looked at; nil if no file is left.
+  package func filesToProve(
+    after assetID: Int64, isWhole: Bool, limit: Int, mostPassed: Int
+  ) throws -> (rows: [FileRow], through: Int64?) {
+    let source = "resource INDEXED BY \(isWhole ? "resource_unhashed" : "resource_unsampled")"
+    let last = try RawStatement(
+      database,
+      """
+      SELECT max(asset_id) FROM (
+        SELECT asset_id FROM \(source) WHERE \(Self.missing(isWhole)) AND asset_id > ? ORDER BY asset_id LIMIT ?)
+      """)
+    last.bind(1, assetID)
+    last.bind(2, mostPassed)
+    guard let end = try last.firstRow({ last.optionalInt64(0) }) ?? nil else { return ([], nil) }
     let select = try RawStatement(
       database,
       """
-      SELECT \(Self.fileColumns) FROM resource INDEXED BY \(isWhole ? "resource_unhashed" : "resource_unsampled")
-      WHERE \(Self.missing(isWhole)) AND asset_id > ? ORDER BY asset_id LIMIT ?
+      WITH RECURSIVE \(FetchSource.offlineTable)
+      SELECT \(Self.fileColumns) FROM \(source)
+      WHERE \(Self.missing(isWhole)) AND asset_id > ? AND asset_id <= ? AND directory_id NOT IN offline
+      ORDER BY asset_id LIMIT ?
       """)
     select.bind(1, assetID)
-    select.bind(2, limit)
+    select.bind(2, end)
+    select.bind(3, limit)
     var rows: [FileRow] = []
     try select.forEachRow { rows.append(file(select)) }
-    return rows
+    return (rows, rows.count < limit ? end : rows.last?.assetID)
   }
 
   /// The numbers of wanted samples and hashes that are missing.

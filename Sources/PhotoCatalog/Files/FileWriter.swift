@@ -160,6 +160,8 @@ extension CatalogWriter {
     update.bind(10, row.directoryID)
     update.bind(11, text: row.name)
     try update.run()
+    // A file that could not be read has its stat written again once it is read.
+    if row.readTime != 0 && (row.marks.sample == nil || row.marks.hash == nil) { mayNeedProofs = true }
   }
 
   /// Moves a file to another place, which must be free.

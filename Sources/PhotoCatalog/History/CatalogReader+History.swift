@@ -8,6 +8,18 @@ extension CatalogReader {
   /// - Parameter limit: The largest number of commits.
   /// - Throws: ``PhotoError`` `catalogDamaged`, besides the errors of the database.
   package func persistentChanges(after sequence: Int64, limit: Int) throws -> [PersistentChange] {
+    try persistentChanges(after: sequence, limit: limit, maximumBytes: .max).changes
+  }
+
+  /// The first commits after this one that may fit into a reply. A commit may have a million ids, so no commit is read
+  /// after those that fill the reply.
+  ///
+  /// - Parameter maximumBytes: The size of the reply. The last commit may exceed it.
+  /// - Returns: The commits, and whether no others follow.
+  /// - Throws: ``PhotoError`` `catalogDamaged`, besides the errors of the database.
+  package func persistentChanges(
+    after sequence: Int64, limit: Int, maximumBytes: Int
+  ) throws -> (changes: [PersistentChange], isAll: Bool) {
     let directories = try RawStatement(
       database, "SELECT from_path, to_path FROM history_directory WHERE sequence = ? ORDER BY rowid")
     let roots = try RawStatement(
@@ -18,8 +30,11 @@ extension CatalogReader {
         + "updated_collections, deleted_collections FROM history WHERE sequence > ? ORDER BY sequence LIMIT ?")
     history.bind(1, sequence)
     history.bind(2, max(limit, 0))
+    defer { history.reset() }
     var changes: [PersistentChange] = []
-    try history.forEachRow {
+    var byteCount = 0
+    while byteCount < maximumBytes {
+      guard try history.step() else { return (changes, changes.count < limit) }
       let sequence = history.int64(0)
       var change = PersistentChange(
         token: catalog.token(sequence).description, date: PhotoDate(microseconds: history.int64(1)),
@@ -41,8 +56,9 @@ extension CatalogReader {
           RootAvailability(path: FilePath.text(roots.bytes(0)), available: roots.bool(1)))
       }
       changes.append(change)
+      byteCount += change.encodedIDBytes
     }
-    return changes
+    return (changes, false)
   }
 
   /// The sequence of the oldest commit in the history, or `nil` if the history is empty.
@@ -164,5 +180,21 @@ extension CatalogReader {
     var origins: Set<String> = []
     try statement.forEachRow { origins.insert(statement.text(0)) }
     return origins
+  }
+}
+
+extension PersistentChange {
+  /// The bytes that its ids take in a reply, which is somewhat less than the whole.
+  fileprivate var encodedIDBytes: Int {
+    let lists = [
+      insertedAssets, updatedAssets, deletedAssets, insertedCollections, updatedCollections, deletedCollections,
+    ]
+    return lists.reduce(0) { sum, ids in ids.reduce(sum) { $0 + Self.digitCount($1) + 1 } }
+  }
+
+  private static func digitCount(_ id: Int64) -> Int {
+    var (count, rest) = (1, id)
+    while rest > 9 { (count, rest) = (count + 1, rest / 10) }
+    return count
   }
 }

@@ -108,7 +108,7 @@ package struct CatalogFiles: Hashable, Sendable {
     let folder = PrivateFile.folder(of: catalog)
     let found = Result {
       let written = PrivateFile.exists(journal) ? try PrivateFile.date(of: journal) : .min
-      let begin = stem.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1) + "-"
+      let begin = PrivateFile.name(of: stem) + "-"
       let names = try PrivateFile.names(in: folder).filter { $0.hasPrefix(begin) && $0.hasSuffix(".damaged.sqlite") }
       return try names.map { (path: "\(folder)/\($0)", date: try PrivateFile.statusDate(of: "\(folder)/\($0)")) }
         .filter { $0.date >= written }

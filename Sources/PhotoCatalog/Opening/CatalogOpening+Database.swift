@@ -49,7 +49,7 @@ extension CatalogOpening {
     guard let aside = try files.moveLogAside(date: date) else { return }
     notices.append(
       (
-        "A log of changes was left beside a catalog that is gone: nothing can be read from it alone. It is \(aside).",
+        "A log of changes was left beside a catalog that is gone. It can't be read without that catalog. It is \(aside).",
         aside
       ))
   }
@@ -81,12 +81,19 @@ extension CatalogOpening {
     } catch {
       // A pool that can't be closed is abandoned.
       _ = Result { try pool.close() }
-      // This code means missing tables, which is damage in a catalog.
-      if let error = error as? DatabaseError, error.resultCode == .SQLITE_ERROR {
+      if let error = error as? DatabaseError, Self.lacksTables(error) {
         throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: error.message)
       }
       throw error
     }
+  }
+
+  /// Whether tables or columns are missing, which is damage in a catalog. SQLite has no code for it, and its general code
+  /// has other causes, too.
+  private static func lacksTables(_ error: DatabaseError) -> Bool {
+    guard error.resultCode == .SQLITE_ERROR, let message = error.message else { return false }
+    return message.contains("no such table") || message.contains("no such column")
+      || message.contains("has no column named")
   }
 
   /// - Throws: ``PhotoError`` `catalogUnreadable` if the database belongs to another program.
@@ -94,7 +101,7 @@ extension CatalogOpening {
     let isOurs = try database.tableExists("grdb_migrations") && database.tableExists("library")
     guard try isOurs || hasJournal || Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 else {
       throw PhotoError(
-        "catalogUnreadable", "\(files.catalog) is a database of another program. Name another file with --catalog.")
+        "catalogUnreadable", "\(files.catalog) is a database of another program. Give another file with --catalog.")
     }
     return isOurs
   }
@@ -136,7 +143,7 @@ extension CatalogOpening {
   static func tooNew(_ path: String) -> PhotoError {
     PhotoError(
       "catalogTooNew",
-      "The catalog \(path) was written by a newer photod. Install that version again, or name another file with --catalog."
+      "The catalog \(path) was written by a newer photod. Install that version again, or give another file with --catalog."
     )
   }
 

@@ -7,30 +7,33 @@ extension CatalogOpening {
     let count = contents?.entries.count ?? 0
     let isAllThere = contents?.isDamaged == false
     if damage == nil, let aside = files.catalogOfUnfinishedOpening {
-      damage = ("an opening that failed has found so", aside)
+      damage = ("an earlier start found this", aside)
     }
     // This is the first start, or there was no user data before the catalog was lost.
     guard damage != nil || count > 0 || (!isAllThere && (contents != nil || files.newestBackup != nil)) else { return }
     var fate =
       switch (count, contents) {
-      case (0, nil): "what you typed is not in it, as there was no journal of user data."
-      case (0, _) where isAllThere: "nothing that you typed is lost: the journal of user data holds nothing."
-      case (0, _): "what you typed is not in it, as nothing of it could be read from the journal."
-      default: "what you typed for \(counted(count, "photo", "photos")) comes back from the journal as files are found."
+      case (0, nil): "Your favorites and hidden photos are not in it, because there was no journal of user data."
+      case (0, _) where isAllThere: "No user data is lost: the journal of user data is empty."
+      case (0, _):
+        "Your favorites and hidden photos are not in it, because nothing could be read from the journal of user data."
+      default:
+        "The user data of \(counted(count, "photo", "photos")) comes back from the journal as photod finds the files."
       }
     if !isAllThere {
       fate +=
-        files.newestBackup.map { " The newest backup is \($0); `photoctl restore '\($0)'` goes back to it." }
+        files.newestBackup.map { " The newest backup is \($0); `photoctl restore '\($0)'` restores it." }
         ?? " There is no backup."
     }
     if let damage {
       notices.append(
         (
-          "The catalog was damaged (\(damage.why)) and was made anew; \(fate) The damaged one is \(damage.aside ?? "gone"). "
-            + "`photoctl check` acknowledges this.", damage.aside
+          "The catalog was damaged (\(damage.why)), and photod has made a new one. \(fate) The damaged one is "
+            + "\(damage.aside ?? "gone"). `photoctl check` ends this warning.", damage.aside
         ))
     } else {
-      notices.append(("The catalog was gone and was made anew; \(fate) `photoctl check` acknowledges this.", nil))
+      notices.append(
+        ("The catalog was gone, and photod has made a new one. \(fate) `photoctl check` ends this warning.", nil))
     }
   }
 
@@ -39,8 +42,8 @@ extension CatalogOpening {
     keptJournals.append(aside)
     notices.append(
       (
-        "The journal of user data was damaged; "
-          + (contents.readableLineCount == 0 ? "nothing of it could be read." : "what could be read of it was used.")
+        "The journal of user data was damaged. "
+          + (contents.readableLineCount == 0 ? "Nothing of it could be read." : "photod has used its readable part.")
           + " The damaged one is \(aside).", aside
       ))
   }

@@ -139,17 +139,21 @@ struct CatalogOpening {
     if let contents { (isOlder, lackedSome) = try catchUp(contents, row, writer) }
     let mayLackCommits = isOlder || row.mayLackCommits || verdict != .current
     let epoch = mayLackCommits ? max(row.epoch, contents?.epoch ?? 0, found.record?.epoch ?? 0) + 1 : row.epoch
-    if mayLackCommits { try reserveIDs(contents, found, writer) }
+    // A restore of a backup raises the epoch above that of its mark. The mark alone has the ids given since the backup,
+    // if another library was open in between.
+    let isRestored = found.record.map { row.epoch > $0.epoch } ?? false
+    if mayLackCommits || isRestored { try reserveIDs(contents, found, writer) }
     if verdict == .older {
       notices.append(
         (
-          "The catalog is an older copy than the one that photod had open last. Clients load anew. What you typed since is lost "
-            + "where the journal beside it is as old; `photoctl backup --list` names what else there is.", nil
+          "The catalog is an older copy than the one that photod had open last. Clients load their lists again. User data "
+            + "that is newer than the copy is lost if the journal beside it is as old. `photoctl backup --list` lists the backups.",
+          nil
         ))
     } else if isOlder, lackedSome {
       notices.append(
         (
-          "The catalog was older than what was typed since: it was brought up to date from the journal. Clients load anew.",
+          "The catalog was older than its journal of user data, and was updated from it. Clients load their lists again.",
           nil
         ))
     }
@@ -186,7 +190,10 @@ struct CatalogOpening {
         }
       }
     } else {
-      for case .asset(let entry) in contents.newer.flatMap(\.records) { entries.append(entry) }
+      for case .asset(let entry) in contents.newer.flatMap(\.records) {
+        // A later rename of a folder changes the path only there. An entry that lost its user data is not there.
+        entries.append(contents.entries[entry.id] ?? entry)
+      }
     }
     for entry in entries { try writer.apply(entry, &record) }
     if !record.isEmpty { _ = try writer.append(record, origin: "client:unknown", date: date) }

@@ -74,8 +74,8 @@ struct CatalogUpgrade {
     if let free = freeBytes(folder), free < need {
       throw PhotoError(
         "catalogNeedsRoom",
-        "The catalog \(files.catalog) is of an older photod and must be brought up to date first. That takes \(need) bytes in "
-          + "\(folder), and \(free) are free. Make room there; nothing has been changed.")
+        "The catalog \(files.catalog) is of an older photod and must be upgraded first. That takes \(byteText(need)) in "
+          + "\(folder), and \(byteText(free)) are free. Nothing has been changed. Make room there.")
     }
     if isKept { return }
     let target = CatalogFiles.free { files.backup(CatalogFiles.text(date) + Self.word + step + $0) }

@@ -13,7 +13,9 @@ import Glibc
 ///    between leaves a mark that is one commit behind. That is harmless, because only a catalog behind its mark is an
 ///    old copy.
 /// 2. The mark is synced when the catalog is opened and closed, but not with each commit. If the machine went down
-///    meanwhile, the mark is from another boot and may be behind. Any copy may be old then, so the epoch rises.
+///    meanwhile, the mark is from another boot and may be behind. Any copy may be old then, so the epoch rises. The
+///    mark may also be ahead, because commits that were not synced are lost. So it does not prove that the same file is
+///    an old copy.
 /// 3. A mark that was not closed belongs to one file. Another file in its place is a copy, whatever its sequence.
 final class HighWaterMark {
   struct Record: Equatable {
@@ -112,9 +114,14 @@ extension HighWaterMark.Found {
     case .record(let record):
       // The catalog was restored or rebuilt since.
       if epoch > record.epoch { return .current }
-      if epoch < record.epoch || sequence < record.sequence { return .older }
-      if record.isClosed { return .current }
-      return record.bootID == bootID && record.file == file ? .current : .uncertain
+      if epoch < record.epoch { return .older }
+      let isBehind = sequence < record.sequence
+      if record.isClosed { return isBehind ? .older : .current }
+      switch (record.bootID == bootID, record.file == file) {
+      case (true, true): return isBehind ? .older : .current
+      case (true, false), (false, false): return isBehind ? .older : .uncertain
+      case (false, true): return .uncertain
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 import CFileBirth
 import Glibc
+import PhotoModel
 
 /// The reason why a file beside the catalog could not be written or read.
 struct PrivateFileError: Error, CustomStringConvertible {
@@ -64,7 +65,10 @@ enum PrivateFile {
     defer { close(descriptor) }
     guard byteCount <= limit else {
       throw PrivateFileError(
-        path: path, verb: "read", code: EFBIG, reason: "it has \(byteCount) bytes, and photod reads \(limit) at most")
+        path: path, verb: "read", code: EFBIG,
+        reason:
+          "it has \(byteText(Int64(clamping: byteCount))), and photod reads at most \(byteText(Int64(clamping: limit)))"
+      )
     }
     return try read(descriptor, byteCount, path)
   }
@@ -233,7 +237,7 @@ enum PrivateFile {
   static func touchStatus(_ path: String) throws {
     var status = stat()
     guard lstat(path, &status) == 0, chmod(path, status.st_mode & 0o7777) == 0 else {
-      throw failure(path, "looked at", errno)
+      throw failure(path, "examined", errno)
     }
   }
 
@@ -258,7 +262,7 @@ enum PrivateFile {
     var status = stat()
     if lstat(path, &status) == 0 { return Int64(status.st_size) }
     if errno == ENOENT || errno == ENOTDIR { return nil }
-    throw failure(path, "looked at", errno)
+    throw failure(path, "examined", errno)
   }
 
   /// The same for the target of a link.
@@ -266,7 +270,7 @@ enum PrivateFile {
     var status = stat()
     if stat(path, &status) == 0 { return Int64(status.st_size) }
     if errno == ENOENT || errno == ENOTDIR { return nil }
-    throw failure(path, "looked at", errno)
+    throw failure(path, "examined", errno)
   }
 
   /// Whether a path leads to the file that is open.
@@ -320,7 +324,7 @@ final class HeldFile: Sendable {
   var numbers: FileNumbers {
     get throws {
       var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw PrivateFile.failure(path, "looked at", errno) }
+      guard fstat(descriptor, &status) == 0 else { throw PrivateFile.failure(path, "examined", errno) }
       return FileNumbers(
         device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: filebirth_of(descriptor))
     }

@@ -43,6 +43,12 @@ struct TemporaryFile {
     }
   }
 
+  /// The target of a temporary file. Any other path is returned as it is.
+  static func target(ofPath path: String) -> String {
+    let name = PrivateFile.name(of: path)
+    return target(of: name).map { path.dropLast(name.count) + $0 } ?? path
+  }
+
   /// The target of a temporary file, for example `a.sqlite` for `a.sqlite.photod-0123456789abcdef-wal`. nil for all
   /// other names.
   private static func target(of name: String) -> String? {

@@ -92,7 +92,7 @@ final class UserDataJournal {
     {
       throw PhotoError(
         "catalogUnreadable",
-        "The journal of user data can't be used: \(error). Move it away: the catalog holds all that you typed.")
+        "The journal of user data can't be used: \(error). Move it away: the catalog has all of your user data.")
     }
     guard let bytes = found else { return nil }
     var contents = UserDataContents(parsing: bytes, after: number)
@@ -104,7 +104,7 @@ final class UserDataJournal {
     {
       throw PhotoError(
         "catalogTooNew",
-        "The journal \(path) was written by a newer photod. Install that version again, or name another file with --catalog."
+        "The journal \(path) was written by a newer photod. Install that version again, or give another file with --catalog."
       )
     }
     contents.finish()

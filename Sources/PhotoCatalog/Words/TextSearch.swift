@@ -180,8 +180,9 @@ struct TextSearch {
 
   /// The ids of all assets in the library that match these words, in no particular order.
   private func indexed(_ query: TextQuery) throws -> [Int64] {
-    let statement = try RawStatement(database, TextCondition.idStatement)
-    statement.bind(TextCondition(query).ofAll.arguments)
+    let condition = TextCondition(query)
+    let statement = try RawStatement(database, condition.idStatement)
+    statement.bind(condition.ofAll.arguments)
     var ids: [Int64] = []
     try statement.forEachRow { ids.append(statement.int64(0)) }
     return ids

@@ -52,10 +52,13 @@ package struct NoSuchCollectionError: Codable, Sendable {
 package struct AmbiguousCollectionError: Codable, Sendable {
   package var collection: String
   package var candidates: [String]
+  /// The number of collections that may be meant. An older photod names all of them, and does not send it.
+  package var count: Int?
 
-  package init(collection: String, candidates: [String]) {
+  package init(collection: String, candidates: [String], count: Int? = nil) {
     self.collection = collection
     self.candidates = candidates
+    self.count = count
   }
 }
 

@@ -2,8 +2,13 @@
 
 package struct ClientsReply: Codable, Sendable {
   package var clients: [ConnectedClient]
+  /// The number of further clients for which the reply has no room.
+  package var omitted: Int?
 
-  package init(clients: [ConnectedClient]) { self.clients = clients }
+  package init(clients: [ConnectedClient], omitted: Int? = nil) {
+    self.clients = clients
+    self.omitted = omitted
+  }
 }
 
 package struct EventsRequest: Codable, Sendable {

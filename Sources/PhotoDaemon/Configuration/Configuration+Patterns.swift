@@ -13,8 +13,8 @@ extension Configuration {
     let place = isOption ? "--ignore" : "\(path ?? "configuration"): ignore"
     guard written.count <= WatchRules.maximumPatterns else {
       throw StartError(
-        .configuration, "\(place): \(written.count) patterns, more than \(WatchRules.maximumPatterns)",
-        remedy: "Say it with fewer, as in: \"*.gif\".")
+        .configuration, "\(place): there are \(written.count) patterns, more than \(WatchRules.maximumPatterns)",
+        remedy: "Write fewer patterns, with * as in \"*.gif\".")
     }
     var patterns: [String] = []
     for text in written {
@@ -29,7 +29,7 @@ extension Configuration {
       if let problem = WatchRules.problem(ofPattern: Array(pattern.utf8)) {
         throw StartError(
           .configuration, "\(place): \"\(text)\" is no pattern: \(problem)",
-          remedy: "Write a name (\"Exports\", \"*.gif\"), a path below a folder (\"Cache/**\") or a whole one.")
+          remedy: "Write a name (\"Exports\", \"*.gif\"), a path below a root (\"Cache/**\") or an absolute path.")
       }
       patterns.append(pattern)
     }

@@ -79,7 +79,7 @@ package struct Configuration: Hashable, Sendable {
       if let value { return try resolve(value, of: "\(path ?? "configuration"): \(key)", environment, relativeTo: nil) }
       guard let fallback else {
         throw StartError(
-          .configuration, "there is no home directory to keep the \(key) in", remedy: "Set HOME, or give --\(key).")
+          .configuration, "there is no home directory for the \(key)", remedy: "Set HOME, or give --\(key).")
       }
       return fallback
     }
@@ -119,7 +119,7 @@ package struct Configuration: Hashable, Sendable {
   private static func picturesFolder(_ environment: ProcessEnvironment) throws(StartError) -> String {
     guard let home = environment.home else {
       throw StartError(
-        .configuration, "there is no home directory to find your pictures in", remedy: "Set HOME, or give --root DIR.")
+        .configuration, "there is no home directory with a pictures folder", remedy: "Set HOME, or give --root DIR.")
     }
     if let directory = environment.configurationHome,
       let text = try read("\(directory)/user-dirs.dirs", mustExist: false),
@@ -135,7 +135,9 @@ package struct Configuration: Hashable, Sendable {
   /// - Returns: Nil if the file does not exist and need not.
   private static func read(_ path: String, mustExist: Bool) throws(StartError) -> String? {
     func failure(_ what: String) -> StartError {
-      StartError(.configuration, "\(path): \(what)", remedy: "Make it a readable file of UTF-8 text, or move it away.")
+      StartError(
+        .configuration, "\(path): \(what)",
+        remedy: "It must be a readable file of UTF-8 text. Correct it, or move it away.")
     }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     if descriptor < 0 {
@@ -154,9 +156,9 @@ package struct Configuration: Hashable, Sendable {
       count += got
     }
     guard count <= ConfigurationFile.maximumBytes else {
-      throw failure("larger than \(ConfigurationFile.maximumBytes) bytes")
+      throw failure("it is larger than \(ConfigurationFile.maximumBytes) bytes")
     }
-    guard let text = String(validating: bytes[..<count], as: UTF8.self) else { throw failure("not UTF-8") }
+    guard let text = String(validating: bytes[..<count], as: UTF8.self) else { throw failure("it is not UTF-8") }
     return text
   }
 

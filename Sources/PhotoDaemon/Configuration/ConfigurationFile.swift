@@ -31,7 +31,8 @@ package struct ConfigurationFile: Hashable, Sendable {
   package init(parsing text: String, path: String) throws(StartError) {
     guard !text.utf8.contains(0) else {
       throw StartError(
-        .configuration, "\(path): holds a NUL byte, so it is not TOML", remedy: "Write it as plain text in UTF-8.")
+        .configuration, "\(path): it contains a NUL byte, so it is not TOML", remedy: "Write it as plain text in UTF-8."
+      )
     }
     let source = Source(path: path, text: text)
     let table: TOMLTable
@@ -47,7 +48,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     if let unknown = table.keys.filter({ !Self.knownKeys.contains($0) }).min(by: source.comesFirst) {
       throw StartError(
         .configuration, "\(source.place(of: unknown)): unknown key \"\(unknown)\"",
-        remedy: "Known keys are \(Self.knownKeys.joined(separator: ", ")).")
+        remedy: "The keys are \(Self.knownKeys.joined(separator: ", ")).")
     }
     roots = try Self.folders(table["roots"], "roots", source)
     ignore = try Self.list(
@@ -59,7 +60,7 @@ package struct ConfigurationFile: Hashable, Sendable {
       guard let level = Logger.Level(rawValue: name) else {
         throw StartError(
           .configuration, "\(source.place(of: "log-level")): log-level is \"\(name)\", which is no level",
-          remedy: "Levels are \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
+          remedy: "The levels are \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
       }
       logLevel = level
     }
@@ -86,8 +87,8 @@ package struct ConfigurationFile: Hashable, Sendable {
     }
     guard (0...maximumGraceSeconds).contains(seconds) else {
       throw StartError(
-        .configuration, "\(source.place(of: key)): \(key) is \(seconds), outside 0...\(Int(maximumGraceSeconds))",
-        remedy: "Write seconds, as in: \(key) = 600. 0 turns the brake off.")
+        .configuration, "\(source.place(of: key)): \(key) is \(seconds); it must be 0 to \(Int(maximumGraceSeconds))",
+        remedy: "Write seconds, as in: \(key) = 600. With 0, photod removes missing photos at once.")
     }
     return seconds
   }
@@ -103,8 +104,9 @@ package struct ConfigurationFile: Hashable, Sendable {
     for element in array {
       guard let string = element.string else {
         throw StartError(
-          .configuration, "\(source.place(of: key)): \(key) holds \(described(element.type)), not only \(things)",
-          remedy: "Write each as a string, as in: \(example)")
+          .configuration,
+          "\(source.place(of: key)): \(key) contains \(described(element.type)), and not only \(things)",
+          remedy: "Write each of them as a string, as in: \(example)")
       }
       strings.append(string)
     }

@@ -1,5 +1,4 @@
 import Glibc
-import PhotoWatch
 import WatchRecords
 
 /// Follows links up to the share that a path leads to, and does not touch the share.
@@ -9,7 +8,7 @@ enum PlaceOnShare {
 
   /// - Parameter path: absolute, without `.` and `..`.
   /// - Returns: the path on the share, without the links that lead to it; nil if it leads to no share.
-  static func reached(by path: [UInt8], mounts: MountTable = .current()) -> [UInt8]? {
+  static func reached(by path: [UInt8], mounts: MountTable) -> [UInt8]? {
     var place: [UInt8] = []
     var rest = components(path)
     var links = 0

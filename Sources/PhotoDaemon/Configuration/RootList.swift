@@ -1,6 +1,8 @@
 import Glibc
 import PhotoIndexer
 import PhotoModel
+import PhotoWatch
+import WatchRecords
 
 /// The roots as the library needs them. Links are resolved once, no root repeats, and no root lies in a folder that
 /// another root indexes. A root in a folder that its outer root skips stays, because the person named it.
@@ -21,7 +23,7 @@ struct RootList {
     for text in texts {
       let path = try resolved(text)
       if paths.contains(path) {
-        remarks.append("\(text) is given twice, or leads to the same folder as another root; it is kept once")
+        remarks.append("\(text) is given twice, or leads to the same folder as another root; it is used once")
       } else {
         paths.append(path)
       }
@@ -45,17 +47,27 @@ struct RootList {
   /// examined, because photod could wait for the share.
   private mutating func resolved(_ text: String) throws(StartError) -> [UInt8] {
     let bytes = FilePath.bytes(text)
-    if let place = PlaceOnShare.reached(by: bytes) { return place }
+    guard bytes.count < Int(PATH_MAX) else {
+      throw StartError(
+        .configuration, "a root has \(bytes.count) bytes, more than \(PATH_MAX - 1)",
+        remedy: "Give a folder with a shorter path.")
+    }
+    guard let mounts = CurrentMounts.shared.table else {
+      throw StartError(
+        .system, "\(MountTable.file) can't be opened or read, so it is not known which folders are on shares",
+        remedy: "Mount /proc, or let photod open more files.")
+    }
+    if let place = PlaceOnShare.reached(by: bytes, mounts: mounts) { return place }
     let name = bytes.map { CChar(bitPattern: $0) } + [0]
     guard let real = realpath(name, nil) else {
-      remarks.append("\(text) is not there now (\(systemMessage(errno))); it is watched as soon as it is")
+      remarks.append("\(text) can't be found (\(systemMessage(errno))); photod watches it as soon as it exists")
       return bytes
     }
     defer { free(real) }
     var status = stat()
     if stat(real, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
       throw StartError(
-        .configuration, "the root \(text) is not a folder", remedy: "Give the folder that holds your photos.")
+        .configuration, "the root \(text) is not a folder", remedy: "Give the folder that contains your photos.")
     }
     return Array(UnsafeBufferPointer(start: real, count: strlen(real))).map { UInt8(bitPattern: $0) }
   }

@@ -141,7 +141,8 @@ actor DaemonLife: Service {
       }
       if case .opening = state { continue }
       guard isStopping else {
-        throw StartError(.software, "the service ended by itself", remedy: "Look into the log, and report it.")
+        throw StartError(
+          .software, "the service ended by itself", remedy: "This is a bug. Please report it with the log.")
       }
     }
   }
@@ -239,7 +240,7 @@ actor DaemonLife: Service {
   /// Closes the library, and has it opened again at the same socket.
   private func reopen(_ reason: ReopenReason) async {
     guard case .serving(let library, let configuration) = state else { return }
-    logger.notice("opening anew", metadata: ["reason": "\(reason)"])
+    logger.notice("reopening the library", metadata: ["reason": "\(reason)"])
     next = .success(configuration)
     reopenReason = reason
     owed.reloading()
@@ -261,7 +262,7 @@ actor DaemonLife: Service {
           return
         }
         opened = library
-        logger.notice("mended")
+        logger.notice("library opened")
         owed.reloading()
         state = .opening(reloadAsked: false)
         degraded.announceReopening()
@@ -282,11 +283,12 @@ actor DaemonLife: Service {
     case .serving(let library, let current):
       owed.reloading()
       await reload(library, from: current)
-      owed.ready()
+      // If the library was closed meanwhile, photod is ready again when the next one is open.
+      if case .serving = state { owed.ready() }
     case .degraded(let library, _):
       do {
         next = .success(try Configuration.load(options: options, environment: environment))
-        logger.notice("configuration mended")
+        logger.notice("configuration corrected")
         owed.reloading()
         state = .opening(reloadAsked: false)
         library.announceReopening()
@@ -305,7 +307,7 @@ actor DaemonLife: Service {
       for remark in wanted.remarks { logger.warning("configuration remark", metadata: ["remark": "\(remark)"]) }
       for (key, new, old) in [("catalog", wanted.catalog, current.catalog), ("socket", wanted.socket, current.socket)]
       where new != old {
-        wanted.warnings.append("The configuration names another \(key), \(new). Restart photod to use it.")
+        wanted.warnings.append("The configuration has another \(key), \(new). Restart photod to use it.")
       }
       (wanted.catalog, wanted.socket) = (current.catalog, current.socket)
     } catch {
@@ -316,7 +318,11 @@ actor DaemonLife: Service {
     LogOutput.level = wanted.logLevel
     do {
       try await library.reload(wanted)
-      if case .serving = state { state = .serving(library, wanted) }
+      guard case .serving(let present, _) = state, present === library else {
+        // The library was closed meanwhile. The next one was opened with the old configuration, or will be.
+        return await reload()
+      }
+      state = .serving(library, wanted)
       guard isRead else { return }
       logger.notice(
         "reloaded",
@@ -378,13 +384,13 @@ actor DaemonLife: Service {
         "replaced",
         metadata: [
           "program": "\(program.path)",
-          "next": isListenerGiven ? "leaves when idle" : "restart photod to run the new one",
+          "next": isListenerGiven ? "photod ends when it is idle" : "restart photod to run the new program",
         ])
     case .leave:
-      logger.notice("making room")
+      logger.notice("ending for the new program")
       state = .stopping
       owed.forget()
-      notifier.stopping(status: "making room for the new photod")
+      notifier.stopping(status: "ending for the new program")
       await library.drain()
       await library.stop()
     }

@@ -43,8 +43,8 @@ package struct StartError: Error, Hashable, Sendable, CustomStringConvertible {
       self.init(
         .inputOutput, "\(error)",
         remedy: isTriedAgain
-          ? "Mend what the message names; photod tries again every few seconds."
-          : "Mend what the message names, then start photod again.")
+          ? "Correct this; photod tries again every few seconds."
+          : "Correct this, then start photod again.")
     }
   }
 
@@ -53,7 +53,7 @@ package struct StartError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// Three lines for a terminal: the problem, the remedy, and where to read more.
   package var threeLines: String {
-    "photod: \(problem)\n  \(remedy)\n  See 'photod --help' for options, files and exit codes.\n"
+    "photod: \(problem)\n  \(remedy)\n  See `photod --help` for options, files and exit codes.\n"
   }
 }
 

@@ -1,12 +1,11 @@
-import Dispatch
 import Logging
 import PhotoCatalog
 import PhotoIndexer
 import PhotoModel
 import Synchronization
 
-/// Backups, restores and checks of one open catalog. They take long, so they run on a queue of their own while the
-/// library works.
+/// Backups, restores and checks of one open catalog. They take long, so they run on a ``BackupQueue`` while the library
+/// works.
 final class BackupService: LibraryBackups {
   /// How often it checks for work to do.
   static let interval = Duration.seconds(60)
@@ -23,7 +22,7 @@ final class BackupService: LibraryBackups {
   private let logger: Logger
   /// Asks the daemon to open the library again.
   private let reopen: @Sendable (ReopenReason) -> Void
-  private let queue = DispatchQueue(label: "photod.keeping")
+  private let queue = BackupQueue()
   private let historyBytes: Int64
 
   /// The problems of the catalog's files.
@@ -58,29 +57,29 @@ final class BackupService: LibraryBackups {
 
   func backup(to path: String?) async throws -> BackupReport {
     let path = try path.map(Self.filePath)
-    let report = try await run { try $0.backup(to: path) }
+    let report = try await runForClient { try $0.backup(to: path) }
     logger.notice("backup", metadata: ["path": "\(report.path)", "assets": "\(report.assetCount ?? 0)"])
     return report
   }
 
-  func backups() async throws -> [BackupReport] { try await run { try $0.backups() } }
+  func backups() throws -> [BackupReport] { try catalog.backups() }
 
   func restore(from path: String) async throws -> RestoreReport {
     let path = try Self.filePath(path)
-    let report = try await run { try $0.prepareRestore(from: path) }
+    let report = try await runForClient { try $0.prepareRestore(from: path) }
     logger.notice("restored", metadata: ["path": "\(path)", "previous": "\(report.previous.path)"])
     reopen(.restored)
     return report
   }
 
   func check(deep: Bool) async throws -> CheckReport {
-    let report = try await run { catalog in
+    let report = try await runForClient { catalog in
       var report = try catalog.check(deep: deep)
       guard report.isOK else { return report }
       report.findings += try catalog.notices().map {
         .init(
           .warning, $0, place: catalog.files.catalog,
-          remedy: "It is said here for the last time; the status says it no more.")
+          remedy: "No action is needed. The status does not show this warning any more.")
       }
       try catalog.acknowledgeNotices()
       return report
@@ -128,7 +127,10 @@ final class BackupService: LibraryBackups {
     turn: () async throws -> Void = { try await SuspendingClock().sleep(for: interval) }
   ) async {
     var wasLive = false
-    var (prunedAt, retryAt): (ContinuousClock.Instant?, ContinuousClock.Instant?)
+    // When to try a backup or a pruning again after a failure. There may be room again in an hour.
+    var (backUpAt, pruneAt): (ContinuousClock.Instant?, ContinuousClock.Instant?)
+    var prunedAt: ContinuousClock.Instant?
+    func isPast(_ time: ContinuousClock.Instant?) -> Bool { time.map { instant() >= $0 } ?? true }
     while !Task.isCancelled {
       do { try await turn() } catch { return }
       await showNotices()
@@ -138,38 +140,46 @@ final class BackupService: LibraryBackups {
       }
       let isLive = board.status.state == .live
       defer { wasLive = isLive }
-      guard isLive, wasLive, retryAt.map({ instant() >= $0 }) ?? true else { continue }
-      do {
-        try await backUpToday(now())
-        let isDue = prunedAt.map { instant() >= $0 + .seconds(86_400) } ?? true
-        if isDue || Int64(catalog.historyGrowthBytes) > historyBytes / 8 {
-          let before = now() - Self.historyDays * Self.day
-          try await run { [historyBytes] in
-            try $0.pruneHistory(olderThan: before, keeping: Self.historyCommits, maximumBytes: historyBytes)
-          }
-          prunedAt = instant()
-        }
-        retryAt = nil
-      } catch {
-        // There may be room again in an hour.
-        retryAt = instant() + .seconds(3600)
+      guard isLive, wasLive else { continue }
+      if isPast(backUpAt) { backUpAt = await backUpToday(now()) ? nil : instant() + .seconds(3600) }
+      // The history must not grow without bound while backups fail.
+      let hasGrown = Int64(catalog.historyGrowthBytes) > historyBytes / 8
+      if isPast(pruneAt), hasGrown || isPast(prunedAt.map { $0 + .seconds(86_400) }) {
+        let isPruned = await pruneHistory(now())
+        (prunedAt, pruneAt) = isPruned ? (instant(), nil) : (prunedAt, instant() + .seconds(3600))
       }
     }
   }
 
-  private func backUpToday(_ now: Int64) async throws {
+  /// - Returns: false if it failed.
+  private func pruneHistory(_ now: Int64) async -> Bool {
+    let before = now - Self.historyDays * Self.day
+    do {
+      try await run { [historyBytes] in
+        try $0.pruneHistory(olderThan: before, keeping: Self.historyCommits, maximumBytes: historyBytes)
+      }
+      return true
+    } catch {
+      logger.warning("history not pruned", metadata: ["error": "\(error)"])
+      return false
+    }
+  }
+
+  /// - Returns: false if it failed.
+  private func backUpToday(_ now: Int64) async -> Bool {
     do {
       let report = try await run { catalog in
         try catalog.hasFreshBackup(at: now) ? nil : try catalog.dailyBackup(date: now)
       }
       note { $0.backup = nil }
-      guard let report else { return }
+      guard let report else { return true }
       logger.notice("backup", metadata: ["path": "\(report.path)", "assets": "\(report.assetCount ?? 0)"])
+      return true
     } catch {
       let message = (error as? BackupError)?.message ?? "\(error)"
       logger.warning("no backup", metadata: ["error": "\(message)"])
       note { $0.backup = message }
-      throw error
+      return false
     }
   }
 
@@ -185,11 +195,11 @@ final class BackupService: LibraryBackups {
 
   private func standIn() async {
     do {
-      let other = try await run { try $0.rescue() }
+      let other = try await run(.rescue) { try $0.rescue() }
       logger.error(
         "catalog file gone",
         metadata: [
-          "path": "\(catalog.files.catalog)", "next": "written anew", "other": "\(other ?? "none in its place")",
+          "path": "\(catalog.files.catalog)", "next": "photod has written it again", "other": "\(other ?? "none")",
         ])
       note { $0.rescue = nil }
       reopen(.rescued)
@@ -202,16 +212,22 @@ final class BackupService: LibraryBackups {
 
   // MARK: -
 
-  private func run<Value: Sendable>(_ body: @escaping @Sendable (Catalog) throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { [catalog] in continuation.resume(with: Result { try body(catalog) }) }
-    }
+  private func run<Value: Sendable>(
+    _ priority: BackupQueue.Priority = .ownWork, _ body: @escaping @Sendable (Catalog) throws -> Value
+  ) async throws -> Value {
+    try await queue.run(priority) { [catalog] in try body(catalog) }
+  }
+
+  private func runForClient<Value: Sendable>(
+    _ body: @escaping @Sendable (Catalog) throws -> Value
+  ) async throws -> Value {
+    try await queue.runForClient { [catalog] in try body(catalog) }
   }
 
   /// - Throws: `cannotWrite` for a path that is not UTF-8, which SQLite can't open.
   private static func filePath(_ text: String) throws -> String {
     guard let path = String(validating: FilePath.bytes(text), as: UTF8.self) else {
-      throw BackupError.cannotWrite(path: text, message: "\(text) is not UTF-8. Name another file.")
+      throw BackupError.cannotWrite(path: text, message: "The path \(text) is not UTF-8. Choose another one.")
     }
     return path
   }

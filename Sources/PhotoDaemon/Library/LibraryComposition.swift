@@ -60,12 +60,12 @@ extension ServingLibrary {
       if error is StartError || error is CancellationError || Catalog.namesItsFile(error) { throw error }
       if Catalog.isFull(error) {
         throw StartError(
-          .inputOutput, "there is no room for the catalog \(catalog) (\(error))", remedy: "Make some on its disk.")
+          .inputOutput, "there is no room for the catalog \(catalog) (\(error))", remedy: "Make room on its disk.")
       }
       throw StartError(
         .inputOutput, "the catalog \(catalog) can't be read (\(error))",
         remedy:
-          "Look at its disk (dmesg). Moved away, it is made anew when photod starts: what you typed comes back from the journal beside it."
+          "Check its disk (dmesg). If you move the catalog away, photod makes a new one at its start, with your favorites and hidden photos from the journal beside it."
       )
     }
   }
@@ -99,7 +99,7 @@ extension ServingLibrary {
     let interface = LibraryService(library: library, logger: logger)
     let manage = ManageService(
       connections: interface.connections, events: library.events, library: library, keeping: backups,
-      threads: interface.threads)
+      threads: interface.threads, libraryTurns: interface.libraryTurns)
     return ServingLibrary(
       catalog: catalog, watcher: watcher, library: library, backups: backups,
       service: .photod([interface, manage], limits: .leavingFiles(), logger: logger), reopenReasons: reopenReasons,

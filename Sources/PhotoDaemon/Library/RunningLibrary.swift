@@ -2,7 +2,7 @@ import Logging
 import PhotoServer
 
 /// A library behind a socket, or the stand-in that answers if the library can't be opened.
-package protocol RunningLibrary: Sendable {
+package protocol RunningLibrary: AnyObject, Sendable {
   /// The lines for `systemctl status`, one for each change. The stream ends with ``stop()``.
   var statusLines: AsyncStream<String> { get }
 

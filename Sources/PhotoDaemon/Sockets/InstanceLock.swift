@@ -22,18 +22,18 @@ package final class InstanceLock: Sendable {
     guard descriptor >= 0 else {
       throw StartError(
         .cannotCreate, "the lock \(path) can't be opened: \(systemMessage(errno))",
-        remedy: "Make \(directory) yours to write, or choose another catalog with --catalog.")
+        remedy: "Make \(directory) writable for your user, or choose another catalog with --catalog.")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
       guard code == EWOULDBLOCK else {
         throw StartError(
           .system, "\(path) can't be locked: \(systemMessage(code))",
-          remedy: "Keep the catalog on a file system that has locks: --catalog FILE.")
+          remedy: "Choose a catalog on a file system that has locks, with --catalog.")
       }
       throw StartError(
-        .alreadyRunning, "\(Self.owner(descriptor)) already keeps the catalog \(catalog)",
-        remedy: "Ask that one ('photoctl status'), stop it first, or give another --catalog and --socket.")
+        .alreadyRunning, "\(Self.owner(descriptor)) already uses the catalog \(catalog)",
+        remedy: "Use that photod (`photoctl status`), stop it, or give another --catalog and --socket.")
     }
     let text = Array("\(getpid())\n".utf8)
     guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
@@ -86,8 +86,8 @@ package final class InstanceLock: Sendable {
     defer { if file >= 0 { close(file) } }
     let who = file >= 0 ? owner(file) : process > 0 ? describe(process) : "another process"
     throw StartError(
-      .alreadyRunning, "\(who) already keeps the catalog \(catalog)",
-      remedy: "Ask that one ('photoctl status'), stop it first, or give another --catalog and --socket.")
+      .alreadyRunning, "\(who) already uses the catalog \(catalog)",
+      remedy: "Use that photod (`photoctl status`), stop it, or give another --catalog and --socket.")
   }
 
   /// Returns the process of this user that listens there; 0 if its queue is full; nil if there is none.

@@ -32,7 +32,8 @@ package struct ListenDescriptors: Hashable, Sendable {
     }
     guard let count = Int32(text), (0...Self.maximumCount).contains(count) else {
       throw StartError(
-        .configuration, "LISTEN_FDS is \"\(text)\", no number of sockets", remedy: "Start photod by its photod.socket.")
+        .configuration, "LISTEN_FDS is \"\(text)\", which is no number of sockets",
+        remedy: "Start photod by its photod.socket.")
     }
     let names = (variables["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
     var taken: [Descriptor] = []

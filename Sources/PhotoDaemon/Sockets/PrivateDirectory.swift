@@ -10,7 +10,7 @@ enum PrivateDirectory {
     var status = stat()
     if stat(path, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFDIR else {
-        throw StartError(.cannotCreate, "\(path) is no directory", remedy: "Move it away, or choose another place.")
+        throw StartError(.cannotCreate, "\(path) is no directory", remedy: "Move it away, or choose another path.")
       }
       if path.hasSuffix("/photod"), status.st_uid == geteuid(), status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
         throw failure(path, errno)
@@ -33,6 +33,6 @@ enum PrivateDirectory {
   private static func failure(_ path: String, _ code: Int32) -> StartError {
     StartError(
       .cannotCreate, "the directory \(path) can't be made: \(systemMessage(code))",
-      remedy: "Make it yours to write, or choose another place with --catalog and --socket.")
+      remedy: "Make the directory above it writable for your user, or choose other paths with --catalog and --socket.")
   }
 }

@@ -22,8 +22,8 @@ package struct SocketFile: Sendable {
     guard let address = UnixSocketAddress(path), path.hasPrefix("/") else {
       throw StartError(
         .usage,
-        "the socket's path has \(path.utf8.count) bytes, a socket's can have \(UnixSocketAddress.maximumPathBytes): \(path)",
-        remedy: "Choose a shorter one with --socket.")
+        "the socket's path has \(path.utf8.count) bytes, and the limit is \(UnixSocketAddress.maximumPathBytes): \(path)",
+        remedy: "Choose a shorter path with --socket.")
     }
     let directory = PrivateDirectory.parent(of: path)
     try PrivateDirectory.make(directory)
@@ -73,7 +73,7 @@ package struct SocketFile: Sendable {
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw StartError(
-        .cannotCreate, "\(path) is there and is no socket", remedy: "Move it away, or give another --socket.")
+        .cannotCreate, "\(path) exists and is no socket", remedy: "Move it away, or give another --socket.")
     }
     let probe = UnixSocketAddress.makeSocket(SOCK_STREAM, flags: SOCK_NONBLOCK)
     guard probe >= 0 else { throw failure(path, "tried", errno) }
@@ -85,8 +85,8 @@ package struct SocketFile: Sendable {
     case 0, EAGAIN:
       // EAGAIN: a process listens, and its queue is full.
       throw StartError(
-        .alreadyRunning, "\(answer == 0 ? listener(of: probe) : "another process") already answers at \(path)",
-        remedy: "Ask that one ('photoctl status'), stop it first, or give another --socket and --catalog.")
+        .alreadyRunning, "\(answer == 0 ? listener(of: probe) : "another process") already serves \(path)",
+        remedy: "Use that photod (`photoctl status`), stop it, or give another --socket and --catalog.")
     default:
       throw failure(path, "tried", answer)
     }
@@ -106,6 +106,6 @@ package struct SocketFile: Sendable {
   private static func failure(_ path: String, _ verb: String, _ code: Int32) -> StartError {
     StartError(
       .cannotCreate, "the socket \(path) can't be \(verb): \(systemMessage(code))",
-      remedy: "Make its directory yours to write, or give another --socket.")
+      remedy: "Make its directory writable for your user, or give another --socket.")
   }
 }

@@ -83,38 +83,38 @@ extension LibraryEvent {
   /// One line for a person, without the path and the asset.
   package var detail: String {
     switch fact {
-    case .watcherStarted(let session): "photod-watch runs, for the \(Self.ordinal(session)) time"
+    case .watcherStarted(let session): "photod-watch started for the \(Self.ordinal(session)) time"
     case .watcherDied(let reason): "photod-watch died: \(reason)"
     case .scanStarted(_, let reason): Self.text(reason)
     case .fileSeen(_, let byteCount): "created or written, \(counted(byteCount, "byte", "bytes"))"
     case .fileMoved(let from, _): from == nil ? "moved in from an unknown folder" : "moved"
-    case .fileGone: "gone, or no file any more"
-    case .folderSeen: "a folder that was not known"
-    case .folderMoved: "a folder moved, with all in it"
-    case .folderGone(_, .event): "a folder is gone, with all in it"
-    case .folderGone(_, .scan): "a listing lacks this folder; a scan decides"
+    case .fileGone: "removed, or replaced by something else than a file"
+    case .folderSeen: "a new folder"
+    case .folderMoved: "the folder moved with its content"
+    case .folderGone(_, .event): "the folder was removed with its content"
+    case .folderGone(_, .scan): "a listing does not have this folder; a scan decides whether it is gone"
     case .listed(_, let evidence, let counts):
-      Self.text(counts) + (evidence == .scan ? " (scan)" : " (new or in doubt)")
+      Self.text(counts) + (evidence == .scan ? " (scan)" : " (new or uncertain)")
     case .unreadable(_, let code): "can't be read: \(errorText(code))"
     case .rootOffline(_, let code): "can't be opened: \(errorText(code))"
-    case .overflow: "the kernel's queue overflowed: events were lost, all folders are scanned"
+    case .overflow: "the kernel's queue overflowed and events were lost; all folders are scanned"
     case .polling(_, let reason, let polled, let directories):
       "\(polled) of \(counted(directories, "folder", "folders")) \(polled == 1 ? "is" : "are") polled: \(Self.text(reason))"
     case .inserted: "new"
     case .updated(_, _, let fields): "differs in \(fields.names.joined(separator: ", "))"
     case .renamed: "the same photo in another place"
     case .folderRenamed: "the same folder in another place"
-    case .removed: "left the library"
-    case .folderRemoved(_, let count): "left the library with \(counted(count, "asset", "assets"))"
+    case .removed: "removed from the library"
+    case .folderRemoved(_, let count): "removed from the library with \(counted(count, "asset", "assets"))"
     case .ignored(_, _, let reason): "nothing to do: \(Self.text(reason))"
-    case .deferred(_, _, let reason): "looked at again soon: \(Self.text(reason))"
+    case .deferred(_, _, let reason): "examined again soon: \(Self.text(reason))"
     case .damaged(_, _, let failure): "its content can't be read: \(failure)"
     case .scanDecided(_, let removed, true): "the scan is complete; \(removed) removed"
-    case .scanDecided(_, _, false): "the scan did not see everything; nothing is removed"
+    case .scanDecided(_, _, false): "the scan is incomplete; nothing is removed"
     case .braked(_, let missing):
-      "\(missing) missing at once: nothing is removed until a later scan, or a person, agrees"
+      "\(missing) missing at once; nothing is removed until a later scan or a person confirms it"
     case .committed(let sequence, let origin, let counts): "\(sequence) by \(origin): \(Self.text(counts))"
-    case .startedOver(let error): "the catalog can't be written, all begins anew: \(error)"
+    case .startedOver(let error): "the catalog can't be written; all folders will be scanned again: \(error)"
     }
   }
 
@@ -133,35 +133,35 @@ extension LibraryEvent {
 
   private static func text(_ reason: ScanReason) -> String {
     switch reason {
-    case .start: "the first since photod-watch runs"
+    case .start: "the first scan of this photod-watch"
     case .overflow: "because events were lost"
-    case .rescan: "because it was asked for"
+    case .rescan: "because a rescan was requested"
     case .rootReturned: "because the folder is back"
-    case .rules: "because other names are ignored than before"
+    case .rules: "because the patterns of ignored names changed"
     }
   }
 
   private static func text(_ reason: PollingReason) -> String {
     switch reason {
-    case .watchLimit: "there are no watches for them"
+    case .watchLimit: "there are no more inotify watches"
     case .noInstance: "there is no inotify instance"
-    case .fileSystem(let name): "\(String(decoding: name, as: UTF8.self)) does not tell what others change in it"
+    case .fileSystem(let name): "\(String(decoding: name, as: UTF8.self)) does not report changes by others"
     }
   }
 
   private static func text(_ reason: Reason) -> String {
     switch reason {
-    case .sameStat: "size, times and inode are as before"
-    case .sameContent: "it was read, and says what it said before"
+    case .sameStat: "size, times and inode have not changed"
+    case .sameContent: "its content was read, and has the same metadata"
     case .empty: "it is empty"
-    case .raced: "it was changing, or elsewhere"
+    case .raced: "it changed or moved meanwhile"
     }
   }
 
   private static func text(_ counts: ListingCounts) -> String {
     let parts = [
       (counts.inserted, "new"), (counts.updated, "changed"), (counts.renamed, "moved here"),
-      (counts.deferred, "put off"), (counts.damaged, "damaged"), (counts.missing, "missing"),
+      (counts.deferred, "deferred"), (counts.damaged, "damaged"), (counts.missing, "missing"),
     ]
     return ([counted(counts.found, "file", "files")] + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(
       separator: ", ")

@@ -60,7 +60,7 @@ extension Reconciler {
       if let path = rootPath(root) {
         events.ring.append(.polling(root: path, reason, polled: Int(polled), directories: Int(directories)))
       }
-    case .scanEnded, .synced, .watchBudget, .ignored, .alive:
+    case .scanEnded, .synced, .watchBudget, .ignored, .alive, .checkpoint:
       break
     }
   }

@@ -15,15 +15,33 @@ final class DiskFiles: PhotoFiles {
 
   var readCount: Int { reads.load(ordering: .relaxed) }
 
+  func look(_ path: [UInt8]) -> FileLookup {
+    guard let status = LongPath.status(path) else { return saysAbsent(errno) ? .absent : .unknown }
+    return FileStat(status).map { .there($0) } ?? .absent
+  }
+
   func stat(_ path: [UInt8]) -> FileStat? {
     LongPath.status(path).flatMap { FileStat($0) }
   }
 
   func volumeIdentity(device: UInt64, path: [UInt8]) -> String { VolumeIdentity.of(device: device, path: path) }
 
-  func isRemote(_ path: [UInt8]) -> Bool { CurrentMounts.shared.table.isRemote(path) }
+  func isRemote(_ path: [UInt8]) -> Bool { CurrentMounts.shared.table?.isRemote(path) ?? true }
 
-  func exists(_ path: [UInt8]) -> Bool { LongPath.status(path) != nil }
+  func exists(_ path: [UInt8]) -> Bool { LongPath.status(path) != nil || !saysAbsent(errno) }
+
+  func list(_ folder: [UInt8]) -> FolderLookup {
+    guard let directory = LongPath.openDirectory(folder) else { return saysAbsent(errno) ? .absent : .unknown }
+    defer { closedir(directory) }
+    var entries: [FolderEntry] = []
+    while true {
+      // At the end of the directory readdir(3) leaves errno alone.
+      errno = 0
+      guard let entry = readdir(directory) else { return errno == 0 ? .entries(entries) : .unknown }
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+      entries.append(FolderEntry(name: name, type: entry.pointee.d_type))
+    }
+  }
 
   func isFolder(_ path: [UInt8]) -> Bool { LongPath.status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false }
 
@@ -83,12 +101,17 @@ final class DiskFiles: PhotoFiles {
       directory == AT_FDCWD ? LongPath.open(path, flags) : withCPath(path) { openat(directory, $0, flags) }
     guard descriptor >= 0 else {
       let code = errno
-      if code == ENOENT || code == ENOTDIR || code == ELOOP { return .raced }
-      return failed("can't be opened", code, name, expected)
+      if saysAbsent(code) { return .raced }
+      // A file without permission stays unreadable until its permissions change, which changes its stat. If its folder is
+      // the one without permission, the file itself does not change.
+      let isSeen = directory == AT_FDCWD ? LongPath.status(path) != nil : FileStat(name: path, in: directory) != nil
+      guard ForbiddenFile.isError(code), isSeen else { return .unreadable(ForbiddenFile.text(code)) }
+      let content = promisedContent(name: Array(name), failure: ForbiddenFile.text(code))
+      return .content(content, expected, readTime: clock.wallTime)
     }
     defer { close(descriptor) }
     var status = Glibc.stat()
-    guard fstat(descriptor, &status) == 0 else { return failed("can't be looked at", errno, name, expected) }
+    guard fstat(descriptor, &status) == 0 else { return .unreadable("can't be examined: \(errorText(errno))") }
     guard let before = FileStat(status), before.identity.inode == expected.identity.inode else { return .raced }
     let readTime = clock.wallTime
     reads.add(1, ordering: .relaxed)
@@ -107,14 +130,5 @@ final class DiskFiles: PhotoFiles {
     stat.identity = expected.identity
     if after.changeTime != before.changeTime { marks = marks.voided }
     return .content(AssetContent(facts), stat, readTime: readTime, marks: marks)
-  }
-
-  private func failed(
-    _ what: String, _ code: Int32, _ name: ArraySlice<UInt8>, _ expected: FileStat
-  ) -> ContentReading {
-    let why = "\(what): \(errorText(code))"
-    // A file without permission stays unreadable until its permissions change, which changes its stat.
-    guard code == EACCES || code == EPERM else { return .unreadable(why) }
-    return .content(promisedContent(name: Array(name), failure: why), expected, readTime: clock.wallTime)
   }
 }

@@ -45,7 +45,7 @@ enum LongPath {
     return directory
   }
 
-  /// fstatat(2) of the path, without following a link. It is nil if the call fails.
+  /// fstatat(2) of the path, without following a link. It is nil if the call fails. errno has the reason then.
   static func status(_ path: [UInt8]) -> stat? {
     var status = stat()
     return with(path, { fstatat($0, $1, &status, AT_SYMLINK_NOFOLLOW) }) == 0 ? status : nil

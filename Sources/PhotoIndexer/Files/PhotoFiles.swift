@@ -20,8 +20,19 @@ enum ContentReading: Sendable {
 enum FileLookup: Sendable {
   /// A regular file.
   case there(FileStat)
+  /// Nothing has the name, or something that is no regular file.
   case absent
-  /// The share of the path does not answer. That proves nothing about the file, which counts as it is known.
+  /// The path can't be looked at, or its share does not answer. That proves nothing about the file, which counts as it is
+  /// known.
+  case unknown
+}
+
+/// The names in a folder, as far as they are known.
+enum FolderLookup: Sendable {
+  case entries([FolderEntry])
+  /// There is no such folder.
+  case absent
+  /// The folder can't be read, or its share does not answer.
   case unknown
 }
 
@@ -31,13 +42,17 @@ protocol PhotoFiles: Sendable {
   func look(_ path: [UInt8]) -> FileLookup
   /// Whether the file system at a path answers. A drive does, as far as this can tell.
   func answers(_ path: [UInt8]) -> Bool
+  /// Whether reading a path may wait for a share, which answers one call at a time.
+  func mayWait(_ path: [UInt8]) -> Bool
   /// The stat of a regular file, without following a link, or nil if there is none or none is known.
   func stat(_ path: [UInt8]) -> FileStat?
   /// The identity across boots and mounts of the file system of a directory on this device.
   func volumeIdentity(device: UInt64, path: [UInt8]) -> String
   /// Whether reading a path reads over a network, or from a program.
   func isRemote(_ path: [UInt8]) -> Bool
-  /// Whether anything has this name.
+  /// The names directly in a folder.
+  func list(_ folder: [UInt8]) -> FolderLookup
+  /// Whether anything has this name. A name that can't be looked at counts as present.
   func exists(_ path: [UInt8]) -> Bool
   /// Whether a directory has this name, and no link to one.
   func isFolder(_ path: [UInt8]) -> Bool
@@ -60,6 +75,8 @@ protocol PhotoFiles: Sendable {
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading]
   /// How many files' content was read so far.
   var readCount: Int { get }
+  /// Whether this turn of the library's queue has waited for files for so long that others must be read in a later one.
+  var isTurnOver: Bool { get }
 }
 
 /// A file of a directory, as photod-watch saw it.
@@ -73,7 +90,13 @@ struct NamedStat: Sendable {
 extension PhotoFiles {
   func look(_ path: [UInt8]) -> FileLookup { stat(path).map { .there($0) } ?? .absent }
 
+  func list(_ folder: [UInt8]) -> FolderLookup { .unknown }
+
   func answers(_ path: [UInt8]) -> Bool { true }
+
+  func mayWait(_ path: [UInt8]) -> Bool { false }
+
+  var isTurnOver: Bool { false }
 
   func isRemote(_ path: [UInt8]) -> Bool { false }
 

@@ -4,7 +4,8 @@ import PhotoWatch
 import Synchronization
 import WatchRecords
 
-/// Reads the files of a batch on all cores while the batch before it is being committed.
+/// Reads the files of a batch while the batch before it is being committed: those of drives on all cores, those of a share
+/// one after another.
 ///
 /// It is a hint and decides nothing: a file that it did not read, or that is another by now, is read when the batch is
 /// applied. So it may go by its own idea of where directories are, taken from the records alone.
@@ -164,9 +165,10 @@ actor ReadAhead {
         for (record, reading) in zip(folders[index].indexes[range], readings) { results[record] = reading }
       }
     }
-    if slices.count == 1 {
-      read(0)
-    } else if !slices.isEmpty {
+    // A slow share must not take the threads on which other lanes read. All folders of a batch are of one lane.
+    if slices.count == 1 || folders.first.map({ files.mayWait($0.path) }) ?? true {
+      for number in slices.indices { read(number) }
+    } else {
       DispatchQueue.concurrentPerform(iterations: slices.count) { read($0) }
     }
     return results.withLock { $0 }

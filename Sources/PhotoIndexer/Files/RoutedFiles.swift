@@ -17,6 +17,8 @@ final class RoutedFiles: PhotoFiles {
   private let readers = ReaderPool()
   private let clock = SystemClock()
   private let reads = Atomic(0)
+  /// Held while a folder of a share is listed: the process of a share lists one folder at a time.
+  private let listings = Mutex(())
 
   init(access: @escaping @Sendable ([UInt8]) -> FileAccess) { self.access = access }
 
@@ -25,8 +27,9 @@ final class RoutedFiles: PhotoFiles {
   func look(_ path: [UInt8]) -> FileLookup {
     switch answer(about: path) {
     case .direct: disk.look(path)
-    case .answered(let answer):
-      if answer.errorNumber == 0, answer.mode & S_IFMT == S_IFREG { .there(answer.stat) } else { .absent }
+    case .answered(let answer) where answer.errorNumber == 0:
+      answer.mode & S_IFMT == S_IFREG ? .there(answer.stat) : .absent
+    case .answered(let answer): saysAbsent(answer.errorNumber) ? .absent : .unknown
     case .unknown: .unknown
     }
   }
@@ -38,10 +41,35 @@ final class RoutedFiles: PhotoFiles {
   func exists(_ path: [UInt8]) -> Bool {
     switch answer(about: path) {
     case .direct: disk.exists(path)
-    case .answered(let answer): answer.errorNumber == 0
+    case .answered(let answer): !saysAbsent(answer.errorNumber)
     // The share does not answer, so the known files stay.
     case .unknown: true
     }
+  }
+
+  func list(_ folder: [UInt8]) -> FolderLookup {
+    switch access(folder) {
+    case .direct: disk.list(folder)
+    case .share(let share): listings.withLock { _ in list(folder, of: share) }
+    case .none: .unknown
+    }
+  }
+
+  private func list(_ folder: [UInt8], of share: ShareFileWorker) -> FolderLookup {
+    var entries: [FolderEntry] = []
+    while let answer = share.ask(.list(path: folder, position: UInt64(entries.count))) {
+      guard answer.errorNumber == 0 else {
+        return entries.isEmpty && saysAbsent(answer.errorNumber) ? .absent : .unknown
+      }
+      do {
+        let more = try FolderEntry.all(in: answer.bytes)
+        if more.isEmpty { return .entries(entries) }
+        entries += more
+      } catch {
+        return .unknown
+      }
+    }
+    return .unknown
   }
 
   func isFolder(_ path: [UInt8]) -> Bool { isOfKind(S_IFDIR, path) { disk.isFolder(path) } }
@@ -66,13 +94,15 @@ final class RoutedFiles: PhotoFiles {
     }
   }
 
+  func mayWait(_ path: [UInt8]) -> Bool { !isDirect(path) }
+
   func volumeIdentity(device: UInt64, path: [UInt8]) -> String {
     if isDirect(path) { return disk.volumeIdentity(device: device, path: path) }
-    let mounts = CurrentMounts.shared.table
     // The bare folder that a share was mounted on is on a drive.
-    return mounts.isOnShare(path)
-      ? VolumeIdentity.ofShare(device: device, mount: mounts.mount(of: path))
-      : disk.volumeIdentity(device: device, path: path)
+    if let mounts = CurrentMounts.shared.table, !mounts.isOnShare(path) {
+      return disk.volumeIdentity(device: device, path: path)
+    }
+    return VolumeIdentity.ofShare(device: device, mount: CurrentMounts.shared.table?.mount(of: path))
   }
 
   func isRemote(_ path: [UInt8]) -> Bool { disk.isRemote(path) }
@@ -148,9 +178,9 @@ final class RoutedFiles: PhotoFiles {
     let file = ShareFile(path: path, share: share)
     guard let before = file.open() else {
       switch file.errorNumber {
-      case ENOENT, ENOTDIR, ELOOP, ESTALE: return .raced
+      case let code where code == ESTALE || saysAbsent(code): return .raced
       case ETIMEDOUT: return .unreadable(Self.silence)
-      case let code: return unread(code, name: Array(name), expected, readTime)
+      case let code: return unread(code, path, name: Array(name), expected, readTime)
       }
     }
     guard before.identity.inode == expected.identity.inode else { return .raced }
@@ -167,11 +197,11 @@ final class RoutedFiles: PhotoFiles {
   }
 
   private func unread(
-    _ code: Int32, name: [UInt8], _ expected: FileStat, _ readTime: Int64
+    _ code: Int32, _ path: [UInt8], name: [UInt8], _ expected: FileStat, _ readTime: Int64
   ) -> ContentReading {
-    let why = "can't be opened: \(errorText(code))"
-    // A forbidden file stays so until its permissions change, which changes its stat.
-    guard code == EACCES || code == EPERM else { return .unreadable(why) }
+    let why = ForbiddenFile.text(code)
+    // A forbidden file stays so until its permissions change, which changes its stat. A forbidden folder changes no file.
+    guard ForbiddenFile.isError(code), case .there = look(path) else { return .unreadable(why) }
     return .content(promisedContent(name: name, failure: why), expected, readTime: readTime)
   }
 }

@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import WatchRecords
 
 // Identity: the files that are the same photo although their place alone does not show it.
@@ -19,6 +20,19 @@ extension Reconciler {
     if hasIdentity(row, stat) { return false }
     if row.birthTime != 0 && stat.identity.birthTime != 0 { return row.birthTime != stat.identity.birthTime }
     return !hasSizeAndTime(row, stat)
+  }
+
+  /// Whether a known file came to its name after another file, which is in a new place now, was renamed from there.
+  ///
+  /// photod-watch looks at a name later than it reads the event. A program that saves several photos through one name may
+  /// have put the next file there by then. The rename changed the other file before the known file was born. If the clock
+  /// was set back since, the birth is later than the event and proves nothing. On file systems without birth times, and on
+  /// FAT, where a rename changes no time, the last changes of both count. They suffice only for a provisional asset.
+  func cameLater(_ row: FileRow, than stat: FileStat, isProvisional: Bool, in batch: Batch) -> Bool {
+    guard row.birthTime != 0, hasLastingInodes(tree.row(row.directoryID).volumeID) else {
+      return isProvisional && stat.changeTime <= row.changeTime
+    }
+    return stat.changeTime <= row.birthTime && age(of: row.birthTime, at: batch.fileEvent.time) >= -Self.clockTick
   }
 
   /// Whether the size and times of a file are the same as when it was read.
@@ -218,11 +232,20 @@ extension Reconciler {
   // MARK: Samples that are needed at once
 
   /// A file that a scan found has no sample. It gets one if a tombstone may be its own.
-  func sampleIfDeleted(_ row: inout FileRow, in batch: Batch) throws {
+  ///
+  /// - Parameter inAnyCase: whether the sample is made even if this turn has no time left. Otherwise the file counts as
+  ///   not read yet.
+  func sampleIfDeleted(_ row: inout FileRow, inAnyCase: Bool = false, in batch: Batch) throws {
     guard row.marks.sample == nil, row.readTime != 0, let fingerprint = row.marks.fingerprint,
       tombstones.mayContain(fingerprint: fingerprint),
       try batch.writer.hasTombstone(fingerprint: fingerprint, byteCount: row.byteCount)
     else { return }
+    guard inAnyCase || !files.isTurnOver else {
+      // Without a sample, the file can't be recognised. A later turn reads it as if for the first time.
+      row.readTime = 0
+      row.marks = ContentMarks()
+      return
+    }
     sample(&row)
   }
 

@@ -49,12 +49,14 @@ extension Reconciler {
 
   /// Forgets the files that were found in and below a directory, because those records are void.
   func forgetHeldFiles(below id: Int64) {
-    for directory in Array(held.directories) where tree.isInside(directory, id) { held.remove(directory: directory) }
+    guard !held.isEmpty else { return }
+    for directory in tree.subtree(of: id) { held.remove(directory: directory) }
   }
 
   /// Decides which photos the held files are, once no listing and no scan is under way.
   ///
-  /// - Complexity: O(n log n) in the files; each file that is new or was saved is read.
+  /// - Complexity: O(n log n) in the files. Each file that is new or was saved is read, if it was not read ahead. If this
+  ///   turn has no time for a file, a later one reads it.
   func decideHeldFiles(in batch: inout Batch) throws {
     guard !held.isEmpty, !isSearching else { return }
     batch.evidence = .scan

@@ -40,7 +40,12 @@ enum VolumeIdentity {
     guard let mount else { return "device:\(device)@\(bootID)" }
     let known = Mount(
       type: String(decoding: mount.type, as: UTF8.self), source: String(decoding: mount.source, as: UTF8.self))
-    return known.isKnownBySource ? "\(known.lastingType):\(known.source)" : "device:\(device)@\(bootID)"
+    if known.isKnownBySource { return "\(known.lastingType):\(known.source)" }
+    // It may be a drive that is mounted below a share. Only a look at it would tell the subvolumes of a btrfs apart.
+    if !MountTable.isShare(known.type), known.type != "btrfs", let name = linkedUUID(device: device, mount: known) {
+      return "uuid:\(name)"
+    }
+    return "device:\(device)@\(bootID)"
   }
 
   private static func nearest(_ path: [UInt8], on device: UInt64) -> [UInt8] {

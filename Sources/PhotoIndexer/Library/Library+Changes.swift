@@ -27,11 +27,12 @@ extension Library {
       throw error
     } catch  where Catalog.isFull(error) {
       throw LibraryError.storageFull(
-        "The disk that holds the catalog is full. Make room and try again; nothing was changed.")
+        "The disk that holds the catalog is full. Nothing was changed. Make room, and try again.")
     } catch {
       logger.error("change not written", metadata: ["error": "\(error)"])
       throw LibraryError.unavailable(
-        "The catalog can't be written now (\(error)); nothing was changed. `photoctl status` says what becomes of it.")
+        "The catalog can't be written now (\(error)). Nothing was changed. `photoctl status` shows when it can be written again."
+      )
     }
     return live.token
   }

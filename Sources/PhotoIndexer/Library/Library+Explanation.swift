@@ -19,7 +19,9 @@ extension Library {
       let roots = reconciler.tree.rootPaths.values.map { FilePath.text($0) }.sorted().joined(separator: ", ")
       return Explanation(
         state: "outside",
-        reason: "It is in none of the library's folders (\(roots)). Add its folder as a root to the configuration.")
+        reason:
+          "It is in none of the library's folders (\(roots)). To index it, add its folder to `roots` in the configuration."
+      )
     }
     if let slash = path.lastIndex(of: UInt8(ascii: "/")),
       let directory = reconciler.tree.directory(path: Array(path[..<slash])),
@@ -31,7 +33,7 @@ extension Library {
       return Explanation(
         state: "outside",
         reason:
-          "\(FilePath.text(share)) is a share that is mounted below a folder of the library, and is left out. Add it as a root to the configuration."
+          "\(FilePath.text(share)) is a share that is mounted below a folder of the library, and is left out. To index it, add it to `roots` in the configuration."
       )
     }
     if !files.answers(rootPath) {
@@ -55,7 +57,7 @@ extension Library {
       return Explanation(
         state: "ignored",
         reason:
-          "\(FilePath.text(link)) is a link, and links are not followed: what it leads to is known by its own path, where that is in the library."
+          "\(FilePath.text(link)) is a symbolic link, and photod follows no links. Use the path of its target, if that is in one of the library's folders."
       )
     }
     if let rule { return Explanation(state: "ignored", reason: rule) }
@@ -64,27 +66,42 @@ extension Library {
     if MediaFormat.promised(byName: name) == nil {
       return Explanation(
         state: "notMedia",
-        reason: "Its extension is none of a photo or video: \(MediaFormat.extensions.joined(separator: " ")).")
+        reason: "Its extension is not that of a photo or video (\(MediaFormat.extensions.joined(separator: " "))).")
     }
     if stat.byteCount == 0 {
-      return Explanation(state: "empty", reason: "It is empty; a file is taken in with its first byte.")
+      return Explanation(state: "empty", reason: "It is empty. photod adds it as soon as it has content.")
+    }
+    return explainPending("It")
+  }
+
+  /// - Parameter subject: the path, or a noun for it.
+  private func explainPending(_ subject: String) -> Explanation {
+    if let breakdown {
+      return Explanation(
+        state: "pending",
+        reason:
+          "\(subject) is not in the library yet, because the catalog can't be written: \(breakdown.error). Make room on its disk; photod tries again by itself."
+      )
     }
     return Explanation(
       state: "pending",
-      reason: "It was not seen yet: a scan or an event for it is under way. `photoctl sync` waits for it.")
+      reason:
+        "\(subject) is not in the library yet: a scan or an event for it is pending. `photoctl sync` waits for it.")
   }
 
   private func explainUnconfigured(_ root: [UInt8]) -> Explanation {
     Explanation(
       state: "offline",
-      reason: "\(FilePath.text(root)) is configured no longer: what it had stays, and nothing new comes in.")
+      reason:
+        "\(FilePath.text(root)) is no longer in the configuration. Its photos stay in the library, but photod adds no new ones."
+    )
   }
 
   private func explainSilence(of root: [UInt8]) -> Explanation {
     Explanation(
       state: "offline",
       reason:
-        "\(FilePath.text(root)) is on a share that does not answer. What the library knows of it stays; the rest is looked for when it answers."
+        "\(FilePath.text(root)) is on a share that does not answer. Its photos stay in the library. photod scans it when it answers again."
     )
   }
 
@@ -97,22 +114,25 @@ extension Library {
     return Explanation(
       state: "unreadable",
       reason: assetID == nil
-        ? "\(place) What is in the library of it stays. \(Warning.remedy(ofUnreadable: entry.errorNumber))"
-        : "It is in the library, and stays there as it was. \(place) \(Warning.remedy(ofUnreadable: entry.errorNumber))",
+        ? "\(place) Its data in the library is kept. \(Warning.remedy(ofUnreadable: entry.errorNumber))"
+        : "It is in the library, and its data is kept. \(place) \(Warning.remedy(ofUnreadable: entry.errorNumber))",
       assetID: assetID)
   }
 
   /// Explains a path in a root that is neither a regular file nor a folder of the catalog.
   private func explainNoFile(_ path: [UInt8]) -> Explanation {
     let text = FilePath.text(path)
-    if files.isFolder(path) {
+    if case .unknown = files.look(path) {
       return Explanation(
-        state: "pending",
-        reason: "The folder was not seen yet: a scan or an event for it is under way. `photoctl sync` waits for it.")
+        state: "unreadable",
+        reason: "\(text) can't be looked at. What is in the library of it stays. Mend the permissions of its folders.")
+    }
+    if files.isFolder(path) {
+      return explainPending("The folder")
     }
     if files.exists(path) {
       return Explanation(
-        state: "notMedia", reason: "\(text) is no regular file: pipes, sockets and devices are never opened.")
+        state: "notMedia", reason: "\(text) is no regular file. photod never opens pipes, sockets and devices.")
     }
     return Explanation(state: "missing", reason: "There is no file \(text).")
   }
@@ -151,32 +171,37 @@ extension Library {
     // This comes before other problems, because a person can act on it.
     if reconciler.roots[rootID]?.isAvailable == false || !reconciler.tree.isMounted(row.directoryID) {
       let failure = row.readTime == 0 ? nil : content?.failure
-      let damage = failure.map { " It was damaged when it was read last: \($0)." } ?? ""
+      let damage = failure.map { " photod could not read its content: \($0)." } ?? ""
       return Explanation(
-        state: "offline", reason: "It is in the library; its folder is offline, or its drive is not mounted.\(damage)",
+        state: "offline",
+        reason: "It is in the library, but its folder is offline, or its drive is not mounted.\(damage)",
         assetID: row.assetID)
     }
     if let explanation = explainUnreadable(path, rootID: rootID, assetID: row.assetID) { return explanation }
     if row.readTime == 0, let trouble = reconciler.unread[row.assetID]?.trouble {
       return Explanation(
         state: "unreadable",
-        reason: "It is in the library, but its content can't be read just now: \(trouble.reason). It is tried again.",
+        reason:
+          "It is in the library, but its content can't be read now: \(trouble.reason). photod tries again by itself.",
         assetID: row.assetID)
     }
     if row.readTime == 0 {
       return Explanation(
-        state: "pending", reason: "It is in the library; its content is still to be read.", assetID: row.assetID)
+        state: "pending", reason: "It is in the library, but photod has not read its content yet.", assetID: row.assetID
+      )
     }
     if let failure = content?.failure {
       return Explanation(
-        state: "unreadable", reason: "It is in the library, but its content could not be read: \(failure).",
+        state: "unreadable",
+        reason: "It is in the library, but its content could not be read: \(failure)."
+          + (ForbiddenFile.isFailure(failure) ? " \(Warning.remedy(ofUnreadable: EACCES))" : ""),
         assetID: row.assetID)
     }
     if let suspect = reconciler.roots[rootID]?.suspect, reconciler.current(row) == nil {
       return Explanation(
         state: "missing",
         reason:
-          "It is in the library, but not on disk, as \(counted(suspect.missing, "photo", "photos")) of its folder at once. It is removed by a scan that photod makes by itself after \(Self.minute(end(of: suspect))), if it is missing then, or at once by `photoctl rescan --confirm`.",
+          "It is in the library, but not on disk. \(counted(suspect.missing, "photo is", "photos are")) missing from its folder at once, so photod has not removed it. After \(end(of: suspect).localMinute), photod scans again and removes it if it is still missing. `photoctl rescan --confirm` removes it now.",
         assetID: row.assetID)
     }
     return Explanation(
@@ -204,7 +229,7 @@ extension Library {
       if name.first == UInt8(ascii: ".") { return "\(FilePath.nameText(name)) is hidden: its name begins with a dot." }
       let isFolder = depth + 1 < parts.count || (isThere && files.isFolder(folder + [UInt8(ascii: "/")] + name))
       if isFolder, !rules.wantsDirectory(name) {
-        return "\(FilePath.nameText(name)) is a folder that programs keep beside photos; it is passed over."
+        return "\(FilePath.nameText(name)) is a folder that programs keep beside photos. photod ignores it."
       }
       let pattern = rules.pattern(
         ignoring: name, isDirectory: isFolder, in: NameRules.Folder(root: root, components: components))
@@ -218,7 +243,7 @@ extension Library {
 
   private func markerRule(_ folder: [UInt8]) -> String? {
     NameRules.markers.first { files.isMarker(folder + [UInt8(ascii: "/")] + $0) }.map {
-      "\(FilePath.text(folder)) holds a \(FilePath.nameText($0)), which keeps media programs out."
+      "\(FilePath.text(folder)) contains \(FilePath.nameText($0)), so media programs ignore it."
     }
   }
 }

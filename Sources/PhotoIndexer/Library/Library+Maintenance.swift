@@ -11,14 +11,16 @@ extension Library {
     startOverDelay = min(startOverDelay * 2, Self.lastStartOverDelay)
     logger.error("catalog not written", metadata: ["error": "\(error)"])
     reportWarnings()
-    rescans.failAll(with: LibraryError.unavailable("The catalog can't be written now. `photoctl status` says why."))
+    rescans.failAll(with: Self.catalogError)
   }
+
+  static let catalogError = LibraryError.unavailable(
+    "The catalog can't be written now. `photoctl status` has the reason.")
 
   /// Whether there is work that no event will request.
   var isTimeToCome: Bool {
     breakdown != nil || !reconciler.unread.isEmpty || hasNewWords
       || reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
-      || (proofs.isDue && !proofs.isOnBattery)
   }
 
   /// Looks once a second while there is timed work: files that are read again, roots that are scanned a second time, a
@@ -27,23 +29,18 @@ extension Library {
     while true {
       // This comes before the look, so that work that comes up after it wakes the loop again.
       let rung = alarm.sequence
-      if !isTimeToCome {
-        // No event reports that the machine is on mains again.
-        let isPatient = proofs.isDue && proofs.isOnBattery
-        guard await isWoken(after: rung, within: isPatient ? .seconds(60) : nil) else { return }
-      }
+      if !isTimeToCome { guard await isWoken(after: rung, within: nil) else { return } }
       do { try await clock.sleep(for: .seconds(1)) } catch { return }
       doWhatIsDue()
       for _ in 1..<Self.wordBatchesPerSecond where hasNewWords {
         await Task.yield()
         indexWords()
       }
-      await makeProofs()
     }
   }
 
   /// - Returns: false when the library ends.
-  private nonisolated func isWoken(after rung: Int64, within time: Duration?) async -> Bool {
+  nonisolated func isWoken(after rung: Int64, within time: Duration?) async -> Bool {
     guard let time else { return await alarm.next(after: rung) != nil }
     return await withTaskGroup(of: Bool.self) { group in
       group.addTask { await self.alarm.next(after: rung) != nil }
@@ -59,7 +56,7 @@ extension Library {
   /// Adds new assets to the index of words once it is quiet. A search finds them before that too, and other work comes
   /// first.
   private func indexWords() {
-    guard hasNewWords, isIdle else { return }
+    guard hasNewWords, isIdle(&wordWait) else { return }
     do {
       // One transaction for both, since mostly there is one new photo.
       let hasNewFiles = proofs.hasNewFiles
@@ -115,12 +112,18 @@ extension Library {
 
   private func rescanSuspects() {
     let moment = clock.bootTime
-    // Roots are scanned once it is quiet, because a copy that is under way would only be found half done.
-    if moment - lastBatchAt >= Self.quietTime {
-      // A sync promises nothing about suspect photos. It would wait as long as files change there.
-      let suspects = reconciler.roots.watched.filter { $0.root.mayBeComplete && !$0.root.needsScan }.map(\.number)
-      reconciler.roots.updateAll { $0.mayBeComplete = false }
-      scanDoubtfulRoots()
+    // A root is scanned once it is quiet, because a copy that is under way would only be found half done.
+    let quiet = reconciler.roots.watched.filter { number, root in
+      root.needsScan
+        && reconciler.roots[number: number]?.scanWait.isOver(at: moment, lastChange: root.lastChange) == true
+    }.map(\.number)
+    // The scan that a root needs also shows whether it is complete.
+    reconciler.roots.updateAll { if $0.needsScan || $0.number == nil { $0.mayBeComplete = false } }
+    scanDoubtfulRoots(among: Set(quiet))
+    // A sync promises nothing about suspect photos. It would wait as long as files change there.
+    let suspects = reconciler.roots.watched.filter(\.root.mayBeComplete).map(\.number)
+    if !suspects.isEmpty, suspectWait.isOver(at: moment, lastChange: lastChange.time) {
+      for number in suspects { reconciler.roots[number: number]?.mayBeComplete = false }
       scan(suspects)
     }
     for (number, root) in reconciler.roots.watched {

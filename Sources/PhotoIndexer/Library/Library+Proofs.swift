@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Logging
 import PhotoCatalog
 import PhotoMetadata
@@ -31,6 +32,15 @@ struct ProofPass {
   var isNothingMissing: Bool {
     !hasNewFiles && (hashedThrough, sampledThrough) == (0, 0)
       && (status.unsampledCount, status.unhashedCount) == (0, 0)
+  }
+
+  /// Continues with this request, which was not made yet.
+  mutating func takeBack(_ request: ProofRequest) {
+    if request.isWhole {
+      hashedThrough = min(hashedThrough, request.row.assetID - 1)
+    } else {
+      sampledThrough = min(sampledThrough, request.row.assetID - 1)
+    }
   }
 
   /// Begins again after a change of the catalog: all missing samples and hashes are looked for anew.
@@ -66,14 +76,32 @@ extension Library {
   /// The number of files that are read before their marks are written, and before the library looks for more urgent
   /// work.
   private static let proofBatch = 32
-  /// How many files on unavailable disks and on networks are passed over before the library's other work has its turn.
-  /// Each takes a few microseconds, and on a network some 20.
+  /// How many files on networks are passed over before the library's other work has its turn. Each takes some 20
+  /// microseconds.
   static let passLimit = 2_048
+  /// The same for files on drives that are away. SQLite passes them within a microsecond or two each.
+  static let awayLimit = 20_000
   /// How long files are read within each second, in nanoseconds.
   private static let proofTurn: Int64 = 500_000_000
 
-  var isIdle: Bool {
-    breakdown == nil && !isScanAwaited && clock.bootTime - lastBatchAt >= Self.quietTime
+  /// Whether work may begin that waits until no folder changes.
+  func isIdle(_ wait: inout QuietWait) -> Bool {
+    breakdown == nil && !isScanAwaited && wait.isOver(at: clock.bootTime, lastChange: lastChange.time)
+  }
+
+  /// Makes samples and hashes while some are missing. A large file may take minutes, so the other timed work does not wait
+  /// for it.
+  func prove() async {
+    while true {
+      // This comes before the look, so that work that comes up after it wakes the loop again.
+      let rung = alarm.sequence
+      if !proofs.isDue || proofs.isOnBattery {
+        // No event reports that the machine is on mains again.
+        guard await isWoken(after: rung, within: proofs.isDue ? .seconds(60) : nil) else { return }
+      }
+      do { try await clock.sleep(for: .seconds(1)) } catch { return }
+      await makeProofs()
+    }
   }
 
   /// Makes samples and hashes for a part of a second.
@@ -82,22 +110,40 @@ extension Library {
     while clock.bootTime < end, !Task.isCancelled {
       let requests = nextProofs()
       guard !requests.isEmpty else { return }
-      let (files, feed, power) = (files, live.feed, power)
+      let (files, feed, power, clock, lastChange) = (files, live.feed, power, clock, lastChange)
       let made = await withCheckedContinuation { continuation in
         DispatchQueue(label: "photod.proofs").async {
-          continuation.resume(returning: Self.make(requests, files) { !feed.isFinished && !power.isOnBattery })
+          var pauses = Self.mostPauses
+          let made = Self.make(requests, files, until: { clock.bootTime >= end }) {
+            while pauses > 0, !lastChange.isQuiet(at: clock.bootTime), !feed.isFinished {
+              pauses -= 1
+              usleep(100_000)
+            }
+            return !feed.isFinished && !power.isOnBattery
+          }
+          continuation.resume(returning: made)
         }
       }
       keep(made)
+      if made.count < requests.count { return proofs.takeBack(requests[made.count]) }
     }
   }
 
+  /// How often a turn pauses for a tenth of a second while folders change. After that it goes on, so that a large file gets
+  /// its hash some time.
+  private static let mostPauses = 300
+
+  /// - Parameters:
+  ///   - isOver: whether no further file is begun. The first one always is.
+  ///   - shouldGoOn: asked before each file, and once in some megabytes of it.
+  /// - Returns: the results for the first requests, for all of them unless something ended the work.
   nonisolated static func make(
-    _ requests: [ProofRequest], _ files: any PhotoFiles, while shouldGoOn: () -> Bool
+    _ requests: [ProofRequest], _ files: any PhotoFiles, until isOver: () -> Bool = { false },
+    while shouldGoOn: () -> Bool
   ) -> [MadeProof] {
     var made: [MadeProof] = []
-    for request in requests where shouldGoOn() {
-      // This is checked once in some megabytes.
+    for request in requests {
+      if !made.isEmpty && isOver() || !shouldGoOn() { break }
       var pieces = 0
       let marks = files.marks(request.path, expecting: request.row.stat, isWhole: request.isWhole) {
         pieces += 1
@@ -112,7 +158,7 @@ extension Library {
 
   /// The next files to read, or none if there is nothing to do now.
   func nextProofs() -> [ProofRequest] {
-    guard proofs.isDue, isIdle else { return [] }
+    guard proofs.isDue, isIdle(&proofWait) else { return [] }
     do {
       if proofs.hasNewFiles { note(try catalog.write { try Self.startProofs($0) }) }
       if proofs.hasNewFiles { return [] }
@@ -126,12 +172,12 @@ extension Library {
       var passedCount = 0
       // If the limit ends this, the pass is still due, and continues a second later.
       while passedCount < Self.passLimit {
-        let (rows, isWhole) = try rowsToProve()
-        guard !rows.isEmpty else {
+        guard let (rows, isWhole) = try rowsToProve() else {
           try countProofs()
           endProofs()
           return []
         }
+        guard !rows.isEmpty else { return [] }
         let available = rows.filter { reconciler.isAvailable($0.directoryID) }
         let remote = available.filter { isRemote($0) }
         if !remote.isEmpty {
@@ -171,16 +217,18 @@ extension Library {
     tellProofs()
   }
 
-  private func rowsToProve() throws -> (rows: [FileRow], isWhole: Bool) {
+  /// - Returns: nil if no file is left. No rows, if this turn has passed enough files on drives that are away.
+  private func rowsToProve() throws -> (rows: [FileRow], isWhole: Bool)? {
     try catalog.read { reader in
-      let toHash = try reader.filesToProve(after: proofs.hashedThrough, isWhole: true, limit: Self.proofBatch)
-      if let last = toHash.last {
-        proofs.hashedThrough = last.assetID
-        return (toHash, true)
+      for isWhole in [true, false] {
+        let (rows, through) = try reader.filesToProve(
+          after: isWhole ? proofs.hashedThrough : proofs.sampledThrough, isWhole: isWhole, limit: Self.proofBatch,
+          mostPassed: Self.awayLimit)
+        guard let through else { continue }
+        if isWhole { proofs.hashedThrough = through } else { proofs.sampledThrough = through }
+        return (rows, isWhole)
       }
-      let toSample = try reader.filesToProve(after: proofs.sampledThrough, isWhole: false, limit: Self.proofBatch)
-      if let last = toSample.last { proofs.sampledThrough = last.assetID }
-      return (toSample, false)
+      return nil
     }
   }
 
@@ -234,7 +282,7 @@ extension Library {
   }
 
   private func tellProofs() {
-    proofs.status.paused = proofs.isDue && proofs.isOnBattery ? "the machine runs on its battery" : nil
+    proofs.status.paused = proofs.isDue && proofs.isOnBattery ? "the machine runs on battery" : nil
     let status = proofs.status
     board.update { $0.hashing = status }
   }
@@ -246,17 +294,21 @@ extension Reconciler {
     let seen = proof.request.row
     guard var row = try batch.writer.file(ofAsset: seen.assetID), row.stat == seen.stat else { return }
     guard let marks = proof.marks else {
-      // The file can't be read, or something changed it, and photod-watch has not reported that. Another file may have
-      // its inode now, and only photod-watch knows birth times. So a scan decides which file it is.
-      if let stat = files.stat(path(of: row)), !hasTimes(row, stat) {
-        requireScan(of: tree.rootID(of: row.directoryID))
+      switch files.look(path(of: row)) {
+      case .there(let stat):
+        // The disk fails to read it, or something changed it, and photod-watch has not reported that. Another file may have
+        // its inode now, and only photod-watch knows birth times. So a scan decides which file it is.
+        if !hasTimes(row, stat) { requireScan(for: row.directoryID) }
+        return try batch.writer.putOffProof(of: row.assetID)
+      case .absent, .unknown:
+        // Its drive may have left just now. The next pass tries again, for example when the drive is back.
+        return
       }
-      return try batch.writer.putOffProof(of: row.assetID)
     }
     row.marks.sample = marks.sample
     row.marks.hash = marks.hash ?? row.marks.hash
     try batch.writer.keepMarks(of: row)
     guard let content = try batch.writer.content(of: row.assetID) else { return }
-    _ = try becomesFormer(row.assetID, content, row, in: &batch)
+    _ = try becomesFormer(row.assetID, content, row, reason: .lateHash, in: &batch)
   }
 }

@@ -12,13 +12,17 @@ extension Library {
   ///   - dryRun: whether differences are only counted.
   ///   - confirm: whether missing files really are gone, however many they are.
   /// - Throws: ``LibraryError/notInLibrary(path:message:)`` for a path outside every root;
-  ///   ``LibraryError/unavailable(_:)`` for one that is offline, with since when and why.
+  ///   ``LibraryError/unavailable(_:)`` for one that is offline, with since when and why, and while the catalog can't be
+  ///   written.
   package func rescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) async throws -> RescanCounts {
+    try requireCatalog()
     if let path, confirm, !dryRun, let rootID = rootID(of: path) { return try await confirmRoot(rootID) }
     if let path, confirm, !dryRun, let folder = awayFolder(path) { return try await confirmFolder(folder) }
     let targets = try rescanTargets(path)
     if dryRun {
-      for target in targets { try requireAnswer(ofRoot: reconciler.tree.rootID(of: target.directoryID)) }
+      for target in targets {
+        try Self.requireAnswer(of: reconciler.tree.rootPaths[reconciler.tree.rootID(of: target.directoryID)], files)
+      }
       return try await dryRunRescan(targets.map(\.directoryID))
     }
     if path != nil { try requestProofs(below: targets.map(\.directoryID)) }
@@ -36,6 +40,7 @@ extension Library {
   /// Has photod-watch make the rescans that wait.
   func beginRescans() {
     rescans.beginWaiting { folder in
+      try requireCatalog()
       // The folder, or one above it, may have gone while others were scanned.
       guard reconciler.tree.contains(folder.directoryID), let number = reconciler.tree.number(of: folder.directoryID)
       else { throw goneMeanwhile(root: folder.root) }
@@ -60,10 +65,17 @@ extension Library {
     }
   }
 
-  private func requireAnswer(ofRoot rootID: Int64) throws {
-    guard let root = reconciler.tree.rootPaths[rootID], !files.answers(root) else { return }
+  /// Until the library has restarted from the catalog, it drops the records of photod-watch. So it would not notice that
+  /// a scan ends.
+  private func requireCatalog() throws {
+    if breakdown != nil { throw Self.catalogError }
+  }
+
+  private static func requireAnswer(of root: [UInt8]?, _ files: any PhotoFiles) throws {
+    guard let root, !files.answers(root) else { return }
     throw LibraryError.unavailable(
-      "\(FilePath.text(root)) is on a share that does not answer: there is nothing to compare. Try again when it does.")
+      "\(FilePath.text(root)) is on a share that does not answer, so it can't be compared. Try again when the share answers."
+    )
   }
 
   /// The root with this path, if it needs a person's confirmation.
@@ -156,7 +168,7 @@ extension Library {
   }
 
   /// Compares the disk with the catalog and changes nothing. A moved file counts as updated. The walks are on a queue of
-  /// their own, one after the other, and the library goes on meanwhile. A walk whose caller has gone is not begun.
+  /// their own, one after the other, and the library goes on meanwhile. A walk ends when its caller has gone.
   private func dryRunRescan(_ directoryIDs: [Int64]) async throws -> RescanCounts {
     let tree = reconciler.tree
     let (catalog, files) = (catalog, files)
@@ -229,11 +241,13 @@ extension Library {
     var result = RescanCounts()
     var new: [UInt64] = []
     var unreadable: Set<Int64> = []
+    var isPartial = false
     for top in directoryIDs {
       let root = tree.rootPaths[tree.rootID(of: top)] ?? []
-      DiskCrawl.forEachFinding(below: tree.path(of: top), ofRoot: root, by: rules, in: files) { finding in
+      try DiskCrawl.forEachFinding(below: tree.path(of: top), ofRoot: root, by: rules, in: files) { finding in
         switch finding {
         case .unreadable(let path):
+          isPartial = true
           unseen[path] = nil
           if let directory = tree.directory(path: path) { unreadable.formUnion(tree.subtree(of: directory)) }
         case .file(let path, let stat):
@@ -248,6 +262,8 @@ extension Library {
           }
         }
       }
+      // If the share stopped answering, the rest of it is unknown.
+      if isPartial { try requireAnswer(of: root, files) }
     }
     // Files that can't be looked at stay, as in a scan.
     if !unreadable.isEmpty { unseen = unseen.filter { !unreadable.contains($0.value.directoryID) } }

@@ -37,13 +37,14 @@ extension Library {
 
   private func notScanned(_ path: [UInt8]) -> LibraryError {
     LibraryError.unavailable(
-      "\(FilePath.text(path)) was not scanned yet. `photoctl status --wait` waits until it was.")
+      "\(FilePath.text(path)) has not been scanned yet. `photoctl status --wait` waits for the scan.")
   }
 
   /// The error for a folder that went while others were scanned.
   func goneMeanwhile(root: UInt16) -> LibraryError {
     guard let rootID = reconciler.roots.id(ofNumber: root) else {
-      return LibraryError.unavailable("A folder is configured no longer. `photoctl status` lists those that are.")
+      return LibraryError.unavailable(
+        "A folder is no longer in the configuration. `photoctl status` lists the folders.")
     }
     return offlineError(rootID) ?? notScanned(reconciler.tree.rootPaths[rootID] ?? [])
   }
@@ -54,12 +55,12 @@ extension Library {
     case nil, .online, .suspect: return nil
     case .unconfigured:
       return LibraryError.unavailable(
-        "\(path) is configured no longer, so it is not compared with the library. Its photos stay in the library until you say `photoctl rescan '\(path)' --confirm`."
+        "\(path) is no longer in the configuration, so it is not compared with the library. Its photos stay in the library until you run `photoctl rescan '\(path)' --confirm`."
       )
     case .offline(let since, let reason):
-      let date = since.map { " since \(Self.minute($0))" } ?? ""
+      let date = since.map { " since \($0.localMinute)" } ?? ""
       return LibraryError.unavailable(
-        "\(path) is offline\(date): there is nothing to compare, and nothing of it is removed. Mount its drive, or bring the folder back: it is scanned by itself then. \(reason.text(of: "It", at: path))"
+        "\(path) is offline\(date), so it can't be compared. None of its photos is removed. Mount its drive, or put the folder back. photod then scans it by itself. \(reason.text(of: "It", at: path))"
       )
     }
   }
@@ -74,7 +75,7 @@ extension Library {
     else { return nil }
     let text = FilePath.text(folder)
     return LibraryError.unavailable(
-      "\(text) is offline: its drive is not mounted, or another is. There is nothing to compare, and nothing of it is removed. Mount its drive: it is scanned by itself then. If it is gone for good, say `photoctl rescan '\(text)' --confirm`."
+      "\(text) is offline: its drive is not mounted, or another drive is. None of its photos is removed. Mount its drive. photod then scans it by itself. If it is gone for good, run `photoctl rescan '\(text)' --confirm`."
     )
   }
 

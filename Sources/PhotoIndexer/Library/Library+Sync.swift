@@ -8,13 +8,19 @@ extension Library {
   ///
   /// - Throws: ``LibraryError/timedOut(_:)``.
   nonisolated package func synchronize(timeout: Duration) async throws -> ChangeToken {
-    let (barrier, watcher, clock) = (barrier, watcher, clock)
+    let (barrier, watcher, clock, board) = (barrier, watcher, clock, board)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await barrier.wait { watcher.sync(number: $0) } }
       group.addTask {
         try await clock.sleep(for: timeout)
+        let seconds = roundedText(timeout / .seconds(1))
+        if let error = board.catalogError {
+          throw LibraryError.timedOut(
+            "The library did not have all changes of its folders within \(seconds) s, because the catalog can't be written: \(error). Make room on its disk; photod tries again by itself."
+          )
+        }
         throw LibraryError.timedOut(
-          "The library did not catch up with its folders within \(timeout). `photoctl status` shows what it is doing; a longer timeout waits for it."
+          "The library did not have all changes of its folders within \(seconds) s. `photoctl status` shows the progress. A longer timeout waits for it."
         )
       }
       defer { group.cancelAll() }
@@ -38,11 +44,15 @@ extension Library {
   /// Notes that photod-watch was told to look again.
   func doubtSyncs() { doubtfulThrough = barrier.lastNumber }
 
-  func scanDoubtfulRoots() {
-    let doubtful = reconciler.roots.watched.filter(\.root.needsScan).map(\.number)
+  /// - Parameter roots: the numbers of the roots that may be scanned; nil for all.
+  func scanDoubtfulRoots(among roots: Set<UInt16>? = nil) {
+    let doubtful = reconciler.roots.watched.filter { $0.root.needsScan && roots?.contains($0.number) != false }
     guard !doubtful.isEmpty else { return }
-    scan(doubtful)
-    reconciler.roots.updateAll { $0.needsScan = false }
+    scan(doubtful.map(\.number))
+    for (number, _) in doubtful {
+      reconciler.roots[number: number]?.needsScan = false
+      reconciler.roots[number: number]?.scanWait.end()
+    }
     doubtSyncs()
   }
 

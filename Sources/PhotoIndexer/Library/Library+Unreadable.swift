@@ -15,14 +15,14 @@ package struct UnreadableEntry: Sendable, Equatable {
 
   package var remedy: String {
     switch kind {
-    case .damaged: "Put a whole copy in its place: it is read as soon as it is written."
-    case .failing: "It is tried again by itself; if it lasts, look at the disk."
+    case .damaged: "Replace it by an intact copy. photod reads that at once."
+    case .failing: Warning.retry
     case .unreadable where reason == errorText(EREMOTE):
-      "A share is mounted there. Name it among the `roots` of the configuration, and have photod read that again."
+      "A share is mounted there. To index it, add it to `roots` in the configuration, and run `systemctl --user reload photod`."
     case .unreadable:
-      reason == errorText(EACCES) || reason == errorText(EPERM)
-        ? "Mend its permissions, then say `photoctl rescan`."
-        : "It is tried again by itself; if it lasts, look at the disk, and at `ulimit -n`."
+      reason == errorText(EACCES) || reason == errorText(EPERM) || ForbiddenFile.isFailure(reason)
+        ? Warning.remedy(ofUnreadable: EACCES)
+        : Warning.remedy(ofUnreadable: EIO)
     }
   }
 }
@@ -37,7 +37,8 @@ extension Library {
     var entries: [[UInt8]: UnreadableEntry] = [:]
     for asset in try catalog.read({ try $0.failedAssets(limit: .max) }) {
       entries[asset.path] = UnreadableEntry(
-        kind: asset.readTime == 0 ? .failing : .damaged, path: asset.path, assetID: asset.assetID,
+        kind: asset.readTime == 0 ? .failing : ForbiddenFile.isFailure(asset.failure) ? .unreadable : .damaged,
+        path: asset.path, assetID: asset.assetID,
         reason: asset.failure,
         since: asset.readTime == 0 ? nil : PhotoDate(microseconds: asset.readTime / 1000))
     }

@@ -54,6 +54,8 @@ package actor Library {
 
   let watcher: any WatchSource
   let files: any PhotoFiles
+  /// The same for the reconciler, whose work in one transaction is a turn.
+  private let turnFiles: TurnFiles
   let clock: any LibraryClock
   let power: PowerSupply
   let logger: Logger
@@ -92,9 +94,10 @@ package actor Library {
   /// The number of assets in one transaction. It takes some 20 ms, and other writes wait meanwhile.
   static let wordBatch = 2_000
   static let wordBatchesPerSecond = 10
-  /// The monotonic time of the last batch, in nanoseconds.
-  var lastBatchAt: Int64 = 0
-  static let quietTime: Int64 = 1_000_000_000
+  let lastChange = LastChange()
+  var wordWait = QuietWait()
+  var proofWait = QuietWait()
+  var suspectWait = QuietWait()
   private var assetCount: Int
   var scannedFiles = 0
   var counters = LibraryStatus.Counters()
@@ -121,6 +124,7 @@ package actor Library {
     self.catalog = catalog
     self.watcher = watcher
     self.files = files
+    turnFiles = TurnFiles(files) { SystemClock().bootTime }
     self.clock = clock
     self.power = power
     self.logger = logger
@@ -138,11 +142,12 @@ package actor Library {
     let known = knownInodes
     makeReadAhead = { ReadAhead(catalog: catalog, files: files, knownInodes: known) }
     readAhead = makeReadAhead()
-    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration, events)
+    reconciler = try Self.makeReconciler(catalog, turnFiles, knownInodes, configuration, events)
   }
 
   func remakeReconciler() throws {
-    reconciler = try Self.makeReconciler(catalog, files, knownInodes, configuration, events, former: reconciler.roots)
+    reconciler = try Self.makeReconciler(
+      catalog, turnFiles, knownInodes, configuration, events, former: reconciler.roots)
   }
 
   private static func makeReconciler(
@@ -162,6 +167,7 @@ package actor Library {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.ingest() }
       group.addTask { await self.maintain() }
+      group.addTask { await self.prove() }
       await group.next()
       group.cancelAll()
     }
@@ -180,8 +186,10 @@ package actor Library {
   /// The error that pending callers receive when the library stops.
   nonisolated package var ended: LibraryError {
     events.isReopened.load(ordering: .acquiring)
-      ? LibraryError.unavailable("photod opens its catalog anew. Go on in a moment, with `since` where there is one.")
-      : LibraryError.unavailable("photod is stopping. Go on when it runs, with `since` where there is one.")
+      ? LibraryError.unavailable(
+        "photod opens its catalog again. Repeat the call in a moment, with `since` if it has that option.")
+      : LibraryError.unavailable(
+        "photod is stopping. Repeat the call when photod runs, with `since` if it has that option.")
   }
 
   /// Replaces the roots and their ignore patterns after the configuration was reloaded.
@@ -286,14 +294,17 @@ package actor Library {
     if !batch.record.isEmpty, reconciler.roots.hasSuspects {
       reconciler.roots.updateAll { if $0.suspect != nil { $0.mayBeComplete = true } }
     }
-    lastBatchAt = clock.bootTime
+    noteChanges(records)
     for rootID in batch.rootsToWatchAnew.sorted() where reconciler.roots[rootID]?.number != nil {
       try watchAnew(rootID)
     }
     for number in batch.synced { answerSync(number, by: reconciler.lane) }
     try watchMovedRootsAnew(records)
     try adoptInnerRoots(records)
-    startOverDelay = Self.firstStartOverDelay
+    // A batch without differences writes nothing, so it does not prove that the catalog can be written.
+    if !batch.record.isEmpty || (!batch.endedScans.isEmpty && !isScanAwaited) {
+      startOverDelay = Self.firstStartOverDelay
+    }
     updateState()
   }
 
@@ -302,13 +313,15 @@ package actor Library {
     durable: Bool = false, _ body: (CatalogWriter) throws -> (Value, CommitRecord, origin: String)
   ) throws -> Value {
     defer { events.announce() }
+    turnFiles.begin()
     let date = clock.wallTime / 1000
-    let (value, record, origin, sequence, effects, failedCount) = try catalog.write(durable: durable, date: date) {
-      writer in
+    let (value, record, origin, sequence, effects, failedCount, mayNeedProofs) = try catalog.write(
+      durable: durable, date: date
+    ) { writer in
       let (value, record, origin) = try body(writer)
       let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: date)
       let effects = try live.commits.wants(record) ? writer.effects(of: record, origin: origin) : nil
-      return (value, record, origin, sequence, effects, try writer.failedCount())
+      return (value, record, origin, sequence, effects, try writer.failedCount(), writer.mayNeedProofs)
     }
     if let sequence {
       events.append(.committed(sequence: sequence, origin: origin, .init(record)))
@@ -317,8 +330,6 @@ package actor Library {
         effects == nil ? nil : PersistentChange(record, token: token, date: date, origin: origin)
       live.publish(effects, change, sequence: sequence)
       if !record.insertedAssets.isEmpty || isTextLate { hasNewWords = true }
-      proofs.begin()
-      alarm.publish(alarm.sequence + 1)
       assetCount += record.insertedAssets.count - record.deletedAssets.count
       counters.assetsInserted += record.insertedAssets.count
       counters.assetsUpdated += record.updatedAssets.count
@@ -331,10 +342,35 @@ package actor Library {
         status.counters = counters
       }
     }
+    // Another change time or inode makes a hash void, although the history has no entry for it.
+    if sequence != nil || mayNeedProofs {
+      proofs.begin()
+      alarm.publish(alarm.sequence + 1)
+    }
     return value
   }
 
   // MARK: State
+
+  /// Notes in which roots the records report something. The work that waits for quiet waits for these roots.
+  private func noteChanges(_ records: [WatchRecord]) {
+    var directories: Set<DirectoryNumber> = []
+    for record in records {
+      switch record {
+      case .directoryFound(let number, _, _, _, _), .directoryMoved(let number, _, _): directories.insert(number)
+      case .directoryGone: lastChange.time = clock.bootTime
+      case .fileFound(let directory, _, _, _), .fileGone(let directory, _): directories.insert(directory)
+      case .fileMoved(let from, _, let to, _, _, _): directories.formUnion([from, to])
+      default: break
+      }
+    }
+    guard !directories.isEmpty else { return }
+    lastChange.time = clock.bootTime
+    let tree = reconciler.tree
+    for rootID in Set(directories.compactMap { tree.directory(number: $0).map(tree.rootID) }) {
+      reconciler.roots[rootID]?.lastChange = clock.bootTime
+    }
+  }
 
   /// Updates the state that is not in the catalog from the records, in their order.
   private func note(_ records: [WatchRecord], of roots: Set<UInt16>) {
@@ -380,22 +416,26 @@ package actor Library {
     logSuspicion(ended.root)
     switch ended.verdict {
     case .decided(let removed, let endsSuspicion):
-      if endsSuspicion, removed > 0 {
+      if endsSuspicion {
         let root = FilePath.text(rootPath(ended.root) ?? [])
-        logger.notice("missing photos removed", metadata: ["root": "\(root)", "removed": "\(removed)"])
+        if removed > 0 {
+          logger.notice("missing photos removed", metadata: ["root": "\(root)", "removed": "\(removed)"])
+        } else {
+          logger.notice("missing photos back", metadata: ["root": "\(root)"])
+        }
       }
       rescans.finish(ended.request)
     case .suspect(let missing):
       rescans.fail(
         ended.request,
         with: LibraryError.unavailable(
-          "\(counted(missing, "photo is", "photos are")) missing at once; nothing was removed. Mount the drive if it is one; if what is missing is gone for good, say `photoctl rescan --confirm`."
+          "\(counted(missing, "photo is", "photos are")) missing at once, so nothing was removed. If their drive is not mounted, mount it. If the photos are gone for good, run `photoctl rescan --confirm`."
         ))
     case .incomplete:
       rescans.fail(
         ended.request,
         with: LibraryError.unavailable(
-          "The folder could not be scanned to its end: it went offline, is of another file system than it was, or changes came too fast. `photoctl status` says which."
+          "The scan of the folder could not end: the folder went offline, is on another file system than before, or changed too fast. `photoctl status` has the reason."
         ))
     }
   }

@@ -11,11 +11,9 @@ struct HeldFiles {
     let reading: ContentReading?
   }
 
-  /// Beyond this a file is not held: so many replaced files are a restored folder. At the end of the scan all of them are
-  /// read in one transaction.
+  /// Beyond this a file is not held: so many replaced files are a restored folder. Their content, which was read ahead,
+  /// takes some hundred bytes each.
   private static let limit = 20_000
-  /// Beyond this number of files, content that was read ahead is dropped: it takes some hundred bytes each.
-  private static let keptReadings = 4_096
 
   private var files: [Int64: [[UInt8]: File]] = [:]
   private var count = 0
@@ -31,13 +29,12 @@ struct HeldFiles {
   mutating func hold(_ place: Place, _ stat: FileStat, _ reading: ContentReading?) {
     remove(place)
     count += 1
-    let file = File(stat: stat, reading: count <= Self.keptReadings ? reading : nil)
-    files[place.directoryID, default: [:]][place.name] = file
+    files[place.directoryID, default: [:]][place.name] = File(stat: stat, reading: reading)
   }
 
   @discardableResult
   mutating func remove(_ place: Place) -> File? {
-    guard let file = files[place.directoryID]?.removeValue(forKey: place.name) else { return nil }
+    guard count > 0, let file = files[place.directoryID]?.removeValue(forKey: place.name) else { return nil }
     count -= 1
     if files[place.directoryID]?.isEmpty == true { files[place.directoryID] = nil }
     return file

@@ -45,9 +45,21 @@ extension Reconciler {
   ///
   /// CREATE makes a second name, and a rename never does. The first name may lack the file already. Then a program has
   /// saved another file there, its folder was renamed, or the first name was removed. Only the first name's own record
-  /// tells which.
+  /// tells which. If events of its folder may have been lost, that record may never come. Then the file is the photo
+  /// whose inode and birth time it has.
   func isSecondName(of row: FileRow, in batch: Batch) -> Bool {
     batch.fileEvent.naming == .created && batch.departing[Place(directoryID: row.directoryID, name: row.name)] == nil
+      && !mayHaveMissed(row.directoryID)
+  }
+
+  /// Inserts a second name as a provisional asset. It is not read for some seconds, or until the next sync. The first
+  /// name's own record comes before that. If photod ends in between, the catalog shows that it is in doubt.
+  func insertSecondName(_ place: Place, _ stat: FileStat, of row: FileRow, in batch: inout Batch) throws {
+    let file = FileRow(place, stat, assetID: 0, readTime: 0)
+    try insert(promisedContent(name: place.name), file, as: nil, in: &batch)
+    try noteSecondName(place, of: row, in: batch)
+    guard let id = try batch.writer.file(place.directoryID, place.name)?.assetID else { return }
+    unread[id] = Retry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
   }
 
   /// Notes a second name. If the next record reports that the first name was removed, the photo goes on under its

@@ -14,9 +14,24 @@ struct RecentArrivals {
     /// The file's birth. On file systems without birth times it is the time at which photod-watch read the event.
     /// Nanoseconds since 1970.
     let time: Int64
+    private let taken: Taken?
+
     /// The deleted asset for which the file was taken because of its content, as it was before. It is nil if the asset
     /// came with this file.
-    let former: Tombstone?
+    var former: Tombstone? { taken?.former }
+
+    init(of row: FileRow, at time: Int64, insteadOf former: Tombstone?) {
+      (inode, birthTime) = (row.inode, row.birthTime)
+      self.time = time
+      taken = former.map { Taken(former: $0) }
+    }
+  }
+
+  /// A tombstone has some hundred bytes. Few arrivals have one, and a copied folder makes many arrivals.
+  private final class Taken {
+    let former: Tombstone
+
+    init(former: Tombstone) { self.former = former }
   }
 
   private var arrivals: [Int64: Arrival] = [:]
@@ -33,7 +48,7 @@ struct RecentArrivals {
     // The library may handle an event late, so the time at which photod-watch read it counts.
     let moment = eventTime != 0 ? eventTime : now
     guard time != 0 else { return }
-    add(Arrival(inode: row.inode, birthTime: row.birthTime, time: time, former: former), of: row.assetID, at: moment)
+    add(Arrival(of: row, at: time, insteadOf: former), of: row.assetID, at: moment)
   }
 
   /// photod-watch reads events in order, and puts some of them off for a moment.
@@ -52,9 +67,7 @@ struct RecentArrivals {
   mutating func pass(from copy: FileRow, to assetID: Int64, insteadOf former: Tombstone) {
     let known = arrivals.removeValue(forKey: copy.assetID)
     guard let time = copy.birthTime != 0 ? copy.birthTime : known?.time else { return }
-    add(
-      Arrival(inode: copy.inode, birthTime: copy.birthTime, time: time, former: former), of: assetID,
-      at: known?.time ?? copy.changeTime)
+    add(Arrival(of: copy, at: time, insteadOf: former), of: assetID, at: known?.time ?? copy.changeTime)
   }
 
   private mutating func add(_ arrival: Arrival, of assetID: Int64, at moment: Int64) {

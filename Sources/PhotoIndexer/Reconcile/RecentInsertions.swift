@@ -37,7 +37,7 @@ struct RecentInsertions {
   /// The indexes of the entries that were sorted until now, by each of their keys, in order.
   private var places: [UInt64: [Int32]] = [:]
   private var sortedCount = 0
-  /// Assets that left, or whose content changed: their places are dropped when they are met.
+  /// Assets that left. Their entries are dropped when they are met, or when more assets have left than there are entries.
   private var gone: Set<Int64> = []
   /// The candidates that were unfit in the transaction of this writer.
   private var setAside: [UInt64: [Int32]] = [:]
@@ -46,6 +46,10 @@ struct RecentInsertions {
   private var isLoaded: Bool
   /// The number of candidates that were examined.
   private(set) var examinedCount = 0
+  /// The number of entries that were looked at to drop those of assets that left.
+  private(set) var prunedCount = 0
+  /// The entries, and the assets that left.
+  var keptCount: Int { entries.count + gone.count }
 
   /// - Parameter isNew: whether the catalog has no asset yet.
   init(isNew: Bool) { isLoaded = isNew }
@@ -61,7 +65,7 @@ struct RecentInsertions {
       alike = Self.key { hasher in
         hasher.combine(row.marks.fingerprint)
         hasher.combine(row.byteCount)
-        hasher.combine(row.name)
+        hasher.combine(name: row.name)
         hasher.combine(row.modificationTime)
       }
       guard let hash = row.marks.hash else {
@@ -70,7 +74,7 @@ struct RecentInsertions {
       }
       named = Self.key { hasher in
         hasher.combine(hash)
-        hasher.combine(row.name)
+        hasher.combine(name: row.name)
       }
       hashed = Self.key { $0.combine(hash) }
     }
@@ -103,8 +107,25 @@ struct RecentInsertions {
   }
 
   /// Removes an asset that left the library.
-  mutating func remove(_ assetID: Int64) {
-    if !entries.isEmpty { gone.insert(assetID) }
+  ///
+  /// - Complexity: O(1) on average. The entries are pruned only after as many assets have left.
+  mutating func remove(_ assetID: Int64, time: Int64) {
+    guard !entries.isEmpty else { return }
+    gone.insert(assetID)
+    if gone.count > max(Self.fewGone, entries.count) { prune(at: time) }
+  }
+
+  /// So many assets are remembered in any case.
+  private static let fewGone = 64
+
+  /// Drops the entries of assets that left, and those that are older than an hour.
+  private mutating func prune(at time: Int64) {
+    prunedCount += entries.count
+    entries.removeAll { gone.contains($0.assetID) || age(of: $0.time, at: time) >= Self.lifetime }
+    gone = []
+    places = [:]
+    setAside = [:]
+    sortedCount = 0
   }
 
   /// Whether an asset of the last hour may be a copy of this file.

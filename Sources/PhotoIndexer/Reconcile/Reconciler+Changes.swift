@@ -224,7 +224,7 @@ extension Reconciler {
     knownInodes.insert(row.inode)
     let isFirstReading = old.readTime == 0 && old.marks.fingerprint == nil
     if row.marks != old.marks,
-      try becomesFormer(old.assetID, content, row, isFirstReading: isFirstReading, in: &batch)
+      try becomesFormer(old.assetID, content, row, reason: isFirstReading ? .firstReading : .change, in: &batch)
     {
       return
     }
@@ -252,21 +252,32 @@ extension Reconciler {
     if refreshesOtherNames && fields.contains(.content) { try refreshOtherNames(of: row, stat, in: &batch) }
   }
 
-  /// Checks a young asset whose content is now known. It may be a deleted photo that came back, or the copy of a photo
-  /// that is about to be deleted.
+  /// The reason for which the content of an asset is compared with deleted photos.
+  enum ContentNews {
+    /// The asset was known only by its place until now. If so, its age does not matter.
+    case firstReading
+    /// Its file has changed.
+    case change
+    /// Its hash was made while the library was idle, perhaps long after the file came.
+    case lateHash
+  }
+
+  /// Checks an asset whose content is now known. It may be a deleted photo that came back, or the copy of a photo that is
+  /// about to be deleted.
   ///
-  /// - Parameter isFirstReading: whether the asset was known only by its place until now. If so, its age does not
-  ///   matter.
   /// - Returns: whether a deleted asset has replaced this one.
   func becomesFormer(
-    _ assetID: Int64, _ content: AssetContent, _ file: FileRow, isFirstReading: Bool = false, in batch: inout Batch
+    _ assetID: Int64, _ content: AssetContent, _ file: FileRow, reason: ContentNews, in batch: inout Batch
   ) throws -> Bool {
     var row = file
     guard row.marks.fingerprint != nil, let added = try batch.writer.addedDate(of: assetID) else { return false }
     let assetAge = age(of: added * 1000, at: batch.time)
-    guard isFirstReading || assetAge < RecentInsertions.lifetime else { return false }
-    try sampleIfDeleted(&row, in: batch)
-    if isFirstReading || assetAge < Self.unsettledAge, let former = try tombstone(of: row, in: batch),
+    let isRecent = reason == .firstReading || assetAge < RecentInsertions.lifetime
+    guard isRecent || reason == .lateHash else { return false }
+    try sampleIfDeleted(&row, inAnyCase: true, in: batch)
+    if let former = try tombstone(of: row, in: batch),
+      reason == .firstReading || assetAge < Self.unsettledAge
+        || (reason == .lateHash && cameBack(former, as: row, addedAt: added)),
       !wasSecondName(former, of: row, addedAt: added), try !batch.writer.hasUserData(assetID)
     {
       try erase(assetID, in: &batch)
@@ -275,9 +286,17 @@ extension Reconciler {
       noteArrival(of: row, as: former, in: batch)
       return true
     }
+    guard isRecent else { return false }
     let made = max(row.changeTime, row.birthTime)
     recentInsertions.add(row.of(asset: assetID), fileTime: made, time: batch.time)
     return false
+  }
+
+  /// Whether the whole content proves that a settled asset is a deleted photo. A copy that was there before the photo was
+  /// deleted is a photo of its own.
+  private func cameBack(_ former: Tombstone, as row: FileRow, addedAt added: Int64) -> Bool {
+    former.deletedDate.map { $0 <= added } ?? true
+      && IdentityProof.compare(.init(former), .init(row)) == .equal
   }
 
   /// Whether a deleted asset was another name (a hard link) of this file: both were in the library at the same time.
@@ -315,7 +334,13 @@ extension Reconciler {
       return false
     }
     if mayGoOn, let heir = try heir(of: row, in: batch) {
-      try takeOver(heir, by: row, in: &batch)
+      guard heir.readTime == 0, hasIdentity(row, heir.stat) else {
+        try takeOver(heir, by: row, in: &batch)
+        return false
+      }
+      // The second name is the photo's own file, so the content that the library has is still right.
+      try erase(heir.assetID, in: &batch)
+      try move(row, to: Place(directoryID: heir.directoryID, name: heir.name), heir.stat, reading: nil, in: &batch)
       return false
     }
     if try isNobody(row, in: batch) {
@@ -350,7 +375,7 @@ extension Reconciler {
   }
 
   func noteRemoval(of assetID: Int64, in batch: inout Batch) {
-    recentInsertions.remove(assetID)
+    recentInsertions.remove(assetID, time: batch.time)
     batch.record.delete(asset: assetID)
     batch.noteChange()
     unread[assetID] = nil
@@ -380,13 +405,13 @@ extension Reconciler {
     note(.renamed(from: eventPlace(row), to: eventPlace(copy), assetID: row.assetID), as: .renamed)
   }
 
-  /// Reads a file and makes its row. `readTime` is 0 if the file could not be read now.
+  /// Reads a file and makes its row. `readTime` is 0 if the file could not be read now, or not in this turn.
   func read(
     _ place: Place, _ stat: FileStat, assetID: Int64, reading: ContentReading?, isSampled: Bool
   ) -> (AssetContent, FileRow) {
     var result = reading ?? .raced
     if case .content(_, let read, _, _) = result, read.identity != stat.identity { result = .raced }
-    if case .raced = result {
+    if case .raced = result, !files.isTurnOver {
       let directory = tree.path(of: place.directoryID)
       result = files.read(directory + [UInt8(ascii: "/")] + place.name, expecting: stat, isSampled: isSampled)
     }

@@ -19,10 +19,10 @@ extension Reconciler {
     let volumeID = try volumeID(device: identity.device, path: path, in: batch)
     batch.evidence = scans.isEmpty ? .event : .scan
     let occupant = tree.child(of: parentID, name)
+    // A person's confirmation is for the directory that is found now.
+    defer { if let occupant { adoptedFolders.remove(occupant) } }
     var known = known(volumeID, identity, outside: parentID)
-    if let other = known, other != occupant, !hasLastingInodes(volumeID),
-      try occupant != nil || !hasMoved(other, to: path, in: batch)
-    {
+    if let other = known, other != occupant, try !hasMoved(other, to: path, over: occupant, identity, in: batch) {
       known = nil
     }
 
@@ -44,7 +44,6 @@ extension Reconciler {
       // photos they are.
       try setVolume(volumeID, identity, below: occupant, in: batch)
       try setAvailable(folder: occupant, true, in: &batch)
-      adoptedFolders.remove(occupant)
       var row = tree.row(occupant)
       row.volumeID = volumeID
       row.inode = identity.inode
@@ -113,8 +112,8 @@ extension Reconciler {
       }
       // The scan decides whether this is the library's folder, or the mount point of a bind mount. Until then the
       // catalog keeps the identity of the former folder, so that photod is in the same doubt after a restart.
-      let isReplaced = row.volumeID == volumeID && !isSame && !isAdopted
-      roots[rootID]?.newTop = isReplaced ? identity : nil
+      let isReplaced = try row.volumeID == volumeID && !isSame && !isAdopted && batch.writer.assetCount(below: id) > 0
+      roots[rootID]?.newTop = isReplaced ? NewTop(identity: identity) : nil
       if isReplaced {
         tree.bind(id, to: number)
         return
@@ -129,7 +128,7 @@ extension Reconciler {
         tree.update(row)
       }
       tree.bind(id, to: number)
-    } else if let id = formerFolder(path, volumeID, identity) {
+    } else if let id = try formerFolder(path, volumeID, identity, in: batch) {
       try relocate(id, toTopOf: rootID, in: &batch)
       try setAvailable(folder: id, true, in: &batch)
       tree.bind(id, to: number)
@@ -150,8 +149,12 @@ extension Reconciler {
 
   /// The folder of another root that is now a root itself. Either that other root is no longer configured, or it leaves
   /// out the share that the new root is on.
-  private func formerFolder(_ path: [UInt8], _ volumeID: Int64, _ identity: FileIdentity) -> Int64? {
-    if let id = known(volumeID, identity, outside: nil), roots[tree.rootID(of: id)]?.isUnconfigured == true {
+  private func formerFolder(
+    _ path: [UInt8], _ volumeID: Int64, _ identity: FileIdentity, in batch: Batch
+  ) throws -> Int64? {
+    if let id = known(volumeID, identity, outside: nil), roots[tree.rootID(of: id)]?.isUnconfigured == true,
+      try provesItself(identity, on: volumeID) || tree.path(of: id) == path || holdsFiles(of: id, at: path, in: batch)
+    {
       return id
     }
     guard let id = tree.directory(path: path), tree.row(id).parentID != nil, !tree.row(id).isAvailable,
@@ -191,7 +194,7 @@ extension Reconciler {
       // The end of the scan decides, with the brake. Even if the folder could not be read before it left, its photos
       // are not kept for that reason.
       for root in scans.keys { scans[root]!.exempt.remove(id) }
-      requireScan(of: tree.rootID(of: id))
+      requireScan(for: id)
       tree.unbind(subtree: id)
       return
     }
@@ -213,9 +216,9 @@ extension Reconciler {
     defer { batch.leavingDirectories = [] }
     for directory in leaving {
       for row in try batch.writer.files(in: directory) {
+        batch.departing[Place(directoryID: directory, name: row.name)] = nil
         try remove(row, in: &batch)
       }
-      batch.departing = batch.departing.filter { $0.key.directoryID != directory }
       held.remove(directory: directory)
       endListings(inside: directory)
       if kept[directory] == .itself {
@@ -295,7 +298,7 @@ extension Reconciler {
     let to = tree.path(of: row.id)
     // Files that were missing in it are no longer in the former root, and no scan looks for them in this root.
     let root = tree.rootID(of: row.id)
-    if root != formerRoot, roots[formerRoot]?.suspect != nil { requireScan(of: root) }
+    if root != formerRoot, roots[formerRoot]?.suspect != nil { requireScan(for: row.id) }
     batch.noteChange()
     noteAvailability(of: row.id, was: wasAvailable, in: &batch)
     if let earlier = batch.record.renamedDirectories.firstIndex(where: { $0.directoryID == row.id }) {
@@ -356,7 +359,7 @@ extension Reconciler {
       switch evidence {
       case .scan:
         if let scan = scans.first(where: { $0.value.rootID == root })?.key {
-          scans[scan]!.missing[row.assetID] = place
+          scans[scan]!.missing.insert(row.assetID, at: place)
         }
       case .event:
         batch.departing[place] = row
@@ -365,7 +368,17 @@ extension Reconciler {
     try decideHeldFiles(in: &batch)
   }
 
-  /// Requests a scan of a root unless one is under way. A file that only a listing misses is decided by a scan.
+  /// Requests a scan that decides about a directory, unless one is under way. A scan of another folder does not.
+  func requireScan(for id: Int64) {
+    let rootID = tree.rootID(of: id)
+    let isScanned = scans.values.contains { scan in
+      scan.rootID == rootID && scan.partOf.map { tree.isInside(id, $0) } ?? true
+    }
+    if !isScanned, roots[rootID]?.number != nil { roots[rootID]?.needsScan = true }
+  }
+
+  /// Requests a scan of a root unless one is under way. A file that only a listing misses is decided by a scan. If that is
+  /// the scan of another folder, its end requests the scan of the root.
   func requireScan(of rootID: Int64) {
     guard !scans.values.contains(where: { $0.rootID == rootID }) else { return }
     if roots[rootID]?.number != nil { roots[rootID]?.needsScan = true }
@@ -376,7 +389,7 @@ extension Reconciler {
   /// photos.
   func unseenDirectoryLeft(_ id: Int64) {
     for root in scans.keys { scans[root]!.exempt.remove(id) }
-    requireScan(of: tree.rootID(of: id))
+    requireScan(for: id)
   }
 
   /// A directory could not be read, so a scan knows nothing of the files below it.

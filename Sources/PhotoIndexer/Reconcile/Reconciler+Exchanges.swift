@@ -131,15 +131,25 @@ extension Reconciler {
     return true
   }
 
-  /// The asset that goes on for a photo that the kernel reports as deleted: the file that has its place since an exchange,
-  /// or its second name.
+  /// The asset that goes on for a photo whose file has left: the file that has its place since an exchange, or its second
+  /// name.
   ///
-  /// Some programs save by an exchange and then remove the old file. Others move a file by a second name.
+  /// Some programs save by an exchange and then remove the old file. The kernel must report the removal, because a photo
+  /// that only a scan misses may be elsewhere. Others move a file by a second name. A scan proves that too: the second
+  /// name is the file itself.
   func heir(of row: FileRow, in batch: Batch) throws -> FileRow? {
-    guard batch.evidence == .event, let newcomer = exchanges.newcomer(inPlaceOf: row.assetID, uptime: batch.uptime),
-      let saved = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
-      !batch.isLeaving(saved), isStillThere(saved, device: nil)
+    // The record of the first name was lost before the scan began, however long the scan took.
+    let uptime = batch.evidence == .scan ? batch.scanStart ?? batch.uptime : batch.uptime
+    guard let newcomer = exchanges.newcomer(inPlaceOf: row.assetID, uptime: uptime),
+      let heir = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
+      batch.evidence == .event || isSameFile(heir, row), !batch.isLeaving(heir), isStillThere(heir, device: nil)
     else { return nil }
-    return saved
+    return heir
+  }
+
+  private func isSameFile(_ heir: FileRow, _ row: FileRow) -> Bool {
+    let volumeID = tree.row(row.directoryID).volumeID
+    return row.birthTime != 0 && hasIdentity(row, heir.stat) && tree.row(heir.directoryID).volumeID == volumeID
+      && hasLastingInodes(volumeID)
   }
 }

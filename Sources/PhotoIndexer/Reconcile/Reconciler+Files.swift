@@ -21,10 +21,14 @@ extension Reconciler {
       (row, mustAsk) = listing!.name(place.name)
     }
     if mustAsk { row = try batch.writer.file(place.directoryID, place.name) }
-    if let departing = batch.departing.removeValue(forKey: place) { row = departing }
+    if !batch.departing.isEmpty, let departing = batch.departing.removeValue(forKey: place) { row = departing }
     if let row {
       forgetMissing(row.assetID)
       if roots.hasSuspects { noteReturn(of: row) }
+    }
+    if try holdInNewTop(place, row: row, stat, reading: reading, in: batch) {
+      if let row { note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred) }
+      return
     }
     if let row, isContested(row, stat), mustHold(place) {
       held.hold(place, stat, reading)
@@ -55,16 +59,24 @@ extension Reconciler {
     }
     guard let row else {
       let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch)
-      if let source, !isSecondName(of: source, in: batch) {
+      if let source, isSecondName(of: source, in: batch) {
+        try insertSecondName(place, stat, of: source, in: &batch)
+      } else if let source {
         try moveFound(source, to: place, stat, reading: reading, in: &batch)
       } else {
         try insert(place, stat, reading: reading, in: &batch)
-        if let source { try noteSecondName(place, of: source, in: batch) }
       }
       return
     }
     let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
     if hasIdentity(row, stat) {
+      if row.readTime == 0, batch.evidence == .scan, row.birthTime != 0,
+        let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch)
+      {
+        // photod ended before it got the record of the first name. If the scan misses the first name, the photo goes on
+        // under this one.
+        try noteSecondName(place, of: source, in: batch)
+      }
       try refreshIfChanged(row, stat, reading: reading, in: &batch)
     } else if isUnchanged(row, stat), !mayHideWrite(row), batch.evidence == .scan || !isLasting {
       // Inodes of some file systems, such as FAT, change at a mount. If inodes last and an event reports another file,
@@ -159,10 +171,18 @@ extension Reconciler {
     var standIn: FileIdentity?
     identify: if let seen = stat, !hasIdentity(row, seen) {
       let others = try others(of: seen, than: row, at: target, in: batch)
-      if others.isEmpty, isAnother(row, seen), try isNobody(row, in: batch) {
-        // The asset is known only by its old name, and another file was renamed from there.
-        try erase(row.assetID, in: &batch)
-        return try fileFound(target, seen, reading: reading, in: &batch)
+      if others.isEmpty, isAnother(row, seen) {
+        if mayHaveMissed(source.directoryID), try batch.writer.file(target.directoryID, target.name) != nil {
+          // Another file may have come to the old name before the rename, and the events of that are lost. So nothing
+          // proves that this photo was renamed over the other one. The scan finds where it is.
+          return try fileFound(target, seen, reading: reading, in: &batch)
+        }
+        let isProvisional = try isNobody(row, in: batch)
+        if cameLater(row, than: seen, isProvisional: isProvisional, in: batch) {
+          // The known file came to the old name after the other one was renamed. A later record reports where it is.
+          if isProvisional { try erase(row.assetID, in: &batch) }
+          return try fileFound(target, seen, reading: reading, in: &batch)
+        }
       }
       if others.isEmpty {
         // The photo was saved since, or it has left the name again. Later records decide, or the scan finds it
@@ -312,9 +332,10 @@ extension Reconciler {
 
   private static let diskRetriesPerTurn = 64
 
-  /// Reads these files again.
+  /// Reads these files again, as many as one turn may. The others stay due.
   func readAgain(_ assetIDs: [Int64], in batch: inout Batch) throws {
     for assetID in assetIDs {
+      guard !files.isTurnOver else { return }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
         unread[assetID] = nil
         continue

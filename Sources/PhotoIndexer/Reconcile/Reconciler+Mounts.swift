@@ -17,17 +17,41 @@ extension Reconciler {
     volumeIdentities[volumeID].map(VolumeIdentity.hasLastingInodes) ?? true
   }
 
-  /// Whether a directory of the catalog is in another place now, if its inode alone does not prove it. It has left the
-  /// old place, and files that the catalog has in it are in the new one.
-  func hasMoved(_ id: Int64, to path: [UInt8], in batch: Batch) throws -> Bool {
-    guard ParkedName.isParked(tree.row(id).name) || !files.exists(tree.path(of: id)) else { return false }
+  /// Whether inode and birth time alone prove which directory this is. Without a birth time, a new directory may have the
+  /// inode of a deleted one.
+  func provesItself(_ identity: FileIdentity, on volumeID: Int64) -> Bool {
+    hasLastingInodes(volumeID) && identity.birthTime != 0
+  }
+
+  /// Whether a directory of the catalog is in another place now. If its identity does not prove that, files that the
+  /// catalog has in it must be in the new place. If inodes do not last, the path counts first: the directory must also have
+  /// left the old place, and no known directory may have the new one.
+  ///
+  /// - Parameter occupant: the directory that the catalog has in the new place.
+  func hasMoved(
+    _ id: Int64, to path: [UInt8], over occupant: Int64?, _ identity: FileIdentity, in batch: Batch
+  ) throws -> Bool {
+    let volumeID = tree.row(id).volumeID
+    if provesItself(identity, on: volumeID) { return true }
+    if !hasLastingInodes(volumeID) {
+      guard occupant == nil, ParkedName.isParked(tree.row(id).name) || !files.exists(tree.path(of: id)) else {
+        return false
+      }
+    }
+    return try holdsFiles(of: id, at: path, in: batch)
+  }
+
+  /// Whether files that the catalog has in a directory are at another path now.
+  func holdsFiles(of id: Int64, at path: [UInt8], in batch: Batch) throws -> Bool {
+    let hasInodes = hasLastingInodes(tree.row(id).volumeID)
     let prefix = tree.path(of: id).count
     var stack = [id]
     while let directory = stack.popLast() {
       let rows = try batch.writer.files(in: directory)
       if !rows.isEmpty {
         return rows.prefix(Self.sampleSize).contains { row in
-          files.stat(path + self.path(of: row).dropFirst(prefix)).map { hasSizeAndTime(row, $0) } ?? false
+          guard let stat = files.stat(path + self.path(of: row).dropFirst(prefix)) else { return false }
+          return hasSizeAndTime(row, stat) && (!hasInodes || row.inode == stat.identity.inode)
         }
       }
       stack += tree.children(of: directory)
@@ -62,7 +86,7 @@ extension Reconciler {
   /// photos stay.
   func takeAway(folder id: Int64, in batch: inout Batch) throws {
     endListings(inside: id)
-    updateUndecidedScans { scan in scan.missing = scan.missing.filter { !tree.isInside($0.value.directoryID, id) } }
+    for directory in tree.subtree(of: id) { updateUndecidedScans { $0.missing.remove(directory: directory) } }
     tree.unbind(subtree: id)
     forgetHeldFiles(below: id)
     try setAvailable(folder: id, false, in: &batch)
@@ -143,24 +167,60 @@ extension Reconciler {
     return tops
   }
 
-  /// Whether a root's place holds another folder of the same file system, with none of the library's photos in it. The
-  /// folder that a bind mount was mounted on looks like this. The root counts as offline, however few photos are
-  /// missing, until a person says otherwise.
-  func isEmptyReplacement(_ scan: Scan, missing: Int, in batch: inout Batch) throws -> Bool {
-    guard let identity = roots[scan.rootID]?.newTop, let top = tree.top(ofRoot: scan.rootID) else { return false }
-    roots[scan.rootID]?.newTop = nil
-    if !confirmedRequests.contains(scan.request), missing > 0,
-      missing == (try batch.writer.assetCount(below: top))
-    {
-      tree.unbind(subtree: top)
-      try setOffline(scan.rootID, .otherFolder, in: &batch)
-      return true
+  // MARK: Another folder in a root's place
+
+  /// Keeps a file that was found in a folder that took a root's place, until it is decided whether that folder belongs to
+  /// the library. Otherwise a file of the folder below a bind mount could become the photo that has its name.
+  ///
+  /// - Parameter row: the file that is known in this place.
+  /// - Returns: false if the file is decided at once.
+  func holdInNewTop(
+    _ place: Place, row: FileRow?, _ stat: FileStat, reading: ContentReading?, in batch: Batch
+  ) throws -> Bool {
+    guard roots.hasNewTops else { return false }
+    let rootID = tree.rootID(of: place.directoryID)
+    guard roots[rootID]?.newTop != nil else { return false }
+    let isItself = row.map { !isContested($0, stat) } ?? false
+    let volumeID = tree.row(place.directoryID).volumeID
+    if try isItself || row?.byteCount == stat.byteCount || isKnown(stat, on: volumeID, in: batch) {
+      roots[rootID]?.newTop?.hasKnownPhotos = true
     }
-    var row = tree.row(top)
-    (row.inode, row.birthTime) = (identity.inode, identity.birthTime)
-    try batch.writer.updateDirectory(row)
-    tree.update(row)
-    return false
+    guard !isItself, !held.isFull else { return false }
+    held.hold(place, stat, reading)
+    return true
+  }
+
+  private func isKnown(_ stat: FileStat, on volumeID: Int64, in batch: Batch) throws -> Bool {
+    guard knownInodes.mayContain(stat.identity.inode) else { return false }
+    return try batch.writer.files(inode: stat.identity.inode).contains {
+      hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
+        && (stat.identity.birthTime != 0 || hasSizeAndTime($0, stat))
+    }
+  }
+
+  /// Decides whether the folder in a root's place belongs to the library, once a scan of the root has ended. The folder
+  /// that a bind mount was mounted on has none of the library's photos. In that case the root counts as offline, however
+  /// few photos it had, until a person says otherwise.
+  func decideNewTops(in batch: inout Batch) throws {
+    guard scans.isEmpty else { return }
+    for scan in endedScans where scan.partOf == nil {
+      guard let new = roots[scan.rootID]?.newTop, let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil
+      else { continue }
+      roots[scan.rootID]?.newTop = nil
+      if try !new.hasKnownPhotos && !confirmedRequests.contains(scan.request)
+        && assetCountWithoutDrives(below: top, in: batch) > 0
+      {
+        // The scan is not decided, because the top has no number any more.
+        tree.unbind(subtree: top)
+        forgetHeldFiles(below: top)
+        try setOffline(scan.rootID, .otherFolder, in: &batch)
+        continue
+      }
+      var row = tree.row(top)
+      (row.inode, row.birthTime) = (new.identity.inode, new.identity.birthTime)
+      try batch.writer.updateDirectory(row)
+      tree.update(row)
+    }
   }
 
   func isSameFileSystem(_ one: Int64, _ other: Int64) -> Bool {

@@ -26,6 +26,8 @@ struct Scan {
   let root: UInt16
   let rootID: Int64
   let request: UInt32
+  /// Monotonic nanoseconds.
+  let start: Int64
   /// The directory that the scan is for, or nil for the whole root.
   let partOf: Int64?
   /// Whether the scan begins after events may have been lost. Otherwise it only proves that all is well.
@@ -33,7 +35,7 @@ struct Scan {
   /// Directories that it has listed.
   var listed: Set<Int64> = []
   /// Files of the catalog that it did not find where they were.
-  var missing: [Int64: Place] = [:]
+  var missing = MissingFiles()
   /// Directories that the scan had not found when it ended, each with everything below it. A directory that leaves
   /// later, while the scan waits for others, is not judged by this scan.
   var missingDirectories: Set<Int64> = []
@@ -91,13 +93,14 @@ struct EndedScan {
 
 // Scans: the photos that a scan misses are decided at its end.
 extension Reconciler {
-  func scanStarted(root: UInt16, request: UInt32, reason: ScanReason) {
+  func scanStarted(root: UInt16, request: UInt32, reason: ScanReason, in batch: Batch) {
     guard let rootID = roots.id(ofNumber: root) else { return }
     let part = reason == .rescan ? partialRequests[request] : nil
     let isOwed = roots[rootID]?.isBlind == true
     if part == nil { roots[rootID]?.isBlind = false }
     scans[root] = Scan(
-      root: root, rootID: rootID, request: request, partOf: part, findsWhatWasLost: isOwed || reason != .rescan)
+      root: root, rootID: rootID, request: request, start: batch.uptime, partOf: part,
+      findsWhatWasLost: isOwed || reason != .rescan)
   }
 
   func scanEnded(root: UInt16, request: UInt32, complete: Bool, in batch: inout Batch) throws {
@@ -110,6 +113,7 @@ extension Reconciler {
       partialRequests[request] = nil
       confirmedRequests.remove(request)
       batch.endedScans.append(EndedScan(root: root, request: request, verdict: .incomplete))
+      if let scan, scan.partOf == nil { endConfirmation(of: scan.rootID) }
       keepHeldFiles(of: root)
     }
     try decideWaiting(in: &batch)
@@ -117,20 +121,39 @@ extension Reconciler {
 
   /// Makes the decisions that waited for scans, listings or lost events, if none of those is left.
   func decideWaiting(in batch: inout Batch) throws {
+    try decideNewTops(in: &batch)
     try decideHeldFiles(in: &batch)
     try decideEndedScans(in: &batch)
   }
 
   /// Decides the ended scans once no scan is under way. A file that left one root may turn up in another that is still
   /// being scanned.
+  ///
+  /// If several scans of one root have waited, the last scan of the whole root decides for those before it, because it
+  /// missed everything that they missed. If each decided, each could remove as much as the brake allows to one scan. A
+  /// confirmed scan decides for itself, because the confirmation does not apply to the files that a later scan missed.
   private func decideEndedScans(in batch: inout Batch) throws {
     guard scans.isEmpty else { return }
+    var superseded: [Scan] = []
     // One decision may change what the next scan may judge.
     while !endedScans.isEmpty {
       let ended = endedScans.removeFirst()
+      if isSuperseded(ended) {
+        superseded.append(ended)
+        continue
+      }
       let verdict = try decide(ended, in: &batch)
+      for scan in superseded where scan.rootID == ended.rootID { end(scan, verdict, in: &batch) }
+      superseded.removeAll { $0.rootID == ended.rootID }
       end(ended, verdict, in: &batch)
     }
+    endUndecided(superseded, in: &batch)
+  }
+
+  /// Whether a later scan, which waits as well, decides for an ended scan.
+  private func isSuperseded(_ ended: Scan) -> Bool {
+    !confirmedRequests.contains(ended.request)
+      && endedScans.contains { $0.rootID == ended.rootID && $0.root == ended.root && $0.partOf == nil }
   }
 
   private func end(_ scan: Scan, _ verdict: EndedScan.Verdict, in batch: inout Batch) {
@@ -145,13 +168,14 @@ extension Reconciler {
       roots.id(ofNumber: scan.root) == scan.rootID
     else { return .incomplete }
     batch.evidence = .scan
+    batch.scanStart = scan.start
+    defer { batch.scanStart = nil }
     let base = scan.partOf ?? top
     let missed = try missed(by: scan, below: base, in: batch)
     var isConfirmed = confirmedRequests.contains(scan.request)
     if scan.partOf == nil {
       if roots[scan.rootID]?.isAdopted == true { isConfirmed = true }
-      roots[scan.rootID]?.isAdopted = false
-      if try isEmptyReplacement(scan, missing: missed.count, in: &batch) { return .incomplete }
+      endConfirmation(of: scan.rootID)
       try setOnline(scan.rootID, in: &batch)
     }
     if !isConfirmed, try isBraked(missed, of: base, scan, in: batch) {
@@ -177,7 +201,7 @@ extension Reconciler {
   /// folder only. A scan of the root decides about them.
   private func missed(by scan: Scan, below base: Int64, in batch: Batch) throws -> Missed {
     var files: [(Int64, Place)] = []
-    for (assetID, place) in scan.missing.sorted(by: { $0.key < $1.key }) where tree.contains(place.directoryID) {
+    for (assetID, place) in scan.missing.sorted where tree.contains(place.directoryID) {
       if tree.isInside(place.directoryID, base) {
         files.append((assetID, place))
       } else {
@@ -224,7 +248,7 @@ extension Reconciler {
 
   private func newlyMissed(_ missed: Missed, since suspect: Suspect) -> Int {
     func wasMissed(_ directory: Int64) -> Bool {
-      suspect.directories.contains { tree.contains($0) && tree.isInside(directory, $0) }
+      tree.ancestors(of: directory).contains(where: suspect.directories.contains)
     }
     let files = missed.files.count { !suspect.files.contains($0.assetID) && !wasMissed($0.place.directoryID) }
     return missed.directories.reduce(files) { $0 + (wasMissed($1.id) ? 0 : $1.assetCount) }
@@ -236,14 +260,14 @@ extension Reconciler {
     let rootID = tree.rootID(of: row.directoryID)
     let place = Place(directoryID: row.directoryID, name: row.name)
     if let root = scans.first(where: { $0.value.rootID == rootID })?.key {
-      scans[root]!.missing[row.assetID] = place
+      scans[root]!.missing.insert(row.assetID, at: place)
     } else if let index = endedScans.lastIndex(where: { $0.rootID == rootID }) {
-      endedScans[index].missing[row.assetID] = place
+      endedScans[index].missing.insert(row.assetID, at: place)
     }
   }
 
   /// Forgets that a file is missing: it is there after all, or was removed for another reason.
-  func forgetMissing(_ assetID: Int64) { updateUndecidedScans { $0.missing[assetID] = nil } }
+  func forgetMissing(_ assetID: Int64) { updateUndecidedScans { $0.missing.remove(assetID) } }
 
   /// Changes every scan that is under way, or has ended and waits for others.
   func updateUndecidedScans(_ change: (inout Scan) -> Void) {
@@ -268,8 +292,16 @@ extension Reconciler {
   func rootOffline(_ root: UInt16, _ errorNumber: Int32, in batch: inout Batch) throws {
     guard let rootID = roots.id(ofNumber: root) else { return }
     endUndecided(forgetSession(ofRoot: root), in: &batch)
+    endConfirmation(of: rootID)
     try setOffline(rootID, .cannotBeOpened(errorNumber), in: &batch)
     try decideWaiting(in: &batch)
+  }
+
+  /// Forgets that a person confirmed the folder in a root's place, or in that of a folder of the root. The confirmation is
+  /// for the folder that was there at that time. A later scan may find an empty mount point.
+  private func endConfirmation(of rootID: Int64) {
+    roots[rootID]?.isAdopted = false
+    adoptedFolders = adoptedFolders.filter { tree.contains($0) && tree.rootID(of: $0) != rootID }
   }
 
   /// Ends scans whose findings are void, so that their callers get a result.

@@ -149,7 +149,7 @@ final class Reconciler {
       try fileMoved(
         from: source, to: Place(directoryID: target, name: toName), stat, reading: reading, in: &batch)
     case .scanStarted(let root, let request, let reason):
-      scanStarted(root: root, request: request, reason: reason)
+      scanStarted(root: root, request: request, reason: reason, in: batch)
     case .scanEnded(let root, let request, let complete):
       try removeDeparted(in: &batch)
       try scanEnded(root: root, request: request, complete: complete, in: &batch)
@@ -166,7 +166,7 @@ final class Reconciler {
     case .ignored(let directory, let name):
       try ignored(directory, name, in: &batch)
     case .overflow: noteOverflow()
-    case .polling, .watchBudget, .alive:
+    case .polling, .watchBudget, .alive, .checkpoint:
       break
     }
   }
@@ -238,6 +238,16 @@ final class Reconciler {
 struct Place: Hashable {
   let directoryID: Int64
   let name: [UInt8]
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(directoryID)
+    hasher.combine(name: name)
+  }
+}
+
+extension Hasher {
+  /// Combines the bytes of a name in one step. An array combines them one by one.
+  mutating func combine(name: [UInt8]) { name.withUnsafeBytes { combine(bytes: $0) } }
 }
 
 /// One batch while it is applied, and its results.
@@ -270,6 +280,8 @@ struct Batch {
   var renameDeadline: Int64?
   /// The evidence of the current record. A change because of it sets `sawEvent` or `sawScan`.
   var evidence = Evidence.event
+  /// When the scan that is being decided began, in monotonic nanoseconds.
+  var scanStart: Int64?
   private var sawEvent = false
   private var sawScan = false
 

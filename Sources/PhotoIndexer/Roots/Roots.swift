@@ -2,6 +2,13 @@ import PhotoCatalog
 import PhotoModel
 import WatchRecords
 
+/// A folder in the place of a root's top.
+struct NewTop {
+  let identity: FileIdentity
+  /// Whether a photo that the library knew before was found in it.
+  var hasKnownPhotos = false
+}
+
 /// A root of the library: its state, and the work that it still needs.
 struct Root {
   enum State {
@@ -25,6 +32,10 @@ struct Root {
   var isScanAwaited = false
   /// Whether a listing missed a file while no scan was under way. A scan must decide whether it is gone.
   var needsScan = false
+  /// That scan waits until the root is quiet.
+  var scanWait = QuietWait()
+  /// When photod-watch last reported something in the root, in monotonic nanoseconds.
+  var lastChange: Int64 = 0
   /// Whether the root is suspect and the library has changed since its last scan: missing photos may be back.
   var mayBeComplete = false
   /// Whether events of the root were lost, and the scan that follows has not begun.
@@ -32,9 +43,9 @@ struct Root {
   /// Whether a person confirmed that the folder in the root's place belongs to the library. The next scan decides by
   /// that.
   var isAdopted = false
-  /// The identity of another folder of the same file system that took the place of its top. The scan decides whether that
-  /// folder belongs to the library. Until then the catalog has the identity of the former one.
-  var newTop: FileIdentity?
+  /// Another folder of the same file system that took the place of its top. The scan decides whether that folder belongs
+  /// to the library. Until then the catalog has the identity of the former one, and no file of the folder becomes a photo.
+  var newTop: NewTop?
 
   fileprivate init(id: Int64, state: State, number: UInt16? = nil) {
     (self.id, self.state, self.number) = (id, state, number)
@@ -75,8 +86,9 @@ struct Root {
 struct Roots {
   private var roots: [Int64: Root] = [:]
   private var ids: [UInt16: Int64] = [:]
-  /// Counted, because it is read for each file.
+  /// Counted, because they are read for each file.
   private var suspectCount = 0
+  private var newTopCount = 0
 
   /// - Parameters:
   ///   - offlineDates: since when roots are offline, in microseconds since 1970, by the history.
@@ -102,9 +114,11 @@ struct Roots {
     set {
       if let number = roots[id]?.number { ids[number] = nil }
       if roots[id]?.suspect != nil { suspectCount -= 1 }
+      if roots[id]?.newTop != nil { newTopCount -= 1 }
       roots[id] = newValue
       if let number = newValue?.number { ids[number] = id }
       if newValue?.suspect != nil { suspectCount += 1 }
+      if newValue?.newTop != nil { newTopCount += 1 }
     }
   }
 
@@ -127,6 +141,7 @@ struct Roots {
   var numbers: some Collection<UInt16> { ids.keys }
 
   var hasSuspects: Bool { suspectCount > 0 }
+  var hasNewTops: Bool { newTopCount > 0 }
 
   func contains(where isWanted: (Root) -> Bool) -> Bool { roots.values.contains(where: isWanted) }
 
@@ -189,6 +204,6 @@ struct Roots {
 
   // MARK: Changing the pending work
 
-  /// Changes all roots, but not their states.
+  /// Changes all roots, but not their states, and not the folders in their places.
   mutating func updateAll(_ change: (inout Root) -> Void) { for id in roots.keys { change(&roots[id]!) } }
 }

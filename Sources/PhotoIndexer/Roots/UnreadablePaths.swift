@@ -22,7 +22,10 @@ struct UnreadablePaths {
   /// Whether entries have changed since ``settle()``.
   private(set) var hasChanged = false
   /// The paths that were logged. Each is logged once, and of many only some: the 1st, 10th, 100th, ...
-  private var told: Set<[UInt8]> = []
+  private(set) var told: Set<[UInt8]> = []
+  /// How many paths were found when one is logged. After the last, none is logged, and none needs to be remembered.
+  private static let toldCounts = [1, 10, 100, 1_000, mostTold]
+  private static let mostTold = 10_000
   private var untold: [(path: [UInt8], errorNumber: Int32, count: Int)] = []
   /// The paths that could not be read when this was last certain, in order. Shares are not among them.
   private(set) var settled: [Entry] = []
@@ -41,7 +44,7 @@ struct UnreadablePaths {
       names[folder]?[name]?.errorNumber = errorNumber
     }
     hasChanged = true
-    if told.insert(path).inserted, [1, 10, 100, 1_000, 10_000].contains(told.count) {
+    if told.count < Self.mostTold, told.insert(path).inserted, Self.toldCounts.contains(told.count) {
       untold.append((path, errorNumber, told.count))
     }
   }

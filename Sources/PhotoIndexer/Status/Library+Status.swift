@@ -1,3 +1,4 @@
+import Glibc
 import PhotoModel
 
 // The status follows from the state of the library.
@@ -39,26 +40,27 @@ extension Library {
     of root: Root, _ path: String
   ) -> (state: LibraryStatus.Root.State, since: PhotoDate?, reason: String?) {
     switch root.state {
-    case .offline(let since, let reason): (.offline, since, reason.text(of: "It", at: path))
+    case .offline(let since, let reason): (.offline, since, known(reason, of: root).text(of: "It", at: path))
     case .unconfigured(let since, _): (.offline, since, nil)
     case .online where root.isScanAwaited, .suspect where root.isScanAwaited: (.scanning, nil, nil)
     case .online: (.online, nil, nil)
     case .suspect(let suspect):
       (
         .suspect, suspect.since.date,
-        suspect.text(at: path, until: Self.minute(end(of: suspect)))
+        suspect.text(at: path, until: end(of: suspect).localMinute)
       )
     }
+  }
+
+  /// The reason why a root is offline. A root whose folder was never there has another one than a drive that is away.
+  private func known(_ reason: OfflineReason, of root: Root) -> OfflineReason {
+    let isMissing = reason == .cannotBeOpened(ENOENT) || reason == .cannotBeOpened(ENOTDIR)
+    return isMissing && reconciler.tree.top(ofRoot: root.id) == nil ? .neverThere : reason
   }
 
   /// When the removal grace ends.
   func end(of suspect: Suspect) -> PhotoDate {
     PhotoDate(microseconds: suspect.since.date.microseconds + reconciler.policy.grace / 1000)
-  }
-
-  /// For a person: `2024-07-21 10:00 UTC`.
-  static func minute(_ date: PhotoDate) -> String {
-    String(date.description.prefix(16)).split(separator: "T").joined(separator: " ") + " UTC"
   }
 
   // MARK: Warnings
@@ -68,7 +70,7 @@ extension Library {
   /// The problems in the state of the library. The most urgent comes first.
   private var warnings: [Warning] {
     var found: [Warning] = []
-    if let breakdown { found.append(.catalogNotWritten(error: breakdown.error)) }
+    if let breakdown { found.append(.catalogNotWritten(path: catalog.files.catalog, error: breakdown.error)) }
     found += watcherDeaths.sorted { $0.key < $1.key }.map {
       .watcherDied(reason: $0.value.reason, roots: $0.value.roots)
     }
@@ -84,7 +86,7 @@ extension Library {
     guard let path = reconciler.tree.rootPaths[root.id] else { return nil }
     switch root.state {
     case .online, .offline(_, .notLookedAt): return nil
-    case .offline(_, let reason): return .rootOffline(path, reason)
+    case .offline(_, let reason): return .rootOffline(path, known(reason, of: root))
     case .unconfigured(_, let isEmpty): return .rootUnconfigured(path, isEmpty: isEmpty)
     case .suspect(let suspect):
       return .rootSuspect(

@@ -34,6 +34,14 @@ package final class StatusStore: Sendable {
     }
   }
 
+  /// Why the catalog can't be written now; nil if it can.
+  package var catalogError: String? {
+    state.withLock { state in
+      for case .catalogNotWritten(_, let error) in state.warnings[.library] ?? [] { return error }
+      return nil
+    }
+  }
+
   package func update(_ change: (inout LibraryStatus) -> Void) {
     let version = state.withLock { state -> Int64? in
       let old = state.status

@@ -8,54 +8,54 @@ extension Warning {
     switch self {
     case .lastCommitNotRemembered(let problem):
       """
-      photod can't remember the library's last commit: \(problem). An old copy of the catalog that is put back would not be \
-      noticed. Make that folder yours to write, or set XDG_STATE_HOME.
+      photod can't record the library's last commit: \(problem). It could not recognise an old copy of the catalog that is \
+      put back. Make that folder writable for your user, or set XDG_STATE_HOME.
       """
     case .catalogNotice(let sentence), .configuration(let sentence): sentence
     case .catalogFileRemoved(let problem):
-      "The catalog's file was removed, and could not be written anew: \(problem)"
-    case .catalogNotWritten(let error):
-      "The catalog can't be written: \(error). Make room on its disk; photod tries again by itself."
+      "The catalog's file was removed, and photod can't write it again: \(problem)"
+    case .catalogNotWritten(let path, let error):
+      "The catalog \(path) can't be written: \(error). Make room on its disk; photod tries again by itself."
     case .backupFailed(let problem): "The daily backup failed: \(problem) photod tries again every hour."
     case .watcherDied(let reason, let roots) where roots.isEmpty:
-      "The watcher died (\(reason)); it is started again and all folders are scanned."
+      "photod-watch died (\(reason)). photod starts it again, and scans all folders."
     case .watcherDied(let reason, let roots):
-      "The watcher of \(Self.list(roots)) died (\(reason)); it is started again and the folder is scanned."
-    case .queueOverflowed: "Changes came faster than the kernel could queue them; all folders are scanned again."
+      "The photod-watch of \(Self.list(roots)) died (\(reason)). photod starts it again, and scans the folder."
+    case .queueOverflowed: "Changes came faster than the kernel could queue them. photod scans all folders again."
     case .watchesExhausted(let count, let budget):
-      "\(counted(count, "folder is", "folders are")) only looked at every few seconds: \(Self.limit(budget, count)) \(Self.lateness)"
+      "\(counted(count, "folder is", "folders are")) polled every few seconds: \(Self.limit(budget, count)) \(Self.lateness)"
     case .noInotifyInstance(let count, let errorNumber):
       """
-      \(counted(count, "folder is", "folders are")) only looked at every few seconds: the kernel gives photod no inotify instance \
-      (\(errorText(errorNumber))). Programs of this user have all of them; end some. \
+      \(counted(count, "folder is", "folders are")) polled every few seconds: the kernel gives photod no inotify instance \
+      (\(errorText(errorNumber))). Other programs of this user have all of them. End some of these programs. \
       \(Self.raising("fs.inotify.max_user_instances=1024")) photod tries again by itself. \(Self.lateness)
       """
     case .silentFileSystems(let count, let types):
       """
-      \(counted(count, "folder is", "folders are")) only looked at every few seconds: \(count == 1 ? "it is" : "they are") on \
-      \(types.joined(separator: ", ")), which does not tell what other machines or programs change in it. \(Self.lateness)
+      \(counted(count, "folder is", "folders are")) polled every few seconds: \(count == 1 ? "it is" : "they are") on \
+      \(types.joined(separator: ", ")), which does not report changes by other machines or programs. \(Self.lateness)
       """
     case .rootOffline(let path, let reason): reason.text(of: FilePath.text(path), at: FilePath.text(path))
     case .rootSuspect(let path, let missing, let graceSeconds):
-      "\(counted(missing, "photo is", "photos are")) missing from \(FilePath.text(path)) at once; nothing was removed yet. Mount the drive if it is one, or put back what is missing; \(graceSeconds) seconds after it was missed photod scans again by itself and removes what is missing then; `photoctl rescan --confirm` does at once."
+      "\(counted(missing, "photo is", "photos are")) missing from \(FilePath.text(path)) at once. photod has not removed them. If their drive is not mounted, mount it; otherwise put the photos back. \(Self.duration(seconds: graceSeconds)) after it missed them, photod scans again and removes the photos that are still missing. `photoctl rescan --confirm` removes them now."
     case .rootUnconfigured(let path, isEmpty: true):
-      "\(FilePath.text(path)) is configured no longer. It has no photos in the library; `photoctl rescan '\(FilePath.text(path))' --confirm` forgets it."
+      "\(FilePath.text(path)) is no longer in the configuration. It has no photos in the library. `photoctl rescan '\(FilePath.text(path))' --confirm` removes it from this list."
     case .rootUnconfigured(let path, isEmpty: false):
-      "\(FilePath.text(path)) is configured no longer. Its photos stay in the library, unavailable, until you say `photoctl rescan '\(FilePath.text(path))' --confirm`."
+      "\(FilePath.text(path)) is no longer in the configuration. Its photos stay in the library, but are not available. `photoctl rescan '\(FilePath.text(path))' --confirm` removes them from the library."
     case .driveAway(let path):
-      "\(FilePath.text(path)) is on another file system than it was: the drive that was mounted there is not, or one is mounted over what was there. Its photos stay in the library, unavailable; they are available again when it is as it was. If they are gone for good, say `photoctl rescan '\(FilePath.text(path))' --confirm`."
+      "\(FilePath.text(path)) is on another file system than before: its drive is not mounted, or another drive is mounted over it. Its photos stay in the library, but are not available until the folder is as before. If they are gone for good, run `photoctl rescan '\(FilePath.text(path))' --confirm`."
     case .sharesLeftOut(let first, count: 1):
-      "\(FilePath.text(first)) is a share that is mounted below a folder of the library. It is left out: a share that does not answer would delay the folder. What is in the library of it stays, unavailable. To have its photos in the library, name it among the `roots` of the configuration too, and have photod read that again (SIGHUP, or `systemctl --user reload photod`)."
+      "\(FilePath.text(first)) is a share that is mounted below a folder of the library. It is left out, because a share that does not answer would delay that folder. Photos of it that are in the library stay there, but are not available. To index it, add it to `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP)."
     case .sharesLeftOut(let first, let count):
-      "\(count) shares that are mounted below folders of the library are left out, the first is \(FilePath.text(first)): a share that does not answer would delay the folder. What is in the library of them stays, unavailable. To have their photos in the library, name them among the `roots` of the configuration too, and have photod read that again (SIGHUP, or `systemctl --user reload photod`)."
+      "\(count) shares that are mounted below folders of the library are left out, the first is \(FilePath.text(first)). A share that does not answer would delay its folder. Photos of them that are in the library stay there, but are not available. To index them, add them to `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP)."
     case .unreadable(let first, let errorNumber, count: 1):
-      "1 folder or file can't be read: \(FilePath.text(first)) (\(errorText(errorNumber))). What is in the library of it stays. \(Self.remedy(ofUnreadable: errorNumber))"
+      "1 folder or file can't be read: \(FilePath.text(first)) (\(errorText(errorNumber))). Its data in the library is kept. \(Self.remedy(ofUnreadable: errorNumber))"
     case .unreadable(let first, let errorNumber, let count):
-      "\(count) folders or files can't be read, the first is \(FilePath.text(first)) (\(errorText(errorNumber))). What is in the library of them stays. \(Self.remedy(ofUnreadable: errorNumber))"
+      "\(count) folders or files can't be read, the first is \(FilePath.text(first)) (\(errorText(errorNumber))). Their data in the library is kept. \(Self.remedy(ofUnreadable: errorNumber))"
     case .failingFiles(let first, let reason, count: 1):
-      "1 file can't be read: \(FilePath.text(first)): \(reason). It is tried again by itself; if it lasts, look at the disk."
+      "1 file can't be read: \(FilePath.text(first)): \(reason). \(Self.retry)"
     case .failingFiles(let first, let reason, let count):
-      "\(count) files can't be read, the first is \(FilePath.text(first)): \(reason). They are tried again by themselves; if it lasts, look at the disk."
+      "\(count) files can't be read, the first is \(FilePath.text(first)): \(reason). \(Self.retry)"
     }
   }
 }
@@ -65,12 +65,14 @@ extension OfflineReason {
   func text(of subject: String, at path: String) -> String {
     switch self {
     case .notLookedAt: Self.unseen(subject)
+    case .neverThere:
+      "\(subject) does not exist. Create it, and photod indexes it by itself. Or name your photo folders as `roots` in the configuration (see `photod --help`), and run `systemctl --user reload photod` (or send SIGHUP)."
     case .cannotBeOpened(let errorNumber):
-      "\(subject) can't be opened (\(Self.cause(errorNumber))). Its photos stay in the library, unavailable; they are available again when it is.\(Self.remedy(errorNumber, path))"
+      "\(subject) can't be opened (\(Self.cause(errorNumber))). Its photos stay in the library, but are not available until it is back.\(Self.remedy(errorNumber, path))"
     case .otherFolder:
-      "\(subject) is another folder than it was, and nothing of the library is in it: its drive is not mounted, or it was made anew. Its photos stay in the library, unavailable; they are available again when they are back. If they are gone for good, say `photoctl rescan '\(path)' --confirm`: it removes them from the library, and takes in what is there."
+      "\(subject) is another folder than before, and has no photo of the library: its drive is not mounted, or the folder was created again. Its photos stay in the library, but are not available until they are back. If they are gone for good, run `photoctl rescan '\(path)' --confirm`. It removes them from the library, and adds the photos that are there now."
     case .otherFileSystem:
-      "\(subject) is on another file system than it was: its drive is not mounted, or another is. Its photos stay in the library, unavailable; they are available again when it is mounted here. If you moved them here, or they are gone for good, say `photoctl rescan '\(path)' --confirm`: it takes in what is there, and removes the others from the library."
+      "\(subject) is on another file system than before: its drive is not mounted, or another drive is. Its photos stay in the library, but are not available until the drive is mounted here. If you moved them here, or they are gone for good, run `photoctl rescan '\(path)' --confirm`. It adds the photos that are there now, and removes the others from the library."
     }
   }
 }
@@ -82,19 +84,31 @@ extension Warning {
 
   static func remedy(ofUnreadable errorNumber: Int32) -> String {
     errorNumber == EACCES || errorNumber == EPERM
-      ? "Mend the permissions, then say `photoctl rescan`."
-      : "It is tried again by itself; if it lasts, look at the disk, and at `ulimit -n`."
+      ? "Correct the permissions. photod notices that by itself."
+      : "\(retry) Check the limit of open files, too (`ulimit -n`)."
   }
 
-  /// photod-watch looks again at polled folders in which something changed lately, and at all of them, every so many
-  /// seconds, in so far as its share of the processor allows.
+  static let retry = "photod tries again by itself. If this continues, check the disk."
+
+  /// photod-watch examines polled folders in which something changed lately, and all of them, every so many seconds, in
+  /// so far as its share of the processor allows.
   private static let lateness = """
-    Photos that come or go there are seen within 2 seconds where something changed lately, else within 30; \
-    photos edited in place within a minute; with very many folders later.
+    In folders that changed lately, photod notices new and removed photos within 2 seconds, in the others within 30. \
+    It notices photos that are edited in place within a minute. With very many folders, it takes longer.
     """
 
+  /// A duration for a person: `90 seconds`, `10 minutes`, `3 hours` or `30 days`.
+  private static func duration(seconds: Int64) -> String {
+    switch seconds {
+    case ..<120: counted(seconds, "second", "seconds")
+    case ..<7_200: "\((seconds + 30) / 60) minutes"
+    case ..<172_800: "\((seconds + 1_800) / 3_600) hours"
+    default: "\((seconds + 43_200) / 86_400) days"
+    }
+  }
+
   private static func raising(_ setting: String) -> String {
-    "Raise the limit: sudo sysctl \(setting); for the next boot, too: echo \(setting) | sudo tee -a /etc/sysctl.d/60-photod.conf."
+    "Raise the limit with `sudo sysctl \(setting)`, and for the next boot with `echo \(setting) | sudo tee -a /etc/sysctl.d/60-photod.conf`."
   }
 
   private static func limit(_ budget: WatchBudget?, _ folderCount: Int) -> String {
@@ -105,8 +119,8 @@ extension Warning {
     let name = budget.isNamespaceLimit ? "user.max_inotify_watches" : "fs.inotify.max_user_watches"
     let cause =
       budget.isRefused
-      ? "photod has \(watched) inotify watches and other programs of this user the rest of the \(limit) that there are."
-      : "photod has \(watched) inotify watches, all that it takes of the \(limit) that this user may have."
+      ? "photod has \(watched) inotify watches, and other programs of this user have the rest of the \(limit)."
+      : "photod has \(watched) inotify watches, its share of the \(limit) that this user may have."
     return "\(cause) \(raising("\(name)=\(wanted)"))"
   }
 }
@@ -115,26 +129,27 @@ extension OfflineReason {
   /// For the log.
   var cause: String {
     switch self {
-    case .notLookedAt: "it was not looked at yet"
+    case .notLookedAt: "it has not been examined yet"
+    case .neverThere: "the folder does not exist"
     case .cannotBeOpened(let errorNumber): Self.cause(errorNumber)
-    case .otherFolder: "another folder stands in its place"
-    case .otherFileSystem: "another file system stands in its place"
+    case .otherFolder: "another folder is in its place"
+    case .otherFileSystem: "another file system is in its place"
     }
   }
 
   /// Only a reason in the status: there is no such warning.
   private static func unseen(_ subject: String) -> String {
-    "\(subject) was offline when photod started. Its photos stay in the library; they are available again when it is."
+    "\(subject) was offline when photod started. Its photos stay in the library, but are not available until it is back."
   }
 
   private static func cause(_ errorNumber: Int32) -> String {
     switch errorNumber {
-    case ENOENT: "there is no such folder: its drive is not mounted, or it was renamed"
+    case ENOENT: "the folder does not exist: its drive is not mounted, or it was renamed"
     case ENODEV: "its drive was unmounted"
     case ETIMEDOUT: "its share does not answer"
     case EREMOTE: "a share was mounted there just now"
-    case ESTALE: "another folder stands in its place"
-    case EEXIST: "the same folder is in the library already, under another root"
+    case ESTALE: "another folder is in its place"
+    case EEXIST: "the library has the same folder already, under another root"
     default: errorText(errorNumber)
     }
   }
@@ -142,13 +157,13 @@ extension OfflineReason {
   private static func remedy(_ errorNumber: Int32, _ path: String) -> String {
     guard errorNumber == ENOENT || errorNumber == ENOTDIR || errorNumber == ENODEV else { return "" }
     return
-      " If it is gone for good, take it out of `roots` in the configuration and have photod read that again (SIGHUP, or `systemctl --user reload photod`); then `photoctl rescan '\(path)' --confirm` removes its photos from the library."
+      " If it is gone for good, take it out of `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP). Then `photoctl rescan '\(path)' --confirm` removes its photos from the library."
   }
 }
 
 extension Suspect {
   /// The reason of the root's state in the status.
   func text(at path: String, until: String) -> String {
-    "\(counted(missing, "photo is", "photos are")) missing at once; nothing was removed yet. After \(until) photod scans again by itself and removes what is missing then; `photoctl rescan '\(path)' --confirm` does at once."
+    "\(counted(missing, "photo is", "photos are")) missing at once. photod has not removed them. After \(until), it scans again and removes the photos that are still missing. `photoctl rescan '\(path)' --confirm` removes them now."
   }
 }

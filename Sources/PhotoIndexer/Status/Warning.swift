@@ -11,7 +11,7 @@ package enum Warning: Hashable, Sendable {
   /// A fact that photod found at the catalog's place when it opened it, as a sentence.
   case catalogNotice(String)
   case catalogFileRemoved(problem: String)
-  case catalogNotWritten(error: String)
+  case catalogNotWritten(path: String, error: String)
   case backupFailed(problem: String)
   /// A problem of the configuration, as a sentence.
   case configuration(String)
@@ -46,6 +46,8 @@ package enum Warning: Hashable, Sendable {
 package enum OfflineReason: Hashable, Sendable {
   /// It was offline before, and has not been looked at since photod started or since it was configured again.
   case notLookedAt
+  /// The folder does not exist, and the library has never had it.
+  case neverThere
   /// It can't be opened, with this errno.
   case cannotBeOpened(Int32)
   /// Another file system is in its place.

@@ -15,14 +15,20 @@ struct ListCache {
     /// No observation holds the newest list, so it may be evicted although the fetch is observed.
     var isNewestFree = false
     var usedAt: Instant
+    /// A key contains the predicate, which may have 64 KiB. Observations count their own keys.
+    private let keyByteCount: Int
 
-    init(usedAt: Instant) { self.usedAt = usedAt }
+    init(_ key: String, usedAt: Instant) {
+      self.usedAt = usedAt
+      keyByteCount = key.utf8.count
+    }
 
     /// How many of the versions may be evicted.
     var keptCount: Int { isNewestHeld ? max(versions.count - 1, 0) : versions.count }
-    /// How many bytes their eviction would free.
-    var keptBytes: Int { isNewestHeld ? cost - (versions.last?.cost ?? 0) : cost }
-    private var isNewestHeld: Bool { observerCount > 0 && !isNewestFree }
+    /// How many bytes their eviction, and that of an unobserved fetch, would free.
+    var keptBytes: Int { (isNewestHeld ? cost - (versions.last?.cost ?? 0) : cost) + (isObserved ? 0 : keyByteCount) }
+    private var isObserved: Bool { observerCount > 0 }
+    private var isNewestHeld: Bool { isObserved && !isNewestFree }
 
     mutating func append(_ version: ListVersion) {
       versions.append(version)
@@ -64,8 +70,7 @@ struct ListCache {
 
   mutating func gate(_ key: String, _ time: Instant) -> ListGate {
     if fetches[key] == nil { trim(time) }
-    fetches[key, default: Fetch(usedAt: time)].usedAt = time
-    return fetches[key, default: Fetch(usedAt: time)].gate
+    return change(key, time) { $0.gate }
   }
 
   func newest(_ key: String) -> FetchedList? {
@@ -121,16 +126,18 @@ struct ListCache {
     if previous == nil { trim(time) }
   }
 
-  private mutating func change(_ key: String, _ time: Instant, _ body: (inout Fetch) -> Void) {
-    var fetch = fetches[key] ?? Fetch(usedAt: time)
+  @discardableResult
+  private mutating func change<Value>(_ key: String, _ time: Instant, _ body: (inout Fetch) -> Value) -> Value {
+    let (bytes, wasObserved) = fetches[key].map { ($0.keptBytes, $0.observerCount > 0) } ?? (0, false)
+    var fetch = fetches[key] ?? Fetch(key, usedAt: time)
     // Without this, the versions would be shared, and the change would copy them.
     fetches[key] = nil
-    let (bytes, wasObserved) = (fetch.keptBytes, fetch.observerCount > 0)
-    body(&fetch)
+    let value = body(&fetch)
     fetch.usedAt = time
     keptBytes += fetch.keptBytes - bytes
     observedCount += (fetch.observerCount > 0 ? 1 : 0) - (wasObserved ? 1 : 0)
     fetches[key] = fetch
+    return value
   }
 
   // MARK: Bounds

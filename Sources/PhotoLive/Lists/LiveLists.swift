@@ -23,7 +23,7 @@ package final class LiveLists: Sendable {
   struct Limits: Sendable {
     /// How long a superseded list, or the list of a fetch without observers, stays in memory after it was last used.
     var keptTime = Duration.seconds(300)
-    /// Bounds all lists except the current ones of observed fetches, which ``ObservedLists`` bounds.
+    /// Bounds all lists except the current ones of observed fetches, which ``ClientLists`` bounds.
     var keptBytes = 64 << 20
     /// The number of fetches without observers. The fetch that is being run is not counted.
     var keptFetches = 256
@@ -33,8 +33,8 @@ package final class LiveLists: Sendable {
     var failureTime = Duration.seconds(10)
   }
 
-  /// The lists that observations hold.
-  package let observed: ObservedLists
+  /// The lists that calls of clients hold.
+  package let held: ClientLists
   private let feed: ChangeFeed
   private let recent: RecentCommits
   private let limits: Limits
@@ -50,9 +50,9 @@ package final class LiveLists: Sendable {
 
   convenience init(
     catalog: Catalog, feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(),
-    observed: ObservedLists = ObservedLists(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    held: ClientLists = ClientLists(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
-    self.init(feed: feed, recent: recent, limits: limits, observed: observed, now: now) { plan, known in
+    self.init(feed: feed, recent: recent, limits: limits, held: held, now: now) { plan, known in
       try catalog.read { reader in
         let sequence = try reader.sequence()
         guard let known else { return (sequence, try reader.list(plan)) }
@@ -63,10 +63,10 @@ package final class LiveLists: Sendable {
   }
 
   init(
-    feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(), observed: ObservedLists = ObservedLists(),
+    feed: ChangeFeed, recent: RecentCommits, limits: Limits = Limits(), held: ClientLists = ClientLists(),
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, fetch: @escaping Fetch
   ) {
-    self.observed = observed
+    self.held = held
     self.feed = feed
     self.recent = recent
     self.limits = limits
@@ -141,7 +141,7 @@ package final class LiveLists: Sendable {
     let time = now()
     cache.withLock { cache in
       cache.observe(plan.key, by: -1, time)
-      cache.freeNewest(plan.key, time) { !observed.isHeld($0) }
+      cache.freeNewest(plan.key, time) { !held.isHeld($0) }
     }
   }
 

@@ -8,13 +8,21 @@ package struct CollectionListObservation {
   private let live: LiveLibrary
   private let reads: any ReadExecutor
   private let kinds: Set<AssetCollection.Kind>
-  private var sent: LiveCollections.Version?
+  private let holder: ClientLists.Holder
+  private var sent: LiveCollections.Version? {
+    didSet { if let sent { live.lists.held.hold(sent.order, by: holder) } }
+  }
   private var sentToken = ""
 
-  /// - Parameter kinds: the kinds to observe, or nil for all of them.
-  package init(of live: LiveLibrary, reads: any ReadExecutor, kinds: Set<AssetCollection.Kind>?) {
+  /// - Parameters:
+  ///   - kinds: the kinds to observe, or nil for all of them.
+  ///   - holder: holds the lists of this observation. The caller releases it at the end.
+  package init(
+    of live: LiveLibrary, reads: any ReadExecutor, kinds: Set<AssetCollection.Kind>?, holder: ClientLists.Holder
+  ) {
     self.live = live
     self.reads = reads
+    self.holder = holder
     self.kinds = kinds ?? Set(AssetCollection.Kind.allCases)
   }
 
@@ -66,10 +74,14 @@ package struct CollectionListObservation {
 
   /// Sends all collections, in pages.
   private mutating func sendList(reload: Observation.Reload?, _ send: Send) async throws {
-    let (list, collections) = try await reads.run { [live, kinds] in try live.collections.list(kinds) }
+    let (list, collections) = try await reads.run { [live, kinds, holder] in
+      let (list, collections) = try live.collections.list(kinds)
+      // Until all pages are sent, the collections are held, and not only their order.
+      live.lists.held.hold(byteCount: collections.byteCount, by: holder)
+      return (list, collections)
+    }
     let previous = reload == nil ? nil : sentToken
     let digest = list.order.digest.description
-    sent = list
     sentToken = live.catalog.token(list.sequence).description
     var rest = collections[...]
     repeat {
@@ -89,5 +101,6 @@ package struct CollectionListObservation {
       try await send(observation, encoded)
       rest = rest.dropFirst(taken)
     } while !rest.isEmpty
+    sent = list
   }
 }

@@ -9,7 +9,7 @@ package struct ListObservation {
   private let live: LiveLibrary
   private let reads: any ReadExecutor
   private let endTokens: EndTokens
-  private let holder: ObservedLists.Holder
+  private let holder: ClientLists.Holder
   package let plan: FetchPlan
   private let sendsObjects: Bool
   private let sendsReloadsOnly: Bool
@@ -19,8 +19,9 @@ package struct ListObservation {
   private var sent = Sent.ids([]) {
     didSet {
       switch sent {
-      case .ids(let ids): live.lists.observed.hold(idCount: ids.count, by: holder)
-      case .list(let list): live.lists.observed.hold(list, by: holder)
+      case .ids(let ids):
+        live.lists.held.hold(byteCount: ids.count * MemoryLayout<Int64>.stride, by: holder)
+      case .list(let list): live.lists.held.hold(list, by: holder)
       }
     }
   }
@@ -36,7 +37,7 @@ package struct ListObservation {
   /// - Parameter holder: holds the lists of this observation. The caller releases it at the end.
   package init(
     of live: LiveLibrary, reads: any ReadExecutor, plan: FetchPlan, request: ObserveRequest,
-    holder: ObservedLists.Holder, endTokens: @escaping EndTokens
+    holder: ClientLists.Holder, endTokens: @escaping EndTokens
   ) {
     self.live = live
     self.reads = reads

@@ -57,6 +57,8 @@ struct PNGProfile {
           stream.avail_out = UInt32(output.count)
           let status = CZlib.inflate(&stream, Z_NO_FLUSH)
           decoder.read(UnsafeRawBufferPointer(rebasing: output[..<(output.count - Int(stream.avail_out))]))
+          // The last call used all input and filled the buffer, and no output was left.
+          if status == Z_BUF_ERROR, stream.avail_in == 0 { return true }
           guard status == Z_OK, !decoder.isComplete else { return false }
           if stream.avail_out > 0 { return true }
         }

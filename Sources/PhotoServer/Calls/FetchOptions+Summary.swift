@@ -1,19 +1,15 @@
 import PhotoModel
-import PredicateLanguage
 
 extension FetchOptions {
   /// A short form for a person: `smart:favorites; isHidden == false; limit 100`; nil for the default list.
-  var summary: String? {
+  ///
+  /// - Parameter canonical: the predicate's canonical text from the list's plan. To parse the predicate again would take
+  ///   a thread of the tasks' pool for long.
+  func summary(predicate canonical: String?) -> String? {
     var parts: [String] = []
     if let collection { parts.append(collection) }
     if let mediaTypes { parts.append(mediaTypes.joined(separator: ", ")) }
-    if let predicate {
-      do {
-        parts.append(try Predicate(parsing: predicate).description)
-      } catch {
-        parts.append(predicate)
-      }
-    }
+    if let canonical { parts.append(canonical) }
     if let text { parts.append("text " + text) }
     if let sortDescriptors, !sortDescriptors.isEmpty {
       parts.append("by " + sortDescriptors.map { $0.key + ($0.ascending ? "" : " descending") }.joined(separator: ", "))

@@ -18,7 +18,7 @@ extension LibraryService {
 
     if !call.wantsMore {
       let reply = try await reads.read(library.catalog) { reader in
-        var (token, pages) = try self.pages(of: options, from: offset, reader)
+        var (token, pages) = try self.pages(of: try reader.plan(options), from: offset, reader)
         let ids = try pages.next(page, reader)
         return try reader.fetchReply(ids[...], token: token, total: pages.total, offset: offset).encoded
       }
@@ -56,20 +56,24 @@ extension LibraryService {
     let reads = reads(call)
     let slot = SnapshotSlots.Slot(process: call.peer.pid)
     defer { snapshots.giveBack(slot) }
-    let (token, first) = try await reads.run {
+    let (token, summary, first) = try await reads.run {
       let snapshot = try self.library.catalog.snapshot()
-      let (token, pages) = try snapshot.read { try self.pages(of: options, from: offset, $0) }
+      let (plan, token, pages) = try snapshot.read { reader in
+        let plan = try reader.plan(options)
+        let (token, pages) = try self.pages(of: plan, from: offset, reader)
+        return (plan, token, pages)
+      }
       var list = PagedList(snapshot, token, pages, from: offset)
       let page = try list.next(read)
       if !page.isLast {
         slot.put(list)
         self.snapshots.hold(slot)
       }
-      return (token, page)
+      return (token, page.isLast ? nil : options.summary(predicate: plan.predicate), page)
     }
     var page = first
     let begunAt = ContinuousClock.now
-    connections.beginStream(call, .init(options: options.summary, token: token))
+    connections.beginStream(call, .init(options: summary, token: token))
     while !page.isLast {
       sentBytes += page.reply.byteCount
       try await sendPage(page.reply, on: call, slot, begunAt)
@@ -84,13 +88,12 @@ extension LibraryService {
   }
 
   private static let tooManySnapshots = ContractError.snapshotExpired(
-    "More than \(SnapshotSlots.most) replies of many pages were read at a time.")
+    "More than \(SnapshotSlots.most) replies of many pages were read at once.")
 
   /// The token of the reader's snapshot, and the list in it.
-  private func pages(of options: FetchOptions, from offset: Int, _ reader: CatalogReader) throws
+  private func pages(of plan: FetchPlan, from offset: Int, _ reader: CatalogReader) throws
     -> (token: String, FetchPages)
   {
-    let plan = try reader.plan(options)
     let sequence = try reader.sequence()
     let known =
       library.live.lists.recent(plan, sequence: sequence)?.count ?? library.live.totals.total(of: plan, at: sequence)
@@ -157,25 +160,16 @@ extension LibraryService {
     let reads = reads(call)
     let parameters = try await reads.parameters(call, FetchCollectionsRequest.self)
     let kinds = try Self.kinds(parameters.kinds)
-    let (token, collections) = try await reads.read(library.catalog) { reader in
-      (
-        try reader.token().description,
-        try reader.collections(kinds: kinds, containing: parameters.containingAsset)
-      )
+    try await reads.sendPages(on: call, holding: library.live.lists.held) { [catalog = library.catalog] in
+      let (token, collections) = try catalog.read { reader in
+        (
+          try reader.token().description,
+          try reader.collections(kinds: kinds, containing: parameters.containingAsset)
+        )
+      }
+      return PagedArray(collections, byteCount: collections.byteCount, pageSize: ReplyLimits.defaultPage) {
+        CollectionPage(token: token, collections: Array($0))
+      }
     }
-    var rest = collections[...]
-    repeat {
-      let (reply, taken) = try await reads.run { [rest] in
-        try ReplyLimits.page(rest.prefix(ReplyLimits.defaultPage)) {
-          CollectionPage(token: token, collections: Array($0))
-        }
-      }
-      rest = rest.dropFirst(taken)
-      guard call.wantsMore, !rest.isEmpty else {
-        try await call.reply(encoded: reply)
-        return
-      }
-      try await call.replyContinuing(encoded: reply)
-    } while true
   }
 }

@@ -48,18 +48,19 @@ extension LibraryService {
   }
 
   private func historyPage(after sequence: Int64) throws -> (VarlinkEncoded, last: Int64, isAll: Bool) {
-    let changes = try library.catalog.read { reader in
+    let (changes, isAll) = try library.catalog.read { reader in
       // This is checked for each page. History may have been pruned while the client did not read, and a gap must be
       // reported.
       guard try reader.historyReaches(sequence) else { throw forgotten() }
-      return try reader.persistentChanges(after: sequence, limit: ReplyLimits.changesPerPage)
+      return try reader.persistentChanges(
+        after: sequence, limit: ReplyLimits.changesPerPage, maximumBytes: ReplyLimits.maximumBytes)
     }
     let (reply, taken) = ReplyLimits.page(changes[...]) { page in
       VarlinkEncoded(
         HistoryPage(changes: Array(page), token: page.last?.token ?? library.catalog.token(sequence).description))
     }
     let last = taken > 0 ? ChangeToken(changes[taken - 1].token)!.sequence : sequence
-    return (reply, last, taken == changes.count && changes.count < 1_000)
+    return (reply, last, isAll && taken == changes.count)
   }
 
   private func startOfHistory(_ since: String, _ reads: ClientReads) async throws -> Int64 {
@@ -67,7 +68,7 @@ extension LibraryService {
     guard let token = ChangeToken(since) else { throw VarlinkError.invalidParameter("since") }
     guard token.library == current.library, token.epoch == current.epoch else {
       throw ContractError.tokenExpired(
-        "The token is of another library, or of one that was rebuilt. Take the current token, then fetch anew.",
+        "The token is of another library, or of one that was rebuilt. Take the current token, then fetch again.",
         current: current)
     }
     // The feed is no measure: a commit can be read, and its token returned, just before the commit is announced.
@@ -77,7 +78,7 @@ extension LibraryService {
     guard token.sequence <= last else {
       _ = try await library.endTokens(because: token)
       throw ContractError.tokenExpired(
-        "The library has not come as far as this token. Take the current token, then fetch anew.",
+        "The token is newer than the library's last commit. Take the current token, then fetch again.",
         current: library.live.token)
     }
     guard isReached else { throw forgotten() }
@@ -86,7 +87,7 @@ extension LibraryService {
 
   private func forgotten() -> VarlinkError {
     ContractError.tokenExpired(
-      "The history no longer reaches back to this token. Take the current token, then fetch anew.",
+      "The history no longer reaches back to this token. Take the current token, then fetch again.",
       current: library.live.token)
   }
 }

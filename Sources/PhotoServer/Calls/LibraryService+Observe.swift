@@ -15,24 +15,10 @@ extension LibraryService {
 
   func observe(_ call: VarlinkServiceCall) async throws {
     guard call.wantsMore else { throw VarlinkError.expectedMore }
-    let holder = ObservedLists.Holder(process: call.peer.pid)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { [observed = library.live.lists.observed] in
-        defer { observed.release(holder) }
-        try await self.observe(call, holder)
-      }
-      // The observation may have to end while it waits for a thread, for a commit, or for its client.
-      group.addTask {
-        await holder.untilExpired()
-        try Task.checkCancellation()
-        throw ContractError.tooManyObservedLists
-      }
-      defer { group.cancelAll() }
-      try await group.next()
-    }
+    try await library.live.lists.held.withHolder(ofProcess: call.peer.pid) { try await self.observe(call, $0) }
   }
 
-  private func observe(_ call: VarlinkServiceCall, _ holder: ObservedLists.Holder) async throws {
+  private func observe(_ call: VarlinkServiceCall, _ holder: ClientLists.Holder) async throws {
     let reads = reads(call)
     var (observation, summary) = try await observation(of: call, holder, reads)
     let plan = observation.plan
@@ -41,7 +27,7 @@ extension LibraryService {
     defer { observers.withLock { $0 -= 1 } }
     library.live.lists.beginObserving(plan)
     defer {
-      library.live.lists.observed.release(holder)
+      library.live.lists.held.release(holder)
       library.live.lists.endObserving(plan)
     }
     connections.beginStream(call, .init(options: summary, feed: library.live.feed))
@@ -66,23 +52,27 @@ extension LibraryService {
   /// ids.
   ///
   /// - Returns: the observation, and a short form of its options for a person.
-  private func observation(of call: VarlinkServiceCall, _ holder: ObservedLists.Holder, _ reads: ClientReads)
+  private func observation(of call: VarlinkServiceCall, _ holder: ClientLists.Holder, _ reads: ClientReads)
     async throws
     -> (ListObservation, summary: String?)
   {
     defer { call.releaseMessage() }
     let parameters = try await reads.parameters(call, ObserveRequest.self)
     // They wait for a thread, and then until the first difference is computed.
-    if let ids = parameters.sinceIDs { library.live.lists.observed.hold(idCount: ids.count, by: holder) }
-    let plan = try await reads.read(library.catalog) { reader in
+    if let ids = parameters.sinceIDs {
+      library.live.lists.held.hold(byteCount: ids.count * MemoryLayout<Int64>.stride, by: holder)
+    }
+    let plan = try await reads.read(library.catalog) { [held = library.live.lists.held] reader in
       if let ids = parameters.sinceIDs, Set(ids).count != ids.count { throw VarlinkError.invalidParameter("sinceIDs") }
-      return try reader.plan(parameters.options ?? FetchOptions())
+      let plan = try reader.plan(parameters.options ?? FetchOptions())
+      held.hold(plan, by: holder)
+      return plan
     }
     let observation = ListObservation(
       of: library.live, reads: reads, plan: plan, request: parameters, holder: holder
     ) { [library] in
       try await library.endTokens(because: $0)
     }
-    return (observation, parameters.options?.summary)
+    return (observation, parameters.options?.summary(predicate: plan.predicate))
   }
 }

@@ -12,13 +12,20 @@ extension LibraryService {
     let reads = reads(call)
     let kinds = try Self.kinds(try await reads.parameters(call, ObserveCollectionsRequest.self).kinds)
     guard call.wantsMore else { throw VarlinkError.expectedMore }
+    try await library.live.lists.held.withHolder(ofProcess: call.peer.pid) { holder in
+      try await self.observeCollections(kinds, call, reads, holder)
+    }
+  }
 
+  private func observeCollections(
+    _ kinds: Set<AssetCollection.Kind>?, _ call: VarlinkServiceCall, _ reads: ClientReads, _ holder: ClientLists.Holder
+  ) async throws {
     observers.withLock { $0 += 1 }
     defer { observers.withLock { $0 -= 1 } }
     library.live.collections.beginObserving()
     defer { library.live.collections.endObserving() }
     connections.beginStream(call, .init(options: kinds?.summary, feed: library.live.feed))
-    var observation = CollectionListObservation(of: library.live, reads: reads, kinds: kinds)
+    var observation = CollectionListObservation(of: library.live, reads: reads, kinds: kinds, holder: holder)
     let send: CollectionListObservation.Send = { [connections] observation, encoded in
       connections.updateStream(call, token: observation.token)
       try await call.replyContinuing(encoded: encoded)

@@ -1,5 +1,6 @@
 import PhotoCatalog
 import PhotoContract
+import PhotoLive
 import PhotoModel
 import Varlink
 
@@ -12,8 +13,13 @@ extension ManageService {
   }
 
   func listBackups(_ call: VarlinkServiceCall) async throws {
-    let reports = try await keeping { try await $0.backups() }
-    try await call.reply(BackupListReply(backups: reports.map(BackupFile.init)))
+    // This opens each backup to count its assets.
+    let reply = try await keeping { keeping in
+      try await reads(call).run {
+        try ReplyLimits.page(try keeping.backups()[...]) { BackupListReply(backups: $0.map(BackupFile.init)) }.0
+      }
+    }
+    try await call.reply(encoded: reply)
   }
 
   func restore(_ call: VarlinkServiceCall) async throws {
@@ -31,19 +37,22 @@ extension ManageService {
   }
 
   private static func absolute(_ path: String) throws -> String {
-    guard FilePath.bytes(path).first == UInt8(ascii: "/") else { throw VarlinkError.invalidParameter("path") }
+    let bytes = FilePath.bytes(path)
+    guard bytes.first == UInt8(ascii: "/"), !bytes.contains(0) else { throw VarlinkError.invalidParameter("path") }
     return path
   }
 
   /// Runs `body` if there is a library, and translates its errors to those of the interface.
   private func keeping<Value>(_ body: (any LibraryBackups) async throws -> Value) async throws -> Value {
     guard let keeping else {
-      throw Self.unavailable("There is no library to look after. Do what `photoctl status` says first.")
+      throw Self.unavailable("There is no library. Follow the warnings of `photoctl status`.")
     }
     do {
       return try await body(keeping)
     } catch let error as BackupError {
       throw Self.contractError(error)
+    } catch is WorkBudget.Spent {
+      throw Self.unavailable("There are too many backups to list within two seconds. Move some of them away.")
     } catch  where Catalog.isDamage(error) {
       throw Self.unavailable(ContractError.damaged)
     }

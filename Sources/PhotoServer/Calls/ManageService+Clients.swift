@@ -1,4 +1,6 @@
+import Glibc
 import PhotoContract
+import PhotoLive
 import PhotoModel
 import Varlink
 
@@ -10,24 +12,41 @@ extension ManageService {
       return
     }
     // A thousand clients may ask for the list of all of them. So only its hash is kept.
-    var sent: Int?
+    var sent: (number: Int, hash: Int)?
     while true {
       try await call.drained()
-      let (reply, hash) = try await currentClients(for: call)
-      if hash != sent { try await call.replyContinuing(encoded: reply) }
-      sent = hash
-      try await interval()
+      let (reply, number, hash) = try await currentClients(for: call, after: sent?.number)
+      if hash != sent?.hash { try await call.replyContinuing(encoded: reply) }
+      sent = (number, hash)
       if events.feed.isFinished { throw ended() }
     }
   }
 
-  /// - Returns: the reply, and a hash of it that changes if the connections change.
-  private func currentClients(for call: VarlinkServiceCall) async throws -> (reply: VarlinkEncoded, hash: Int) {
-    let entries = await connections.entries(of: call.service)
-    // This looks into /proc for each of up to 2,048 connections. The reply may have some megabytes.
-    return try await ClientReads(threads: threads, peer: call.peer).run {
-      let clients = Self.describe(entries, for: call.peer)
-      return (try VarlinkEncoded(encoding: ClientsReply(clients: clients)), Self.hash(clients))
+  /// - Parameter number: the snapshot that the caller was sent last.
+  /// - Returns: the reply, the number of its snapshot, and a hash that changes if the connections change.
+  private func currentClients(
+    for call: VarlinkServiceCall, after number: Int? = nil
+  ) async throws -> (reply: VarlinkEncoded, number: Int, hash: Int) {
+    let reads = reads(call)
+    let snapshot = try await snapshots.next(after: number) {
+      let entries = await connections.entries(of: call.service)
+      // This looks into /proc for each of up to 2,048 connections. It has a turn as photod's own, because callers of all
+      // processes wait for it.
+      return try await ClientReads(threads: threads, peer: Self.ownPeer).run { Self.describe(entries) }
+    }
+    return try await reads.run {
+      var clients = snapshot.clients
+      if let index = clients.firstIndex(where: { $0.number == call.peer.connection }) { clients[index].isSelf = true }
+      return (try Self.reply(clients).encoded, snapshot.number, Self.hash(clients))
+    }
+  }
+
+  private static let ownPeer = VarlinkPeer(connection: 0, uid: geteuid(), gid: getegid(), pid: getpid())
+
+  /// A thousand clients with long options do not fit into a reply.
+  static func reply(_ clients: [ConnectedClient]) throws -> (encoded: VarlinkEncoded, taken: Int) {
+    try ReplyLimits.page(clients[...]) {
+      ClientsReply(clients: Array($0), omitted: $0.count < clients.count ? clients.count - $0.count : nil)
     }
   }
 
@@ -41,7 +60,7 @@ extension ManageService {
     return hasher.finalize()
   }
 
-  private static func describe(_ entries: [ConnectionRegistry.Entry], for peer: VarlinkPeer) -> [ConnectedClient] {
+  private static func describe(_ entries: [ConnectionRegistry.Entry]) -> [ConnectedClient] {
     let now = (clock: ContinuousClock.now, microseconds: microsecondsNow())
     return entries.map { entry in
       let connection = entry.connection
@@ -64,8 +83,7 @@ extension ManageService {
         program: process.program, command: process.command?.shortened, clientName: entry.clientName,
         since: PhotoDate(microseconds: since), callCount: connection.answeredCallCount,
         bytesReceived: connection.bytesReceived, bytesSent: connection.bytesSent,
-        method: running.flatMap { $0.wantsMore ? nil : $0.method }, streams: streams.map { [$0] } ?? [],
-        isSelf: connection.peer.connection == peer.connection)
+        method: running.flatMap { $0.wantsMore ? nil : $0.method }, streams: streams.map { [$0] } ?? [])
     }
   }
 }

@@ -11,29 +11,33 @@ extension ManageService {
 
   func listUnreadable(_ call: VarlinkServiceCall) async throws {
     guard let library else {
-      throw Self.unavailable("There is no library to look into. Do what `photoctl status` says first.")
+      throw Self.unavailable("There is no library. Follow the warnings of `photoctl status`.")
     }
     let reads = ClientReads(threads: threads, peer: call.peer)
-    let troubled = await library.troubledPaths()
-    let files: [UnreadableFile]
+    let troubled = try await libraryTurns.run(for: call.peer) { await library.troubledPaths() }
+    if call.wantsMore { connections.beginStream(call, .init(feed: nil)) }
     do {
-      files = try await reads.run { try library.unreadableEntries(troubled).map(UnreadableFile.init) }
+      try await reads.sendPages(on: call, holding: library.live.lists.held) {
+        let files = try library.unreadableEntries(troubled).map(UnreadableFile.init)
+        let count = files.count
+        return PagedArray(files, byteCount: files.byteCount, pageSize: call.wantsMore ? Self.page : count) {
+          UnreadablePage(files: Array($0), count: count)
+        }
+      }
+    } catch is ClientLists.Excess {
+      throw Self.unavailable(ContractError.excess.message)
     } catch is WorkBudget.Spent {
-      throw Self.unavailable("Too much can't be read to list it within two seconds of processor time. Mend some of it.")
+      throw Self.unavailable(
+        "The list of unreadable files took more than two seconds of processor time. `photoctl status` names the first one."
+      )
     }
-    let count = files.count
-    func page(_ files: ArraySlice<UnreadableFile>) async throws -> (VarlinkEncoded, taken: Int) {
-      try await reads.run { try ReplyLimits.page(files) { UnreadablePage(files: Array($0), count: count) } }
-    }
-    guard call.wantsMore else { return try await call.reply(encoded: try await page(files[...]).0) }
-    connections.beginStream(call, .init(feed: nil))
-    var rest = files[...]
-    while true {
-      let (reply, taken) = try await page(rest.prefix(Self.page))
-      rest = rest.dropFirst(taken)
-      if rest.isEmpty { return try await call.reply(encoded: reply) }
-      try await call.replyContinuing(encoded: reply)
-    }
+  }
+}
+
+extension [UnreadableFile] {
+  /// About how much memory they take, in bytes. The remedies are constants.
+  fileprivate var byteCount: Int {
+    reduce(count * MemoryLayout<UnreadableFile>.stride) { $0 + $1.path.heapByteCount + $1.reason.heapByteCount }
   }
 }
 

@@ -19,12 +19,13 @@ enum ContractError {
       MessageError(message: reason + " Fetch the ids with FetchIDs, and the assets by their ids at your own speed."))
   }
 
-  static let tooManyObservedLists = make(
-    "SnapshotExpired",
-    MessageError(
-      message:
-        "The lists that clients observe take more than \(ObservedLists.maximumBytes >> 20) MiB, and this process has the most of them. Observe fewer lists, or give them a fetchLimit."
-    ))
+  static let tooManyLists = make("SnapshotExpired", excess)
+
+  /// The message for calls that ended with ``ClientLists/Excess``.
+  static let excess = MessageError(
+    message:
+      "The lists that photod holds for clients take more than \(ClientLists.maximumBytes >> 20) MiB, and this process has the most of them. Read replies to their end, observe fewer lists, or give them a fetchLimit."
+  )
 
   static func budgetSpent(_ method: String) -> VarlinkError {
     make(
@@ -41,7 +42,7 @@ enum ContractError {
 
   /// The message for calls while a damaged catalog is replaced.
   static let damaged =
-    "The catalog is damaged. photod makes it anew now, with everything that you typed: ask again in a moment."
+    "The catalog is damaged. photod rebuilds it now, with your favorites and hidden photos. Repeat the call in a moment."
 
   static func from(_ error: FetchError) -> VarlinkError {
     switch error {
@@ -52,8 +53,10 @@ enum ContractError {
     case .unknownSortKey(let key, let known): make("UnknownSortKey", SortKeyError(key: key, known: known))
     case .noSuchCollection(let collection, let similar):
       make("NoSuchCollection", NoSuchCollectionError(collection: collection, similar: similar))
-    case .ambiguousCollection(let collection, let candidates):
-      make("AmbiguousCollection", AmbiguousCollectionError(collection: collection, candidates: candidates))
+    case .ambiguousCollection(let collection, let candidates, let count):
+      make(
+        "AmbiguousCollection",
+        AmbiguousCollectionError(collection: collection, candidates: candidates, count: count))
     case .invalidOption(let field): .invalidParameter("options.\(field)")
     }
   }

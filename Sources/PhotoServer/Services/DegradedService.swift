@@ -33,7 +33,7 @@ package final class DegradedService: VarlinkInterface {
     guard call.method == "Status" else {
       throw ContractError.unavailable(
         status.state == .opening
-          ? "The catalog is being brought up to date. `photoctl status` shows how far it is; go on when it is live."
+          ? "The catalog is being upgraded. `photoctl status` shows the progress. Repeat the call when the library is live."
           : status.warnings.joined(separator: " "))
     }
     guard call.wantsMore else {

@@ -2,6 +2,7 @@ import Logging
 import PhotoCatalog
 import PhotoContract
 import PhotoIndexer
+import PhotoLive
 import PhotoModel
 import PredicateLanguage
 import Synchronization
@@ -21,7 +22,7 @@ package final class LibraryService: VarlinkInterface {
   package let threads: ReadThreads
   private let decoders = ClientReads.makeDecoders()
   /// The turns of the calls that work in the library's own queue.
-  let libraryTurns: LibraryTurns
+  package let libraryTurns: LibraryTurns
   let snapshots = SnapshotSlots()
   /// Returns when a page has been unread for too long, so that its snapshot is released. Tests decide when that is.
   let pageDeadline: @Sendable () async throws -> Void
@@ -55,6 +56,8 @@ package final class LibraryService: VarlinkInterface {
       throw ContractError.from(error)
     } catch let error as LibraryError {
       throw ContractError.from(error, method: call.method)
+    } catch is ClientLists.Excess {
+      throw ContractError.tooManyLists
     } catch is WorkBudget.Spent {
       throw ContractError.budgetSpent(call.method)
     } catch let error as PhotoError {

@@ -16,39 +16,40 @@ package final class ManageService: VarlinkInterface {
   /// Nil if there is no library to back up.
   let keeping: (any LibraryBackups)?
   let threads: ReadThreads
-  /// Returns when Clients may look again. Tests decide when that is.
-  let interval: @Sendable () async throws -> Void
+  /// The turns of the calls that work in the library's own queue.
+  let libraryTurns: LibraryTurns
+  let snapshots: ClientSnapshots
 
   /// - Parameters:
   ///   - connections: the registry that all interfaces of the service share.
   ///   - events: the library's events; an empty ring if there is no library.
   ///   - library: the library whose unreadable files are listed; nil if there is none.
   ///   - keeping: the backups of the library; nil if there is none.
-  ///   - threads: the threads of the service's other interface, so that a process has one share of them.
-  package convenience init(
+  ///   - threads, libraryTurns: those of the service's other interface, so that a process has one share of them.
+  ///   - interval: returns when Clients may look again after it looked at this time. Tests decide when that is.
+  package init(
     connections: ConnectionRegistry, events: EventRing = EventRing(), library: Library? = nil,
-    keeping: (any LibraryBackups)? = nil, threads: ReadThreads = ReadThreads()
-  ) {
-    self.init(connections: connections, events: events, library: library, keeping: keeping, threads: threads) {
-      try await Task.sleep(for: .milliseconds(500))
-    }
-  }
-
-  init(
-    connections: ConnectionRegistry, events: EventRing, library: Library? = nil,
     keeping: (any LibraryBackups)? = nil, threads: ReadThreads = ReadThreads(),
-    interval: @escaping @Sendable () async throws -> Void
+    libraryTurns: LibraryTurns = LibraryTurns(),
+    interval: @escaping ClientSnapshots.Interval = {
+      try await Task.sleep(until: $0 + .milliseconds(500), clock: .continuous)
+    }
   ) {
     self.connections = connections
     self.events = events
     self.library = library
     self.keeping = keeping
     self.threads = threads
-    self.interval = interval
+    self.libraryTurns = libraryTurns
+    snapshots = ClientSnapshots(interval: interval)
   }
+
+  /// The methods with an effect. A oneway call of any other method would do nothing, so it is skipped.
+  private static let actions: Set = ["Backup", "Restore", "Check"]
 
   package func respond(to call: VarlinkServiceCall) async throws {
     defer { connections.endStream(call) }
+    if call.isOneway, !Self.actions.contains(call.method) { return }
     switch call.method {
     case "Clients": try await clients(call)
     case "Events": try await events(call)
@@ -61,10 +62,12 @@ package final class ManageService: VarlinkInterface {
     }
   }
 
+  func reads(_ call: VarlinkServiceCall) -> ClientReads { ClientReads(threads: threads, peer: call.peer) }
+
   func ended() -> VarlinkError {
     Self.unavailable(
       events.isReopened.load(ordering: .acquiring)
-        ? "photod opens its catalog anew. Ask again in a moment." : "photod is stopping.")
+        ? "photod opens its catalog again. Repeat the call in a moment." : "photod is stopping.")
   }
 
   static func unavailable(_ message: String) -> VarlinkError {

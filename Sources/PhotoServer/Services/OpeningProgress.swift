@@ -30,7 +30,7 @@ package final class OpeningProgress: Sendable {
     let new: LibraryStatus.Progress =
       switch progress {
       case .copying(let done, let total): .init(done: done, total: total, phase: "pages of the catalog copied")
-      case .upgrading(let done, let total): .init(done: done, total: total, phase: "steps of its upgrade done")
+      case .upgrading(let done, let total): .init(done: done, total: total, phase: "steps of the upgrade done")
       }
     let number = try state.withLock { state -> Int64? in
       if state.isCancelled { throw CancellationError() }

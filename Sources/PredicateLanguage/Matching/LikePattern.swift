@@ -19,6 +19,8 @@ struct LikePattern: Sendable {
   private static let one: UInt16 = 256
   private static let any: UInt16 = 257
 
+  var byteCount: Int { elements.count * MemoryLayout<UInt16>.stride }
+
   /// - Parameter modifiers: those of the comparison. ``matches(_:)`` takes folded texts.
   init(_ pattern: String, _ modifiers: TextModifiers) throws(PatternError) {
     var elements: [UInt16] = []
@@ -32,7 +34,8 @@ struct LikePattern: Sendable {
       switch scalar {
       case _ where escape != nil:
         guard scalar == "*" || scalar == "?" || scalar == "\\" else {
-          throw PatternError("in a pattern of LIKE a backslash comes before *, ? or another backslash", at: offset - 1)
+          throw PatternError(
+            "in a pattern of LIKE, a backslash must be followed by *, ? or another backslash", at: offset - 1)
         }
         literal.append(scalar)
         escape = nil
@@ -46,7 +49,7 @@ struct LikePattern: Sendable {
       default: literal.append(scalar)
       }
     }
-    if let escape { throw PatternError("the pattern ends with a backslash that nothing follows", at: escape) }
+    if let escape { throw PatternError("nothing follows the backslash at the end of the pattern", at: escape) }
     finishLiteral()
     self.elements = elements
   }

@@ -43,7 +43,9 @@ struct RegexParser {
 
   mutating func parse() throws(PatternError) -> RegexNode {
     let node = try alternatives()
-    guard index == scalars.count else { throw PatternError("there is no ( for this ); itself it is \\)", at: index) }
+    guard index == scalars.count else {
+      throw PatternError("this ) has no (; for the character itself, write \\)", at: index)
+    }
     return node
   }
 
@@ -83,7 +85,7 @@ struct RegexParser {
     } else {
       return node
     }
-    if peek == "+" { throw PatternError("possessive repetitions are not possible; without the + it is one", at: index) }
+    if peek == "+" { throw PatternError("possessive repetitions are not possible; leave out the +", at: index) }
     _ = take("?")
     if let scalar = peek, ["*", "+", "?", "{"].contains(scalar) {
       throw PatternError("one repetition follows another; put the first one in (?: )", at: index)
@@ -101,16 +103,16 @@ struct RegexParser {
     }
     guard let least, take("}") else { throw Self.malformedCount(at: place) }
     guard max(least, most ?? 0) <= Self.maximumCount else {
-      throw PatternError("a repetition counts to \(Self.maximumCount) at most", at: place)
+      throw PatternError("a repetition can count to \(Self.maximumCount) at most", at: place)
     }
     guard most.map({ $0 >= least }) ?? true else {
-      throw PatternError("the second number of {m,n} is below the first", at: place)
+      throw PatternError("the second number of {m,n} is less than the first", at: place)
     }
     return .repeated(node, least: least, most: most)
   }
 
   private static func malformedCount(at place: Int) -> PatternError {
-    PatternError("{ begins a count such as {3}, {2,} or {2,5}; itself it is \\{", at: place)
+    PatternError("{ begins a count such as {3}, {2,} or {2,5}; for the character itself, write \\{", at: place)
   }
 
   private mutating func number() -> Int? {
@@ -134,7 +136,8 @@ struct RegexParser {
     case "[": return .set(try set(from: place))
     case "(": return try group(from: place)
     case "*", "+", "?":
-      throw PatternError("\(scalar) has nothing before it to repeat; itself it is \\\(scalar)", at: place)
+      throw PatternError(
+        "there is nothing before \(scalar) to repeat; for the character itself, write \\\(scalar)", at: place)
     case "{": throw Self.malformedCount(at: place)
     case "\\":
       switch try escaped(at: place) {
@@ -156,13 +159,14 @@ struct RegexParser {
     depth += 1
     defer { depth -= 1 }
     guard depth <= Self.maximumDepth else {
-      throw PatternError("more than \(Self.maximumDepth) parentheses within each other", at: place)
+      throw PatternError("there are more than \(Self.maximumDepth) nested parentheses", at: place)
     }
     if take("?"), !take(":") {
-      throw PatternError("only (?: ) is possible of the groups that begin so; for [c] write MATCHES[c]", at: place)
+      throw PatternError(
+        "of the groups that begin with (?, only (?: ) is possible; to ignore case, write MATCHES[c]", at: place)
     }
     let inner = try alternatives()
-    guard take(")") else { throw PatternError("this ( has no ); itself it is \\(", at: place) }
+    guard take(")") else { throw PatternError("this ( has no ); for the character itself, write \\(", at: place) }
     return inner
   }
 
@@ -174,7 +178,7 @@ struct RegexParser {
   /// Parses an escape after its backslash.
   private mutating func escaped(at place: Int) throws(PatternError) -> Escape {
     guard let scalar = peek else {
-      throw PatternError("the pattern ends with a backslash that nothing follows", at: place)
+      throw PatternError("nothing follows the backslash at the end of the pattern", at: place)
     }
     index += 1
     switch scalar {
@@ -191,7 +195,8 @@ struct RegexParser {
       throw PatternError("back-references are not possible: they can't be matched in linear time", at: place)
     case "a"..."z", "A"..."Z", "0":
       throw PatternError(
-        "\\\(scalar) is not known; \\d \\w \\s \\D \\W \\S \\n \\t \\r and \\ before a sign are", at: place)
+        "\\\(scalar) is not possible; the escapes are \\d \\w \\s \\D \\W \\S \\n \\t \\r, and \\ before a sign",
+        at: place)
     default: return .scalar(scalar)
     }
   }
@@ -214,14 +219,16 @@ struct RegexParser {
         }
         index += 1
         guard case .scalar(let high) = try item(), low.value <= high.value else {
-          throw PatternError("a range goes from a character up to another, as in a-z; - itself is \\-", at: itemPlace)
+          throw PatternError(
+            "a range goes from a character up to another, as in a-z; for the character - itself, write \\-",
+            at: itemPlace)
         }
         ranges.append(low.value...high.value)
       }
     }
-    guard take("]") else { throw PatternError("this [ has no ]; itself it is \\[", at: place) }
+    guard take("]") else { throw PatternError("this [ has no ]; for the character itself, write \\[", at: place) }
     guard !ranges.isEmpty || !categories.isEmpty else {
-      throw PatternError("the class is empty; ] itself is \\]", at: place)
+      throw PatternError("the class is empty; for the character ] itself, write \\]", at: place)
     }
     return ScalarSet(ranges: ranges, categories: categories, isNegated: isNegated, modifiers: modifiers)
   }
@@ -232,10 +239,11 @@ struct RegexParser {
     index += 1
     switch scalar {
     case "\\": return try escaped(at: place)
-    case "[": throw PatternError("a class can't be within another; [ itself is \\[", at: place)
+    case "[": throw PatternError("a class can't be within another; for the character [ itself, write \\[", at: place)
     case "&", "-":
       guard peek == scalar else { return .scalar(scalar) }
-      throw PatternError("classes can't be combined by \(scalar)\(scalar); \(scalar) itself is \\\(scalar)", at: place)
+      throw PatternError(
+        "classes can't be combined by \(scalar)\(scalar); for the character itself, write \\\(scalar)", at: place)
     default: return .scalar(scalar)
     }
   }

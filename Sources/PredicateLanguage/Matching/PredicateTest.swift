@@ -59,6 +59,22 @@ package final class PredicateTest: Sendable {
   /// The size of the program of a regular expression; 0 for any other test.
   var programCount: Int { if case .regex(let program) = wanted { program.count } else { 0 } }
 
+  /// About how much memory it takes, in bytes.
+  package var byteCount: Int {
+    let content =
+      switch wanted {
+      case .contains(let text), .begins(let text), .ends(let text): Self.byteCount(of: text)
+      case .oneOf(let texts): texts.reduce(0) { $0 + Self.byteCount(of: $1) }
+      case .like(let pattern): pattern.byteCount
+      case .regex(let program): program.byteCount
+      case .within(let ranges, _): ranges.count * MemoryLayout<ClosedRange<Int64>>.stride
+      }
+    return 128 + content
+  }
+
+  /// An array has a header of 32 bytes.
+  private static func byteCount(of text: [UInt8]) -> Int { MemoryLayout<[UInt8]>.stride + 32 + text.count }
+
   // MARK: - Testing
 
   package func holds(_ text: String) -> Bool {

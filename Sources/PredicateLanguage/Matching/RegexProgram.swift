@@ -25,6 +25,12 @@ struct RegexProgram: Sendable {
 
   var count: Int { instructions.count }
 
+  /// About how much memory it takes, in bytes. Repetitions of a set share its ranges, which are as many as the pattern
+  /// names.
+  var byteCount: Int {
+    instructions.count * MemoryLayout<Instruction>.stride + sets.count * MemoryLayout<ScalarSet>.stride
+  }
+
   /// - Parameter modifiers: those of the comparison. ``matches(_:)`` takes folded texts.
   init(_ pattern: String, _ modifiers: TextModifiers) throws(PatternError) {
     var parser = RegexParser(pattern, modifiers)
@@ -40,7 +46,7 @@ struct RegexProgram: Sendable {
   }
 
   private static let tooLarge = PatternError(
-    "the pattern is too large: written out, its repetitions take more than \(maximumCount) steps", at: 0)
+    "the pattern is too large: its repetitions amount to more than \(maximumCount) steps", at: 0)
 
   private mutating func write(_ node: RegexNode) throws(PatternError) {
     steps += 1

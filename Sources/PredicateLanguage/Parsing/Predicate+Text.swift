@@ -7,54 +7,66 @@ extension Predicate: CustomStringConvertible {
   /// - Complexity: O(n · d) for n characters nested d deep.
   package var description: String { canonical.text }
 
-  /// The predicate without double negations and repetitions. AND in AND and OR in OR are flattened, and parts are
-  /// sorted by their texts.
-  package var canonical: Predicate {
+  private var canonical: CanonicalPredicate {
     switch self {
-    case .constant: return self
+    case .constant(let value): return CanonicalPredicate(self, text: value ? "TRUEPREDICATE" : "FALSEPREDICATE")
     case .comparison(var comparison):
       guard case .comparison = comparison.byClock else { return comparison.byClock.canonical }
       if case .isIn(let values) = comparison.question {
-        comparison.question = .isIn(Self.ordered(values, by: \.description))
+        comparison.question = .isIn(CanonicalPredicate.ordered(values, by: \.description))
       }
-      return .comparison(comparison)
+      return CanonicalPredicate(.comparison(comparison), text: comparison.text)
     case .not(let inner):
       let inner = inner.canonical
-      if case .not(let positive) = inner { return positive }
-      return .not(inner)
+      if case .not = inner.predicate { return inner.parts[0] }
+      return CanonicalPredicate(.not(inner.predicate), text: "NOT \(inner.operandText)", parts: [inner])
     case .and(let parts):
-      let flat = parts.map(\.canonical).flatMap { if case .and(let inner) = $0 { inner } else { [$0] } }
-      let ordered = Self.ordered(flat, by: \.operandText)
-      return ordered.count == 1 ? ordered[0] : .and(ordered)
+      let flat = parts.map(\.canonical).flatMap { if case .and = $0.predicate { $0.parts } else { [$0] } }
+      return CanonicalPredicate(joining: flat, by: " AND ") { .and($0) }
     case .or(let parts):
-      let flat = parts.map(\.canonical).flatMap { if case .or(let inner) = $0 { inner } else { [$0] } }
-      let ordered = Self.ordered(flat, by: \.operandText)
-      return ordered.count == 1 ? ordered[0] : .or(ordered)
+      let flat = parts.map(\.canonical).flatMap { if case .or = $0.predicate { $0.parts } else { [$0] } }
+      return CanonicalPredicate(joining: flat, by: " OR ") { .or($0) }
     }
   }
+}
 
-  private static func ordered<Part>(_ parts: [Part], by text: (Part) -> String) -> [Part] {
-    var byText: [String: Part] = [:]
-    for part in parts { byText[text(part)] = part }
-    return byText.sorted { $0.key < $1.key }.map(\.value)
+/// A predicate without double negations and repetitions, and its text. AND in AND and OR in OR are flattened, and parts
+/// are sorted by their texts.
+///
+/// Each level keeps its text, so that the level above only joins the texts of its parts.
+private struct CanonicalPredicate {
+  let predicate: Predicate
+  let text: String
+  /// The parts of AND and OR, or the operand of NOT.
+  let parts: [CanonicalPredicate]
+
+  init(_ predicate: Predicate, text: String, parts: [CanonicalPredicate] = []) {
+    self.predicate = predicate
+    self.text = text
+    self.parts = parts
   }
 
-  private var text: String {
-    switch self {
-    case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
-    case .comparison(let comparison): comparison.text
-    case .and(let parts): parts.map(\.operandText).joined(separator: " AND ")
-    case .or(let parts): parts.map(\.operandText).joined(separator: " OR ")
-    case .not(let inner): "NOT \(inner.operandText)"
-    }
+  init(joining parts: [CanonicalPredicate], by word: String, _ predicate: ([Predicate]) -> Predicate) {
+    let ordered = Self.ordered(parts, by: \.operandText)
+    self =
+      ordered.count == 1
+      ? ordered[0]
+      : CanonicalPredicate(
+        predicate(ordered.map(\.predicate)), text: ordered.map(\.operandText).joined(separator: word), parts: ordered)
   }
 
   /// The text, in parentheses if it joins several parts.
-  private var operandText: String {
-    switch self {
+  var operandText: String {
+    switch predicate {
     case .constant, .comparison, .not: text
     case .and, .or: "(\(text))"
     }
+  }
+
+  static func ordered<Part>(_ parts: [Part], by text: (Part) -> String) -> [Part] {
+    var byText: [String: Part] = [:]
+    for part in parts { byText[text(part)] = part }
+    return byText.sorted { $0.key < $1.key }.map(\.value)
   }
 }
 

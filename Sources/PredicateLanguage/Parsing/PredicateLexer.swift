@@ -23,7 +23,7 @@ struct PredicateLexer {
   init(_ text: String) throws(PredicateError) {
     guard text.utf8.count <= Predicate.maximumBytes else {
       throw PredicateError(
-        "the predicate has \(text.utf8.count) bytes, at most \(Predicate.maximumBytes) are allowed", at: 0)
+        "the predicate has \(text.utf8.count) bytes, and the limit is \(Predicate.maximumBytes)", at: 0)
     }
     scalars = Array(text.unicodeScalars)
   }
@@ -112,15 +112,16 @@ struct PredicateLexer {
     switch one {
     case "*", "/": throw PredicateError(Self.arithmetic(one), at: start)
     case "%":
-      throw PredicateError("%@ and its like are for programs; write the value itself, a text in quotes", at: start)
+      throw PredicateError(
+        "placeholders such as %@ are not possible; write the value itself, and a text in quotes", at: start)
     case "$": throw PredicateError("variables such as $NAME are not possible; write the value itself", at: start)
     default:
-      throw PredicateError("'\(one)' means nothing in a predicate; a text is written in quotes", at: start)
+      throw PredicateError("'\(one)' has no meaning in a predicate; write a text in quotes", at: start)
     }
   }
 
   static func arithmetic(_ sign: String) -> String {
-    "'\(sign)' would be arithmetic: a predicate computes nothing; write the result itself"
+    "'\(sign)' is not possible: a predicate has no arithmetic; write the result itself"
   }
 
   /// Parses JSON's numbers, and also a sign `+` or a missing digit before the point.
@@ -152,7 +153,7 @@ struct PredicateLexer {
       if digits() == 0 { throw PredicateError("a digit is missing in the exponent", at: index) }
     }
     if let scalar = peek, scalar.isWordPart || scalar == "." {
-      throw PredicateError("'\(scalar)' is no part of a number; a text or date is written in quotes", at: index)
+      throw PredicateError("'\(scalar)' is no part of a number; write a text or a date in quotes", at: index)
     }
     return text
   }
@@ -173,8 +174,8 @@ struct PredicateLexer {
   }
 
   private mutating func escaped(at position: Int) throws(PredicateError) -> Unicode.Scalar {
-    let known = "; \\\\ \\' \\\" \\n \\t \\r \\u{1F600} are known"
-    guard let scalar = peek else { throw PredicateError("an escape is not finished\(known)", at: position) }
+    let known = "; the escapes are \\\\ \\' \\\" \\n \\t \\r \\u{1F600}"
+    guard let scalar = peek else { throw PredicateError("an escape is not complete\(known)", at: position) }
     index += 1
     switch scalar {
     case "\\", "'", "\"": return scalar
@@ -195,7 +196,7 @@ struct PredicateLexer {
       throw PredicateError("\\u{…} takes the hexadecimal number of a Unicode scalar", at: position)
     case "d", "D", "w", "W", "s", "S", "*", "?", ".":
       throw PredicateError(
-        "'\\\(scalar)' is no escape; a pattern's backslash is written \\\\, as in '\\\\\(scalar)'", at: position)
+        "'\\\(scalar)' is no escape; for a backslash of a pattern, write \\\\, as in '\\\\\(scalar)'", at: position)
     default: throw PredicateError("'\\\(scalar)' is no escape\(known)", at: position)
     }
   }

@@ -10,7 +10,7 @@ extension PredicateParser {
     repeat {
       listValues += 1
       if listValues > Predicate.maximumListCount {
-        throw PredicateError("more than \(Predicate.maximumListCount) values in lists", at: token.position)
+        throw PredicateError("the lists have more than \(Predicate.maximumListCount) values", at: token.position)
       }
       if isNil {
         throw PredicateError("nil can't be in a list; write \(key.rawValue) == nil OR …", at: token.position)
@@ -82,7 +82,7 @@ extension PredicateParser {
   ) throws(PredicateError) {
     guard op == .like || op == .matches else { return }
     guard text.unicodeScalars.count <= Predicate.maximumPatternCount else {
-      throw PredicateError("a pattern has \(Predicate.maximumPatternCount) characters at most", at: position)
+      throw PredicateError("a pattern can have at most \(Predicate.maximumPatternCount) characters", at: position)
     }
     do {
       patternSteps += try PredicateTest(op, text, modifiers).programCount
@@ -91,7 +91,7 @@ extension PredicateParser {
     }
     guard patternSteps <= Predicate.maximumPatternCount else {
       throw PredicateError(
-        "the patterns of MATCHES are too large: written out, they take more than \(Predicate.maximumPatternCount) steps",
+        "the patterns of MATCHES are too large: they amount to more than \(Predicate.maximumPatternCount) steps",
         at: position)
     }
   }

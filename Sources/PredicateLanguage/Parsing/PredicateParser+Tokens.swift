@@ -60,12 +60,12 @@ extension PredicateParser {
         !Self.reserved.union(Self.unsupported).contains(word.uppercased())
       else { return nil }
       return PredicateError(
-        "a value of \(key.rawValue) is written in quotes: \(Self.shown(lexer.writtenText(at: token.position)))",
+        "a value of \(key.rawValue) must be in quotes: \(Self.shown(lexer.writtenText(at: token.position)))",
         at: token.position)
     case .number where key.valueType == .date:
       let written = lexer.writtenDate(at: token.position)
       guard DateSpan(written) != nil else { return nil }
-      return PredicateError("a date is written in quotes: '\(written)'", at: token.position)
+      return PredicateError("a date must be in quotes: '\(written)'", at: token.position)
     default: return nil
     }
   }
@@ -75,12 +75,12 @@ extension PredicateParser {
   func call(_ word: String) -> PredicateError {
     guard Self.clock.contains(word.lowercased()) else {
       return PredicateError(
-        "\(word.prefix(40))() is refused: a predicate computes nothing, and a list may not depend on the clock; "
+        "\(word.prefix(40))() is not possible: a predicate has no functions; "
           + "write the value itself", at: token.position)
     }
     return PredicateError(
-      "\(word)\(lexer.isBefore("(") ? "()" : "") is refused: a list may not depend on the clock, it changes only when the library does; "
-        + "write a date such as '2024-07-21', and ask again later", at: token.position)
+      "\(word)\(lexer.isBefore("(") ? "()" : "") is not possible: a list changes only with the library, and not with the clock; "
+        + "write a date such as '2024-07-21'", at: token.position)
   }
 
   private static let clock: Set<String> = [

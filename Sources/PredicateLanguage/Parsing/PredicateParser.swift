@@ -20,7 +20,7 @@ struct PredicateParser {
     let predicate = try disjunction()
     switch token.kind {
     case .end: return predicate
-    case .sign(")"): throw PredicateError("there is no ( for this )", at: token.position)
+    case .sign(")"): throw PredicateError("this ) has no (", at: token.position)
     default: throw unexpected("AND, OR, or the end")
     }
   }
@@ -46,7 +46,7 @@ struct PredicateParser {
     depth += 1
     defer { depth -= 1 }
     if depth > Predicate.maximumDepth {
-      throw PredicateError("more than \(Predicate.maximumDepth) parentheses and NOTs within each other", at: start)
+      throw PredicateError("there are more than \(Predicate.maximumDepth) nested parentheses and NOTs", at: start)
     }
     if try accept(word: "NOT", sign: "!") { return .not(try unit()) }
     guard try accept(sign: "(") else { return try statement() }
@@ -61,7 +61,7 @@ struct PredicateParser {
     comparisons += 1
     if comparisons > Predicate.maximumComparisons {
       throw PredicateError(
-        "more than \(Predicate.maximumComparisons) comparisons; many values of one key are written key IN {…}",
+        "there are more than \(Predicate.maximumComparisons) comparisons; for many values of one key, write key IN {…}",
         at: token.position)
     }
     if try accept(word: "TRUEPREDICATE") { return .constant(true) }
@@ -90,7 +90,7 @@ struct PredicateParser {
       comparison = Predicate.Comparison(quantifier, key, .isIn(try list(for: key)), modifiers)
     } else if try accept(word: "BETWEEN") {
       guard key.valueType.isNumber || key.valueType == .date else {
-        throw PredicateError("BETWEEN is for numbers and dates; \(key.rawValue) has none", at: place)
+        throw PredicateError("BETWEEN is for numbers and dates; \(key.rawValue) is neither", at: place)
       }
       _ = try modifiers(of: "BETWEEN", for: key)
       let (low, high) = try range(for: key)
@@ -110,7 +110,8 @@ struct PredicateParser {
     switch comparison.question {
     case .isAbsent, .isPresent:
       guard comparison.quantifier == nil else {
-        throw PredicateError("no value of a list is nil; whether it is empty asks \(key.rawValue) == nil", at: start)
+        throw PredicateError(
+          "no value of a list is nil; \(key.rawValue) == nil tests whether the list is empty", at: start)
       }
     default:
       guard key.isList, comparison.quantifier == nil else { break }
@@ -162,7 +163,7 @@ struct PredicateParser {
       if lexer.isBefore("(") { throw call(name) }
       let similar = Spelling.nearest(to: name, among: PredicateKey.allCases.map(\.rawValue))
       throw PredicateError(
-        "'\(name.prefix(40))' is no key\(similar.map { "; did you mean '\($0)'?" } ?? "") (photoctl help query lists the keys)",
+        "'\(name.prefix(40))' is no key\(similar.map { "; did you mean '\($0)'?" } ?? "") (`photoctl help query` lists the keys)",
         at: token.position)
     }
     try advance()
@@ -197,7 +198,7 @@ struct PredicateParser {
       switch letter {
       case "c": modifiers.insert(.ignoringCase)
       case "d": modifiers.insert(.ignoringDiacritics)
-      default: throw PredicateError("[\(letters)] is not known; [c], [d] and [cd] are", at: start)
+      default: throw PredicateError("[\(letters)] is not possible; write [c], [d] or [cd]", at: start)
       }
     }
     try advance()
@@ -207,7 +208,8 @@ struct PredicateParser {
         "[\(letters)] is for texts; \(key.rawValue) is compared with \(key.valueType.expectation)", at: start)
     }
     guard Predicate.Operator(rawValue: op)?.takesModifiers ?? true else {
-      throw PredicateError("\(op) orders texts by their characters' numbers and takes no [\(letters)]", at: start)
+      throw PredicateError(
+        "\(op) compares texts by the numbers of their characters, and can't have [\(letters)]", at: start)
     }
     return modifiers
   }

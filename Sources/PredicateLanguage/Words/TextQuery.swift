@@ -24,7 +24,7 @@ package struct TextQuery: Hashable, Sendable {
     let scalars = Array(text.unicodeScalars)
     guard scalars.count <= Self.maximumLength else {
       throw TextQueryError(
-        "The text has \(scalars.count) characters; at most \(Self.maximumLength) are looked for.",
+        "The text has \(scalars.count) characters; the limit is \(Self.maximumLength).",
         position: Self.maximumLength)
     }
     var phrases: Set<Phrase> = []
@@ -46,7 +46,7 @@ package struct TextQuery: Hashable, Sendable {
       }
     }
     guard !phrases.isEmpty else {
-      throw TextQueryError("There is no word in this text: nothing to look for.", position: 0)
+      throw TextQueryError("The text contains no word. Write letters or digits.", position: 0)
     }
     guard phrases.reduce(0, { $0 + $1.words.count }) <= Self.maximumWordCount else {
       throw TextQueryError("The text has more than \(Self.maximumWordCount) words.", position: 0)
@@ -71,6 +71,16 @@ package struct TextQuery: Hashable, Sendable {
 
   /// Whether some of its words match every word that begins with them.
   package var hasPrefixes: Bool { phrases.contains(where: \.isPrefix) }
+
+  /// The words for which an index is asked: those that must match whole, and the longest of the others, which match the
+  /// fewest texts. For a prefix, the index merges the lists of all words that begin with it.
+  package func indexed(prefixes count: Int) -> TextQuery {
+    let prefixes = phrases.filter(\.isPrefix)
+    guard prefixes.count > count else { return self }
+    func length(_ phrase: Phrase) -> Int { phrase.words.last?.utf8.count ?? 0 }
+    let longest = prefixes.sorted { length($0) > length($1) }.prefix(count)
+    return TextQuery(Set(phrases.filter { !$0.isPrefix } + longest))
+  }
 
   private static func insert(
     _ scalars: ArraySlice<Unicode.Scalar>, isPrefix: Bool, into phrases: inout Set<Phrase>

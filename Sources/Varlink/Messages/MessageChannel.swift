@@ -104,12 +104,27 @@ final class MessageChannel: Sendable {
     try await drained.value()
   }
 
-  /// Roughly the bytes that the kernel has and the peer has not read, including the kernel's overhead for each piece.
-  func bytesInSocket() async -> Int {
-    guard let provider = channel as? any SocketOptionProvider else { return 0 }
+  /// Roughly the bytes that the kernel has and the peer has not read, including the kernel's overhead for each piece. A
+  /// channel that was closed meanwhile has none.
+  ///
+  /// - Parameter channels: channels of one event loop, which reads all of them in one job.
+  static func bytesInSockets(of channels: [MessageChannel]) async -> [Int] {
+    guard let eventLoop = channels.first?.channel.eventLoop else { return [] }
+    let found = eventLoop.flatSubmit {
+      EventLoopFuture.whenAllComplete(channels.map { $0.bytesInSocket() }, on: eventLoop)
+    }
+    do {
+      return try await found.get().map { if case .success(let count) = $0 { count } else { 0 } }
+    } catch {
+      return channels.map { _ in 0 }  // The event loop has ended.
+    }
+  }
+
+  private func bytesInSocket() -> EventLoopFuture<Int> {
+    guard let provider = channel as? any SocketOptionProvider else { return channel.eventLoop.makeSucceededFuture(0) }
     let found: EventLoopFuture<SocketMemory> = provider.unsafeGetSocketOption(
       level: SocketOptionLevel(SOL_SOCKET), name: SocketOptionName(SO_MEMINFO))
-    do { return Int(try await found.get().sent) } catch { return 0 }  // The connection was closed meanwhile.
+    return found.map { Int($0.sent) }
   }
 
   /// Counts a message that the sink got as released.

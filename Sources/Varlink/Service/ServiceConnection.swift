@@ -156,15 +156,15 @@ final class ServiceConnection: Sendable {
     }
   }
 
-  /// Scans a message. Long messages are scanned one after the other on a separate thread. In the tasks' pool, a few
-  /// clients that send them without pause would delay all others.
+  /// Scans a message. Long messages are scanned one after the other on a separate thread, and processes take turns. In
+  /// the tasks' pool, a few clients that send them without pause would delay all others.
   ///
   /// - Returns: nil if the task was cancelled. It then does not wait for this scan or earlier ones, because the service
   ///   could not stop in time.
   private func scan(_ message: ByteBuffer) async -> Result<CallEnvelope, CallEnvelope.Failure>? {
     guard message.readableBytes > Self.shortMessage else { return CallEnvelope.reading(message) }
     let scanned = OneShot<Result<CallEnvelope, CallEnvelope.Failure>>()
-    service.scanning.async {
+    service.scanning.add(of: peer.pid) {
       if scanned.isWanted { scanned.complete(.success(CallEnvelope.reading(message))) }
     }
     do { return try await scanned.value() } catch { return nil }

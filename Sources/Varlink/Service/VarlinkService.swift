@@ -89,7 +89,7 @@ public final class VarlinkService: Sendable {
   let limits: Limits
   let memory: MessageMemory
   /// Scans the long messages of all connections.
-  let scanning = DispatchQueue(label: "varlink.scan")
+  let scanning = ScanQueue()
   /// Reports an event. It is called on any thread and must not block.
   let onEvent: @Sendable (Event) -> Void
   private let interfaces: [String: (interface: any VarlinkInterface, definition: VarlinkInterfaceDefinition)]
@@ -161,13 +161,19 @@ public final class VarlinkService: Sendable {
     return connections.map(\.description).sorted { $0.peer.connection < $1.peer.connection }
   }
 
-  /// Like ``connections``, with ``VarlinkConnection/bytesInSocket``, which is read on the event loops.
+  /// Like ``connections``, with ``VarlinkConnection/bytesInSocket``. These are read in one job on each event loop, with
+  /// a system call for each connection.
   public func connectionsWithSockets() async -> [VarlinkConnection] {
+    let connections = state.withLock { $0.connections.all }
+    let groups = Dictionary(grouping: connections) { ObjectIdentifier($0.messages.channel.eventLoop) }
     var described: [VarlinkConnection] = []
-    for connection in state.withLock({ $0.connections.all }) {
-      var description = connection.description
-      description.bytesInSocket = await connection.messages.bytesInSocket()
-      described.append(description)
+    for group in groups.values {
+      let sizes = await MessageChannel.bytesInSockets(of: group.map(\.messages))
+      for (connection, size) in zip(group, sizes) {
+        var description = connection.description
+        description.bytesInSocket = size
+        described.append(description)
+      }
     }
     return described.sorted { $0.peer.connection < $1.peer.connection }
   }

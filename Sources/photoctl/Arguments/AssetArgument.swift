@@ -36,7 +36,11 @@ extension PhotoLibrary {
   /// The id of each name; `nil` for a path that no asset has. A number is taken as an id without a check.
   func findIDs(of names: [NamedAsset]) async throws -> [Int64?] {
     let typed = names.compactMap { if case .path(let path) = $0.argument { path } else { nil } }
-    var found = (typed.isEmpty ? [] : try await findAssets(paths: typed.map { AbsolutePath.text($0) }))[...]
+    var found: ArraySlice<Int64?> = []
+    if !typed.isEmpty {
+      let folders = try await folders()
+      found = try await findAssets(paths: typed.map { folders.text($0) })[...]
+    }
     return names.map { name in
       switch name.argument {
       case .id(let id): id
@@ -65,11 +69,18 @@ extension Failure {
   /// The failure for paths that no asset has; `nil` if there are none.
   init?(notInLibrary missing: [NamedAsset]) {
     guard let first = missing.first, case .path(let path) = first.argument else { return nil }
+    if AbsolutePath.isFolder(path) {
+      self.init(
+        .noInput, first.problem("'\(Printable.text(path))' is a folder, and no asset"),
+        remedy: "`photoctl query --under \(ShellWord.quoted(Printable.text(path)))` lists the assets in it.")
+      return
+    }
     self.init(
       .noInput,
       first.problem("'\(Printable.text(path))' is not in the library")
-        + (missing.count > 1 ? ", nor are \(Text.grouped(missing.count - 1)) more" : ""),
-      remedy: "Ask 'photoctl why \(ShellWord.quoted(Printable.text(path)))'. (A number alone is an id.)")
+        + (missing.count > 1
+          ? ", nor \(missing.count == 2 ? "is" : "are") \(Text.count(missing.count - 1, "other", "others"))" : ""),
+      remedy: "`photoctl why \(ShellWord.quoted(Printable.text(path)))` has the reason. (A number alone is an id.)")
   }
 
   /// The failure for ids that no asset has, with the place of the first one; `nil` if there are none.
@@ -79,7 +90,7 @@ extension Failure {
     self.init(
       .noInput,
       (names[first]?.problem(problem) ?? problem)
-        + (ids.count > 1 ? ", nor any of \(Text.grouped(ids.count - 1)) more" : ""),
+        + (ids.count > 1 ? " or \(Text.count(ids.count - 1, "other id", "other ids"))" : ""),
       remedy: PhotoLibraryError.noSuchAsset(ids: ids).remedy)
   }
 }

@@ -10,18 +10,18 @@ import ArgumentParser
 struct AssetArguments: ParsableArguments {
   @Flag(
     name: [.customShort("0"), .customLong("null")],
-    help: "Entries of standard input end with NUL, as '--format paths0' prints them, not each with its line.")
+    help: "Entries of standard input end with NUL, as `--format paths0` prints them, and not with a line break.")
   var isNullEnded = false
 
   @Argument(
     help: ArgumentHelp(
-      "Ids, or paths of files; - for those on standard input (also lines of --format jsonl).", valueName: "id|path"),
+      "Ids, or paths of files; - reads them from standard input (also lines of --format jsonl).", valueName: "id|path"),
     completion: .file())
   var arguments: [AssetArgument]
 
   func validate() throws {
     if isNullEnded && !arguments.contains(.path("-")) {
-      throw ValidationError("-0 is about standard input: put - in the place of the ids and paths that come from there.")
+      throw ValidationError("-0 needs standard input. Write - for the ids and paths that come from there.")
     }
   }
 
@@ -70,7 +70,7 @@ struct StandardInput {
       guard names.count < maximumEntries else {
         throw Failure(
           .usage, "standard input names more than \(Text.grouped(maximumEntries)) assets",
-          remedy: "Give them in several commands.")
+          remedy: "Use several commands.")
       }
       names.append(
         NamedAsset(isJSON(entry) ? .id(try id(entry, at: place)) : try argument(entry, at: place), at: place))
@@ -85,18 +85,18 @@ struct StandardInput {
       return try JSONDecoder().decode(Line.self, from: Data(entry)).id
     } catch {
       throw Failure(
-        .data, "\(place) begins like JSON, and is no asset", remedy: "A file that is called so is ./{...")
+        .data, "\(place) begins like JSON, and is no asset", remedy: "For a file with such a name, write ./{...")
     }
   }
 
   private func argument(_ entry: ArraySlice<UInt8>, at place: String) throws -> AssetArgument {
     if !isNullEnded, entry.contains(0) {
       throw Failure(
-        .data, "\(place) has a NUL in it", remedy: "With -0 each entry ends with one, as '--format paths0' prints them."
+        .data, "\(place) contains a NUL", remedy: "For the output of `--format paths0`, use -0."
       )
     }
     guard entry.count <= Self.maximumPathBytes else {
-      throw Failure(.data, "\(place) is too long for a path", remedy: "It names an asset, by its id or a path.")
+      throw Failure(.data, "\(place) is too long for a path", remedy: "Each entry must be an id or a path.")
     }
     let text = CommandLineBytes.text(Array(entry), in: directory)
     guard let argument = AssetArgument(argument: text) else { return .path(text) }

@@ -40,8 +40,12 @@ enum AbsolutePath {
     bytes(FilePath.bytes(argument), in: CommandLineBytes.currentDirectory())
   }
 
-  /// Absolute, without `.`, `..` or doubled slashes. Symbolic links are not resolved, because photod knows a folder by
-  /// its configured path.
+  static func isFolder(_ argument: String) -> Bool {
+    var status = stat()
+    return stat(bytes(argument).map { CChar(bitPattern: $0) } + [0], &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// Absolute, without `.`, `..` or doubled slashes. Symbolic links are kept (see ``LibraryFolders``).
   static func bytes(_ path: [UInt8], in directory: [UInt8]) -> [UInt8] {
     let slash = UInt8(ascii: "/")
     let whole = path.first == slash ? path : directory + [slash] + path

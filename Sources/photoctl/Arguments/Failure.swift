@@ -41,11 +41,11 @@ struct Failure: Error, Hashable, Sendable {
       // An unreachable photod does not concern one command, so the help of photoctl is named. The messages contain
       // titles and paths, which must be made printable.
       self.init(
-        status, Printable.text(error.message), remedy: Printable.text(error.remedy),
+        status, Printable.text(error.message), remedy: Printable.text(Self.remedy(for: error)),
         command: status == .unavailable ? "" : command)
     default:
       self.init(
-        .software, Printable.text("\(error)"), remedy: "That is a mistake of photoctl; please report it.",
+        .software, Printable.text("\(error)"), remedy: "This is a bug of photoctl. Please report it.",
         command: command)
     }
   }
@@ -56,7 +56,7 @@ struct Failure: Error, Hashable, Sendable {
   /// ``threeLines`` with the name of the program highlighted.
   func text(style: Style) -> String {
     let help = command.isEmpty || command == "photoctl" ? "photoctl help" : "photoctl help \(command)"
-    return "\(style.bad("photoctl:")) \(problem)\n  \(remedy)\n  See '\(help)'.\n"
+    return "\(style.bad("photoctl:")) \(problem)\n  \(remedy)\n  See `\(help)`.\n"
   }
 
   /// The failure for a predicate, which is shown with a caret below the error.
@@ -68,7 +68,14 @@ struct Failure: Error, Hashable, Sendable {
     return Failure(.data, "\(Printable.text(message))\n    \(shown)\n    \(caret)", remedy: hint, command: command)
   }
 
-  private static let hint = "Predicates compare keys of an asset: --where \"isFavorite == true AND rating >= 4\"."
+  private static let hint =
+    "A predicate compares keys of an asset with values: --where \"isFavorite == true AND rating >= 4\"."
+
+  /// The remedy of the error, but another one if root looks for a photod by `sudo`.
+  private static func remedy(for error: PhotoLibraryError) -> String {
+    guard error.isWithoutDaemon, let user = Style.variable("SUDO_USER"), !user.isEmpty else { return error.remedy }
+    return "root has no photod. Run photoctl without sudo, as \(user)."
+  }
 
   private static func status(of error: PhotoLibraryError) -> EndStatus {
     switch error {

@@ -87,7 +87,7 @@ enum FieldValue: Hashable, Sendable {
 struct FieldOptions<Element: Listed>: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only these fields, in this order, where the format is table, jsonl, json, csv or tsv.", valueName: "name,..."))
+      "Only these fields, in this order, in the formats table, jsonl, json, csv and tsv.", valueName: "name,..."))
   var fields: String?
 
   init() {}
@@ -110,14 +110,14 @@ struct FieldOptions<Element: Listed>: ParsableArguments {
     for name in fields.map(Self.names) ?? [] where !known.contains(name) {
       let similar = Spelling.nearest(to: name, among: known).map { " Did you mean '\($0)'?" } ?? ""
       throw ValidationError(
-        "--fields has '\(name)', which is no field.\(similar) Fields are \(known.joined(separator: ", ")).")
+        "--fields has '\(name)', which is no field.\(similar) The fields are \(known.joined(separator: ", ")).")
     }
   }
 
   /// - Throws: `ValidationError` if this format has no fields.
   func validate(with format: OutputFormat?) throws {
     if fields != nil, let format, [.paths, .paths0].contains(format) {
-      throw ValidationError("--fields says nothing to --format \(format.rawValue), which prints the path.")
+      throw ValidationError("--fields can't be used with --format \(format.rawValue), which prints only paths.")
     }
   }
 }

@@ -114,21 +114,4 @@ enum Text {
     }
     return text
   }
-
-  /// The size in the unit in which it has at most three digits: `3.4 MB`.
-  static func bytes(_ count: Int64) -> String {
-    var value = Double(count)
-    for unit in ["bytes", "kB", "MB", "GB"] {
-      if value < 1000 { return unit == "bytes" ? "\(count) bytes" : "\(rounded(value)) \(unit)" }
-      value /= 1000
-    }
-    return "\(rounded(value)) TB"
-  }
-
-  /// The number with one decimal, unless that is 0.
-  static func rounded(_ value: Double) -> String {
-    guard value.magnitude < 1e15 else { return "\(value)" }
-    let tenths = Int64((value * 10).rounded())
-    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
-  }
 }

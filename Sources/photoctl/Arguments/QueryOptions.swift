@@ -7,89 +7,96 @@ import PredicateLanguage
 struct QueryOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Words to search for: each must begin a word of the filename, title, caption, keywords or camera.",
+      "Words to search for. Each must begin a word of the filename, title, caption, keywords or camera.",
       valueName: "words"))
   var words: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Assets of this album: a title, smart:favorites, folder:/path or id:42.", valueName: "name"))
+      "Only assets of this album: a title, smart:favorites, folder:/path or id:42.", valueName: "name"))
   var album: String?
 
   @Option(
-    help: ArgumentHelp("Assets in this folder or in any folder below it.", valueName: "folder"), completion: .directory)
+    help: ArgumentHelp("Only assets in this folder or in any folder below it.", valueName: "folder"),
+    completion: .directory)
   var under: String?
 
   @Option(
-    help: ArgumentHelp("Assets of this type: image, video or audio. May be given several times.", valueName: "type"),
+    help: ArgumentHelp(
+      "Only assets of this type: image, video or audio. May be given several times.", valueName: "type"),
     completion: .list(["image", "video", "audio"]))
   var type: [String] = []
 
   @Option(
     help: ArgumentHelp(
       """
-      Taken in this year, month, day or range: 2024, 2024-07, 2024-07-21, 2024-07..2024-09, 2024.. or ..2019. Also \
-      today, yesterday and the last days, such as 7d.
+      Only assets of this year, month, day or range: 2024, 2024-07, 2024-07-21, 2024-07..2024-09, 2024.. or ..2019; \
+      also today, yesterday, or the last days, such as 7d.
       """, valueName: "when"),
     transform: { try TakenArgument($0) })
   var taken: TakenArgument?
 
   @Option(
     help: ArgumentHelp(
-      "Each word is in the camera's make or model, without regard to case. Given several times: any of them.",
+      "Only assets of a camera whose make or model contains each of these words, in any case. If it is given several times, one of them must match.",
       valueName: "words"))
   var camera: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Has this keyword, without regard to case. Given several times: all of them.", valueName: "word"))
+      "Only assets with this keyword, in any case. If it is given several times, all of them must match.",
+      valueName: "word"))
   var keyword: [String] = []
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Rated this or better, 1 to 5.", valueName: "stars"),
+    parsing: .unconditional,
+    help: ArgumentHelp("Only assets with this rating or a better one, 1 to 5.", valueName: "stars"),
     completion: .list(["1", "2", "3", "4", "5"]))
   var rating: Int?
 
-  @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Only favorites, or only assets that are none.")
+  @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Only favorites, or only assets that are no favorites.")
   var favorite: Bool?
 
-  @Flag(help: "Only hidden assets, which are otherwise left out.")
+  @Flag(help: "Only hidden assets. Without this option, they are left out.")
   var hidden = false
 
   @Flag(
     inversion: .prefixedNo, exclusivity: .exclusive,
-    help: "Only assets whose folder or drive is offline, or only the others.")
+    help: "Only assets whose folder or drive is offline, or only the other assets.")
   var offline: Bool?
 
   @Option(
     name: .customLong("where"),
     help: ArgumentHelp(
-      "Assets for which this, too, is true; see 'photoctl help query'.", valueName: "predicate"))
+      "Only assets for which this predicate is true. `photoctl help query` describes predicates.",
+      valueName: "predicate"))
   var predicate: String?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The same for a text in which \"quotes\" mean just these words, next to each other.", valueName: "text"))
+      "Words to search for, as one argument. Words in \"quotes\" must stand next to each other in this order.",
+      valueName: "text"))
   var text: String?
 
   @Option(
     help: ArgumentHelp(
-      "Sort by this key; further ones break ties. Ascending by default.", valueName: "key[:asc|desc]"))
+      "Sort by this key, ascending by default. Further keys order assets with equal keys.", valueName: "key[:asc|desc]")
+  )
   var sort: [SortArgument] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("At most this many.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Print at most this many assets.", valueName: "n"))
   var limit: Int?
 
   func validate() throws {
     for type in type where !["image", "video", "audio"].contains(type) {
-      throw ValidationError("--type is '\(type)'; types are image, video, audio.")
+      throw ValidationError("--type is '\(type)'; it must be image, video or audio.")
     }
     for camera in camera where camera.allSatisfy(\.isWhitespace) {
-      throw ValidationError("--camera is '\(camera)', which is in every make and model.")
+      throw ValidationError("--camera is '\(camera)'; it must contain a word.")
     }
     if let predicate, predicate.allSatisfy(\.isWhitespace) {
-      throw ValidationError("--where is '\(predicate)', which asks for nothing.")
+      throw ValidationError("--where is '\(predicate)'; it must be a predicate.")
     }
     if let text {
       do { _ = try TextQuery(text) } catch { throw ValidationError("--text is '\(text)'. \(error.message)") }
@@ -98,8 +105,8 @@ struct QueryOptions: ParsableArguments {
       let words = words.joined(separator: " ")
       do { _ = try TextQuery(words) } catch { throw ValidationError("The words are '\(words)'. \(error.message)") }
     }
-    if let rating, !(1...5).contains(rating) { throw ValidationError("--rating is \(rating); it is 1 to 5.") }
-    if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it is 1 or more.") }
+    if let rating, !(1...5).contains(rating) { throw ValidationError("--rating is \(rating); it must be 1 to 5.") }
+    if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it must be 1 or more.") }
   }
 
   /// Whether no option is given.
@@ -138,9 +145,36 @@ struct QueryOptions: ParsableArguments {
     guard let predicate else { return shorthands.isEmpty ? nil : shorthands.joined(separator: " AND ") }
     guard !shorthands.isEmpty else { return predicate }
     if let position = PredicateText.unmatchedParenthesis(in: predicate) {
-      throw Failure.predicate(predicate, message: "this parenthesis has no other", position: position, command: "")
+      throw Failure.predicate(
+        predicate, message: "this parenthesis has no counterpart", position: position, command: "")
     }
     return (["(\(predicate))"] + shorthands).joined(separator: " AND ")
+  }
+
+  /// These options with the paths by which photod knows the folders.
+  ///
+  /// - Throws: ``Failure`` for `--under` with a folder in which the library can't have photos.
+  func inFolders(of library: PhotoLibrary) async throws -> QueryOptions {
+    guard under != nil || album?.hasPrefix(Self.folderPrefix) == true else { return self }
+    let folders = try await library.folders()
+    var options = self
+    if let under {
+      let folder = folders.resolved(AbsolutePath.bytes(under))
+      // Photos of a folder that is no longer configured stay in the library.
+      let predicate = PredicateText.under(folder)
+      if !folders.mayContain(folder),
+        try await library.fetchPage(FetchOptions(predicate: predicate, includeHidden: true), count: 0).total == 0
+      {
+        throw Failure(
+          .noInput, "'\(Printable.text(under))' is in none of the library's folders",
+          remedy: "`photoctl status` lists them.")
+      }
+      options.under = FilePath.text(folder)
+    }
+    if let album, album.hasPrefix(Self.folderPrefix), album.count > Self.folderPrefix.count {
+      options.album = Self.folderPrefix + folders.text(String(album.dropFirst(Self.folderPrefix.count)))
+    }
+    return options
   }
 
   /// - Throws: ``Failure`` if the parentheses of `--where` don't match.
@@ -152,11 +186,12 @@ struct QueryOptions: ParsableArguments {
       includeHidden: hidden ? true : nil)
   }
 
+  private static let folderPrefix = "folder:"
+
   /// `folder:photos` means the folder `photos` in the current directory.
   private static func absoluteFolder(_ album: String) -> String {
-    let prefix = "folder:"
-    guard album.hasPrefix(prefix), album.count > prefix.count else { return album }
-    return prefix + AbsolutePath.text(String(album.dropFirst(prefix.count)))
+    guard album.hasPrefix(folderPrefix), album.count > folderPrefix.count else { return album }
+    return folderPrefix + AbsolutePath.text(String(album.dropFirst(folderPrefix.count)))
   }
 
   /// Runs `body`. An error in the predicate is shown with a mark at its position.

@@ -23,7 +23,9 @@ struct TakenArgument: Hashable, Sendable {
     let dots = argument.firstRange(of: "..")
     let first = dots.map { String(argument[..<$0.lowerBound]) } ?? argument
     let last = dots.map { String(argument[$0.upperBound...]) } ?? argument
-    guard !(first.isEmpty && last.isEmpty) else { throw Mistake("name a year, a month, a day or a range of them") }
+    guard !(first.isEmpty && last.isEmpty) else {
+      throw Mistake("it must be a year, a month, a day or a range of them")
+    }
     firstDay = first.isEmpty ? nil : try Span(first, today: today).firstDay
     dayAfter = last.isEmpty ? nil : try Span(last, today: today).dayAfter
     if let firstDay, let dayAfter, dayAfter <= firstDay {
@@ -79,7 +81,7 @@ struct TakenArgument: Hashable, Sendable {
       guard parts.count <= 3,
         zip(parts, [4, 2, 2]).allSatisfy({ $0.utf8.count == $1 && $0.utf8.allSatisfy(Self.isDigit) })
       else {
-        throw Mistake("write '\(text)' as 2024, 2024-07, 2024-07-21, today, yesterday or 7d")
+        throw Mistake("'\(text)' is no date; write 2024, 2024-07, 2024-07-21, today, yesterday or 7d")
       }
       let numbers = parts.compactMap { Int($0) }
       let (year, month, day) = (
@@ -103,7 +105,7 @@ struct TakenArgument: Hashable, Sendable {
     private static func numberOfDays(_ text: String) throws -> Int? {
       guard text.last == "d", text.count > 1, text.dropLast().utf8.allSatisfy(isDigit) else { return nil }
       guard let number = Int(text.dropLast()), (1...maximumDays).contains(number) else {
-        throw Mistake("'\(text)' is outside 1d...\(maximumDays)d")
+        throw Mistake("'\(text)' is not between 1d and \(maximumDays)d")
       }
       return number
     }

@@ -37,7 +37,7 @@ enum UsageError {
     let similar = Spelling.nearest(to: word, among: known)
     return Failure(
       .usage, "there is no command '\(Printable.text(word))'",
-      remedy: similar.map { "Did you mean '\($0)'?" } ?? "Commands are \(known.joined(separator: ", ")).")
+      remedy: similar.map { "Did you mean '\($0)'?" } ?? "The commands are \(known.joined(separator: ", ")).")
   }
 
   /// The parser's message in photoctl's form: after the program's name, and without a suggestion that does not resemble

@@ -5,14 +5,14 @@ import PhotoModel
 struct AlbumsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "albums",
-    abstract: "Lists albums: the smart ones, and one for each folder.",
+    abstract: "Lists albums: the smart albums, and one for each folder.",
     discussion: """
-      Each title can be given to 'photoctl query --album'; a folder as folder:/path. With --containing, only the albums \
-      that hold this asset.
+      `photoctl query --album` takes each title, and folder:/path for a folder. --containing lists only the albums \
+      that contain one asset.
 
-      With --watch it goes on until Ctrl-C: albums that come (+), change (~), go (-) or move (>) are told as it happens, \
-      with their count. As jsonl, a line is then a reply of ObserveCollections of org.photod.library; the first are the \
-      list itself.
+      With --watch, it continues until Ctrl-C, and prints the albums that are added (+), changed (~), removed (-) or \
+      moved (>), with their counts. With --format jsonl, a line is then a reply of ObserveCollections of \
+      org.photod.library. The first lines are the list itself.
 
       FIELDS
         id kind subtype title path count keyAssetID startDate endDate
@@ -28,22 +28,22 @@ struct AlbumsCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Option(help: ArgumentHelp("Only those that hold this asset.", valueName: "id|path"), completion: .file())
+  @Option(help: ArgumentHelp("Only albums that contain this asset.", valueName: "id|path"), completion: .file())
   var containing: AssetArgument?
 
-  @Option(help: "How to print them: table, json, jsonl, csv, tsv; paths or paths0 (of the folders).")
+  @Option(help: "The output format: table, json, jsonl, csv, tsv; paths or paths0 (of the folders).")
   var format: OutputFormat?
 
   @OptionGroup var fields: FieldOptions<AssetCollection>
 
-  @Flag(help: "Goes on, and says what changes. Formats: table or jsonl.")
+  @Flag(help: "Continue, and print each change. Formats: table or jsonl.")
   var watch = false
 
   func validate() throws {
     try fields.validate(with: format)
     guard watch else { return }
-    if containing != nil { throw ValidationError("--watch is of all albums, and does not go with --containing.") }
-    if fields.fields != nil { throw ValidationError("--watch does not go with --fields.") }
+    if containing != nil { throw ValidationError("--watch prints all albums, so it can't be used with --containing.") }
+    if fields.fields != nil { throw ValidationError("--watch can't be used with --fields.") }
     if let format, format != .table, format != .jsonl {
       throw ValidationError("--watch prints as table or jsonl, not as \(format.rawValue).")
     }

@@ -6,12 +6,12 @@ struct BackupCommand: AsyncParsableCommand {
     commandName: "backup",
     abstract: "Copies the library's catalog to a file, or lists the copies.",
     discussion: """
-      The catalog is what photod knows of your photos, and what you gave them: favorites and hidden ones. It is \
-      copied while photod goes on, and the copy is verified. photod makes one a day by itself, and keeps those of the \
-      last seven days and of four weeks; what is copied by this command is kept until you remove it. The photos \
-      themselves are not in it.
+      The catalog holds what photod read from your photos, and your data: favorites and hidden photos. photod \
+      copies it while it works, and verifies the copy. It also makes one backup a day by itself, and keeps those of \
+      the last seven days and of four weeks. A backup of this command is kept until you remove it. A backup does not \
+      contain the photos themselves.
 
-      It prints the copy's path, or with --list a table (JSON lines in a pipe).
+      It prints the path of the backup. With --list, it prints a table (JSON lines in a pipe).
 
       EXAMPLES
         photoctl backup
@@ -22,18 +22,18 @@ struct BackupCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Argument(help: "A file that does not exist yet; among the daily ones by default.", completion: .file())
+  @Argument(help: "A file that does not exist yet (default: a new file beside the daily backups).", completion: .file())
   var path: String?
 
   @Flag(help: "List photod's own backups, newest first.")
   var list = false
 
-  @Option(help: "With --list, how to print them: table, json, jsonl, csv, tsv, paths or paths0.")
+  @Option(help: "The output format of --list: table, json, jsonl, csv, tsv, paths or paths0.")
   var format: OutputFormat?
 
   func validate() throws {
-    if list && path != nil { throw ValidationError("--list shows photod's own backups; it takes no path.") }
-    if format != nil && !list { throw ValidationError("--format goes with --list.") }
+    if list && path != nil { throw ValidationError("--list lists photod's own backups, and takes no path.") }
+    if format != nil && !list { throw ValidationError("--format can only be used with --list.") }
   }
 
   func run() async throws {
@@ -46,7 +46,7 @@ struct BackupCommand: AsyncParsableCommand {
     }
     let backups = try await PhotoDaemonManagement(of: library).backups()
     let format = format ?? .standard
-    if format == .table && backups.isEmpty { Output.complain("There are no backups yet: photod makes one each day.\n") }
+    if format == .table && backups.isEmpty { Output.complain("There are no backups yet. photod makes one each day.\n") }
     // Never cut, however narrow the terminal is: its paths are copied into `photoctl restore`.
     var renderer = ListRenderer<BackupFile>(format: format)
     try Output.put(try renderer.page(backups) + renderer.end())

@@ -4,24 +4,25 @@ import PhotoClient
 struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Looks whether the library's catalog is sound.",
+    abstract: "Checks whether the library's catalog is intact.",
     discussion: """
-      It compares the catalog with the rules that it must follow, and with what is written down of your favorites \
-      beside it. Nothing of yours is changed; an index of words that differs is made anew. With an error found it ends with 65; warnings are said, and are no failure. \
-      'photoctl rescan --dry-run' compares the catalog with your folders.
+      It checks the rules of the catalog, and compares the catalog with the journal of your favorites and hidden \
+      photos. It does not change your data. It rebuilds the index of words if that differs. If it finds an error, it \
+      exits with 65. Warnings are printed, and are no failure. `photoctl rescan --dry-run` compares the catalog with \
+      your folders.
 
       EXAMPLES
         photoctl check
-        photoctl check --deep            also every index; reads the whole catalog
+        photoctl check --deep            every index, too; reads the whole catalog
         photoctl check --json | jq .findings
       """)
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Flag(help: "Also compare every index with its table.")
+  @Flag(help: "Also compare every index with its table. This reads the whole catalog.")
   var deep = false
 
-  @Flag(help: "Print what was found as one JSON object.")
+  @Flag(help: "Print the findings as one JSON object.")
   var json = false
 
   func run() async throws {
@@ -29,8 +30,8 @@ struct CheckCommand: AsyncParsableCommand {
     try Output.put(json ? JSONText.indented(check) : Array(CheckText.text(check, style: connection.style).utf8))
     guard check.isOK else {
       throw Failure(
-        .data, "the catalog, or what is kept beside it, breaks its rules",
-        remedy: "Do what stands below each error.",
+        .data, "the catalog, or the journal beside it, has errors",
+        remedy: "The remedy is below each error.",
         command: "check")
     }
   }

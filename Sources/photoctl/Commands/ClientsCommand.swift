@@ -4,14 +4,16 @@ import PhotoClient
 struct ClientsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clients",
-    abstract: "Lists who is connected to photod, and what they watch.",
+    abstract: "Lists the programs that are connected to photod, and their streams.",
     discussion: """
-      A line for each connection: the process, since when, how many calls it made, how far what it watches is behind, \
-      and what that is. One of them is photoctl itself. With --format jsonl a line is a Client of org.photod.manage.
+      Each line is a connection: its process, the time when it began, the number of its calls, how far its streams are \
+      behind, and the streams. One of the connections is that of photoctl itself. With --format jsonl, a line is a \
+      Client of org.photod.manage.
 
-      BEHIND is 'no' where the program was sent all that concerns it, and has read it. '3 commits' are changes that photod \
-      has yet to look at for it, which is a matter of milliseconds. '120 commits, 31 kB unread': the program does not \
-      read; so much memory waits for it, the kernel's own for a socket with it. That costs nobody anything: of a list it gets one difference when it does.
+      BEHIND is 'no' if the program has received all changes, and has read them. '3 commits' are changes that photod \
+      has not processed for this program yet, which takes milliseconds. '120 commits, 31 kB unread' means that the \
+      program does not read, and how much memory its unread messages take, including the kernel's buffer of the \
+      socket. This delays no other program. When the program reads again, it gets one difference of its list.
 
       EXAMPLES
         photoctl clients
@@ -20,7 +22,7 @@ struct ClientsCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Option(help: "How to print them: table or jsonl (default: table on a terminal, else jsonl).")
+  @Option(help: "The output format: table or jsonl (default: table on a terminal, else jsonl).")
   var format: ClientsFormat?
 
   func run() async throws {

@@ -3,9 +3,9 @@ import ArgumentParser
 struct CompletionsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "completions",
-    abstract: "Prints the completions for your shell.",
+    abstract: "Prints the completion script for your shell.",
     discussion: """
-      They know the commands and their options, and ask the running photod for the titles of albums and for keys.
+      The script completes commands and options, and asks the running photod for titles of albums and for keys.
 
       FILES
         bash    ~/.local/share/bash-completion/completions/photoctl

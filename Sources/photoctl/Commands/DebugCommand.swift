@@ -4,7 +4,7 @@ import PhotoClient
 struct DebugCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "debug",
-    abstract: "Shows what photod does inside, for finding faults.",
+    abstract: "Shows internal events of photod, to find errors.",
     discussion: """
       EXAMPLES
         photoctl debug events
@@ -16,14 +16,14 @@ struct DebugCommand: ParsableCommand {
 struct EventsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "events",
-    abstract: "Says what photod saw on disk last, and what it made of it.",
+    abstract: "Prints the last events on disk, and the library's actions for each.",
     discussion: """
-      photod keeps its last 1,000 events. What scans and the listings of new folders find is counted by folder. With \
-      --follow it goes on with what happens, until Ctrl-C or SIGTERM, or until the reader of its pipe goes. Who reads too \
-      slowly misses events, and is told how many; in JSON their numbers are missing.
+      photod keeps its last 1,000 events. For scans and for new folders, it counts the files of each folder. With \
+      --follow, it continues with new events until Ctrl-C or SIGTERM, or until the reader of the pipe has gone. A \
+      reader that is too slow misses events: a line has their number. In JSON, their numbers are missing.
 
-      With --format text a line says when, what, where, which asset, and why. With --format jsonl it is an Event of \
-      org.photod.manage.
+      With --format text, a line has the time, the kind, the path, the asset and the reason. With --format jsonl, it \
+      is an Event of org.photod.manage.
 
       EXAMPLES
         photoctl debug events
@@ -33,10 +33,10 @@ struct EventsCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Flag(help: "Go on with events as they happen.")
+  @Flag(help: "Continue with events as they happen.")
   var follow = false
 
-  @Option(help: "How to print: text or jsonl (default: text on a terminal, else jsonl).")
+  @Option(help: "The output format: text or jsonl (default: text on a terminal, else jsonl).")
   var format: WatchFormat?
 
   func run() async throws {

@@ -5,48 +5,49 @@ import PhotoModel
 struct QueryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "query",
-    abstract: "Lists assets: all, those of an album, those for which a predicate is true.",
+    abstract: "Lists assets: all of them, those of an album, or those that match.",
     discussion: """
-      Without options: every visible asset, newest first. What is asked for is asked for together: --camera X-T5 \
-      --favorite lists the favorites among that camera's. Nothing found is no error.
+      Without options, it lists every visible asset, newest first. Several options must all match: --camera X-T5 \
+      --favorite lists the favorites of that camera. An empty list is no error.
 
-      A day is that of the photo: --taken 2024-07-21 and creationDate == '2024-07-21' find what was taken on that day by \
-      the clock at the photo's place. In a table, ~ behind a date says that the photo itself has none: the date is that \
-      of the file's name, or the oldest modification time that was seen (creationDateSource).
+      A day is the local day of the photo's own place: --taken 2024-07-21 and creationDate == '2024-07-21' list the \
+      photos that were taken on that day by the clock there. In a table, ~ after a date means that the photo itself \
+      has no date. Then the date is that of the file's name, or the oldest modification time that photod saw \
+      (creationDateSource).
 
-      The list is that of one moment, however slowly the output is read. A photo that leaves the library while the list \
-      is printed is left out. While photod scans the folders, a line on standard error says that the list may be \
+      The list is that of one moment, even if its output is read slowly. A photo that leaves the library while the \
+      list is printed is left out. While photod scans the folders, a line on standard error says that the list may be \
       incomplete.
 
       FORMATS
-        table   for people; the default on a terminal, at whose edge it is cut
-        jsonl   an Asset of org.photod.library a line; the default in a pipe
-        json    an array of them
-        csv     RFC 4180: a line of names first, lines end with CR LF
-        tsv     the same with tabs and LF; \\t, \\n, \\r and \\\\ stand for themselves
-        paths   that of each asset's first file, as bytes, a line each
-        paths0  the same, each ended by NUL: for xargs -0, and photoctl favorite -0 -
+        table   for people, cut at the edge of the terminal; default on a terminal
+        jsonl   an Asset of org.photod.library on each line; default in a pipe
+        json    an array of assets
+        csv     RFC 4180: the first line has the names, lines end with CR LF
+        tsv     as csv, with tabs and LF; \\t, \\n, \\r and \\\\ are escapes
+        paths   the path of each asset's first file, as bytes, one on each line
+        paths0  the same paths, each ended by NUL, as for `xargs -0`
 
       FIELDS
-        --fields chooses those of table, jsonl, json, csv and tsv:
+        --fields chooses the fields of table, jsonl, json, csv and tsv:
         id mediaType mediaSubtypes creationDate creationDateSource modificationDate
         addedDate pixelWidth pixelHeight orientation durationSeconds title caption
         keywords rating isFavorite isHidden isTrashed burstIdentifier available;
         camera.make .model .lens .exposureSeconds .fNumber .iso
         .focalLengthMillimeters .flashFired;
-        location.latitude .longitude .altitude; and of the first file filename path
-        byteCount contentType. Several keywords are joined by ';'.
+        location.latitude .longitude .altitude; and for the first file filename
+        path byteCount contentType. Several keywords are joined by ';'.
 
       PREDICATES
         KEY OPERATOR VALUE, joined by AND, OR, NOT and parentheses. Operators are
         == != < <= > >= IN {a, b} BETWEEN {a, b}, and for texts CONTAINS BEGINSWITH
-        ENDSWITH LIKE (* and ?) MATCHES (a regular expression). [c] behind one
-        ignores case, [d] accents. Values are 'text', numbers, true, false, nil for
-        what is absent, and dates: '2024', '2024-07', '2024-07-21T10:00', which mean
-        the photo's own time, and '2024-07-21T10:00Z', an instant. Keys are the
-        fields, but for mediaSubtypes, and resources.path .filename .byteCount
-        .contentType. Of keywords and resources ANY, ALL or NONE is asked:
-        ANY keywords == 'sea'.
+        ENDSWITH LIKE (* and ?) MATCHES (a regular expression). [c] after an
+        operator ignores case, [d] accents. Values are 'text', numbers, true, false,
+        nil for an absent value, and dates. '2024', '2024-07' and '2024-07-21T10:00'
+        are in the photo's own local time, and '2024-07-21T10:00Z' is an instant.
+        Keys are the fields except mediaSubtypes, and resources.path .filename
+        .byteCount .contentType. keywords and resources are lists, and need ANY, ALL
+        or NONE: ANY keywords == 'sea'.
 
       SORT KEYS
         creationDate modificationDate addedDate filename byteCount pixelWidth
@@ -72,15 +73,15 @@ struct QueryCommand: AsyncParsableCommand {
   @OptionGroup var connection: ConnectionOptions
   @OptionGroup var query: QueryOptions
 
-  @Flag(help: "Print only how many there are.")
+  @Flag(help: "Print only the number of assets.")
   var count = false
 
   @Flag(
     help: ArgumentHelp(
-      "First wait until everything that happened in your folders before is in the library, 30 seconds at most."))
+      "First wait until the library has all present changes of your folders, at most 30 seconds."))
   var synced = false
 
-  @Option(help: "How to print them.")
+  @Option(help: "The output format.")
   var format: OutputFormat?
 
   @OptionGroup var fields: FieldOptions<Asset>
@@ -89,6 +90,7 @@ struct QueryCommand: AsyncParsableCommand {
 
   func run() async throws {
     let library = connection.library
+    let query = try await query.inFolders(of: library)
     try await query.explaining(in: "query", library) {
       let options = try query.fetchOptions()
       if synced { _ = try await library.caughtUp() }
@@ -110,6 +112,7 @@ struct QueryCommand: AsyncParsableCommand {
   /// A list made during a scan lacks photos that the scan has not found yet, and nothing in the list shows that.
   private func warnOfUnfinishedScan(_ library: PhotoLibrary) async throws {
     guard let reason = StatusText.reasonOfIncompleteLists(try await library.status().state) else { return }
-    Output.complain("photoctl: \(reason), so the list may be incomplete. 'photoctl status --wait' waits for the end.\n")
+    Output.complain(
+      "photoctl: \(reason), so the list may be incomplete. `photoctl status --wait` waits for the end of the scan.\n")
   }
 }

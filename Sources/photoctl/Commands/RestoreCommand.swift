@@ -11,13 +11,13 @@ import PhotoModel
 struct RestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Puts a backup in the place of the library's catalog.",
+    abstract: "Replaces the library's catalog by a backup.",
     discussion: """
-      What is in the library is backed up first, so that a restore can be undone by another; then the given file is \
-      verified and takes the catalog's place, with the favorites and hidden photos of its day. photod then scans your folders \
-      and takes in what has changed since. Your photos are not touched.
+      photod first backs up the present catalog, so that you can undo the restore. Then it verifies the file, and puts \
+      it in the catalog's place, with the favorites and hidden photos of its day. After that, photod scans your \
+      folders for all changes since then. Your photos are not changed.
 
-      A name alone is a file of the current folder, or else one of 'photoctl backup --list'.
+      A name without a slash is a file of the current folder, or else one of `photoctl backup --list`.
 
       EXAMPLES
         photoctl backup --list

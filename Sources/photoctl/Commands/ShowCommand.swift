@@ -4,11 +4,11 @@ import PhotoClient
 struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Shows everything about assets.",
+    abstract: "Shows all data of assets.",
     discussion: """
-      A number is an id, anything else the path of one of the asset's files; a file that is called 123 is ./123. With - \
-      they come from standard input, one a line. When some are not in the library the others are shown, and it ends \
-      with 66.
+      A number is an id, anything else is the path of one of the asset's files. For a file that is called 123, write \
+      ./123. With -, they come from standard input, one on each line. If some of them are not in the library, the \
+      others are shown, and the exit code is 66.
 
       EXAMPLES
         photoctl show 42
@@ -19,7 +19,7 @@ struct ShowCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Flag(help: "Print each as one JSON object, an Asset of org.photod.library.")
+  @Flag(help: "Print each asset as one JSON object, an Asset of org.photod.library.")
   var json = false
 
   @OptionGroup var assets: AssetArguments

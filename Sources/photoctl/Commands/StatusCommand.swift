@@ -6,29 +6,29 @@ import Synchronization
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Says how photod and the library are.",
+    abstract: "Shows the state of photod and of the library.",
     discussion: """
-      The state is one of: opening; scanning (what was found so far is there); live (everything that happened is in, or \
-      will be at once); recovering (events were lost, a scan finds out which); degraded (the warnings say why). \
-      Pending is work that was seen and is not in the library yet; unreadable are files whose content can't be read.
+      The state is one of: opening; scanning (lists have the photos that were found so far); live (all changes in the \
+      folders are in the library, or will be at once); recovering (events were lost, and a scan finds the changes); \
+      degraded (the warnings have the reason). Pending is work that photod knows of and has not done yet. Unreadable \
+      are files whose content can't be read.
 
-      'Since its start' counts from photod's start, not the library's: photos that were inserted, updated (one that was \
-      updated twice counts twice) and removed; files whose content was read, each time that it was; scans of a folder and \
-      all below it; how often the kernel's queue of events ran over; and starts of photod-watch, where it is more than \
-      one. The counters of --json are assetsInserted, assetsUpdated, assetsRemoved, filesRead, scans, overflows and \
-      watcherStarts.
+      'since its start' counts from the start of photod, not of the library: photos that were inserted, updated (each \
+      time) and removed; files whose content was read (each time); scans of a folder with all below it; overflows of \
+      the kernel's event queue; and starts of photod-watch, if there was more than one. The counters of --json are \
+      assetsInserted, assetsUpdated, assetsRemoved, filesRead, scans, overflows and watcherStarts.
 
-      'To make while idle' counts the files of which photod still reads samples (six blocks of 16 KiB) or hashes (the whole \
-      content; of photos with user data, and of files that share size and beginning): by these it knows a photo again that \
-      was deleted or moved. It reads them while the library is idle, never on battery, and on a network only after \
-      'photoctl rescan' with the name of the folder. --json has this as hashing.
+      'to make while idle' counts the files of which photod still reads samples (six blocks of 16 KiB) or hashes (the \
+      whole content, for photos with user data, and for files that share size and beginning). They let photod \
+      recognise a photo that was deleted or moved. It reads them while the library is idle, never on battery, and on a \
+      network only after `photoctl rescan` with the path of the folder. In --json, this is hashing.
 
-      --unreadable lists the files, and the folders, that can't be read, instead: since when, what is wrong (damaged: the \
-      content can't be parsed; failing: the disk fails in it; unreadable: it can't be opened), why, and where; below the \
-      table, what helps. With --format jsonl a line is an UnreadableFile of org.photod.manage.
+      --unreadable lists the files and folders that can't be read instead: the time, the kind (damaged: the content \
+      can't be parsed; failing: the disk fails; unreadable: it can't be opened), the reason and the path. The remedies \
+      are below the table. With --format jsonl, a line is an UnreadableFile of org.photod.manage.
 
-      --wait also waits for photod to start. With --timeout it ends with 75 in time, or with 69 where there is no photod \
-      yet.
+      --wait also waits for photod to start. If the time of --timeout is over, it exits with 75, or with 69 if photod \
+      does not run.
 
       EXAMPLES
         photoctl status
@@ -49,28 +49,28 @@ struct StatusCommand: AsyncParsableCommand {
 
   @Option(
     help: """
-      How to print the list of --unreadable: table, json, jsonl, csv, tsv, paths or paths0 (default: table on a terminal, \
+      The output format of --unreadable: table, json, jsonl, csv, tsv, paths or paths0 (default: table on a terminal, \
       else jsonl).
       """)
   var format: OutputFormat?
 
-  @Flag(help: "Wait until the library is live and nothing is pending. On a terminal a bar shows how far it is.")
+  @Flag(help: "Wait until the library is live and nothing is pending. On a terminal, a bar shows the progress.")
   var wait = false
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How long --wait waits at most (default: 30 for photod to start, then as long as it takes).",
+      "The time limit of --wait (default: 30 for the start of photod, none after it).",
       valueName: "seconds"))
   var timeout: Double?
 
   func validate() throws {
-    if format != nil && !unreadable { throw ValidationError("--format is for --unreadable.") }
-    if format != nil && json { throw ValidationError("--json is --format json: give one of them.") }
+    if format != nil && !unreadable { throw ValidationError("--format can only be used with --unreadable.") }
+    if format != nil && json { throw ValidationError("--json means --format json. Give only one of them.") }
     guard let timeout else { return }
-    if !wait { throw ValidationError("--timeout is for --wait.") }
+    if !wait { throw ValidationError("--timeout can only be used with --wait.") }
     guard (0...86_400).contains(timeout) else {
-      throw ValidationError("--timeout is \(Text.rounded(timeout)), outside 0...86400 seconds.")
+      throw ValidationError("--timeout is \(roundedText(timeout)); it must be 0 to 86,400 seconds.")
     }
   }
 
@@ -127,8 +127,8 @@ struct StatusCommand: AsyncParsableCommand {
       if let status = try await group.next() ?? nil { return status }
       throw absence.error.withLock { $0 as (any Error)? }
         ?? Failure(
-          .tryAgain, "the library was not live, with nothing pending, within \(Text.rounded(timeout ?? 0)) s",
-          remedy: "'photoctl status' shows what it is doing; a longer --timeout waits for it.")
+          .tryAgain, "the library still had pending work after \(roundedText(timeout ?? 0)) s",
+          remedy: "`photoctl status` shows the progress. A longer --timeout waits for it.")
     }
   }
 
@@ -145,7 +145,8 @@ struct StatusCommand: AsyncParsableCommand {
         bar.clear()
         Output.complain(StatusText.warnings(status))
         throw Failure(
-          .unavailable, "the library is degraded and won't get live by waiting", remedy: "Mend what is said above.")
+          .unavailable, "the library is degraded, so waiting does not help",
+          remedy: "Follow the warnings above.")
       }
       bar.show(status)
     }

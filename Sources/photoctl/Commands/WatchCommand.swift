@@ -6,32 +6,34 @@ import PhotoModel
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Says what happens, as it happens.",
+    abstract: "Prints changes of the library as they happen.",
     discussion: """
-      Without a query: the library's history; with one: how that list changes (its details). It goes on until Ctrl-C or \
-      SIGTERM, or until the reader of its pipe goes: all three end it with 0. Each line is out at once.
+      Without a query, it prints the history of the library. With a query, it prints how that list changes. It \
+      continues until Ctrl-C or SIGTERM, or until the reader of the pipe has gone, and then exits with 0. Each line is \
+      printed at once.
 
-      With --format text a line says when, who did it, and how many came (+), changed (~), went (-) or moved (>); paths \
-      follow while they are few, also that of what went, or moved, if this watch has seen it. With --format jsonl a line \
-      is a PersistentChange, or with a query an Observation, of org.photod.library; the first Observation is the list \
-      itself.
+      With --format text, a line has the time, the origin, and the numbers of assets that were added (+), changed (~), \
+      removed (-) or moved (>). If they are few, their paths follow. For a removed or moved asset, that is the former \
+      path, if this watch has seen it. With --format jsonl, a line is a PersistentChange, or with a query an \
+      Observation, of org.photod.library. The first Observation is the list itself.
 
-      --since goes on from a token that an earlier line, 'photoctl sync' or 'photoctl status --json' printed, so that \
-      nothing is missed in between. With jsonl the token of a line counts for it and all lines before it: a program that \
-      stores what a line says together with its token, and starts again with the last token that it stored, misses \
-      nothing, whoever was killed and when. It may get again what it did not store in time. A last line without its end \
-      does not count.
+      --since continues from a token, so that no change is missed. Each line of jsonl, `photoctl sync` and `photoctl \
+      status --json` have one. The token of a line covers this line and all lines before it. A program that stores the \
+      content of a line together with its token, and starts again with the last stored token, misses nothing, even \
+      after a crash. It may get a change again that it did not store in time. A last line without a line break does \
+      not count.
 
-      A token expires when the history does not reach back to it (30 days or 10,000 changes, whichever is more, in at \
-      most 64 MiB), and when the library was rebuilt or restored. That is an error (65), as is what is no token: take a \
-      token, read all anew, and go on from there. With a query it is none: the line is the whole list, and its 'reload' \
-      says why.
+      A token expires when the history does not reach back to it, and when the library was rebuilt or restored. The \
+      history has 30 days or 10,000 changes, whichever is more, but at most 64 MiB. An expired token is an error (65), \
+      and so is a text that is no token. Take a new token, read everything again, and continue from there. With a \
+      query, there is no such error: the line is the whole list, and its 'reload' has the reason.
 
-      With a query photod also has to know the list at the token. It does for some minutes; later, and when it was started \
-      since, the first line is the whole list, unless --since-ids has the ids as they were stored, or --since-digest the \
-      'digest' of their line and the list has the same ids now.
+      With a query, photod also needs the list at the token, which it keeps for some minutes. Later, or after a \
+      restart of photod, the first line is the whole list. There are two exceptions: --since-ids has the ids as they \
+      were stored, or --since-digest has the 'digest' of their line and the list has the same ids now.
 
-      --reconnect waits when photod ends or is not there, and goes on where it was; without it that ends the command (69).
+      With --reconnect, it waits while photod does not run, and then continues. Without it, the command exits with 69 \
+      when photod ends.
 
       EXAMPLES
         photoctl watch
@@ -45,7 +47,7 @@ struct WatchCommand: AsyncParsableCommand {
   @OptionGroup var connection: ConnectionOptions
   @OptionGroup var query: QueryOptions
 
-  @Option(help: ArgumentHelp("Go on from this token.", valueName: "token"))
+  @Option(help: ArgumentHelp("Continue from this token.", valueName: "token"))
   var since: String?
 
   @Option(
@@ -57,19 +59,21 @@ struct WatchCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("With a query: the digest of the list at the token of --since.", valueName: "digest"))
   var sinceDigest: String?
 
-  @Flag(help: "When photod ends, or is not there, wait for it and go on.")
+  @Flag(help: "When photod ends or does not run, wait for it and continue.")
   var reconnect = false
 
-  @Option(help: "How to print: text or jsonl (default: text on a terminal, else jsonl).")
+  @Option(help: "The output format: text or jsonl (default: text on a terminal, else jsonl).")
   var format: WatchFormat?
 
   func validate() throws {
     for (option, value) in [("--since-ids", sinceIds), ("--since-digest", sinceDigest)] where value != nil {
-      if since == nil { throw ValidationError("\(option) is of the list at a token; --since names it.") }
-      if query.isEmpty { throw ValidationError("\(option) is of a list; without a query there is none.") }
+      if since == nil {
+        throw ValidationError("\(option) describes the list at a token. Give that token with --since.")
+      }
+      if query.isEmpty { throw ValidationError("\(option) describes a list. Give the query of that list, too.") }
     }
     if sinceIds != nil && sinceDigest != nil {
-      throw ValidationError("--since-ids has the list itself; leave --since-digest out.")
+      throw ValidationError("--since-ids has the list itself. Leave out --since-digest.")
     }
   }
 
@@ -77,11 +81,12 @@ struct WatchCommand: AsyncParsableCommand {
     if let since, ChangeToken(since) == nil {
       throw Failure(
         .data, "'\(Printable.text(since))' is no token",
-        remedy: "'photoctl sync' and 'photoctl status --json' print one; leave --since out to begin now.")
+        remedy: "`photoctl sync` and `photoctl status --json` print one. Leave out --since to begin now.")
     }
     let ids = try sinceIds.map { path in
       try ListedIDs.parse(
-        try Input.readAll(path: path, remedy: "It has the ids of the list, one a line or as a JSON array."),
+        try Input.readAll(
+          path: path, remedy: "The file must have the ids of the list, one on each line or as a JSON array."),
         name: path == "-" ? "standard input" : Printable.text(path))
     }
     Output.endQuietlyWithReader()
@@ -95,18 +100,21 @@ struct WatchCommand: AsyncParsableCommand {
         history.token
       }
     } else {
-      let options = try query.fetchOptions()
       var text = ObservationText(style: connection.style)
       var list = WatchedList(since: since, digest: sinceDigest, ids: ids)
       try await query.explaining(in: "watch", library) {
         try await untilItEnds {
+          let options = try await query.inFolders(of: library).fetchOptions()
           for try await observation in list.observe(options, in: library) {
             guard let told = try list.take(observation) else { continue }
             switch format {
             case .jsonl: try Output.put(try JSONText.line(told) + [UInt8(ascii: "\n")])
             case .text:
               try Output.put(text.text(told))
-              if told.complete == true { text.remember(try await library.assets(text.unseen)) }
+              if told.complete == true {
+                text.remember(try await library.assets(text.unseen))
+                await library.disconnect()
+              }
             }
           }
         } place: {
@@ -149,7 +157,8 @@ struct WatchCommand: AsyncParsableCommand {
     case .connectionClosed, .libraryUnavailable:
       guard let token else { return error }
       return Failure(
-        .unavailable, error.message, remedy: "--reconnect waits; or when it runs again, go on with --since \(token).",
+        .unavailable, error.message,
+        remedy: "When photod runs again, continue with `--since \(token)`. --reconnect does so by itself.",
         command: "watch")
     default: return error
     }
@@ -162,6 +171,8 @@ private struct WatchedHistory {
   private(set) var token: String?
   private let format: WatchFormat
   private var text: HistoryText
+  /// Whether the paths of the present assets were read, so that removed ones can be named.
+  private var knowsPaths = false
 
   init(token: String?, format: WatchFormat, style: Style) {
     self.token = token
@@ -170,6 +181,14 @@ private struct WatchedHistory {
   }
 
   mutating func follow(_ library: PhotoLibrary) async throws {
+    if format == .text, !knowsPaths {
+      // Changes that happen while the paths are read come after this token.
+      if token == nil { token = try await library.status().token }
+      let newest = FetchOptions(fetchLimit: SeenPaths.standardCapacity, includeHidden: true)
+      try await QueriedAssets(library: library, options: newest).forEachPage { text.remember($0) }
+      await library.disconnect()
+      knowsPaths = true
+    }
     for try await page in library.persistentChanges(since: token, follow: true) {
       for change in page.changes {
         switch format {
@@ -178,6 +197,7 @@ private struct WatchedHistory {
           let touched = change.insertedAssets + change.updatedAssets
           let few = touched.count <= HistoryText.maximumRemembered
           try Output.put(text.text(change, named: few ? try await library.assets(touched) : []))
+          await library.disconnect()
         }
         // The token advances with each change, so that no change of a page is printed twice.
         token = change.token
@@ -199,7 +219,7 @@ private struct Outage {
     // systemd restarts photod in less than a second, which needs no message.
     if pause > .seconds(1), !isTold {
       isTold = true
-      Output.complain("photoctl: \(Printable.text(error.message)); waiting for it\n")
+      Output.complain("photoctl: \(Printable.text(error.message)); photoctl waits for it\n")
     }
     try await Task.sleep(for: pause)
     pause = min(pause * 2, Self.longest)

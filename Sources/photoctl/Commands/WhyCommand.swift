@@ -6,8 +6,9 @@ struct WhyCommand: AsyncParsableCommand {
     commandName: "why",
     abstract: "Explains why a file is, or is not, in the library.",
     discussion: """
-      The answer names the rule, the error, the limit or the queue that decides. It takes any path, also one that does \
-      not exist, and the id of an asset. With - the paths and ids come from standard input, one on each line.
+      The answer names the reason: a rule, an error, a limit, or work that is pending. It takes any path, also one \
+      that does not exist, and the id of an asset. With -, the paths and ids come from standard input, one on each \
+      line.
 
       EXAMPLES
         photoctl why IMG_0001.jpg
@@ -18,33 +19,68 @@ struct WhyCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Flag(help: "Print each as one JSON object: state, reason, assetID.")
+  @Flag(help: "Print each answer as one JSON object: path, state, reason, assetID.")
   var json = false
 
   @OptionGroup var files: AssetArguments
 
+  /// The answer for one path, as JSON.
+  private struct Answer: Encodable {
+    let path: String
+    let state: String
+    let reason: String
+    let assetID: Int64?
+  }
+
   func run() async throws {
     let library = connection.library
     let names = try files.names()
+    let folders = try await library.folders()
+    var failure: Failure?
     for name in names {
-      let path: String
-      switch name.argument {
-      case .path(let typed): path = typed
-      case .id(let id):
-        guard let known = try await library.assets([id]).first?.listedPath else {
-          throw Failure(noSuchAssets: [id], names: [id: name]) ?? PhotoLibraryError.noSuchAsset(ids: [id])
-        }
-        path = known
+      do {
+        try await answer(name, library, folders, isNamed: names.count > 1)
+      } catch let error where Self.concernsOne(error) {
+        // The first failure is printed at the end, and decides the exit code.
+        let other = Failure(error, in: "why")
+        if failure != nil { Output.complain("photoctl: \(other.problem)\n") }
+        failure = failure ?? other
       }
-      let explanation = try await library.explain(path: AbsolutePath.text(path))
-      if json {
-        try Output.put(try JSONText.indented(explanation))
-        continue
-      }
-      var text = names.count > 1 ? "\(Printable.text(path)): " : ""
-      text += "\(explanation.state): \(Printable.text(explanation.reason))"
-      if let id = explanation.assetID { text += " Asset \(id)." }
-      try Output.put(text + "\n")
     }
+    if let failure { throw failure }
+  }
+
+  /// Whether the error is about one of the names, so that the others can be answered.
+  private static func concernsOne(_ error: any Error) -> Bool {
+    switch error {
+    case let failure as Failure: failure.status == .noInput
+    case PhotoLibraryError.invalidParameter: true
+    default: false
+    }
+  }
+
+  private func answer(
+    _ name: NamedAsset, _ library: PhotoLibrary, _ folders: LibraryFolders, isNamed: Bool
+  ) async throws {
+    let path: String
+    switch name.argument {
+    case .path(let typed): path = folders.text(typed)
+    case .id(let id):
+      guard let known = try await library.assets([id]).first?.listedPath else {
+        throw Failure(noSuchAssets: [id], names: [id: name]) ?? PhotoLibraryError.noSuchAsset(ids: [id])
+      }
+      path = known
+    }
+    let explanation = try await library.explain(path: path)
+    if json {
+      let answer = Answer(
+        path: path, state: explanation.state, reason: explanation.reason, assetID: explanation.assetID)
+      try Output.put(try JSONText.indented(answer))
+      return
+    }
+    var text = isNamed ? "\(Printable.text(path)): " : ""
+    text += "\(explanation.state): \(Printable.text(explanation.reason))"
+    if let id = explanation.assetID { text += " Asset \(id)." }
+    try Output.put(text + "\n")
   }
 }

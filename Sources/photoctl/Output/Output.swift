@@ -1,3 +1,5 @@
+import PhotoModel
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -31,7 +33,7 @@ enum Output {
     guard code == 0 else {
       throw Failure(
         .inputOutput, "the output can't be written: \(String(cString: strerror(code)))",
-        remedy: "Look where it goes to, and run the command again.")
+        remedy: "Check the file or program that receives the output, and run the command again.")
     }
   }
 
@@ -95,7 +97,7 @@ enum Input {
   ///
   /// - Throws: ``Failure`` if it can't be read or is too long.
   static func readAll() throws -> [UInt8] {
-    try readAll(STDIN_FILENO, name: "standard input", remedy: "It names assets, an id or a path a line.")
+    try readAll(STDIN_FILENO, name: "standard input", remedy: "It must name assets, with an id or a path on each line.")
   }
 
   /// Reads a whole file; `-` is standard input.
@@ -127,11 +129,11 @@ enum Input {
       } else if errno != EINTR {
         throw Failure(
           .inputOutput, "\(name) can't be read: \(String(cString: strerror(errno)))",
-          remedy: "Look where it comes from, and run the command again.")
+          remedy: "Check the file or program that sends it, and run the command again.")
       }
     }
     throw Failure(
-      .usage, "\(name) has more than \(Text.bytes(Int64(maximumBytes)))", remedy: remedy)
+      .usage, "\(name) has more than \(byteText(Int64(maximumBytes)))", remedy: remedy)
   }
 }
 

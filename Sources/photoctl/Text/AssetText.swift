@@ -16,21 +16,21 @@ enum AssetText {
     line("taken", when(asset.creationDate) + source(asset.creationDateSource))
     line("pixels", Text.pixels(asset))
     line("orientation", asset.orientation.map(String.init))
-    line("duration", asset.durationSeconds.map { "\(Text.rounded($0)) s" })
+    line("duration", asset.durationSeconds.map { "\(roundedText($0)) s" })
     if let camera = asset.camera { line("camera", self.camera(camera)) }
     line("exposure", asset.camera.map(exposure))
     if let location = asset.location {
       line(
         "place",
-        "\(location.latitude), \(location.longitude)" + (location.altitude.map { ", \(Text.rounded($0)) m" } ?? ""))
+        "\(location.latitude), \(location.longitude)" + (location.altitude.map { ", \(roundedText($0)) m" } ?? ""))
     }
     line("burst", asset.burstIdentifier)
     line("modified", when(asset.modificationDate))
     line("added", when(asset.addedDate))
-    if !asset.available { line("offline", "its volume is not there") }
+    if !asset.available { line("offline", "its folder or drive is not available") }
     for resource in asset.resources {
       line(
-        resource.kind.rawValue, "\(resource.path)  (\(resource.contentType), \(Text.bytes(resource.byteCount)))")
+        resource.kind.rawValue, "\(resource.path)  (\(resource.contentType), \(byteText(resource.byteCount)))")
     }
     let width = lines.reduce(0) { max($0, $1.0.count) }
     return lines.map { name, value in
@@ -66,11 +66,11 @@ enum AssetText {
   private static func exposure(_ camera: Camera) -> String {
     var parts: [String] = []
     if let seconds = camera.exposureSeconds {
-      parts.append(seconds > 0 && seconds < 0.3 ? "1/\(Text.rounded(1 / seconds)) s" : "\(Text.rounded(seconds)) s")
+      parts.append(seconds > 0 && seconds < 0.3 ? "1/\(roundedText(1 / seconds)) s" : "\(roundedText(seconds)) s")
     }
-    if let fNumber = camera.fNumber { parts.append("f/\(Text.rounded(fNumber))") }
+    if let fNumber = camera.fNumber { parts.append("f/\(roundedText(fNumber))") }
     if let iso = camera.iso { parts.append("ISO \(iso)") }
-    if let length = camera.focalLengthMillimeters { parts.append("\(Text.rounded(length)) mm") }
+    if let length = camera.focalLengthMillimeters { parts.append("\(roundedText(length)) mm") }
     if camera.flashFired == true { parts.append("flash") }
     return parts.joined(separator: ", ")
   }

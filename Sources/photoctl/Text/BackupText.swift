@@ -1,4 +1,5 @@
 import PhotoClient
+import PhotoModel
 
 extension BackupFile: Listed {
   static let columns = [
@@ -17,7 +18,7 @@ extension BackupFile: Listed {
   func cells(now: Int64) -> [String] {
     [
       WatchText.clock(date.microseconds, now: now), assetCount.map(Text.grouped) ?? "unreadable",
-      Text.bytes(byteCount), isKept ? "always" : "for a while", path,
+      byteText(byteCount), isKept ? "until removed" : "up to 4 weeks", path,
     ]
   }
 
@@ -28,7 +29,7 @@ extension BackupFile: Listed {
 enum BackupText {
   /// `1,204 assets, 2.1 MB`
   static func contents(of backup: BackupFile) -> String {
-    (backup.assetCount.map { Text.count($0, "asset", "assets") + ", " } ?? "") + Text.bytes(backup.byteCount)
+    (backup.assetCount.map { Text.count($0, "asset", "assets") + ", " } ?? "") + byteText(backup.byteCount)
   }
 
   static func restored(_ restored: RestoredBackup) -> String {
@@ -36,7 +37,7 @@ enum BackupText {
     return """
       restored \(Text.count(restored.assetCount, "asset", "assets")), \(yours), from \
       \(Printable.text(restored.path))
-      what was there before is in \(Printable.text(restored.previous.path))
+      the catalog before the restore is in \(Printable.text(restored.previous.path))
 
       """
   }
@@ -52,7 +53,7 @@ enum CheckText {
       text += "  \(Printable.text(finding.remedy))\n"
     }
     let counts = check.counts.sorted { $0.key < $1.key }.map { Text.count($0.value, singular($0.key), $0.key) }
-    return text + (check.findings.isEmpty ? "sound: " : "looked at ") + counts.joined(separator: ", ") + "\n"
+    return text + (check.findings.isEmpty ? "intact: " : "checked: ") + counts.joined(separator: ", ") + "\n"
   }
 
   /// The singular of a name that photod has in the plural: `commits`, but also `user data`.

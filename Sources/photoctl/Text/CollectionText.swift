@@ -29,7 +29,7 @@ struct CollectionText {
       step = try replica.apply(observation)
     } catch {
       throw Failure(
-        .protocolFailure, error.description, remedy: "Watch again; if it comes again, that is a bug of photod.",
+        .protocolFailure, error.description, remedy: "Watch again. If this message comes again, it is a bug of photod.",
         command: "albums")
     }
     switch step {

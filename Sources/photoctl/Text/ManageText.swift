@@ -1,4 +1,5 @@
 import PhotoClient
+import PhotoModel
 
 /// Formats connections for a person.
 enum ClientText {
@@ -33,7 +34,7 @@ enum ClientText {
   /// kB unread`: it does not read, but nothing new has come.
   private static func behind(_ stream: ConnectedClient.Stream) -> String {
     let bytes = Int64(stream.bytesUnsent) + Int64(stream.bytesInSocket ?? 0)
-    let unread = bytes > 0 ? ", \(Text.bytes(bytes)) unread" : ""
+    let unread = bytes > 0 ? ", \(byteText(bytes)) unread" : ""
     guard stream.behind else { return "no" + unread }
     guard let count = stream.behindBy else { return "yes" + unread }
     let isEvents = stream.method.hasSuffix(".Events")
@@ -54,7 +55,8 @@ enum EventText {
     var text = ""
     if page.missed > 0 {
       let count = Text.count(page.missed, "event", "events")
-      text += isFirst ? "(\(count) before these, kept no longer)\n" : "(\(count) missed: read faster)\n"
+      text +=
+        isFirst ? "(\(count) before these are no longer kept)\n" : "(\(count) missed, because the reader is too slow)\n"
     }
     for event in page.events { text += line(event, now: now) }
     return text

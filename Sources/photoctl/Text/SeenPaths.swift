@@ -8,8 +8,10 @@ struct SeenPaths: Sendable {
   private var order: [Int64] = []
   private let capacity: Int
 
+  static let standardCapacity = 10_000
+
   /// - Parameter capacity: beyond it, the oldest paths are forgotten, because a watch may run for months.
-  init(capacity: Int = 10_000) { self.capacity = capacity }
+  init(capacity: Int = standardCapacity) { self.capacity = capacity }
 
   subscript(id: Int64) -> String? { paths[id] }
 

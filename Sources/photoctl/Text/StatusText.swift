@@ -12,7 +12,7 @@ enum StatusText {
     var text = "\(colored(status.state, style)): \(Text.count(status.assetCount, "asset", "assets"))"
     if status.pendingCount > 0 { text += ", \(Text.grouped(status.pendingCount)) pending" }
     if status.failedCount > 0 { text += ", \(Text.grouped(status.failedCount)) unreadable" }
-    text += status.failedCount > 0 ? " (listed by 'photoctl status --unreadable')\n" : "\n"
+    text += status.failedCount > 0 ? " (`photoctl status --unreadable` lists them)\n" : "\n"
     if status.state != .live, let bar = status.progress.flatMap({ Self.bar($0, width: 30) }) { text += bar + "\n" }
     if !status.roots.isEmpty { text += "\n" }
     let width = status.roots.reduce(0) { max($0, TextWidth.columns(of: Printable.text($1.path))) }
@@ -27,7 +27,7 @@ enum StatusText {
       case .unknown: text += ", watched in an unknown way"
       case .mixed: text += ", \(Text.grouped(root.polledDirectoryCount)) of them polled"
       }
-      if let since = root.since { text += ", since \(Text.minute(since)) UTC" }
+      if let since = root.since { text += ", since \(since.localMinute)" }
       text += "\n"
       if let reason = root.reason, !isWarned(reason, of: root, in: status) {
         text += "    \(Printable.text(reason))\n"

@@ -19,6 +19,11 @@ struct HistoryText {
 
   init(style: Style = .plain) { self.style = style }
 
+  /// Remembers the paths of assets, for the time when they move or are removed.
+  mutating func remember(_ assets: [Asset]) {
+    for asset in assets { seen.note(asset) }
+  }
+
   /// `10:15:02  watcher  +3 ~1 -0`, followed by the details.
   ///
   /// - Parameter named: the known ones among the assets that were inserted or updated.
@@ -78,9 +83,26 @@ struct WatchText {
     }
   }
 
-  /// A removed asset is shown by its id, unless this watch has seen its path.
+  /// A removed asset is shown by its id, unless this watch has seen its path. If many were removed, only their folder is shown.
   func removed(_ ids: [Int64]) -> [String] {
-    lines(ids) { style.bad("- \(seen[$0].map(Printable.text) ?? "asset \($0)")") }
+    guard ids.count > Self.maximumNamed else {
+      return ids.map { style.bad("- \(seen[$0].map(Printable.text) ?? "asset \($0)")") }
+    }
+    let paths = ids.compactMap { seen[$0] }
+    guard let folder = Self.folder(of: paths) else { return [] }
+    let known = paths.count == ids.count ? "" : ", \(Text.grouped(paths.count)) of them"
+    return [style.bad("- \(Text.grouped(ids.count)) assets\(known) in \(Printable.text(folder))")]
+  }
+
+  /// The deepest folder that contains all of these paths; nil if there are none.
+  private static func folder(of paths: [String]) -> String? {
+    guard let first = paths.first else { return nil }
+    var common = first.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    for path in paths.dropFirst() {
+      let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      common = common.prefix(zip(common, folder).prefix { $0 == $1 }.count)
+    }
+    return common.count > 1 ? common.joined(separator: "/") : "/"
   }
 
   private func lines(_ ids: [Int64], _ line: (Int64) -> String) -> [String] {
@@ -162,7 +184,7 @@ struct ObservationText {
       }
     }
     guard let details = observation.details else {
-      return "\(time)  the list is as it was: \(Text.count(observation.count, "asset", "assets"))\n"
+      return "\(time)  the list has not changed: \(Text.count(observation.count, "asset", "assets"))\n"
     }
     return WatchText.text(
       at: time, origin: observation.origin, head: Self.head(details, observation),

@@ -61,7 +61,7 @@ struct WatchedList {
 
   static func failure(_ error: FetchResultReplica.OutOfStep) -> Failure {
     Failure(
-      .protocolFailure, error.description, remedy: "Watch again; if it comes again, that is a bug of photod.",
+      .protocolFailure, error.description, remedy: "Watch again. If this message comes again, it is a bug of photod.",
       command: "watch")
   }
 }
@@ -84,13 +84,16 @@ enum ListedIDs {
         let shown = Printable.text(String(decoding: word.prefix(40), as: UTF8.self))
         throw Failure(
           .data, "line \(line) of \(name): '\(shown)' is no id",
-          remedy: "It has the ids of the list at the token of --since, in their order, one a line or as a JSON array.")
+          remedy:
+            "The file must have the ids of the list at the token of --since, in their order, one on each line or as a JSON array."
+        )
       }
       ids.append(id)
     }
     guard Set(ids).count == ids.count else {
       throw Failure(
-        .data, "\(name) has an id twice", remedy: "A list has every id once; leave --since-ids out to begin anew.")
+        .data, "\(name) has an id twice",
+        remedy: "A list has each id once. Without --since-ids, the first line has the list.")
     }
     return ids
   }

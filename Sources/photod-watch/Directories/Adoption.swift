@@ -95,12 +95,16 @@ extension FolderWatch {
         known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
     }
     if let known = polled.node(look.identity), tree[known].parent >= 0 {
-      // The inode number may have been reused after a deletion. A listing shows what the directory contains now.
       let isHere = tree[known].parent == parent && tree.name(known).elementsEqual(name)
-      if watch >= 0 { setWatch(known, watch) }
-      if watch >= 0 || !isHere { requestListing(known, evidence: .scan) }
-      return settleKnown(
-        known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
+      if isHere || look.identity.birthTime != 0 || tree.isWithin(parent, known) {
+        // The inode number may have been reused after a deletion. A listing shows what the directory contains now.
+        if watch >= 0 { setWatch(known, watch) }
+        if watch >= 0 || !isHere { requestListing(known, evidence: .scan) }
+        return settleKnown(
+          known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
+      }
+      // Without a birth time, a new directory may have the inode of a deleted one. photod compares the files in it.
+      drop(known, evidence: .scan)
     }
     displaceOccupant(of: parent, name, evidence: evidence)
     unentered[parent]?.remove(name)

@@ -51,8 +51,3 @@ func withCName<Result>(_ name: some Collection<UInt8>, _ body: (UnsafePointer<CC
     return body(base)
   }
 }
-
-/// Whether the error means that nothing has this name, rather than that it cannot be seen.
-func saysAbsent(_ errorNumber: Int32) -> Bool {
-  errorNumber == ENOENT || errorNumber == ENOTDIR || errorNumber == ELOOP
-}

@@ -180,7 +180,7 @@ extension FolderWatch {
     for file in listing.files { say(.fileFound(directory: number, name: file.name, stat: file.stat)) }
     if let failure = listing.failure {
       say(.unreadable(directory: number, name: failure.name, errorNumber: failure.errorNumber))
-      tree[index].flags.insert(.incomplete)
+      tree[index].flags.formUnion(failure.name.isEmpty ? [.incomplete, .unreachable] : .incomplete)
       tryAgain(
         index, after: SystemError(number: failure.errorNumber), recursive: request.isRecursive, belated: isBelated)
     } else {
@@ -259,7 +259,7 @@ extension FolderWatch {
   ) {
     if relinkUnseen(parent, name, moveCookie: moveCookie, error) { return }
     if let child = tree.child(of: parent, named: name) {
-      tree[child].flags.insert(.incomplete)
+      tree[child].flags.formUnion([.incomplete, .unreachable])
       tryAgain(child, after: error, recursive: recursive, belated: belated)
     } else {
       tryAgain(parent, after: error, belated: belated)

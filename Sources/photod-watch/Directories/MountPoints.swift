@@ -4,9 +4,11 @@ import Glibc
 import WatchRecords
 
 /// The mount table (/proc/self/mountinfo, proc_pid_mountinfo(5)). poll(2) reports POLLPRI when anything is mounted or
-/// unmounted, so a root that comes back is noticed at once. If the table cannot be opened, roots are checked only every
-/// two seconds. No inotify event reports a mount over a directory below a root, or its end. The paths that differ
-/// between two readings of the table show it.
+/// unmounted, so a root that comes back is noticed at once. No inotify event reports a mount over a directory below a
+/// root, or its end. The paths that differ between two readings of the table show it.
+///
+/// All readings use one descriptor, so that no lack of descriptors keeps a later one from succeeding. After a failed
+/// reading, the next check reads again. Until then, the photod-watch of the drives opens no root.
 struct MountPoints {
   private struct Point: Hashable {
     /// Each mount gets a new one.
@@ -14,43 +16,65 @@ struct MountPoints {
     var path: [UInt8]
   }
 
-  let descriptor: Int32
+  private(set) var descriptor: Int32 = -1
   /// poll(2) has reported a change that `takeChanges` has not returned yet.
   private(set) var hasChanged = false
   /// The mount points of shares. They are read as soon as poll(2) reports a change: nothing may step into a share
   /// before.
   private(set) var shares: Set<[UInt8]> = []
   private var departedShares: Set<[UInt8]> = []
+  private var table = MountTable([])
   private var points: Set<Point> = []
+  /// The mount points by the last call of `takeChanges`.
+  private var takenPoints: Set<Point> = []
+  /// A change was reported, or nothing was read yet, and the reading failed.
+  private(set) var isOutdated = true
+  /// The errno of the last reading that failed.
+  private(set) var errorNumber: Int32 = 0
 
   init() {
-    descriptor = open(MountTable.file, O_RDONLY | O_CLOEXEC)
-    points = Self.read() ?? []
-    shares = MountTable.current().sharePoints
+    readIfOutdated()
+    takenPoints = points
   }
 
   mutating func noteChange() {
     hasChanged = true
-    let now = MountTable.current().sharePoints
-    departedShares.formUnion(shares.subtracting(now))
-    shares = now
+    isOutdated = true
+    readIfOutdated()
   }
+
+  /// Reads the table if the last reading failed.
+  mutating func readIfOutdated() {
+    guard isOutdated else { return }
+    if descriptor < 0 { descriptor = open(MountTable.file, O_RDONLY | O_CLOEXEC) }
+    guard descriptor >= 0, let text = Self.read(descriptor) else {
+      errorNumber = errno
+      return
+    }
+    table = MountTable(text)
+    points = Self.points(text)
+    departedShares.formUnion(shares.subtracting(table.sharePoints))
+    shares = table.sharePoints
+    isOutdated = false
+  }
+
+  /// Whether a path is on a share; nil if the last reading failed.
+  func isOnShare(_ path: [UInt8]) -> Bool? { isOutdated ? nil : table.isOnShare(path) }
 
   /// Whether a share was mounted at this path and is no longer. Each departure is returned only once.
   mutating func takeDepartedShare(_ path: [UInt8]) -> Bool { departedShares.remove(path) != nil }
 
   /// The mount points that appeared, disappeared or belong to another mount since the last call.
   mutating func takeChanges() -> Set<[UInt8]> {
-    guard hasChanged, let now = Self.read() else { return [] }
+    guard hasChanged, !isOutdated else { return [] }
     hasChanged = false
-    defer { points = now }
-    return Set(points.symmetricDifference(now).map(\.path))
+    defer { takenPoints = points }
+    return Set(takenPoints.symmetricDifference(points).map(\.path))
   }
 
-  private static func read() -> Set<Point>? {
-    guard let bytes = MountTable.currentText() else { return nil }
+  private static func points(_ text: [UInt8]) -> Set<Point> {
     var points: Set<Point> = []
-    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+    for line in text.split(separator: UInt8(ascii: "\n")) {
       // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
       let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
       guard fields.count > 4 else { continue }
@@ -59,25 +83,18 @@ struct MountPoints {
     }
     return points
   }
-}
 
-extension MountTable {
-  static func currentText() -> [UInt8]? {
-    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
+  private static func read(_ descriptor: Int32) -> [UInt8]? {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { return nil }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {
-      let count = read(descriptor, &buffer, buffer.count)
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
       if count < 0 { return nil }
       if count == 0 { return bytes }
       bytes += buffer[..<count]
     }
   }
-
-  /// The current mount table; empty if it cannot be read.
-  static func current() -> MountTable { MountTable(currentText() ?? []) }
 }
 
 extension FolderWatch {

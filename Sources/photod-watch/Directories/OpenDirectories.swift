@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Glibc
+import WatchRecords
 
 /// Open descriptors of the directories that were used last. A descriptor follows its directory through renames, so it
 /// is never wrong. But it keeps a drive from being unmounted, so all are closed before photod-watch sleeps.
@@ -95,6 +96,19 @@ struct OpenDirectories {
     let opened = open(base, piece)
     if base != AT_FDCWD { close(base) }
     return opened
+  }
+
+  /// Calls `body` with a directory and a name in it that together lead to an absolute path: AT_FDCWD and the path itself,
+  /// unless it is longer than PATH_MAX.
+  static func reach<Value>(
+    _ path: [UInt8], _ body: (Int32, [UInt8]) -> Result<Value, SystemError>
+  ) -> Result<Value, SystemError> {
+    let names = path.split(separator: UInt8(ascii: "/"))
+    guard path.count >= PATH_MAX, let name = names.last else { return body(AT_FDCWD, path) }
+    return openPath([UInt8(ascii: "/")], components: Array(names.dropLast())).flatMap { directory in
+      defer { close(directory) }
+      return body(directory, Array(name))
+    }
   }
 
   /// The error if names in an open directory cannot be looked at. Its permissions may only let them be listed.

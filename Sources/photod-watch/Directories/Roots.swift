@@ -35,7 +35,11 @@ extension FolderWatch {
   func openRoot(_ number: UInt16, reason: ScanReason) {
     guard let root = roots[number], root.top == nil else { return }
     guard root.path.first == UInt8(ascii: "/"), !root.path.contains(0) else { return rootStaysOffline(number, EINVAL) }
-    if refusesShares, MountTable.current().isOnShare(root.path) { return rootStaysOffline(number, EREMOTE) }
+    if refusesShares {
+      // EREMOTE would make photod give the root to another process, and the mount table may say that it is on a drive.
+      guard let isOnShare = mounts.isOnShare(root.path) else { return rootStaysOffline(number, mounts.errorNumber) }
+      if isOnShare { return rootStaysOffline(number, EREMOTE) }
+    }
     let descriptor: Int32
     switch OpenDirectories.openPath(root.path) {
     case .failure(let error): return rootStaysOffline(number, error.number)
@@ -111,7 +115,7 @@ extension FolderWatch {
   /// Checks whether every root's path leads to its directory, still or again.
   func checkRoots(_ now: Int64) {
     for number in roots.keys.sorted() {
-      if refusesShares, mounts.hasChanged, let path = rootPath(number), MountTable.current().isOnShare(path) {
+      if refusesShares, mounts.hasChanged, let path = rootPath(number), mounts.isOnShare(path) == true {
         // A share was mounted over it.
         loseRoot(number, EREMOTE)
       } else if let top = roots[number]?.top, let error = failure(ofRoot: number, top) {
@@ -155,7 +159,7 @@ extension FolderWatch {
   var nextCheck: Int64 {
     if mustCheck { return 0 }
     let isAtRest =
-      polled.count == 0 && said.isEmpty && inotify.isOpen && cookies != nil && mounts.descriptor >= 0
+      polled.count == 0 && said.isEmpty && inotify.isOpen && cookies != nil && !mounts.isOutdated
       && roots.values.allSatisfy { $0.top != nil }
     return lastCheck + (isAtRest ? Self.restInterval : Self.checkInterval)
   }
@@ -164,9 +168,16 @@ extension FolderWatch {
     lastCheck = now
     mustCheck = false
     currentStamp = eventCount
+    if mounts.isOutdated {
+      mounts.readIfOutdated()
+      leaveOutShares()
+    }
     if mounts.hasChanged { fileSystems.forget() }
-    checkRoots(now)
-    checkMountPoints()
+    // A share that is mounted over a root is not seen before the mount table was read.
+    if !refusesShares || !mounts.isOutdated {
+      checkRoots(now)
+      checkMountPoints()
+    }
     openInotify()
     if share.readLimit() || (polled.watchlessCount > 0 && (hasRoomForWatch || wantsExchange)) { mustRebalance = true }
     wantsExchange = false

@@ -25,6 +25,8 @@ struct ListingRequest {
   var stamp: UInt64
   /// How often it was postponed because a queued rename was not handled yet.
   var postponements = 0
+
+  var isDoubtful: Bool { if case .doubtful = state { true } else { false } }
 }
 
 /// The directories to list. The last ones found come first. Subfolders of one directory are in the order of their names.
@@ -33,6 +35,8 @@ struct Walk {
   private static let maximumOpen = 64
 
   private(set) var requests: [NodeIndex: ListingRequest] = [:]
+  /// The directories whose requests are doubtful. A scan of a wide folder has many requests, and most are ready.
+  private(set) var doubtful: Set<NodeIndex> = []
   private var ready: [(node: NodeReference, descriptor: Int32)] = []
   private var openCount = 0
   /// Directories in which one of their own ancestors was found, with the number of refusals in a row.
@@ -43,7 +47,10 @@ struct Walk {
 
   subscript(index: NodeIndex) -> ListingRequest? {
     get { requests[index] }
-    set { requests[index] = newValue }
+    set {
+      requests[index] = newValue
+      if newValue?.isDoubtful == true { doubtful.insert(index) } else { doubtful.remove(index) }
+    }
   }
 
   /// Takes ownership of the descriptor (-1 for none).
@@ -59,6 +66,9 @@ struct Walk {
     }
     ready.append((node, descriptor))
   }
+
+  /// The directory that ``pop()`` returns.
+  var next: NodeReference? { ready.last?.node }
 
   /// Makes the directories after this number of them be listed in the order in which they were pushed.
   mutating func reverse(after count: Int) { ready[Swift.min(count, ready.count)...].reverse() }
@@ -124,10 +134,10 @@ extension FolderWatch {
 
   /// Lists directories for one slice of time.
   func listSome() {
-    guard !walk.isIdle else { return }
+    guard canList else { return }
     let end = watchshim_now() + Self.slice
     repeat {
-      guard let (node, descriptor) = walk.pop() else { break }
+      guard canList, let (node, descriptor) = walk.pop() else { break }
       listOne(node, descriptor)
       breathe()
     } while watchshim_now() < end && backlog.isEmpty
@@ -155,13 +165,23 @@ extension FolderWatch {
       walk[node.index] = request
       return
     }
+    if tree[node.index].flags.contains(.unreachable), listing.failure == nil {
+      // Earlier scans could not see below, and events there could not be followed. So this listing does it for them.
+      tree[node.index].flags.remove(.unreachable)
+      (request.evidence, request.isRecursive, request.isBelated) = (.scan, true, true)
+    }
     // The request is removed first, so that doubts which arise meanwhile make a new one. The scan's count is lowered
     // last, because subdirectories raise it.
     walk[node.index] = nil
     apply(listing, to: node.index, descriptor, request)
     endRetry(node.index)
     close(descriptor)
-    if let scan = request.scan { scans[scan]?.remaining -= 1 }
+    if let scan = request.scan {
+      scans[scan]?.remaining -= 1
+      if scans[scan]?.reason == .rescan, let checkpoint = pace.reported(files: listing.files.count) {
+        say(.checkpoint(number: checkpoint))
+      }
+    }
     currentStamp = eventCount
   }
 
@@ -178,7 +198,7 @@ extension FolderWatch {
 
   /// Reports a directory as unreadable. Its known contents are kept.
   private func giveUp(_ index: NodeIndex, _ request: ListingRequest, _ error: SystemError) {
-    tree[index].flags.insert(.incomplete)
+    tree[index].flags.formUnion([.incomplete, .unreachable])
     polled.forgetListing(index)
     currentStamp = request.stamp
     retries[index]?.isUnderWay = true
@@ -199,8 +219,10 @@ extension FolderWatch {
   /// If a directory stays unreachable, its nearest ancestor that can be opened is listed. That listing shows whether
   /// another directory is at its place, or none.
   func retryDoubtful(_ now: Int64) {
-    for (index, var request) in walk.requests {
-      guard case .doubtful(let attempts, let retryAt) = request.state, retryAt <= now else { continue }
+    for index in walk.doubtful {
+      guard var request = walk[index], case .doubtful(let attempts, let retryAt) = request.state, retryAt <= now else {
+        continue
+      }
       // Below a missing directory there is no path to try. But the missing one waits for scans, so a scan's request
       // must be tried all the same.
       if request.scan == nil, hasMissing(at: index) { continue }

@@ -38,8 +38,8 @@ extension FolderWatch {
       let due = max(entry.retryAt, entry.since + grace(of: entry, at: index, forcedStamp))
       next = min(next, isHidden && !entry.isDead ? max(due, retry) : due)
     }
-    for (index, request) in walk.requests {
-      if case .doubtful(_, let retryAt) = request.state, !hasMissing(at: index) { next = min(next, retryAt) }
+    for index in walk.doubtful {
+      if case .doubtful(_, let retryAt) = walk[index]?.state, !hasMissing(at: index) { next = min(next, retryAt) }
     }
     return min(next, retry)
   }
@@ -53,6 +53,10 @@ extension FolderWatch {
     }
     for index in retries.keys { precondition(tree[index].flags.contains(.alive), "a retry of nothing") }
     for index in walk.requests.keys { precondition(tree[index].flags.contains(.alive), "a listing of nothing") }
+    for (index, request) in walk.requests {
+      precondition(request.isDoubtful == walk.doubtful.contains(index), "a doubtful listing that is not in the set")
+    }
+    for index in walk.doubtful { precondition(walk[index] != nil, "a doubtful listing of nothing") }
     for scan in scans { precondition(scan.value.remaining >= 0, "a scan that ended twice") }
   }
 

@@ -98,7 +98,7 @@ extension FolderWatch {
     do throws(StartError) {
       cookies = try CookieDirectory(inotify: inotify)
     } catch {
-      if !saidNoCookies { complain("no sync cookies: \(error.message)") }
+      if !saidNoCookies { complain("sync cookies can't be used: \(error.message)") }
       saidNoCookies = true
     }
   }

@@ -29,7 +29,7 @@ extension FolderWatch {
       guard let payload = try orders.next() else { return nil }
       return try WatchStream.orders(in: payload)
     } catch {
-      throw Failure(message: "orders that can't be understood: \(error)", status: 1)
+      throw Failure(message: "an order of photod is invalid: \(error)", status: 1)
     }
   }
 
@@ -49,6 +49,7 @@ extension FolderWatch {
     case .removeRoot(let number): removeRoot(number)
     case .rescan(let root, let directory, let request): rescan(root, directory: directory, request: request)
     case .sync(let number): beginSync(number)
+    case .passed(let checkpoint): pace.pass(checkpoint)
     }
   }
 }

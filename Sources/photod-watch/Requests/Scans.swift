@@ -15,19 +15,63 @@ struct ScanOrder {
 struct Scan {
   var root: UInt16
   var request: UInt32
+  var reason: ScanReason
   /// The number of listings that it still waits for.
   var remaining = 0
   var complete = true
 }
 
+/// Keeps a requested scan close to photod's own progress.
+///
+/// photod takes records in their order, so an event waits behind all files that a scan has reported before it. A scan
+/// that clients request may come at any time, and as often as they like. It therefore reports only a few hundred files
+/// ahead of photod, and the largest folder more. Scans that follow from a loss of events are not delayed.
+struct ScanPace {
+  /// The number of files from one checkpoint to the next, about one frame.
+  private static let filesPerCheckpoint = 250
+  /// While photod works on the files before one checkpoint, those before the next are read.
+  private static let mostAhead: UInt32 = 2
+
+  private var files = 0
+  private var said: UInt32 = 0
+  private var passed: UInt32 = 0
+
+  var mustWait: Bool { said - passed >= Self.mostAhead }
+
+  /// Counts the files of a folder that a requested scan has reported.
+  /// - Returns: the checkpoint to report, or nil.
+  mutating func reported(files count: Int) -> UInt32? {
+    // An empty folder has its records as well.
+    files += count + 1
+    guard files >= Self.filesPerCheckpoint else { return nil }
+    files = 0
+    said += 1
+    return said
+  }
+
+  /// A number that was not reported is one that photod got from an earlier photod-watch.
+  mutating func pass(_ checkpoint: UInt32) { passed = min(max(passed, checkpoint), said) }
+}
+
 extension FolderWatch {
+  /// Whether there is a directory to list, and its scan need not wait for photod.
+  var canList: Bool {
+    guard let next = walk.next else { return false }
+    return !(pace.mustWait && isPaced(next))
+  }
+
+  private func isPaced(_ node: NodeReference) -> Bool {
+    guard tree.isAlive(node), let scan = walk[node.index]?.scan else { return false }
+    return scans[scan]?.reason == .rescan
+  }
+
   func startScan(_ order: ScanOrder, of number: UInt16) {
     guard let root = roots[number], let top = root.top, root.activeScan == nil else {
       roots[number]?.waitingScans.append(order)
       return
     }
     lastScan += 1
-    scans[lastScan] = Scan(root: number, request: order.request)
+    scans[lastScan] = Scan(root: number, request: order.request, reason: order.reason)
     roots[number]?.activeScan = lastScan
     say(.scanStarted(root: number, request: order.request, reason: order.reason))
     var start: NodeIndex? = top

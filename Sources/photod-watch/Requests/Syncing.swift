@@ -33,7 +33,7 @@ struct CookieDirectory {
     Self.removeAbandoned(in: parent)
     var template = Array("\(parent)/photod-watch.\(getpid()).XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw StartError(message: "no directory for sync cookies in \(parent): \(describe(errno))")
+      throw StartError(message: "no directory for sync cookies can be made in \(parent): \(describe(errno))")
     }
     path = template.dropLast().map { UInt8(bitPattern: $0) }
     descriptor = withCName(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
@@ -181,7 +181,12 @@ extension FolderWatch {
     for entry in missing.values where entry.attempts == 0 { oldest = min(oldest, entry.stamp) }
     for entry in fresh.entries.values { oldest = min(oldest, entry.stamp) }
     for retry in retries.values where retry.attempts < Retry.awaitedAttempts { oldest = min(oldest, retry.stamp) }
-    for request in walk.requests.values { oldest = min(oldest, request.stamp) }
+    // While a wide folder is listed there are many requests, and nearly all are older than the syncs.
+    let oldestSync = syncs.lazy.filter(\.isCookieSeen).map(\.stamp).min() ?? 0
+    for request in walk.requests.values {
+      oldest = min(oldest, request.stamp)
+      if oldest <= oldestSync { return }
+    }
     syncs.removeAll { sync in
       guard sync.isCookieSeen, sync.stamp < oldest, sync.pass <= polls.passesDone else { return false }
       sayPolling(nil)

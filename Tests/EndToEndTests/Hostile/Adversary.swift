@@ -27,7 +27,12 @@ final class Adversary: Sendable {
   /// PHOTOD_HOSTILE_ACTIONS=churn,rescans plays only these actions.
   static let chosen: [Action] = {
     guard let named = ProcessInfo.processInfo.environment["PHOTOD_HOSTILE_ACTIONS"] else { return Action.allCases }
-    return named.split(separator: ",").compactMap { Action(rawValue: String($0)) }
+    return named.split(separator: ",").map { name in
+      guard let action = Action(rawValue: String(name)) else {
+        fatalError("PHOTOD_HOSTILE_ACTIONS names the unknown action \(name)")
+      }
+      return action
+    }
   }()
 
   let socket: String
@@ -63,7 +68,9 @@ final class Adversary: Sendable {
         group.addTask {
           try await onThread {
             var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed + thread)))
-            while let action = self.firstRound.withLock({ $0.popFirst() }) { try self.attempt(action, using: &random) }
+            while let action = self.firstRound.withLock({ $0.popFirst() }) {
+              try self.insist(on: action, using: &random)
+            }
             while ContinuousClock.now < deadline, let action = Self.chosen.randomElement(using: &random) {
               try self.attempt(action, using: &random)
             }
@@ -74,18 +81,28 @@ final class Adversary: Sendable {
     }
   }
 
-  private func attempt(_ action: Action, using random: inout SeededGenerator) throws {
+  /// Repeats an action until it was done, because photod may refuse connections while another thread holds too many.
+  private func insist(on action: Action, using random: inout SeededGenerator) throws {
+    let deadline = ContinuousClock.now + .seconds(120)
+    while try !attempt(action, using: &random), ContinuousClock.now < deadline { usleep(100_000) }
+  }
+
+  /// - Returns: whether the action was done. Only then it counts.
+  @discardableResult
+  private func attempt(_ action: Action, using random: inout SeededGenerator) throws -> Bool {
     let start = ContinuousClock.now
     do {
-      try perform(action, using: &random)
+      guard try perform(action, using: &random) else { return false }
     } catch let error as POSIXError where Self.refusals.contains(error.code) {
       // photod may refuse the connection.
+      return false
     }
     let time = ContinuousClock.now - start
     written.withLock { report in
       report.actions[action.rawValue, default: 0] += 1
       report.longest[action.rawValue] = max(report.longest[action.rawValue] ?? 0, Int(time / .milliseconds(1)))
     }
+    return true
   }
 
   /// The errors of `connect` if photod accepts no connection at the moment.

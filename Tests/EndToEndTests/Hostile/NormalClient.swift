@@ -80,7 +80,11 @@ struct NormalClient: Sendable {
     let parameters: Parameters
   }
 
-  /// Adds one photo after the other. Each is added when the list contains the one before.
+  /// The number of its own photos that the library has at a time.
+  private static let mostPhotos = 100
+
+  /// Adds one photo after the other. Each is added when the list contains the one before. Earlier ones are removed, so
+  /// that the library is as large in a long measurement as in a short one.
   private func observe(until isOver: () -> Bool, round: Int) throws -> Times {
     let connection = try RawSocket(socket, timeout: .seconds(60))
     // No client hides a photo, so the count shows whether the new one is there.
@@ -98,15 +102,22 @@ struct NormalClient: Sendable {
     var expected = try count(of: "the list")
     var times = Times()
     var number = 0
+    func name(of number: Int) -> String { photos + "/new-\(round)-\(number).jpg" }
     while !isOver() {
       number += 1
-      let name = "/new-\(round)-\(number).jpg"
+      let path = name(of: number)
       try DaemonFixture.photo(number).write(to: URL(fileURLWithPath: photos + "/." + "new"))
       let start = ContinuousClock.now
-      guard rename(photos + "/.new", photos + name) == 0 else { throw RawSocket.failure() }
+      guard rename(photos + "/.new", path) == 0 else { throw RawSocket.failure() }
       expected += 1
-      while try count(of: name) < expected {}
+      while try count(of: path) != expected {}
       times.add(.observe, .now - start)
+      let former = number - Self.mostPhotos
+      if former > 0 {
+        guard unlink(name(of: former)) == 0 else { throw RawSocket.failure() }
+        expected -= 1
+        while try count(of: "the removal") != expected {}
+      }
       usleep(5_000)
     }
     return times

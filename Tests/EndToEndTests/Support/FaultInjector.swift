@@ -17,7 +17,7 @@ final class FaultInjector {
     case socket
     /// Data that photod and photod-watch send each other, and bytes that wake a thread.
     case pair
-    case map, rename, unlink, list, watch, accept, spawn, lock
+    case map, rename, unlink, list, watch, accept, spawn, lock, socketpair
   }
 
   // The offsets of the fields of `struct control`.

@@ -23,6 +23,7 @@ final class RawStream {
   func read(_ count: Int) throws {
     var bytes = [UInt8](repeating: 0, count: count)
     let taken = Glibc.read(socket, &bytes, count)
+    try #require(taken >= 0, "read: \(String(cString: strerror(errno)))")
     try #require(taken > 0, "photod closed the connection")
     received += bytes[..<taken]
   }

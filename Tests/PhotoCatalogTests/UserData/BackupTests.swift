@@ -28,7 +28,11 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(throws: BackupError.self) { try catalog.backup(to: "/nowhere/x.sqlite") }
+    #expect(
+      throws: BackupError.cannotWrite(
+        path: "/nowhere/x.sqlite",
+        message: "/nowhere/x.sqlite can't be made: No such file or directory. Choose a folder in which you may write.")
+    ) { try catalog.backup(to: "/nowhere/x.sqlite") }
     try catalog.close()
   }
 
@@ -161,6 +165,33 @@ import Testing
     }
     try catalog.set([1], favorite: true)
     #expect(try fixture.names().filter { $0.contains("restored") }.isEmpty)
+    try catalog.close()
+  }
+
+  /// The copy of a backup is verified on the disk of the catalog, which may be full.
+  @Test func aFullDiskIsNoFaultOfABackup() throws {
+    func fault(_ code: ResultCode) -> any Error { Catalog.fault(DatabaseError(resultCode: code), in: "/b.sqlite") }
+    #expect(Catalog.isFull(fault(.SQLITE_FULL)))
+    #expect((fault(.SQLITE_IOERR) as? DatabaseError)?.resultCode == .SQLITE_IOERR)
+    for code in [ResultCode.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR] {
+      guard case .notABackup(path: "/b.sqlite", _)? = fault(code) as? BackupError else {
+        Issue.record("\(code)")
+        continue
+      }
+    }
+  }
+
+  @Test func aCheckWhoseClientHasGoneEnds() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(400)
+    _ = try catalog.backup(to: nil)
+    let budget = WorkBudget(.seconds(1)) { 0 }
+    budget.cancel()
+    WorkBudget.$current.withValue(budget) {
+      #expect(throws: WorkBudget.Spent.cancelled) { try catalog.check(deep: true) }
+      #expect(throws: WorkBudget.Spent.cancelled) { try catalog.backups() }
+    }
+    #expect(try catalog.check(deep: true).isOK)
     try catalog.close()
   }
 
@@ -318,9 +349,9 @@ import Testing
     #expect(!report.isOK)
     let found = report.findings.map(\.what)
     for what in [
-      "2 photos have no first file in their place", "1 file belongs to no photo",
-      "2 photos have ids that are yet to be given", "2 commits can't be read", "1 keyword has no photo",
-      "catalog and journal differ in what you typed for 1 photo",
+      "2 photos have no first file in their folders", "1 file belongs to no photo",
+      "2 photos have ids that have not been assigned yet", "2 commits can't be read", "1 keyword has no photo",
+      "catalog and journal differ in the user data of 1 photo",
     ] {
       #expect(found.contains(what), "\(what) in \(found)")
     }

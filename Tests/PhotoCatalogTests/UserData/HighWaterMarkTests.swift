@@ -146,6 +146,42 @@ import Testing
     try old.close()
   }
 
+  /// Commits are not synced. After a power failure, the mark may have reached the disk and the last commit not.
+  @Test func aCommitThatAPowerFailureTookIsNoOldCopy() throws {
+    let catalog = try open()
+    try catalog.addPhotos(1)
+    try fixture.copy(to: copy)
+    let later = try catalog.addPhotos(1, from: 2)
+    try kill(catalog)
+    try putBack(inPlace: true)
+    let again = try open(bootID: "the next boot")
+    #expect(try again.read { try $0.sequence() } == 1)
+    #expect(again.epoch == catalog.epoch + 1)
+    #expect(try again.notices().isEmpty)
+    #expect(try again.addPhotos(1, from: 2)[0] > later[0])
+    try again.close()
+  }
+
+  /// The journal is the other library's. Only the mark has the ids that were given since the backup.
+  @Test func aBackupOfAnEarlierLibraryGivesNoIDAgain() throws {
+    let catalog = try open()
+    try catalog.addPhotos(1)
+    let backup = try catalog.backup(to: copy.folder + "/b.sqlite")
+    try catalog.write { try $0.reserve(assets: 70_000, collections: 70_000) }
+    let later = try catalog.addPhotos(1, from: 2)
+    try catalog.close()
+    for name in try fixture.names() { try FileManager.default.removeItem(atPath: "\(fixture.folder)/\(name)") }
+    let other = try open()
+    #expect(other.uuid != catalog.uuid)
+    try other.addPhotos(1)
+    _ = try other.prepareRestore(from: backup.path)
+    try other.close()
+    let restored = try open()
+    #expect(restored.uuid == catalog.uuid)
+    #expect(try restored.addPhotos(1, from: 2)[0] > later[0])
+    try restored.close()
+  }
+
   @Test func aDamagedMarkEndsTokensAndAMissingOneDoesNot() throws {
     let catalog = try open()
     try catalog.addPhotos(1)

@@ -18,6 +18,16 @@ import Testing
     try #require(truncate(path, byteCount) == 0)
   }
 
+  /// `--catalog photo.jpg` is a mistake, and the photo must survive it.
+  @Test func aFileThatIsNoCatalogIsNamedAndStays() throws {
+    let path = fixture.folder + "/photo.jpg"
+    let bytes = Array(repeating: UInt8(7), count: 9_000)
+    try fixture.write(bytes, to: path)
+    let error = #expect(throws: PhotoError.self) { _ = try Catalog(path: path, isSuspect: true) }
+    #expect(error?.message == "\(path) is no catalog. Give another file with --catalog.")
+    #expect(try fixture.bytes(path) == bytes)
+  }
+
   @Test func aSparseFileIsRefusedBeforeItIsCopied() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(2)
@@ -27,7 +37,7 @@ import Testing
       let error = #expect(throws: BackupError.self) { try catalog.prepareRestore(from: path) }
       switch error {
       case .notABackup(path, let message): #expect(beginning.isEmpty && message.contains("is no catalog of photod"))
-      case .storageFull(let message): #expect(!beginning.isEmpty && message.contains("takes 4398"), "\(message)")
+      case .storageFull(let message): #expect(!beginning.isEmpty && message.contains("takes 4.4 TB"), "\(message)")
       default: Issue.record("\(String(describing: error))")
       }
     }

@@ -241,12 +241,14 @@ import Testing
     if isDamaged { try fixture.write(Array(repeating: 7, count: 9000), to: fixture.path) }
     let rebuilt = try fixture.open()
     let notice = try #require(try rebuilt.notices().first)
-    #expect(notice.hasPrefix("The catalog was \(isDamaged ? "damaged (" : "gone and was made anew; ")"), "\(notice)")
+    #expect(
+      notice.hasPrefix("The catalog was \(isDamaged ? "damaged (" : "gone, and photod has made a new one. ")"),
+      "\(notice)")
     let comesBack = try rebuilt.typed().count
     #expect(
-      notice.contains("what you typed for \(counted(comesBack, "photo", "photos")) comes back from the journal")
+      notice.contains("The user data of \(counted(comesBack, "photo", "photos")) comes back from the journal")
         == (comesBack > 0))
-    #expect(notice.contains("what you typed is not in it") == (comesBack == 0), "\(notice)")
+    #expect(notice.contains("Your favorites and hidden photos are not in it") == (comesBack == 0), "\(notice)")
     #expect((comesBack == 0) == (left == .unreadable || left == .gone))
     #expect(notice.contains("`photoctl restore '\(backup)'`") == (left != .whole), "\(notice)")
     try rebuilt.close()
@@ -331,6 +333,48 @@ import Testing
     #expect(reopened.epoch > token.epoch)
     #expect(try reopened.addPhotos(1, from: 7)[0] > 10_000)
     try reopened.close()
+  }
+
+  /// The journal has the rename of a folder as one line, after the lines of its photos.
+  @Test func anOlderCatalogLearnsPathsAfterTheLastRename() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(1)
+    try catalog.close()
+    let yesterday = try fixture.bytes(fixture.path)
+    let today = try fixture.open()
+    let ids = try today.addPhotos(1, from: 2)
+    try today.write { writer in
+      var record = CommitRecord()
+      let folder = try writer.insertDirectory(
+        parentID: 1, rootID: nil, name: Array("a".utf8), volumeID: 1, inode: 50, birthTime: 1
+      ).directory
+      try writer.moveFile(try #require(try writer.file(1, Array("2.jpg".utf8))), to: folder, name: Array("2.jpg".utf8))
+      record.update(asset: ids[0], .path)
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    try today.set(ids, favorite: true)
+    try today.write { writer in
+      var record = CommitRecord()
+      try writer.database.execute(sql: "UPDATE directory SET name = 'b' WHERE inode = 50")
+      record.renamedDirectories.append(.init(directoryID: 2, fromPath: Array("/p/a".utf8), toPath: Array("/p/b".utf8)))
+      _ = try writer.append(record, origin: "watcher", date: 1)
+    }
+    try today.close()
+    try fixture.remove("", "-wal", "-shm")
+    try fixture.write(yesterday, to: fixture.path)
+    let reopened = try fixture.open()
+    #expect(try reopened.write { try $0.tombstone(of: ids[0])?.path } == Array("/p/b/2.jpg".utf8))
+    try reopened.close()
+  }
+
+  @Test func aDamagedCatalogIsFoundInAFolderWithAnyName() throws {
+    for folder in ["Photos", "Büro 📷"] {
+      let path = "\(fixture.folder)/\(folder)"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      let aside = "\(path)/catalog-2026-11-21T10-15-00.damaged.sqlite"
+      try fixture.write([1], to: aside)
+      #expect(CatalogFiles(catalog: path + "/catalog.sqlite").catalogOfUnfinishedOpening == aside)
+    }
   }
 
   @Test func aLargerEpochInTheJournalIsExceeded() throws {

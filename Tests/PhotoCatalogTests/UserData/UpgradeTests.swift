@@ -129,6 +129,19 @@ import Testing
     }
   }
 
+  /// SQLite's general error has many causes. Only a missing table means that the catalog is damaged.
+  @Test func anUpgradeThatFailsLeavesTheCatalogInItsPlace() throws {
+    try makeOld(100)
+    let failure = DatabaseError(resultCode: .SQLITE_ERROR, message: "parser stack overflow")
+    #expect(throws: PhotoError.self) {
+      try open { progress in if case .upgrading = progress { throw failure } }
+    }
+    #expect(try fixture.names().filter { $0.contains("damaged") } == [])
+    let catalog = try open()
+    try expectUpToDate(catalog, 100)
+    try catalog.close()
+  }
+
   @Test func anUpgradeThatIsCancelledChangesNothingAndGoesOnLater() throws {
     try makeOld(2_000)
     // Each opening does one step and ends before the next one.
@@ -164,7 +177,7 @@ import Testing
     }
     let error = #expect(throws: PhotoError.self) { try upgrade.run(pool) }
     #expect(error?.code == "catalogNeedsRoom")
-    #expect(error?.message.contains("and 1000 are free. Make room there; nothing has been changed.") == true)
+    #expect(error?.message.contains("and 1 kB are free. Nothing has been changed. Make room there.") == true)
     try pool.close()
     #expect(asked.withLock { $0 } == [fixture.folder])
     #expect(try copies().isEmpty && fixture.bytes(fixture.path) == before)
@@ -189,9 +202,9 @@ import Testing
 
   /// The promise is 60 s for 1,000,000 photos on an idle machine: all steps that have ever existed, with the copy.
   ///
-  /// PHOTOD_UPGRADE=1000000 measures it. The elapsed time also includes the time for other programs and for the disk.
-  /// So every build must need at most half of the promise in processor time, and a release build must keep the promise
-  /// in elapsed time.
+  /// PHOTOD_UPGRADE=1000000 measures it, on a machine with no other load. A build for tests is slower than a release
+  /// build, and must keep the promise too. With fewer photos, other programs and the disk may need most of the elapsed
+  /// time. So then only the processor time is judged, which is at most half of the promise.
   @Test func anUpgradeTakesLessThanAMinuteForAMillionPhotos() throws {
     let count = ProcessInfo.processInfo.environment["PHOTOD_UPGRADE"].flatMap(Int.init) ?? 20_000
     try makeOld(count)
@@ -213,8 +226,6 @@ import Testing
     for (progress, instant) in marks.withLock({ $0 }) { print("  \(instant - start) \(progress)") }
     let promise = Duration.seconds(60) * max(count, 100_000) / 1_000_000
     #expect(usedTime < promise / 2)
-    #if !DEBUG
-      #expect(time < promise)
-    #endif
+    if count >= 1_000_000 { #expect(time < promise) }
   }
 }

@@ -31,7 +31,7 @@ extension SimulatedDisk {
   func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
     guard let key = file(path), key.inode == expected.identity.inode else { return .raced }
     reads.add(1, ordering: .relaxed)
-    if failsReading { return .unreadable("reading it failed: Input/output error") }
+    if failsReading { return .unreadable("its content can't be read: Input/output error") }
     var stat = fileStat(key)
     stat.identity = expected.identity
     let node = node(key)

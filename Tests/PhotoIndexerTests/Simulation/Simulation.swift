@@ -44,6 +44,7 @@ final class Simulation {
   var epoch: Int64 = 0
   var replicas: [Replica] = []
   var sleepers: [SleepingClient] = []
+  var resumedCount = 0
   var pendingSync: (number: UInt64, task: Task<Void, any Error>)?
   /// The places that changed since the sync was requested, and whether drives or roots came or went.
   var touchedPlaces: Set<String> = []
@@ -97,7 +98,7 @@ final class Simulation {
     case .pass(let count): clock.pass(Int64(count) * milliseconds)
     case .setClock(let days):
       clock.set(by: Int64(days) * 86_400 * seconds)
-      oracle.isClockSet = true
+      oracle.noteClockSet()
     case .watch(let events, let listings): watcher.turn(events: events, listings: listings)
     case .take(let count, let records): try await take(count, records: records)
     case .due: try await due()
@@ -128,6 +129,13 @@ final class Simulation {
     case .rescan(let path, let confirm): try await rescan(path, confirm: confirm)
     default: change(step)
     }
+  }
+
+  /// How often the laws judged something in this run.
+  var judgements: SimulationOracle.Judgements {
+    var all = oracle.judgements
+    all.resumed = resumedCount
+    return all
   }
 
   func note(_ line: @autoclosure () -> String) { if keepsTrace { trace.append(line()) } }

@@ -156,7 +156,7 @@ extension Simulation {
   private func compareWarnings(_ warnings: [String]) throws {
     let absent = ["/usb", "/inbox"].filter { !roots.contains($0) }
     for warning in warnings {
-      let isOfAbsent = absent.contains { warning.hasPrefix($0) } && !warning.contains("configured no longer")
+      let isOfAbsent = absent.contains { warning.hasPrefix($0) } && !warning.contains("no longer in the configuration")
       if isOfAbsent || warning.contains("are missing from") {
         throw SimulationFailure("all is settled, and a warning says: \(warning)")
       }

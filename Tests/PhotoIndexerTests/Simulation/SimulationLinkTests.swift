@@ -13,6 +13,16 @@ import Testing
       ])
   }
 
+  /// photod-watch looks at the new file after the rename, whose events are lost.
+  @Test(arguments: [true, false], 0..<3)
+  func photoThatIsRenamedOverANewFileKeepsItsId(isSynced: Bool, loss: Int) async throws {
+    let losses: [[SimulatedStep]] = [[.overflow], [.watcherDies(losing: 0)], [.take(1000, records: 1000), .kill]]
+    try await expectPasses(
+      [.write("/pics/c.jpg"), .write("/pics/d.jpg"), .write("/pics/e.jpg"), .settle, .write("/pics/b.jpg")]
+        + (isSynced ? [.sync] : [])
+        + [.rename("/pics/e.jpg", to: "/pics/b.jpg"), .watch(events: 3, listings: 0)] + losses[loss] + [.settle])
+  }
+
   @Test func photoThatGetsASecondNameAndReplacesItAndMovesWithItsFolderIsThere() async throws {
     try await expectPasses(
       main: .old,

@@ -25,8 +25,8 @@ import WatchRecords
 ///    - It is a page of a scanner, which shares size and beginning with others. It was moved to another file system, or
 ///      within one that keeps no inodes. The identity is proven only if a sample or a hash was made before.
 ///    - It was moved to another file system, and one of these holds: anything was lost, folders changed, another photo
-///      has the same content, the clock was ever set, an hour passed before the library saw the move, or a person gave
-///      user data to the copy.
+///      has the same content, the clock was set since the photo came, an hour passed before the library saw the move,
+///      or a person gave user data to the copy.
 ///    - It was moved to another file system, and has an id again that it had in an earlier epoch and lost with some
 ///      events. Its content is that of the asset which was deleted then. A present photo with this content comes first,
 ///      but a new one without user data is found by its content only after the library was idle.
@@ -110,14 +110,39 @@ struct SimulationOracle {
   private var carried: Set<Int> = []
   /// The monotonic time of the move, in nanoseconds.
   private var carriedAt: [Int: Int64] = [:]
-  /// If the clock was set, dates do not prove which of two photos is the older one after a move to another file system.
-  var isClockSet = false
+  /// The clock was set. In this epoch, dates do not prove which of two photos is the older one after a move to another
+  /// file system.
+  private var isClockSet = false
+  /// Photos that existed when the clock was set. Their dates and those of later files are of different clocks.
+  private var misdated: Set<Int> = []
   /// Photos that were out of sight at the end of an epoch in which something was lost. The library has yet to find
   /// them.
   private var lossy: Set<Int> = []
   var isLossy = false
   var hasFolderChanges = false
   var remounted: Set<Int> = []
+
+  /// How often the laws judged a photo. A law that judges nothing holds whatever photod does.
+  struct Judgements: CustomStringConvertible {
+    /// Photos that were touched and had to keep their id, and how many of them were moved to another file system.
+    var touched = 0
+    var carried = 0
+    /// Photos that were put back from a backup and had to get their id again.
+    var returned = 0
+    /// Changes that a client which resumed had to be told of.
+    var resumed = 0
+
+    static func += (one: inout Judgements, other: Judgements) {
+      one.touched += other.touched
+      one.carried += other.carried
+      one.returned += other.returned
+      one.resumed += other.resumed
+    }
+
+    var description: String { "touched \(touched), carried \(carried), returned \(returned), resumed \(resumed)" }
+  }
+
+  private(set) var judgements = Judgements()
 
   /// Runs after every step that may change the disk.
   mutating func note(_ placements: [Int: Placement]) {
@@ -175,6 +200,14 @@ struct SimulationOracle {
       departedContents.formUnion(contents[photo, default: []])
     }
   }
+
+  mutating func noteClockSet() {
+    isClockSet = true
+    misdated.formUnion(allPlaces.keys)
+  }
+
+  /// Whether dates prove that a copy of this photo is newer than the photo.
+  private func isDated(_ photo: Int) -> Bool { !isClockSet && !misdated.contains(photo) }
 
   /// Notes a photo for which no time proves that a program saved its file.
   mutating func noteUndatedSave(of photo: Int) { unseen.insert(photo) }
@@ -250,7 +283,9 @@ struct SimulationOracle {
     guard let before = known[photo], !unseen.contains(photo), !mayBeSuccessor(photo) || isKept(photo, now) else {
       return false
     }
-    if carried.contains(photo) && (isClockSet || isLossy || hasFolderChanges || lossy.contains(photo)) { return false }
+    if carried.contains(photo) && (!isDated(photo) || isLossy || hasFolderChanges || lossy.contains(photo)) {
+      return false
+    }
     let isMoved = places[photo, default: []].count > 1 || before.place != now.place
     let kind = kinds[now.key.volume]
     // FAT's inodes prove nothing. A page that was read only at its beginning is not recognised in another place.
@@ -323,8 +358,8 @@ struct SimulationOracle {
   ) throws {
     for (photo, path, _) in visible { paths[photo, default: []].insert(path) }
     // The library may find their old places later. Until then the copy is an asset of its own.
-    if isClockSet || isLossy || hasFolderChanges {
-      for photo in carried { departedContents.formUnion(contents[photo, default: []]) }
+    for photo in carried where !isDated(photo) || isLossy || hasFolderChanges {
+      departedContents.formUnion(contents[photo, default: []])
     }
     // A photo that came within the epoch may have had the id in between, and may have another one now.
     let passing = appeared.filter { placements[$0]?.isHidden ?? true || !settled.contains($0) }
@@ -335,11 +370,19 @@ struct SimulationOracle {
       let placement = placements[photo]!
       let isOwnAgain =
         carried.contains(photo) && known[photo]?.isGiven == false && allIDs[photo, default: []].contains(id)
-      if let before = known[photo], before.id != id, !isOwnAgain, promises(photo, placement, open: open, kinds: kinds) {
-        throw SimulationFailure("\(path) (photo \(photo), once \(before.place)) had id \(before.id) and has \(id) now")
+      if let before = known[photo], promises(photo, placement, open: open, kinds: kinds) {
+        if disturbed.contains(photo) { judgements.touched += 1 }
+        if carried.contains(photo) { judgements.carried += 1 }
+        if before.id != id, !isOwnAgain {
+          throw SimulationFailure(
+            "\(path) (photo \(photo), once \(before.place)) had id \(before.id) and has \(id) now")
+        }
       }
-      if let before = promisesReturn(photo, placement), before.id != id {
-        throw SimulationFailure("\(path) (photo \(photo)) was put back, had id \(before.id) and has \(id) now")
+      if let before = promisesReturn(photo, placement) {
+        judgements.returned += 1
+        if before.id != id {
+          throw SimulationFailure("\(path) (photo \(photo)) was put back, had id \(before.id) and has \(id) now")
+        }
       }
       if let owner = owners[id], owner != photo, !(isLossy && linked.contains(photo)),
         !bearers(of: id, passing: passing.subtracting([photo])).contains(where: { areAlike($0, photo) })
@@ -377,6 +420,7 @@ struct SimulationOracle {
     carriedAt = carriedAt.filter { isAway($0.key) }
     isLossy = false
     hasFolderChanges = false
+    isClockSet = false
     remounted = []
     note(placements)
   }

@@ -214,6 +214,46 @@ import Testing
     ])
   }
 
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func halfWrittenPhotoThatIsRenamedAndSavedKeepsItsId(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      usb: usb,
+      [
+        .begin("/usb/c.jpg"), .settle, .rename("/usb/c.jpg", to: "/usb/d.jpg"), .save("/usb/d.jpg", beside: "new.part"),
+        .settle,
+      ])
+  }
+
+  /// A program saves two photos through one temporary name. photod-watch looks at the first file when the second one has
+  /// that name.
+  @Test(arguments: SimulatedDisk.Kind.allCases, [0, 1000])
+  func photosThatAreSavedThroughOneNameKeepTheirIds(main: SimulatedDisk.Kind, taken: Int) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .write("/pics/e.jpg"), .write("/pics/b.jpg"), .settle, .favorite("/pics/e.jpg", true), .write("/pics/new.jpg"),
+        .sync, .replace("/pics/e.jpg", by: "/pics/new.jpg"), .write("/pics/new.jpg"), .watch(events: 3, listings: 0),
+        .take(taken, records: 1000), .replace("/pics/b.jpg", by: "/pics/new.jpg"), .settle,
+      ])
+  }
+
+  /// The events of the first save are lost.
+  @Test func photosThatAreSavedThroughOneNameKeepTheirIdsThoughEventsAreLost() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/b.jpg"), .write("/pics/y/c.jpg"), .write("/pics/e.jpg"), .settle,
+      .remove("/pics/y/c.jpg"), .writeAgain("/pics/new.jpg", bytesOf: "/pics/y/c.jpg"),
+      .watch(events: 1000, listings: 1000), .replace("/pics/b.jpg", by: "/pics/new.jpg"), .overflow,
+      .pass(milliseconds: 6000), .save("/pics/e.jpg", beside: "new.jpg"), .settle,
+    ])
+    // The library has read the first file.
+    try await expectPasses([
+      .write("/pics/b.jpg"), .write("/pics/e.jpg"), .settle, .write("/pics/new.jpg"),
+      .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+      .replace("/pics/b.jpg", by: "/pics/new.jpg"), .overflow,
+      .pass(milliseconds: 6000), .save("/pics/e.jpg", beside: "new.jpg"), .settle,
+    ])
+  }
+
   /// On FAT, no time of a file shows when it was renamed.
   @Test func settledPhotoOnFATThatIsRenamedOverAnotherKeepsItsId() async throws {
     try await expectPasses(

@@ -48,6 +48,7 @@ extension Simulation {
     let updated = Set(changes.flatMap { $0.updatedAssets + $0.insertedAssets })
     let movesFolders = changes.contains { !$0.renamedDirectories.isEmpty || !$0.rootAvailability.isEmpty }
     for id in Set(client.ids).intersection(list.ids).sorted() {
+      if assets[id] != client.assets[id] || updated.contains(id) || told.contains(id) { resumedCount += 1 }
       if assets[id] != client.assets[id], !told.contains(id) {
         throw SimulationFailure("asset \(id) differs, and a client that resumes is told nothing")
       }

@@ -19,10 +19,19 @@ import Testing
     let count = environment["PHOTOD_SIMULATION_SEEDS"].flatMap(UInt64.init) ?? 500
     let first = environment["PHOTOD_SIMULATION_FIRST"].flatMap(UInt64.init) ?? 1
     let begun = ContinuousClock.now
-    let failed = try await SimulationRun.playAll(first..<first + count)
+    let (failed, judgements) = try await SimulationRun.playAll(first..<first + count)
     print("\(count) seeds in \(ContinuousClock.now - begun), \(failed.count) failed: \(failed.map(\.seed).prefix(40))")
+    print("judged: \(judgements)")
     for (seed, failure, _) in failed.prefix(40) { print("seed \(seed): \(failure)") }
     for (seed, failure, steps) in failed.prefix(4) { try await SimulationRun.report(seed, failure, steps) }
+    // If steps or exceptions of the laws change, the laws must still judge something. 300 seeds had about twice as much
+    // of each, and three times as many photos on another file system.
+    guard count >= 100 else { return }
+    let hundreds = Int(count / 100)
+    #expect(judgements.touched >= 100 * hundreds, "\(judgements)")
+    #expect(judgements.carried >= hundreds, "\(judgements)")
+    #expect(judgements.returned >= 3 * hundreds, "\(judgements)")
+    #expect(judgements.resumed >= 200 * hundreds, "\(judgements)")
   }
 
   @Test(arguments: [3, 17] as [UInt64]) func oneSeedIsOneStory(seed: UInt64) async throws {
@@ -39,6 +48,7 @@ enum SimulationRun {
     var steps: [SimulatedStep] = []
     var failure: String?
     var trace: [String] = []
+    var judgements = SimulationOracle.Judgements()
   }
 
   static let length = 70
@@ -72,6 +82,7 @@ enum SimulationRun {
       outcome.failure = "\(error)"
     }
     outcome.trace = simulation.trace
+    outcome.judgements = simulation.judgements
     await simulation.close()
     return outcome
   }
@@ -104,8 +115,9 @@ enum SimulationRun {
   }
 
   /// Plays the seeds and returns those that failed, in order. Each seed is independent, so several run at a time.
-  static func playAll(_ seeds: Range<UInt64>) async throws -> [(seed: UInt64, failure: String, steps: [SimulatedStep])]
-  {
+  static func playAll(_ seeds: Range<UInt64>) async throws -> (
+    failed: [(seed: UInt64, failure: String, steps: [SimulatedStep])], judgements: SimulationOracle.Judgements
+  ) {
     try await withThrowingTaskGroup(of: (UInt64, Outcome).self) { group in
       var next = seeds.lowerBound
       func add() {
@@ -116,14 +128,16 @@ enum SimulationRun {
       }
       for _ in 0..<max(2, ProcessInfo.processInfo.activeProcessorCount) { add() }
       var failed: [(seed: UInt64, failure: String, steps: [SimulatedStep])] = []
+      var judgements = SimulationOracle.Judgements()
       var count = 0
       for try await (seed, outcome) in group {
         count += 1
+        judgements += outcome.judgements
         if seeds.count > 500, count.isMultiple(of: 500) { print("\(count) seeds, \(failed.count) failed") }
         if let failure = outcome.failure { failed.append((seed, failure, outcome.steps)) }
         add()
       }
-      return failed.sorted { $0.seed < $1.seed }
+      return (failed.sorted { $0.seed < $1.seed }, judgements)
     }
   }
 

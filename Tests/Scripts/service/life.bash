@@ -141,7 +141,7 @@ crashKeepsTheSocketAndLosesNothing() {
   [ "$(stat -c %i "$socket")" = "$node" ]
   # A client that was listening goes on from where it was.
   if wait $watching; then return 1; fi
-  token=$(sed -n 's/.*go on with --since \(.*\)\.$/\1/p' "$HOME/watched")
+  token=$(sed -n 's/.*continue with `--since \([^`]*\)`.*/\1/p' "$HOME/watched")
   cp "$(a_photo)" "$HOME/Pictures/after-the-crash.jpg"
   photoctl sync
   timeout 5 photoctl watch --since "$token" --format jsonl | head -1 | grep insertedAssets

@@ -3,8 +3,8 @@ import Testing
 @testable import PhotoCatalog
 @testable import PhotoLive
 
-/// The bound of all lists that observations hold.
-@Suite struct ObservedListsTests {
+/// The bound of all lists that calls of clients hold.
+@Suite struct ClientListsTests {
   private let list = OrderedList(ids: Array(1...1_000))
 
   private func edited(_ list: OrderedList, removing id: Int64) -> OrderedList {
@@ -15,8 +15,8 @@ import Testing
   }
 
   @Test func aListCountsOnceAndAnEditedOneWithItsDifference() {
-    let lists = ObservedLists()
-    let holders = (0..<5).map { ObservedLists.Holder(process: $0) }
+    let lists = ClientLists()
+    let holders = (0..<5).map { ClientLists.Holder(process: $0) }
     for holder in holders { lists.hold(list, by: holder) }
     #expect(lists.byteCount == list.byteCount)
     let next = edited(list, removing: 5)
@@ -37,9 +37,9 @@ import Testing
   }
 
   @Test func theNewestOfTheBusiestProcessEnds() {
-    let lists = ObservedLists(maximumBytes: 20 * list.byteCount)
-    func hold(_ process: Int32) -> ObservedLists.Holder {
-      let holder = ObservedLists.Holder(process: process)
+    let lists = ClientLists(maximumBytes: 20 * list.byteCount)
+    func hold(_ process: Int32) -> ClientLists.Holder {
+      let holder = ClientLists.Holder(process: process)
       lists.hold(OrderedList(ids: Array(1...1_000)), by: holder)
       return holder
     }
@@ -60,19 +60,19 @@ import Testing
   }
 
   @Test func tenListsFitInALibraryOfAnySize() {
-    let lists = ObservedLists(maximumBytes: 1)
-    let holders = (0..<11).map { _ in ObservedLists.Holder(process: 1) }
+    let lists = ClientLists(maximumBytes: 1)
+    let holders = (0..<11).map { _ in ClientLists.Holder(process: 1) }
     for holder in holders { lists.hold(OrderedList(ids: Array(1...1_000)), by: holder) }
     #expect(holders.map(\.isExpired) == Array(repeating: false, count: 10) + [true])
   }
 
   @Test func idsOfAClientCountUntilItsFirstList() {
-    let lists = ObservedLists(maximumBytes: 100_000)
-    let holder = ObservedLists.Holder(process: 1)
-    lists.hold(idCount: 12_000, by: holder)
+    let lists = ClientLists(maximumBytes: 100_000)
+    let holder = ClientLists.Holder(process: 1)
+    lists.hold(byteCount: 8 * 12_000, by: holder)
     #expect(lists.byteCount == 96_000)
-    let others = (0..<20).map { _ in ObservedLists.Holder(process: 2) }
-    for other in others { lists.hold(idCount: 96_000, by: other) }
+    let others = (0..<20).map { _ in ClientLists.Holder(process: 2) }
+    for other in others { lists.hold(byteCount: 8 * 96_000, by: other) }
     #expect(!holder.isExpired && others[9...].allSatisfy(\.isExpired))
     lists.hold(list, by: holder)
     for other in others { lists.release(other) }
@@ -84,25 +84,25 @@ import Testing
     let library = try FilledCatalog(count: 1_000)
     let lists = library.lists()
     let plan = try library.plan(.init())
-    let (slow, fast) = (ObservedLists.Holder(process: 1), ObservedLists.Holder(process: 2))
+    let (slow, fast) = (ClientLists.Holder(process: 1), ClientLists.Holder(process: 2))
     for holder in [slow, fast] {
       lists.beginObserving(plan)
-      lists.observed.hold(try lists.current(plan).list, by: holder)
+      lists.held.hold(try lists.current(plan).list, by: holder)
     }
     try library.insert()
     let newest = try lists.current(plan)
-    lists.observed.hold(newest.list, by: fast)
+    lists.held.hold(newest.list, by: fast)
     let before = lists.keptBytes
-    lists.observed.release(fast)
+    lists.held.release(fast)
     lists.endObserving(plan)
     #expect(lists.keptBytes >= before + newest.list.byteCount)
     #expect(try lists.current(plan).ids == newest.ids)
     // The next list is held by the observation that asks for it.
     try library.insert()
-    lists.observed.hold(try lists.current(plan).list, by: slow)
+    lists.held.hold(try lists.current(plan).list, by: slow)
     #expect(lists.keptBytes < before + newest.list.byteCount)
-    lists.observed.release(slow)
+    lists.held.release(slow)
     lists.endObserving(plan)
-    #expect(lists.observed.byteCount == 0)
+    #expect(lists.held.byteCount == 0)
   }
 }

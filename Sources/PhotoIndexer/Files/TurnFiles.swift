@@ -1,0 +1,84 @@
+import PhotoCatalog
+import PhotoModel
+import Synchronization
+import WatchRecords
+
+/// The files as one turn of the library's queue reads them. It measures how long the turn has waited for them.
+///
+/// While the library waits for a slow disk or share, no other folder is served, no call is answered, and the watchdog gets
+/// no ping. So a turn reads files for a limited time, and for the one file with which that ends. Further files count as
+/// not read yet, and are read in later turns. Nearly all files are read ahead of the turn anyway (``ReadAhead``).
+final class TurnFiles: PhotoFiles {
+  /// The limit for network file systems, in nanoseconds. Other folders wait meanwhile, again and again.
+  static let longestRemoteWait: Int64 = 1_000_000_000
+  /// The limit for all file systems together. systemd ends photod after a minute without a ping.
+  static let longestWait: Int64 = 10_000_000_000
+
+  private let files: any PhotoFiles
+  private let now: @Sendable () -> Int64
+  private let remoteWait = Atomic<Int64>(0)
+  private let wait = Atomic<Int64>(0)
+
+  /// - Parameter now: monotonic nanoseconds.
+  init(_ files: any PhotoFiles, now: @escaping @Sendable () -> Int64) {
+    self.files = files
+    self.now = now
+  }
+
+  /// Begins a turn.
+  func begin() {
+    remoteWait.store(0, ordering: .relaxed)
+    wait.store(0, ordering: .relaxed)
+  }
+
+  var isTurnOver: Bool {
+    remoteWait.load(ordering: .relaxed) >= Self.longestRemoteWait || wait.load(ordering: .relaxed) >= Self.longestWait
+  }
+
+  private func measured<Value>(_ path: [UInt8], _ body: () -> Value) -> Value {
+    let start = now()
+    defer {
+      let time = max(0, now() - start)
+      wait.add(time, ordering: .relaxed)
+      // Calls that are answered at once need no look at the mount table.
+      if time > Self.longestRemoteWait / 1_000, files.isRemote(path) { remoteWait.add(time, ordering: .relaxed) }
+    }
+    return body()
+  }
+
+  func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+    measured(path) { files.read(path, expecting: expected, isSampled: isSampled) }
+  }
+
+  func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
+    measured(directory) { self.files.read(files, in: directory) }
+  }
+
+  func marks(
+    _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
+  ) -> ContentMarks? {
+    measured(path) { files.marks(path, expecting: expected, isWhole: isWhole, while: shouldGoOn) }
+  }
+
+  func look(_ path: [UInt8]) -> FileLookup { measured(path) { files.look(path) } }
+
+  func stat(_ path: [UInt8]) -> FileStat? { measured(path) { files.stat(path) } }
+
+  func exists(_ path: [UInt8]) -> Bool { measured(path) { files.exists(path) } }
+
+  func isFolder(_ path: [UInt8]) -> Bool { measured(path) { files.isFolder(path) } }
+
+  func isLink(_ path: [UInt8]) -> Bool { measured(path) { files.isLink(path) } }
+
+  func isMarker(_ path: [UInt8]) -> Bool { measured(path) { files.isMarker(path) } }
+
+  func answers(_ path: [UInt8]) -> Bool { measured(path) { files.answers(path) } }
+
+  func volumeIdentity(device: UInt64, path: [UInt8]) -> String {
+    measured(path) { files.volumeIdentity(device: device, path: path) }
+  }
+
+  func isRemote(_ path: [UInt8]) -> Bool { files.isRemote(path) }
+
+  var readCount: Int { files.readCount }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import PhotoClient
+
+struct HideCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hide",
+    abstract: "Hides assets, so that lists leave them out.",
+    discussion: """
+      If one of them is not in the library, none of them is changed. A number is an id, anything else is a path. The \
+      photo files are not changed. `photoctl query --hidden` lists the hidden assets, and `photoctl unhide` makes them \
+      visible again.
+
+      With -, the ids and paths come from standard input, one on each line. With -0, each of them ends with NUL, so \
+      that a path may contain any byte.
+
+      EXAMPLES
+        photoctl hide 42 43
+        photoctl hide IMG_0001.jpg
+        photoctl query --keyword receipt | photoctl hide -
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+  @OptionGroup var assets: AssetArguments
+
+  func run() async throws {
+    try await connection.library.edit(
+      try assets.names(), isHidden: true, summary: ("asset is hidden now", "assets are hidden now"))
+  }
+}
+
+struct UnhideCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unhide",
+    abstract: "Makes hidden assets visible again.",
+    discussion: """
+      If one of them is not in the library, none of them is changed. A number is an id, anything else is a path. With \
+      -, they come from standard input.
+
+      EXAMPLES
+        photoctl unhide 42
+        photoctl query --hidden | photoctl unhide -
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+  @OptionGroup var assets: AssetArguments
+
+  func run() async throws {
+    try await connection.library.edit(
+      try assets.names(), isHidden: false, summary: ("asset is visible now", "assets are visible now"))
+  }
+}

@@ -1,0 +1,129 @@
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// A record of CREATE reports a known file under another name, and the file has left its first name. Only a later record
+/// of the first name shows whether the file was moved. If that record is lost, inode and birth time decide.
+@Suite struct SecondNameTests {
+  /// /p/a.jpg: a settled favorite, which is older than the library. Then /p/b.jpg is created, and /p/a.jpg is renamed over
+  /// it.
+  private func renamedOverANewFile() throws -> (ReconcilerFixture, id: Int64, stat: FileStat) {
+    let fixture = try ReconcilerFixture()
+    let old = fixture.disk.write("/p/a.jpg")
+    fixture.disk.pass(100)
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", old))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    try fixture.give(id)
+    fixture.disk.pass(100)
+    fixture.disk.write("/p/b.jpg")
+    return (fixture, id, fixture.disk.move("/p/a.jpg", "/p/b.jpg"))
+  }
+
+  /// photod-watch reads CREATE, and looks only after the rename.
+  private func created(_ name: String, _ stat: FileStat, _ fixture: ReconcilerFixture) -> WatchRecord {
+    .fileFound(
+      directory: 1, name: Fixture.bytes(name), stat: stat,
+      event: FileEvent(time: fixture.disk.time, isWritten: true, naming: .created))
+  }
+
+  private func started(_ reason: ScanReason = .overflow) -> WatchRecord {
+    .scanStarted(root: 1, request: 0, reason: reason)
+  }
+
+  private func listing(_ files: (String, FileStat)...) -> [WatchRecord] {
+    [.listingStarted(number: 1, evidence: .scan)] + files.map { Fixture.file($0.0, $0.1) }
+      + [.listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: 0, complete: true)]
+  }
+
+  @Test func photoThatIsRenamedOverANewFileKeepsItsIdThoughTheRenameIsLost() throws {
+    let (fixture, id, stat) = try renamedOverANewFile()
+    try fixture.apply(.overflow, created("b.jpg", stat, fixture))
+    try fixture.apply(all: [started()] + listing(("b.jpg", stat)))
+    #expect(try fixture.paths() == ["/p/b.jpg": id])
+    #expect(try fixture.asset("/p/b.jpg").isFavorite)
+  }
+
+  /// A sync makes photod-watch report the new file before it reads that events were lost.
+  @Test(arguments: [0, 3_600] as [Int64])
+  func photoKeepsItsIdThoughTheLossIsReportedLater(seconds: Int64) throws {
+    let (fixture, id, stat) = try renamedOverANewFile()
+    try fixture.apply(created("b.jpg", stat, fixture))
+    try fixture.apply(.overflow, started())
+    fixture.disk.pass(seconds)
+    try fixture.apply(all: listing(("b.jpg", stat)))
+    #expect(try fixture.paths() == ["/p/b.jpg": id])
+    #expect(try fixture.asset("/p/b.jpg").isFavorite)
+  }
+
+  /// photod is killed before it takes in the rename.
+  @Test func photoKeepsItsIdThoughPhotodEndsBeforeTheRename() throws {
+    let (fixture, id, stat) = try renamedOverANewFile()
+    try fixture.apply(created("b.jpg", stat, fixture))
+    try fixture.restart()
+    fixture.disk.pass(3_600)
+    try fixture.apply(all: [started(.start), Fixture.top] + listing(("b.jpg", stat)))
+    #expect(try fixture.paths() == ["/p/b.jpg": id])
+    #expect(try fixture.asset("/p/b.jpg").isFavorite)
+  }
+
+  /// Some programs move a file by a second name and remove the first one. The photo never lacks what was read of it.
+  @Test func photoThatIsMovedByASecondNameKeepsItsIdAndContent() throws {
+    let (fixture, id, stat) = try renamedOverANewFile()
+    try fixture.apply(created("b.jpg", stat, fixture))
+    let record = try fixture.apply(Fixture.gone("a.jpg"))
+    #expect(try fixture.paths() == ["/p/b.jpg": id] && record.updatedAssets == [id: .path])
+    #expect(try fixture.asset("/p/b.jpg").camera?.model == "X100")
+  }
+
+  /// No record of the first name comes until the sync.
+  @Test func secondNameHasItsContentAfterASync() throws {
+    let (fixture, id, stat) = try renamedOverANewFile()
+    fixture.disk.write("/p/a.jpg", bytes: 200)
+    try fixture.apply(created("b.jpg", stat, fixture), .synced(number: 1))
+    #expect(try fixture.paths()["/p/a.jpg"] == id && fixture.paths().count == 2)
+    #expect(try fixture.asset("/p/b.jpg").camera?.model == "X100")
+  }
+
+  /// The second name is a photo of its own as soon as it has user data.
+  @Test func secondNameWithUserDataStaysItself() throws {
+    let (fixture, id, stat) = try renamedOverANewFile()
+    try fixture.apply(created("b.jpg", stat, fixture))
+    let second = try #require(try fixture.paths()["/p/b.jpg"])
+    try fixture.give(second)
+    let record = try fixture.apply(all: [.overflow, started()] + listing(("b.jpg", stat)))
+    #expect(try fixture.paths() == ["/p/b.jpg": second] && record.deletedAssets == [id])
+  }
+
+  /// Both names were in the library, so both are photos. One of them is removed while photod is down.
+  @Test func nameThatWasKnownLongAgoDoesNotBecomeTheOther() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg")
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
+    try fixture.apply(created("b.jpg", fixture.disk.link("/p/a.jpg", "/p/b.jpg"), fixture))
+    let ids = try fixture.paths()
+    #expect(ids.count == 2)
+    fixture.disk.remove("/p/a.jpg")
+    try fixture.apply(all: [.overflow, started()] + listing(("b.jpg", stat)))
+    #expect(try fixture.paths() == ["/p/b.jpg": ids["/p/b.jpg"]!])
+  }
+
+  /// The photo gets a second name and is saved. The record of the save is not lost, so the second name is no move.
+  @Test func photoThatGetsASecondNameAndIsSavedKeepsItsId() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    fixture.disk.pass(100)
+    let linked = fixture.disk.link("/p/a.jpg", "/p/b.jpg")
+    fixture.disk.write("/p/a.new")
+    let saved = fixture.disk.move("/p/a.new", "/p/a.jpg")
+    try fixture.apply(created("b.jpg", linked, fixture))
+    try fixture.apply(Fixture.file("a.jpg", saved))
+    #expect(try fixture.paths()["/p/a.jpg"] == id && fixture.paths().count == 2)
+    try fixture.apply(all: [.overflow, started()] + listing(("a.jpg", saved), ("b.jpg", linked)))
+    #expect(try fixture.paths()["/p/a.jpg"] == id && fixture.paths().count == 2)
+  }
+}

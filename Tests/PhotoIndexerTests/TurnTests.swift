@@ -1,0 +1,120 @@
+import PhotoModel
+import Synchronization
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+private typealias Fixture = ReconcilerFixture
+
+/// A turn of the library's queue reads slow files for a limited time.
+@Suite struct TurnTests {
+  /// Files in memory. Each file takes a second to read, or to sample.
+  private final class SlowFiles: PhotoFiles {
+    let memory = MemoryDisk()
+    let isSlow = Atomic(false)
+
+    private func wait() { if isSlow.load(ordering: .relaxed) { memory.pass(1) } }
+
+    func stat(_ path: [UInt8]) -> FileStat? { memory.stat(path) }
+    func exists(_ path: [UInt8]) -> Bool { memory.exists(path) }
+    func volumeIdentity(device: UInt64, path: [UInt8]) -> String { memory.volumeIdentity(device: device, path: path) }
+    func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+      wait()
+      return memory.read(path, expecting: expected, isSampled: isSampled)
+    }
+    func marks(
+      _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
+    ) -> ContentMarks? {
+      wait()
+      return memory.marks(path, expecting: expected, isWhole: isWhole, while: shouldGoOn)
+    }
+    func isRemote(_ path: [UInt8]) -> Bool { memory.isRemote(path) }
+    var readCount: Int { memory.readCount }
+  }
+
+  private static let count = 100
+  private static let names = (0..<count).map { "\($0).jpg" }
+
+  private let slow: SlowFiles
+  private let files: TurnFiles
+  private let fixture: ReconcilerFixture
+
+  init() throws {
+    let slow = SlowFiles()
+    files = TurnFiles(slow) { slow.memory.time }
+    fixture = try ReconcilerFixture(disk: slow.memory, files: files)
+    self.slow = slow
+  }
+
+  /// The longest turn: the limit, and the file with which it ends, which is read and sampled.
+  private static func mostSeconds(isRemote: Bool) -> Int64 { isRemote ? 2 : 11 }
+
+  /// The seconds that `body` takes in a turn.
+  private func turn(_ body: () throws -> Void) rethrows -> Int64 {
+    files.begin()
+    let start = slow.memory.time
+    try body()
+    return (slow.memory.time - start) / 1_000_000_000
+  }
+
+  /// The library reads the rest in turns that come each second.
+  private func readAll(isRemote: Bool) throws {
+    var turns = 0
+    while !fixture.reconciler.unread.isEmpty {
+      turns += 1
+      try #require(turns <= 3 * Self.count)
+      slow.memory.pass(1)
+      let seconds = try turn {
+        try fixture.catalog.write { writer in
+          var batch = Batch(writer: writer, time: slow.memory.time, uptime: slow.memory.time)
+          try fixture.reconciler.readAgainWhatIsDue(in: &batch)
+        }
+      }
+      #expect(seconds <= Self.mostSeconds(isRemote: isRemote))
+    }
+  }
+
+  /// A restored folder: a scan finds another file in each place, and nothing was read ahead.
+  @Test(arguments: [true, false]) func heldFilesAreReadInManyTurns(isRemote: Bool) throws {
+    if isRemote { slow.memory.moveToShare() }
+    try fixture.scan(Self.names.map { ($0, slow.memory.write("/p/" + $0, bytes: 200_000)) })
+    let ids = try fixture.paths()
+    slow.memory.pass(1_000)
+    for name in Self.names {
+      slow.memory.remove("/p/" + name)
+      slow.memory.write("/p/" + name, camera: "X200", bytes: 200_000)
+    }
+    slow.isSlow.store(true, ordering: .relaxed)
+    let found = try Self.names.map { ($0, try #require(slow.memory.stat(Fixture.bytes("/p/" + $0)))) }
+    #expect(try turn { try fixture.scan(found) } <= Self.mostSeconds(isRemote: isRemote))
+    #expect(fixture.reconciler.unread.count >= Self.count - 11)
+    try readAll(isRemote: isRemote)
+    #expect(try fixture.paths() == ids)
+    for name in Self.names { #expect(try fixture.asset("/p/" + name).camera?.model == "X200") }
+  }
+
+  /// A deleted folder that is put back: each file needs a sample to be recognised.
+  @Test(arguments: [true, false]) func deletedPhotosThatComeBackAreRecognisedInManyTurns(isRemote: Bool) throws {
+    if isRemote { slow.memory.moveToShare() }
+    // Nearly all of them are sampled when they are written.
+    let written = Self.names.map { Fixture.file($0, slow.memory.write("/p/" + $0, bytes: 200_000)) }
+    try fixture.apply(all: [Fixture.top] + written)
+    let ids = try fixture.paths()
+    for id in ids.values { try fixture.give(id) }
+    slow.memory.pass(1_000)
+    for name in Self.names { slow.memory.copy("/p/" + name, "/backup/" + name, device: 2) }
+    for name in Self.names { slow.memory.remove("/p/" + name) }
+    try fixture.apply(all: Self.names.map { Fixture.gone($0) })
+    #expect(try fixture.paths().isEmpty)
+    slow.memory.pass(1_000)
+    for name in Self.names { slow.memory.copy("/backup/" + name, "/p/" + name) }
+    slow.isSlow.store(true, ordering: .relaxed)
+    let found = try Self.names.map { ($0, try #require(slow.memory.stat(Fixture.bytes("/p/" + $0)))) }
+    #expect(try turn { try fixture.scan(found) } <= Self.mostSeconds(isRemote: isRemote))
+    try readAll(isRemote: isRemote)
+    #expect(try fixture.paths() == ids)
+    for name in Self.names { #expect(try fixture.asset("/p/" + name).isFavorite) }
+  }
+}
