@@ -45,7 +45,7 @@ final class FolderWatch {
   var refusesShares = false
   var rules = NameRules()
   var roots: [UInt16: Root] = [:]
-  var tree = DirectoryTree()
+  var tree = WatchedTree()
   var byWatch: [Int32: NodeIndex] = [:]
   /// Watches that were given up but may still have queued events.
   var retired: [Int32: NodeReference] = [:]
@@ -74,7 +74,7 @@ final class FolderWatch {
   /// By parent, the names of directories that could not be entered and so are not in the tree. There are few.
   var unentered: [NodeIndex: Set<[UInt8]>] = [:]
   /// Directories of which something could not be read. There are few.
-  var retries: [NodeIndex: Retry] = [:]
+  var retries: [NodeIndex: ListingRetry] = [:]
   var syncs: [SyncRequest] = []
 
   var fileSystems = FileSystems()

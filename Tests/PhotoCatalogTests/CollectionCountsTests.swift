@@ -25,11 +25,11 @@ import class Foundation.ProcessInfo
     var order: OrderedIDs
     var collections: [Int64: AssetCollection]
 
-    mutating func look(at board: inout CollectionCounts) throws -> CollectionChange? {
-      let after = board.order(of: kinds)
-      let change = board.change(from: order, at: sequence, of: kinds)
+    mutating func look(at counts: inout CollectionCounts) throws -> CollectionChange? {
+      let after = counts.order(of: kinds)
+      let change = counts.change(from: order, at: sequence, of: kinds)
       let before = order.ids(in: 0..<order.count)
-      (sequence, order) = (board.sequence, after)
+      (sequence, order) = (counts.sequence, after)
       guard let change else {
         #expect(before == after.ids(in: 0..<after.count))
         return nil
@@ -61,12 +61,12 @@ import class Foundation.ProcessInfo
     var commits = try RandomCommits(seed: seed)
     let catalog = commits.catalog
     let first = commits.library.random.albumID
-    var board = try catalog.read { try $0.collectionCounts() }
+    var counts = try catalog.read { try $0.collectionCounts() }
     var observers = Self.choices.map { kinds in
-      let order = board.order(of: kinds)
+      let order = counts.order(of: kinds)
       return Observer(
-        kinds: kinds, sequence: board.sequence, order: order,
-        collections: Dictionary(uniqueKeysWithValues: order.map { ($0, board.collection($0)!) }))
+        kinds: kinds, sequence: counts.sequence, order: order,
+        collections: Dictionary(uniqueKeysWithValues: order.map { ($0, counts.collection($0)!) }))
     }
     var fields: Set<String> = []
     var (moveCount, deletedCount) = (0, 0)
@@ -76,17 +76,17 @@ import class Foundation.ProcessInfo
         try commits.commit { try Self.changeCollections($0, &$1, besides: first, &random) }
       }
       let last = try catalog.read { try $0.sequence() }
-      let effects = try commits.effects(after: board.sequence, through: last)
+      let effects = try commits.effects(after: counts.sequence, through: last)
       let known = Int.random(in: 0..<3, using: &random) > 0 ? CollectionTouches(effects) : nil
       let fetched = try catalog.read { reader in
-        try board.update(reader, known)
+        try counts.update(reader, known)
         return try reader.collections()
       }
-      #expect(board.sequence == last)
-      let all = board.order(of: Set(AssetCollection.Kind.allCases))
-      #expect(all.map { board.collection($0) } == fetched, "seed \(seed), commit \(last)")
+      #expect(counts.sequence == last)
+      let all = counts.order(of: Set(AssetCollection.Kind.allCases))
+      #expect(all.map { counts.collection($0) } == fetched, "seed \(seed), commit \(last)")
       for index in observers.indices where Int.random(in: 0..<3, using: &random) > 0 {
-        let change = try observers[index].look(at: &board)
+        let change = try observers[index].look(at: &counts)
         fields.formUnion(change?.details.changedFields ?? [])
         moveCount += change?.details.moves.count ?? 0
         deletedCount += change?.deleted.count ?? 0
@@ -132,10 +132,10 @@ import class Foundation.ProcessInfo
     let fixture = try CatalogFixture()
     let top = try fixture.addRoot("/p")
     let gone = try fixture.addAlbum("Gone")
-    var board = try fixture.catalog.read { try $0.collectionCounts() }
-    board.log = CollectionLog(after: board.sequence, mostIDs: 4)
+    var counts = try fixture.catalog.read { try $0.collectionCounts() }
+    counts.log = CollectionLog(after: counts.sequence, mostIDs: 4)
     let kinds = Set(AssetCollection.Kind.allCases)
-    let (before, start) = (board.order(of: kinds), board.sequence)
+    let (before, start) = (counts.order(of: kinds), counts.sequence)
     func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
       let effects = try fixture.catalog.write { writer in
         var record = CommitRecord()
@@ -143,7 +143,7 @@ import class Foundation.ProcessInfo
         _ = try writer.append(record, origin: "watcher", date: 1)
         return try writer.effects(of: record, origin: "watcher")
       }
-      try fixture.catalog.read { try board.update($0, CollectionTouches(effects)) }
+      try fixture.catalog.read { try counts.update($0, CollectionTouches(effects)) }
     }
     try commit { writer, record in
       try RawStatement(writer.database, "DELETE FROM collection WHERE id = \(gone)").run()
@@ -156,10 +156,10 @@ import class Foundation.ProcessInfo
         record.insert(collection: made.album)
       }
     }
-    let found = board.change(from: before, at: start, of: kinds)
+    let found = counts.change(from: before, at: start, of: kinds)
     let change = try #require(found)
     #expect(change.inserted.map(\.title) == (0..<8).map { "\($0)" } && change.deleted == [gone])
-    let after = board.order(of: kinds)
+    let after = counts.order(of: kinds)
     #expect(try change.details.applied(to: before.map { $0 }) == after.map { $0 })
   }
 

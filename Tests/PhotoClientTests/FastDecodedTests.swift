@@ -48,11 +48,11 @@ struct FastDecodedTests {
     for reply in [
       #"{}"#, #"{"ids":[1.5],"offset":0,"token":"t","total":1}"#, #"{"ids":null,"offset":0,"token":"t","total":1}"#,
     ] {
-      #expect(handRead(AssetIDPage.self, reply) == nil)
+      #expect(fastRead(AssetIDPage.self, reply) == nil)
     }
   }
 
-  private func handRead<Value: JSONReadable & Decodable & Sendable>(_ type: Value.Type, _ reply: String) -> Value? {
+  private func fastRead<Value: JSONReadable & Decodable & Sendable>(_ type: Value.Type, _ reply: String) -> Value? {
     Array(reply.utf8).withUnsafeBufferPointer { FastDecoded<Value>(json: $0)?.value }
   }
 
@@ -63,7 +63,7 @@ struct FastDecodedTests {
   private func expectSame<Value: JSONReadable & Decodable & Sendable, Part: Equatable>(
     _ type: Value.Type, _ reply: String, _ part: (Value) -> Part
   ) throws {
-    let mine = try #require(handRead(type, reply))
+    let mine = try #require(fastRead(type, reply))
     #expect(part(mine) == part(try JSONDecoder().decode(Value.self, from: Data(reply.utf8))))
   }
 }

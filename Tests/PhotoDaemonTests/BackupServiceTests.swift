@@ -12,7 +12,7 @@ import Testing
 @Suite struct BackupServiceTests {
   private let scratch: Scratch
   private let catalog: Catalog
-  private let board: StatusStore
+  private let statusStore: StatusStore
   private let keeper: BackupService
   private let reopened = Seen()
 
@@ -27,9 +27,9 @@ import Testing
   init() throws {
     scratch = try Scratch()
     catalog = try Catalog(path: "\(scratch.path)/catalog.sqlite")
-    board = StatusStore(LibraryStatus(state: .scanning, library: "l", token: "", version: "1"))
+    statusStore = StatusStore(LibraryStatus(state: .scanning, library: "l", token: "", version: "1"))
     keeper = BackupService(
-      catalog: catalog, board: board, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      catalog: catalog, statusStore: statusStore, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
       historyBytes: 100 * 64
     ) { [reopened] reason in reopened.reasons.withLock { $0.append(reason) } }
   }
@@ -71,7 +71,7 @@ import Testing
     try change()
     await keep([
       {},
-      { board.update { $0.state = .live } },
+      { statusStore.update { $0.state = .live } },
       // The library became live after the last turn, so it was not live for a whole turn.
       { try expectBackups(0) },
       { try expectBackups(1) },
@@ -96,18 +96,18 @@ import Testing
   {
     try change()
     try scratch.file("backups", "in the way")
-    board.update { $0.state = .live }
+    statusStore.update { $0.state = .live }
     await keep([
       {}, {},
       {
-        #expect(board.status.warnings.first?.contains("The daily backup failed") == true)
+        #expect(statusStore.status.warnings.first?.contains("The daily backup failed") == true)
         #expect(unlink("\(scratch.path)/backups") == 0)
         setClock(byHours: clockSet)
       },
-      { #expect(board.status.warnings.count == 1, "tried again at once") },
+      { #expect(statusStore.status.warnings.count == 1, "tried again at once") },
       { pass(hours: 1) },
       {
-        #expect(board.status.warnings.isEmpty)
+        #expect(statusStore.status.warnings.isEmpty)
         try expectBackups(1)
       },
     ])
@@ -117,7 +117,7 @@ import Testing
   @Test func historyThatGrowsIsPrunedBetweenTheDays() async throws {
     func oldest() throws -> Int64? { try catalog.read { try $0.oldestSequence() } }
     for _ in 0..<1_000 { try change() }
-    board.update { $0.state = .live }
+    statusStore.update { $0.state = .live }
     await keep([
       {}, {},
       {
@@ -143,11 +143,11 @@ import Testing
   @Test func historyIsPrunedWhileBackupsFail() async throws {
     for _ in 0..<1_000 { try change() }
     try scratch.file("backups", "in the way")
-    board.update { $0.state = .live }
+    statusStore.update { $0.state = .live }
     await keep([
       {}, {},
       {
-        #expect(board.status.warnings.first?.contains("The daily backup failed") == true)
+        #expect(statusStore.status.warnings.first?.contains("The daily backup failed") == true)
         let first = try #require(try catalog.read { try $0.oldestSequence() })
         #expect((880...920).contains(first))
       },

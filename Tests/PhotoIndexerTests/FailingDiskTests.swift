@@ -132,7 +132,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.failsReading = true
     let stat = try #require(fixture.disk.stat(Array("/pics/a.jpg".utf8)))
     await fixture.take([.fileFound(directory: 1, name: Array("a.jpg".utf8), stat: stat)])
-    let status = fixture.library.board.status
+    let status = fixture.library.statusStore.status
     #expect(status.state == .live && status.assetCount == 1)
     #expect(status.pendingCount == 0)
     #expect(status.warnings.count == 1 && status.warnings[0].contains("/pics/a.jpg: its content can't be read"))

@@ -370,7 +370,7 @@ private typealias Fixture = ReconcilerFixture
     let changed = fixture.disk.write("/p/a.jpg", camera: "X200")
     let new = fixture.disk.write("/p/b.jpg", camera: "X300")
     fixture.disk.pass(1000)
-    fixture.disk.trouble = "can't be opened: Input/output error"
+    fixture.disk.failure = "can't be opened: Input/output error"
     try fixture.apply(Fixture.file("a.jpg", changed), Fixture.file("b.jpg", new))
     let ids = try fixture.paths()
     let (a, b) = (try #require(ids["/p/a.jpg"]), try #require(ids["/p/b.jpg"]))
@@ -379,7 +379,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try content(a)?.camera?.model == "X100")
     #expect(try content(b)?.failure == "can't be opened: Input/output error")
     for id in [a, b] {
-      #expect(fixture.reconciler.unread[id]?.trouble?.reason == "can't be opened: Input/output error")
+      #expect(fixture.reconciler.unread[id]?.failure?.reason == "can't be opened: Input/output error")
       #expect(fixture.reconciler.unread[id]?.isPending == false)
     }
     var waits: [Int64] = []
@@ -390,7 +390,7 @@ private typealias Fixture = ReconcilerFixture
       waits.append(try #require(fixture.reconciler.unread[a]).delay / 1_000_000_000)
     }
     #expect(waits == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600])
-    fixture.disk.trouble = nil
+    fixture.disk.failure = nil
     try readAgain([a, b], fixture)
     #expect(try content(a)?.camera?.model == "X200")
     #expect(try content(b)?.camera?.model == "X300" && content(b)?.failure == nil)
@@ -402,10 +402,10 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/a.jpg", camera: "X100")
     fixture.disk.pass(1000)
-    fixture.disk.trouble = "its content can't be read: Input/output error"
+    fixture.disk.failure = "its content can't be read: Input/output error"
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
     let id = try #require(try fixture.paths()["/p/a.jpg"])
-    fixture.disk.trouble = nil
+    fixture.disk.failure = nil
     fixture.reconciler.unread = [:]
     _ = try fixture.scan([("a.jpg", stat)])
     #expect(try fixture.catalog.read { try $0.content(of: id) }?.camera?.model == "X100")

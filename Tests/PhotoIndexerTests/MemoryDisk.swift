@@ -42,7 +42,7 @@ final class MemoryDisk: PhotoFiles {
     var sampledBytes: Int64 = 0
     var hashedBytes: Int64 = 0
     var failedReadCount = 0
-    var trouble: String?
+    var failure: String?
     var isRemote = false
     var failing: Set<[UInt8]> = []
   }
@@ -58,12 +58,12 @@ final class MemoryDisk: PhotoFiles {
 
   var time: Int64 { state.withLock { $0.clock } }
   /// If it is set, no file can be read, for this reason.
-  var trouble: String? {
-    get { state.withLock { $0.trouble } }
-    set { state.withLock { $0.trouble = newValue } }
+  var failure: String? {
+    get { state.withLock { $0.failure } }
+    set { state.withLock { $0.failure = newValue } }
   }
 
-  /// Sets the files that the disk fails to read, beside those that ``trouble`` concerns.
+  /// Sets the files that the disk fails to read, beside those that ``failure`` concerns.
   func setFailing(_ paths: [String]) { state.withLock { $0.failing = Set(paths.map { Array($0.utf8) }) } }
 
   var readCount: Int { state.withLock { $0.readCount } }
@@ -250,11 +250,11 @@ final class MemoryDisk: PhotoFiles {
   func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
     state.withLock { state in
       guard let file = state.files[path], file.stat.identity.inode == expected.identity.inode else { return .raced }
-      if let trouble = state.trouble
+      if let failure = state.failure
         ?? (state.failing.contains(path) ? "its content can't be read: Input/output error" : nil)
       {
         state.failedReadCount += 1
-        return .unreadable(trouble)
+        return .unreadable(failure)
       }
       state.readCount += 1
       return .content(
@@ -272,7 +272,7 @@ final class MemoryDisk: PhotoFiles {
     return state.withLock { state in
       guard let file = state.files[path], file.stat.identity.inode == expected.identity.inode,
         file.stat.byteCount == expected.byteCount, file.stat.modificationTime == expected.modificationTime,
-        file.stat.changeTime == expected.changeTime, state.trouble == nil
+        file.stat.changeTime == expected.changeTime, state.failure == nil
       else { return nil }
       state.sampledBytes += min(file.stat.byteCount, ContentReader.wholeBytes)
       if isWhole, file.stat.byteCount > ContentReader.wholeBytes { state.hashedBytes += file.stat.byteCount }

@@ -61,7 +61,7 @@ private typealias Fixture = ReconcilerFixture
       try value.write(toFile: folder + "/power/\(name)/\(attribute)", atomically: false, encoding: .utf8)
     }
 
-    var hashing: LibraryStatus.Hashing { library.board.status.hashing ?? .init() }
+    var hashing: LibraryStatus.Hashing { library.statusStore.status.hashing ?? .init() }
 
     func marks(_ path: String) throws -> ContentMarks {
       let (folder, name) = ("/p", String(path.dropFirst(3)))
@@ -437,10 +437,10 @@ private typealias Fixture = ReconcilerFixture
   @Test func fileThatCannotBeReadIsNotTriedUntilItChanges() async throws {
     let idle = try await IdleLibrary()
     await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
-    idle.disk.trouble = "Input/output error"
+    idle.disk.failure = "Input/output error"
     await idle.idle()
     #expect(idle.hashing.unsampledCount == 0)
-    idle.disk.trouble = nil
+    idle.disk.failure = nil
     try await idle.favor("/p/a.jpg")
     await idle.idle()
     #expect(try idle.marks("/p/a.jpg").hash != nil)

@@ -416,13 +416,13 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.copy("/p/a.jpg", "/backup/a.jpg")
     fixture.disk.remove("/p/a.jpg")
     try fixture.apply(Fixture.gone("a.jpg"))
-    fixture.disk.trouble = "its content can't be read: Input/output error"
+    fixture.disk.failure = "its content can't be read: Input/output error"
     let back = fixture.disk.copy("/backup/a.jpg", "/p/a.jpg")
     try fixture.apply(Fixture.file("a.jpg", back))
     let provisional = try #require(try fixture.paths()["/p/a.jpg"])
     #expect(provisional != id)
     fixture.disk.pass(seconds)
-    fixture.disk.trouble = nil
+    fixture.disk.failure = nil
     let record = try fixture.scan([("a.jpg", back)])
     #expect(record.deletedAssets == [provisional] && record.insertedAssets == [id])
     try expectItsOwn(fixture, id, at: "/p/a.jpg", album: album)

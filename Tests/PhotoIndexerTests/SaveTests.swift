@@ -131,10 +131,10 @@ private typealias Fixture = ReconcilerFixture
   @Test(arguments: [true, false], [true, false])
   func photoThatWasNeverReadKeepsItsIdIfItIsRenamedAndSaved(keepsBirth: Bool, isReported: Bool) throws {
     let fixture = try ReconcilerFixture()
-    fixture.disk.trouble = "reading it failed: Input/output error"
+    fixture.disk.failure = "reading it failed: Input/output error"
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", keepsBirth: keepsBirth)))
     let id = try #require(try fixture.paths()["/p/a.jpg"])
-    fixture.disk.trouble = nil
+    fixture.disk.failure = nil
     fixture.disk.pass(10)
     fixture.disk.move("/p/a.jpg", "/p/b.jpg")
     fixture.disk.write("/p/new.part", camera: "X200", bytes: 200, keepsBirth: keepsBirth)
@@ -175,9 +175,9 @@ private typealias Fixture = ReconcilerFixture
     let (fixture, id) = try favorite()
     let a = fixture.disk.move("/p/a.jpg", "/trash/a.jpg")
     try fixture.apply(Fixture.gone("a.jpg"))
-    fixture.disk.trouble = "reading it failed: Input/output error"
+    fixture.disk.failure = "reading it failed: Input/output error"
     try fixture.apply(found("b.jpg", fixture.disk.write("/p/b.jpg")))
-    fixture.disk.trouble = nil
+    fixture.disk.failure = nil
     fixture.disk.remove("/p/b.jpg")
     fixture.disk.move("/trash/a.jpg", "/p/b.jpg")
     let back = fixture.disk.move("/p/b.jpg", "/p/c.jpg")

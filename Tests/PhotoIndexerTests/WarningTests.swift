@@ -16,13 +16,13 @@ import WatchRecords
     try await fixture.begin()
     await fixture.take([.unreadable(directory: 1, name: Self.bytes("x"), errorNumber: 13)])
     #expect(
-      fixture.library.board.status.warnings == [
+      fixture.library.statusStore.status.warnings == [
         "1 folder or file can't be read: /pics/x (Permission denied). Its data in the library is kept. "
           + "Correct the permissions. photod notices that by itself."
       ])
     await fixture.take([.unreadable(directory: 1, name: Self.bytes("y"), errorNumber: 5)])
     #expect(
-      fixture.library.board.status.warnings == [
+      fixture.library.statusStore.status.warnings == [
         "2 folders or files can't be read, the first is /pics/x (Permission denied). Their data in the library is "
           + "kept. Correct the permissions. photod notices that by itself."
       ])
@@ -32,12 +32,12 @@ import WatchRecords
     let fixture = try LibraryFixture()
     await fixture.library.fail(["/pics/a.jpg"])
     #expect(
-      fixture.library.board.status.warnings == [
+      fixture.library.statusStore.status.warnings == [
         "1 file can't be read: /pics/a.jpg: Input/output error. photod tries again by itself. If this continues, check the disk."
       ])
     await fixture.library.fail(["/pics/a.jpg", "/pics/b.jpg"])
     #expect(
-      fixture.library.board.status.warnings == [
+      fixture.library.statusStore.status.warnings == [
         "2 files can't be read, the first is /pics/a.jpg: Input/output error. photod tries again by "
           + "itself. If this continues, check the disk."
       ])
@@ -55,7 +55,7 @@ import WatchRecords
     await fixture.library.noteWatchState(.watchBudget(budget))
     #expect(log.lines.kept.withLock { $0 } == ["watches exhausted limit=20 polled=3"])
     await fixture.library.updateState()
-    let said = try #require(fixture.library.board.status.warnings.first)
+    let said = try #require(fixture.library.statusStore.status.warnings.first)
     #expect(
       said.contains(
         "`sudo sysctl user.max_inotify_watches=524288`, and for the next boot with "
@@ -68,7 +68,7 @@ import WatchRecords
     await fixture.library.noteWatchState(
       .polling(root: 1, reason: .fileSystem(name: Self.bytes("nfs4")), polled: polled, directories: 9))
     await fixture.library.updateState()
-    let said = try #require(fixture.library.board.status.warnings.first)
+    let said = try #require(fixture.library.statusStore.status.warnings.first)
     #expect(
       said.hasPrefix(
         count == 1
@@ -143,9 +143,9 @@ extension Library {
   fileprivate func fail(_ paths: [String]) {
     reconciler.unread = [:]
     for (index, path) in paths.enumerated() {
-      reconciler.unread[Int64(index)] = Retry(
+      reconciler.unread[Int64(index)] = ReadRetry(
         isPending: true, at: 0, delay: 0,
-        trouble: .init(path: Array(path.utf8), reason: "Input/output error", since: 1_000_000))
+        failure: .init(path: Array(path.utf8), reason: "Input/output error", since: 1_000_000))
     }
     updateState()
   }

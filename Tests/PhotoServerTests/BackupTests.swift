@@ -9,7 +9,7 @@ import Varlink
 
 /// Backup, restore and check over a socket, with backups scripted by the test.
 @Suite(.timeLimit(.minutes(10))) struct BackupTests {
-  private struct ScriptedKeeping: LibraryBackups {
+  private struct ScriptedBackups: LibraryBackups {
     static let report = BackupReport(
       path: "/b/photod-2026-11-21.sqlite", byteCount: 4096, assetCount: 3, date: PhotoDate(microseconds: 0),
       isKept: true)
@@ -56,12 +56,12 @@ import Varlink
   }
 
   private func serving(
-    _ keeping: (any LibraryBackups)?, _ body: @Sendable (VarlinkClient) async throws -> Void
+    _ backups: (any LibraryBackups)?, _ body: @Sendable (VarlinkClient) async throws -> Void
   ) async throws {
     let service = VarlinkService(
       identity: .init(vendor: "v", product: "p", version: "1", url: "u"),
-      interfaces: [ManageService(connections: ConnectionRegistry(), keeping: keeping)])
-    let socket = NSTemporaryDirectory() + "photod-keeping-\(UUID().uuidString)"
+      interfaces: [ManageService(connections: ConnectionRegistry(), backups: backups)])
+    let socket = NSTemporaryDirectory() + "photod-backups-\(UUID().uuidString)"
     let descriptor = try VarlinkSocket.listen(path: socket)
     defer { unlink(socket) }
     try await withThrowingTaskGroup { group in
@@ -81,7 +81,7 @@ import Varlink
       let findings: [Finding]
       let counts: [String: Int]
     }
-    try await serving(ScriptedKeeping()) { client in
+    try await serving(ScriptedBackups()) { client in
       let file = try await client.call("org.photod.manage.Backup", returning: Backup.self).backup
       #expect(
         file
@@ -106,7 +106,7 @@ import Varlink
 
   /// SQLite would read a path only up to its NUL.
   @Test(arguments: ["x", "/x\0y"]) func aPathThatIsRelativeOrHasNULIsRefused(path: String) async throws {
-    try await serving(ScriptedKeeping()) { client in
+    try await serving(ScriptedBackups()) { client in
       for method in ["Backup", "Restore"] {
         let error = await #expect(throws: VarlinkError.self) {
           _ = try await client.call("org.photod.manage." + method, Path(path: path), returning: VarlinkEmpty.self)
@@ -117,22 +117,22 @@ import Varlink
   }
 
   @Test func aOnewayCallThatOnlyReadsIsSkipped() async throws {
-    let keeping = ScriptedKeeping()
-    try await serving(keeping) { client in
+    let backups = ScriptedBackups()
+    try await serving(backups) { client in
       for _ in 0..<3 {
         try await client.oneway("org.photod.manage.ListBackups", VarlinkEmpty())
         try await client.oneway("org.photod.manage.Check", VarlinkEmpty())
       }
       _ = try await client.call("org.photod.manage.Check", returning: VarlinkEmpty.self)
-      #expect(keeping.counts.listed.load(ordering: .relaxed) == 0)
-      #expect(keeping.counts.checked.load(ordering: .relaxed) == 4)
+      #expect(backups.counts.listed.load(ordering: .relaxed) == 0)
+      #expect(backups.counts.checked.load(ordering: .relaxed) == 4)
     }
   }
 
   /// There may be any number of backups that a person made.
   @Test func backupsThatDoNotFitIntoAReplyAreLeftOut() async throws {
     struct Backups: Decodable { let backups: [File] }
-    try await serving(ScriptedKeeping(listed: 20_000)) { client in
+    try await serving(ScriptedBackups(listed: 20_000)) { client in
       let all = try await client.call("org.photod.manage.ListBackups", returning: Backups.self).backups
       #expect((2_000..<20_000).contains(all.count))
     }
@@ -145,7 +145,7 @@ import Varlink
   ])
   func everyErrorBecomesOneOfTheInterface(_ thrown: BackupError, _ name: String) async throws {
     struct Parameters: Decodable { let path: String?, message: String }
-    try await serving(ScriptedKeeping(error: thrown)) { client in
+    try await serving(ScriptedBackups(error: thrown)) { client in
       let error = try #require(
         await #expect(throws: VarlinkError.self) {
           _ = try await client.call("org.photod.manage.Restore", Path(path: "/x"), returning: VarlinkEmpty.self)

@@ -48,7 +48,7 @@ import Varlink
     let genuine = try fixture.token()
     #expect(try await begin(since: fixture.catalog.token(70).description)?.reload == .libraryReplaced)
     #expect(fixture.catalog.epoch == epoch + 1)
-    #expect(fixture.library.board.status.token == fixture.catalog.token(1).description)
+    #expect(fixture.library.statusStore.status.token == fixture.catalog.token(1).description)
     #expect(try await begin(since: genuine)?.reload == .libraryReplaced)
     #expect(try await begin(since: fixture.catalog.token(70).description)?.reload == .tokenExpired)
     #expect(fixture.catalog.epoch == epoch + 1)

@@ -32,13 +32,13 @@ import Varlink
 
   @Test(.timeLimit(.minutes(10))) func lastStatusOfAFollowerHasTheLastCounts() async throws {
     let fixture = try ServerFixture()
-    fixture.library.board.update { $0.roots = [.init(path: "/p", state: .online)] }
+    fixture.library.statusStore.update { $0.roots = [.init(path: "/p", state: .online)] }
     try await fixture.serving { path, _ in
       let client = try await VarlinkClient.connect(path: path)
       var iterator = client.stream("org.photod.library.Status", VarlinkEmpty(), of: Reply.self).makeAsyncIterator()
       #expect(try await iterator.next()?.status.roots.first?.assetCount == 0)
       try fixture.insert()
-      fixture.library.board.update { $0.assetCount = 1 }
+      fixture.library.statusStore.update { $0.assetCount = 1 }
       // Nothing happens after this.
       var last: LibraryStatus?
       repeat { last = try await iterator.next()?.status } while last != nil && last?.roots.first?.assetCount != 1
@@ -50,7 +50,7 @@ import Varlink
   /// After `photoctl status --wait &&`, a program relies on the counts in that status.
   @Test(.timeLimit(.minutes(10))) func theFirstLiveStatusHasTheRootsCounts() async throws {
     let fixture = try ServerFixture()
-    fixture.library.board.update { status in
+    fixture.library.statusStore.update { status in
       status.state = .scanning
       status.roots = [.init(path: "/p", state: .scanning)]
     }
@@ -59,7 +59,7 @@ import Varlink
       var iterator = client.stream("org.photod.library.Status", VarlinkEmpty(), of: Reply.self).makeAsyncIterator()
       #expect(try await iterator.next()?.status.state == .scanning)
       try fixture.insert()
-      fixture.library.board.update { $0.state = .live }
+      fixture.library.statusStore.update { $0.state = .live }
       var status = try await iterator.next()?.status
       while status != nil && status?.state != .live { status = try await iterator.next()?.status }
       #expect(status?.roots.first?.assetCount == 1)

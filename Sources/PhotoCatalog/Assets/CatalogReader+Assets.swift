@@ -49,7 +49,7 @@ private struct AssetRows {
   private let asset: RawStatement
   private let companions: RawStatement
   private let keywords: RawStatement
-  private var tree: DirectoryTree
+  private var tree: DirectoryPaths
 
   init(_ database: Database) throws {
     asset = try RawStatement(database, AssetColumns.select + " WHERE asset.id = ?")
@@ -61,7 +61,7 @@ private struct AssetRows {
       database,
       "SELECT keyword.name FROM asset_keyword CROSS JOIN keyword ON keyword.id = asset_keyword.keyword_id "
         + "WHERE asset_keyword.asset_id = ? ORDER BY asset_keyword.position")
-    tree = try DirectoryTree(database)
+    tree = try DirectoryPaths(database)
   }
 
   mutating func asset(_ id: Int64) throws -> Asset? {
@@ -95,7 +95,7 @@ private enum AssetColumns {
     """
 
   /// The asset of the statement's row, with its first resource only.
-  static func asset(_ row: RawStatement, _ tree: inout DirectoryTree) throws -> Asset {
+  static func asset(_ row: RawStatement, _ tree: inout DirectoryPaths) throws -> Asset {
     let mediaType = MediaType(code: row.int64(1))
     let created = CreationDate(row, from: 3)
     var location: Location?

@@ -57,7 +57,7 @@ extension CatalogReader {
 
   /// The first of the unreadable assets, ordered by id.
   package func failedAssets(limit: Int) throws -> [FailedAsset] {
-    var tree = try DirectoryTree(database)
+    var tree = try DirectoryPaths(database)
     let statement = try RawStatement(
       database,
       "SELECT a.id, a.directory_id, a.name, a.failure, ifnull(r.read_time, 0) FROM asset a "

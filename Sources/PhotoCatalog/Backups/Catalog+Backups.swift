@@ -17,7 +17,7 @@ extension Catalog {
   package func backup(to path: String?, date: Int64 = CatalogFiles.now()) throws -> BackupReport {
     let target =
       path ?? CatalogFiles.free { files.backup(CatalogFiles.text(date) + $0) }
-    return try keeping(target) {
+    return try translatingErrors(target) {
       if path == nil { try files.makeBackupsFolder() }
       guard !PrivateFile.exists(target) else {
         throw BackupError.cannotWrite(
@@ -33,7 +33,7 @@ extension Catalog {
   ///
   /// - Returns: nil if nothing was committed since the last backup.
   package func dailyBackup(date: Int64 = CatalogFiles.now()) throws -> BackupReport? {
-    try keeping(files.backups) {
+    try translatingErrors(files.backups) {
       try files.makeBackupsFolder()
       try TemporaryFile.removeAll(in: files.backups, ofTarget: files.isBackup)
       if let last = try dailyBackups(at: date).past.first,
@@ -64,7 +64,7 @@ extension Catalog {
 
   /// The backups in the folder of backups, newest first. A backup that is removed meanwhile is left out.
   package func backups() throws -> [BackupReport] {
-    try keeping(files.backups) {
+    try translatingErrors(files.backups) {
       try files.backupPaths().compactMap { path in
         try WorkBudget.check()
         do { return try report(path) } catch  where !PrivateFile.exists(path) { return nil }
@@ -79,7 +79,7 @@ extension Catalog {
   ///
   /// - Throws: ``BackupError``. The library then goes on.
   package func prepareRestore(from path: String, date: Int64 = CatalogFiles.now()) throws -> RestoreReport {
-    try keeping(files.restored) {
+    try translatingErrors(files.restored) {
       guard !file.isAlso(path) else {
         throw BackupError.notABackup(path: path, message: "\(path) is the catalog itself. Choose a backup of it.")
       }
@@ -107,7 +107,7 @@ extension Catalog {
   /// - Returns: the new name of the other file, if there is one. A notice also reports it.
   @discardableResult
   package func rescue(date: Int64 = CatalogFiles.now()) throws -> String? {
-    try keeping(files.restored) {
+    try translatingErrors(files.restored) {
       let number = try freeze()
       do {
         let temporary = try copy(beside: files.restored, onlyFromWhatIsOpen: true)
@@ -371,7 +371,7 @@ extension Catalog {
   }
 
   /// Runs `body` and translates its errors to ``BackupError``.
-  private func keeping<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+  private func translatingErrors<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
     do {
       return try noticing(body)
     } catch  where error is BackupError || error is WorkBudget.Spent {

@@ -7,14 +7,14 @@ extension CatalogReader {
   /// - Complexity: O(n), only over indexes except for the user's albums. Each collection that isn't empty needs some
   ///   statements.
   package func collectionCounts() throws -> CollectionCounts {
-    var board = CollectionCounts(sequence: try sequence())
+    var counts = CollectionCounts(sequence: try sequence())
     for kind in AssetCollection.Kind.allCases {
-      for row in try collectionRows(kind: kind) { board.add(row, at: board.sequence) }
+      for row in try collectionRows(kind: kind) { counts.add(row, at: counts.sequence) }
     }
-    try board.readAssets(self)
-    for id in board.entries.keys { try board.fill(id, self) }
-    board.statementCount = 0
-    return board
+    try counts.readAssets(self)
+    for id in counts.entries.keys { try counts.fill(id, self) }
+    counts.statementCount = 0
+    return counts
   }
 }
 

@@ -68,7 +68,7 @@ extension CatalogReader {
 
   /// The collections of a kind, ordered by id. Smart albums and albums have the order of their creation.
   func collectionRows(kind: AssetCollection.Kind) throws -> [CollectionRow] {
-    var tree = try DirectoryTree(database)
+    var tree = try DirectoryPaths(database)
     var rows: [CollectionRow] = []
     let statement = try RawStatement(database, Self.rowColumns + " WHERE kind = ? ORDER BY id")
     statement.bind(1, kind.code)
@@ -78,7 +78,7 @@ extension CatalogReader {
 
   /// The existing ones of these collections, in the order of the ids.
   func collectionRows(ids: some Sequence<Int64>) throws -> [CollectionRow] {
-    var tree = try DirectoryTree(database)
+    var tree = try DirectoryPaths(database)
     let statement = try RawStatement(database, Self.rowColumns + " WHERE id = ?")
     return try ids.compactMap { id in
       statement.bind(1, id)
@@ -88,7 +88,7 @@ extension CatalogReader {
 
   private static let rowColumns = "SELECT id, kind, subtype, title, directory_id, key_asset_id FROM collection"
 
-  private static func collectionRow(_ row: RawStatement, _ tree: inout DirectoryTree) throws -> CollectionRow {
+  private static func collectionRow(_ row: RawStatement, _ tree: inout DirectoryPaths) throws -> CollectionRow {
     var collection = CollectionRow(
       id: row.int64(0), kind: AssetCollection.Kind(code: row.int64(1)), subtype: row.optionalText(2),
       title: row.text(3), directoryID: row.optionalInt64(4), keyAssetID: row.optionalInt64(5))

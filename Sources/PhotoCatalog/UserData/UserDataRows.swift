@@ -143,12 +143,12 @@ extension CommitRecord {
 
 /// Reads entries. It belongs to one transaction, because it caches the paths of folders.
 struct UserDataReading {
-  private var tree: DirectoryTree
+  private var tree: DirectoryPaths
   private let asset: RawStatement
   private let tombstone: RawStatement
 
   init(_ database: Database) throws {
-    tree = try DirectoryTree(database)
+    tree = try DirectoryPaths(database)
     asset = try RawStatement(
       database,
       """

@@ -24,7 +24,7 @@ final class BackupQueue: Sendable {
     var hasClient = false
   }
 
-  private let queue = DispatchQueue(label: "photod.keeping")
+  private let queue = DispatchQueue(label: "photod.backups")
   private let state = Mutex(State())
 
   /// The number of jobs that have not begun.

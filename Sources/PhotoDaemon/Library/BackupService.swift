@@ -18,7 +18,7 @@ final class BackupService: LibraryBackups {
   static let historyBytes: Int64 = 64 << 20
 
   private let catalog: Catalog
-  private let board: StatusStore
+  private let statusStore: StatusStore
   private let logger: Logger
   /// Asks the daemon to open the library again.
   private let reopen: @Sendable (ReopenReason) -> Void
@@ -45,12 +45,12 @@ final class BackupService: LibraryBackups {
   /// - Parameter historyBytes: how many bytes the history may take. It is pruned each day, and when it has grown by an
   ///   eighth of that.
   init(
-    catalog: Catalog, board: StatusStore, logger: Logger, historyBytes: Int64 = BackupService.historyBytes,
+    catalog: Catalog, statusStore: StatusStore, logger: Logger, historyBytes: Int64 = BackupService.historyBytes,
     reopen: @escaping @Sendable (ReopenReason) -> Void
   ) {
     self.catalog = catalog
     self.historyBytes = historyBytes
-    self.board = board
+    self.statusStore = statusStore
     self.logger = logger
     self.reopen = reopen
   }
@@ -110,7 +110,7 @@ final class BackupService: LibraryBackups {
   private func note(_ change: (inout Problems) -> Void) {
     problems.withLock { problems in
       change(&problems)
-      board.report(problems.warnings, by: .catalog)
+      statusStore.report(problems.warnings, by: .catalog)
     }
   }
 
@@ -138,7 +138,7 @@ final class BackupService: LibraryBackups {
         await standIn()
         continue
       }
-      let isLive = board.status.state == .live
+      let isLive = statusStore.status.state == .live
       defer { wasLive = isLive }
       guard isLive, wasLive else { continue }
       if isPast(backUpAt) { backUpAt = await backUpToday(now()) ? nil : instant() + .seconds(3600) }

@@ -91,14 +91,14 @@ extension ServingLibrary {
         innerRoots: configuration.innerRoots.map { FilePath.bytes($0) },
         ignore: configuration.ignore.map { Array($0.utf8) }, removalGrace: configuration.removalGrace,
         version: Daemon.version), logger: logger)
-    library.board.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
+    library.statusStore.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
     let reopenReasons = AsyncStream.makeStream(of: ReopenReason.self, bufferingPolicy: .bufferingNewest(1))
-    let backups = BackupService(catalog: catalog, board: library.board, logger: logger) {
+    let backups = BackupService(catalog: catalog, statusStore: library.statusStore, logger: logger) {
       reopenReasons.continuation.yield($0)
     }
     let interface = LibraryService(library: library, logger: logger)
     let manage = ManageService(
-      connections: interface.connections, events: library.events, library: library, keeping: backups,
+      connections: interface.connections, events: library.events, library: library, backups: backups,
       threads: interface.threads, libraryTurns: interface.libraryTurns)
     return ServingLibrary(
       catalog: catalog, watcher: watcher, library: library, backups: backups,

@@ -65,7 +65,7 @@ final class ServingLibrary: RunningLibrary {
   }
 
   func reload(_ configuration: Configuration) async throws {
-    library.board.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
+    library.statusStore.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
     await library.setRoots(
       configuration.roots.map { FilePath.bytes($0) }, innerRoots: configuration.innerRoots.map { FilePath.bytes($0) },
       ignore: configuration.ignore.map { Array($0.utf8) }, removalGrace: configuration.removalGrace)
@@ -95,9 +95,9 @@ final class ServingLibrary: RunningLibrary {
   private func followStatus() async {
     var version: Int64 = -1
     var wasLive = false
-    while let next = await library.board.feed.next(after: version) {
+    while let next = await library.statusStore.feed.next(after: version) {
       version = next
-      let status = library.board.status
+      let status = library.statusStore.status
       lines.yield(statusLine(status))
       if status.state == .live, !wasLive {
         logger.notice(

@@ -45,7 +45,7 @@ extension Library {
       try catalog.read({ try $0.sequence() }) < token.sequence, try catalog.endTokens()
     else { return false }
     logger.notice("tokens ended", metadata: ["token": "\(token)", "epoch": "\(catalog.epoch)"])
-    board.update { $0.token = live.token.description }
+    statusStore.update { $0.token = live.token.description }
     return true
   }
 

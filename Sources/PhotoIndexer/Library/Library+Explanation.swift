@@ -178,11 +178,11 @@ extension Library {
         assetID: row.assetID)
     }
     if let explanation = explainUnreadable(path, rootID: rootID, assetID: row.assetID) { return explanation }
-    if row.readTime == 0, let trouble = reconciler.unread[row.assetID]?.trouble {
+    if row.readTime == 0, let failure = reconciler.unread[row.assetID]?.failure {
       return Explanation(
         state: "unreadable",
         reason:
-          "It is in the library, but its content can't be read now: \(trouble.reason). photod tries again by itself.",
+          "It is in the library, but its content can't be read now: \(failure.reason). photod tries again by itself.",
         assetID: row.assetID)
     }
     if row.readTime == 0 {

@@ -284,7 +284,7 @@ extension Library {
   private func tellProofs() {
     proofs.status.paused = proofs.isDue && proofs.isOnBattery ? "the machine runs on battery" : nil
     let status = proofs.status
-    board.update { $0.hashing = status }
+    statusStore.update { $0.hashing = status }
   }
 }
 

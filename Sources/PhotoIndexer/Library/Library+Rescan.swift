@@ -54,7 +54,7 @@ extension Library {
 
   /// Repeats the rescans that had ended but were not decided when photod-watch ended. Their findings are void. No
   /// folder has a number yet, so the whole root is scanned.
-  func repeatRescans(_ scans: [Scan]) {
+  func repeatRescans(_ scans: [CatalogScan]) {
     for scan in scans {
       let folder = reconciler.partialRequests.removeValue(forKey: scan.request)
       let isConfirmed = reconciler.confirmedRequests.remove(scan.request) != nil
@@ -220,7 +220,7 @@ extension Library {
 
   /// - Returns: also what the catalog has below each of the directories, and how much of it is missing.
   private nonisolated static func compare(
-    _ directoryIDs: [Int64], _ tree: DirectoryTree, _ catalog: Catalog, _ rules: NameRules,
+    _ directoryIDs: [Int64], _ tree: CatalogTree, _ catalog: Catalog, _ rules: NameRules,
     _ files: any PhotoFiles
   ) throws -> (result: RescanCounts, counts: [Int64: (missing: Int, total: Int)]) {
     var unseen: [[UInt8]: FileRow] = [:]

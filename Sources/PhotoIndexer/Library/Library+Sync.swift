@@ -8,13 +8,13 @@ extension Library {
   ///
   /// - Throws: ``LibraryError/timedOut(_:)``.
   nonisolated package func synchronize(timeout: Duration) async throws -> ChangeToken {
-    let (barrier, watcher, clock, board) = (barrier, watcher, clock, board)
+    let (barrier, watcher, clock, statusStore) = (barrier, watcher, clock, statusStore)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await barrier.wait { watcher.sync(number: $0) } }
       group.addTask {
         try await clock.sleep(for: timeout)
         let seconds = roundedText(timeout / .seconds(1))
-        if let error = board.catalogError {
+        if let error = statusStore.catalogError {
           throw LibraryError.timedOut(
             "The library did not have all changes of its folders within \(seconds) s, because the catalog can't be written: \(error). Make room on its disk; photod tries again by itself."
           )

@@ -30,10 +30,10 @@ package struct UnreadableEntry: Sendable, Equatable {
 extension Library {
   /// All files and folders of the library that can't be read, by path. Blocks while the catalog is read.
   ///
-  /// - Parameter troubled: the result of ``troubledPaths()`` from just before.
+  /// - Parameter state: the result of ``unreadableState()`` from just before.
   /// - Complexity: O(n) over the directories and the unreadable files.
-  nonisolated package func unreadableEntries(_ troubled: TroubledPaths) throws -> [UnreadableEntry] {
-    let (told, failing) = (troubled.told, troubled.failing)
+  nonisolated package func unreadableEntries(_ state: UnreadableState) throws -> [UnreadableEntry] {
+    let (told, failing) = (state.told, state.failing)
     var entries: [[UInt8]: UnreadableEntry] = [:]
     for asset in try catalog.read({ try $0.failedAssets(limit: .max) }) {
       entries[asset.path] = UnreadableEntry(
@@ -43,10 +43,10 @@ extension Library {
         since: asset.readTime == 0 ? nil : PhotoDate(microseconds: asset.readTime / 1000))
     }
     // A present failure of the disk comes before the result of an earlier reading.
-    for (assetID, trouble) in failing {
-      entries[trouble.path] = UnreadableEntry(
-        kind: .failing, path: trouble.path, assetID: assetID, reason: trouble.reason,
-        since: PhotoDate(microseconds: trouble.since))
+    for (assetID, failure) in failing {
+      entries[failure.path] = UnreadableEntry(
+        kind: .failing, path: failure.path, assetID: assetID, reason: failure.reason,
+        since: PhotoDate(microseconds: failure.since))
     }
     for place in told {
       entries[place.path] = UnreadableEntry(
@@ -57,15 +57,15 @@ extension Library {
   }
 
   /// The files and folders that can't be read, as far as the library knows them without its catalog.
-  package func troubledPaths() -> TroubledPaths {
-    TroubledPaths(
+  package func unreadableState() -> UnreadableState {
+    UnreadableState(
       told: unreadable.entries,
-      failing: reconciler.unread.compactMap { assetID, retry in retry.trouble.map { (assetID, $0) } })
+      failing: reconciler.unread.compactMap { assetID, retry in retry.failure.map { (assetID, $0) } })
   }
 }
 
 /// Paths that can't be read, as the library knows them without its catalog.
-package struct TroubledPaths: Sendable {
+package struct UnreadableState: Sendable {
   let told: [UnreadablePaths.Entry]
-  let failing: [(Int64, Retry.Trouble)]
+  let failing: [(Int64, ReadRetry.Failure)]
 }

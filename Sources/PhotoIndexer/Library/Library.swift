@@ -45,7 +45,7 @@ package actor Library {
   nonisolated package let catalog: Catalog
   /// The catalog as clients observe it. Each commit is published there.
   nonisolated package let live: LiveLibrary
-  nonisolated package let board: StatusStore
+  nonisolated package let statusStore: StatusStore
   /// The last events of the library, for people who look for a fault.
   nonisolated package let events: EventRing
 
@@ -133,7 +133,7 @@ package actor Library {
     live = try LiveLibrary(catalog: catalog, now: { clock.instant })
     events = EventRing(clock: clock)
     assetCount = counts.assets
-    board = StatusStore(
+    statusStore = StatusStore(
       LibraryStatus(
         state: .opening, library: catalog.uuid, token: live.token.description,
         version: configuration.version, assetCount: counts.assets, failedCount: counts.failed,
@@ -177,7 +177,7 @@ package actor Library {
   /// Ends every wait on the library, so that pending calls return.
   nonisolated package func stopWaiting() {
     live.feed.finish()
-    board.feed.finish()
+    statusStore.feed.finish()
     events.feed.finish()
     barrier.fail(with: ended)
     rescans.failAll(with: ended)
@@ -335,7 +335,7 @@ package actor Library {
       counters.assetsUpdated += record.updatedAssets.count
       counters.assetsRemoved += record.deletedAssets.count
       counters.filesRead = files.readCount
-      board.update { status in
+      statusStore.update { status in
         status.token = token.description
         status.assetCount = assetCount
         status.failedCount = failedCount

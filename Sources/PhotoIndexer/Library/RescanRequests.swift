@@ -45,7 +45,7 @@ final class RescanRequests: Sendable {
     case running(UInt32)
   }
 
-  private struct Scan {
+  private struct Request {
     let folder: Folder
     /// The number of its first caller.
     let key: Int
@@ -57,7 +57,7 @@ final class RescanRequests: Sendable {
   private struct State {
     var lastWaiter = 0
     /// The scans in the order in which they were requested.
-    var scans: [Scan] = []
+    var scans: [Request] = []
     /// The outcomes for callers that were not suspended yet when their scan ended.
     var outcomes: [Int: Outcome] = [:]
 
@@ -98,7 +98,7 @@ final class RescanRequests: Sendable {
       if let index = state.scans.firstIndex(where: { $0.folder == folder && $0.phase == .waiting }) {
         state.scans[index].waiters[state.lastWaiter] = .registered
       } else {
-        state.scans.append(Scan(folder: folder, key: state.lastWaiter, waiters: [state.lastWaiter: .registered]))
+        state.scans.append(Request(folder: folder, key: state.lastWaiter, waiters: [state.lastWaiter: .registered]))
       }
       return state.lastWaiter
     }
@@ -134,7 +134,7 @@ final class RescanRequests: Sendable {
   func beginWaiting(_ start: (Folder) throws -> UInt32) {
     while let (key, folder) = nextScan() {
       let request = Result { try start(folder) }
-      let failure = state.withLock { state -> (Scan, any Error)? in
+      let failure = state.withLock { state -> (Request, any Error)? in
         guard let index = state.scans.firstIndex(where: { $0.key == key }) else { return nil }
         switch request {
         case .success(let number):
@@ -202,7 +202,7 @@ final class RescanRequests: Sendable {
     resume([scan], with: outcome(scan.found))
   }
 
-  private func resume(_ scans: [Scan], with outcome: Outcome) {
+  private func resume(_ scans: [Request], with outcome: Outcome) {
     for (number, waiter) in scans.flatMap(\.waiters) {
       switch waiter {
       case .registered: state.withLock { $0.outcomes[number] = outcome }

@@ -59,7 +59,7 @@ extension Reconciler {
     try insert(promisedContent(name: place.name), file, as: nil, in: &batch)
     try noteSecondName(place, of: row, in: batch)
     guard let id = try batch.writer.file(place.directoryID, place.name)?.assetID else { return }
-    unread[id] = Retry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
+    unread[id] = ReadRetry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
   }
 
   /// Notes a second name. If the next record reports that the first name was removed, the photo goes on under its

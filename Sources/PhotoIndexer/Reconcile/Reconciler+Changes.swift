@@ -127,7 +127,7 @@ extension Reconciler {
           // differs.
           row.readTime = 0
           try writer.updateStat(row)
-          unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
+          unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: 0)
         }
         return
       }
@@ -155,7 +155,7 @@ extension Reconciler {
         row.readTime = 0
         try writer.updateStat(row)
       }
-      if row.readTime == 0 { unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0) }
+      if row.readTime == 0 { unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: 0) }
       return
     }
     guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
@@ -205,7 +205,7 @@ extension Reconciler {
       if let failure = content.failure {
         deferReading(row.assetID, row, failure, in: batch)
       } else {
-        unread[row.assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
+        unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: 0)
       }
       // The retry must read the file that is now at this path.
       var pending = old

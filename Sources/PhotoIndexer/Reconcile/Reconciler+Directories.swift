@@ -80,7 +80,7 @@ extension Reconciler {
   /// The directory with this identity, if it may be in this place: it has no number of its own, and does not contain
   /// the place.
   private func known(_ volumeID: Int64, _ identity: FileIdentity, outside parentID: Int64?) -> Int64? {
-    guard let id = tree.directory(identity: DirectoryTree.Identity(volumeID: volumeID, inode: identity.inode)),
+    guard let id = tree.directory(identity: CatalogTree.Identity(volumeID: volumeID, inode: identity.inode)),
       tree.row(id).birthTime == identity.birthTime, tree.number(of: id) == nil
     else { return nil }
     if let parentID, tree.isInside(parentID, id) { return nil }
@@ -338,7 +338,7 @@ extension Reconciler {
     for row in try batch.writer.files(in: id) { unnamed[row.name] = row }
     _ = try album(of: id, in: batch)
     // After a directory has come back, for example on a drive, its files count as unchanged unless their stat differs.
-    listing = Listing(directoryID: id, evidence: returned.contains(id) ? .scan : evidence, unnamed: unnamed)
+    listing = CatalogListing(directoryID: id, evidence: returned.contains(id) ? .scan : evidence, unnamed: unnamed)
   }
 
   func listingEnded(_ number: DirectoryNumber, complete: Bool, in batch: inout Batch) throws {

@@ -110,7 +110,7 @@ extension Reconciler {
       knownInodes.insert(empty.inode)
       try batch.writer.updateStat(empty)
     }
-    unread[row.assetID] = Retry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
+    unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
   }
 
   func fileGone(_ place: Place, in batch: inout Batch) throws {
@@ -232,7 +232,7 @@ extension Reconciler {
     forgetMissing(row.assetID)
     try move(row, to: target, stat, reading: stat == nil ? nil : reading, in: &batch)
     if let standIn, try batch.writer.file(target.directoryID, target.name)?.assetID == row.assetID {
-      unread[row.assetID] = Retry(
+      unread[row.assetID] = ReadRetry(
         isPending: true, at: batch.uptime + Self.firstRetry, delay: 0, standIn: standIn)
     }
   }
@@ -283,11 +283,11 @@ extension Reconciler {
     if row.readTime == 0, let failure = content.failure {
       deferReading(assetID, row, failure, in: batch)
     } else if row.readTime == 0 {
-      unread[assetID] = Retry(isPending: true, at: batch.uptime, delay: 0)
+      unread[assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: 0)
     } else if content.failure != nil && isYoung(row.changeTime, at: batch.time) {
       let delay = min((unread[assetID]?.delay ?? 0) * 2, Self.lastRetry)
       let next = max(delay, Self.firstRetry)
-      unread[assetID] = Retry(isPending: false, at: batch.uptime + next, delay: next)
+      unread[assetID] = ReadRetry(isPending: false, at: batch.uptime + next, delay: next)
     } else {
       unread[assetID] = nil
     }
@@ -298,14 +298,14 @@ extension Reconciler {
   /// reads it as well, because the catalog records that it was not read.
   func deferReading(_ assetID: Int64, _ row: FileRow, _ failure: String, in batch: Batch) {
     let uptime = batch.uptime
-    let before = unread[assetID].flatMap { $0.trouble == nil ? nil : $0 }
-    var retry = before ?? Retry(isPending: false, at: uptime, delay: 0)
+    let before = unread[assetID].flatMap { $0.failure == nil ? nil : $0 }
+    var retry = before ?? ReadRetry(isPending: false, at: uptime, delay: 0)
     if retry.at <= uptime {
       retry.delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastDiskRetry)
       retry.at = uptime + retry.delay
     }
-    retry.trouble = .init(
-      path: path(of: row), reason: failure, since: before?.trouble?.since ?? batch.time / 1000)
+    retry.failure = .init(
+      path: path(of: row), reason: failure, since: before?.failure?.since ?? batch.time / 1000)
     unread[assetID] = retry
   }
 
@@ -322,11 +322,11 @@ extension Reconciler {
   /// However many such files there are, a turn costs one failed read.
   func readAgainWhatIsDue(in batch: inout Batch) throws {
     let due = unread.filter { $0.value.at <= batch.uptime }
-    try readAgain(due.filter { $0.value.trouble == nil }.keys.sorted(), in: &batch)
-    let troubled = due.filter { $0.value.trouble != nil }.sorted { ($0.value.at, $0.key) < ($1.value.at, $1.key) }
-    for (assetID, _) in troubled.prefix(Self.diskRetriesPerTurn) {
+    try readAgain(due.filter { $0.value.failure == nil }.keys.sorted(), in: &batch)
+    let failing = due.filter { $0.value.failure != nil }.sorted { ($0.value.at, $0.key) < ($1.value.at, $1.key) }
+    for (assetID, _) in failing.prefix(Self.diskRetriesPerTurn) {
       try readAgain([assetID], in: &batch)
-      if unread[assetID]?.trouble != nil { return }
+      if unread[assetID]?.failure != nil { return }
     }
   }
 
@@ -349,7 +349,7 @@ extension Reconciler {
         // A later record will report what became of the file, or it can't be reached.
         guard let retry = unread[assetID], retry.at <= batch.uptime else { continue }
         let delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastRetry)
-        unread[assetID] = Retry(
+        unread[assetID] = ReadRetry(
           isPending: retry.isPending, at: batch.uptime + delay, delay: delay, standIn: retry.standIn)
         continue
       }
@@ -360,7 +360,7 @@ extension Reconciler {
       }
       batch.evidence = .event
       try refresh(row, stat, reading: nil, in: &batch)
-      if let retry = unread[assetID], retry.isPending, retry.trouble == nil {
+      if let retry = unread[assetID], retry.isPending, retry.failure == nil {
         unread[assetID]!.at = batch.uptime + Self.clockGrain
       }
     }

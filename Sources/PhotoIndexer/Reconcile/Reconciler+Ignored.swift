@@ -2,7 +2,7 @@ import PhotoCatalog
 import WatchRecords
 
 // Files and folders that a person excludes. No others leave because of that, so no brake is needed.
-extension Listing {
+extension CatalogListing {
   /// Whether the catalog may hold a file of this name here.
   fileprivate func mayKnow(_ name: [UInt8]) -> Bool { unnamed[name] != nil || told.contains(name) }
 }

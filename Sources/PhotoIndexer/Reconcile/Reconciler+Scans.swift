@@ -22,7 +22,7 @@ struct RemovalPolicy: Sendable {
 }
 
 /// A scan of one root while it is under way.
-struct Scan {
+struct CatalogScan {
   let root: UInt16
   let rootID: Int64
   let request: UInt32
@@ -98,7 +98,7 @@ extension Reconciler {
     let part = reason == .rescan ? partialRequests[request] : nil
     let isOwed = roots[rootID]?.isBlind == true
     if part == nil { roots[rootID]?.isBlind = false }
-    scans[root] = Scan(
+    scans[root] = CatalogScan(
       root: root, rootID: rootID, request: request, start: batch.uptime, partOf: part,
       findsWhatWasLost: isOwed || reason != .rescan)
   }
@@ -134,7 +134,7 @@ extension Reconciler {
   /// confirmed scan decides for itself, because the confirmation does not apply to the files that a later scan missed.
   private func decideEndedScans(in batch: inout Batch) throws {
     guard scans.isEmpty else { return }
-    var superseded: [Scan] = []
+    var superseded: [CatalogScan] = []
     // One decision may change what the next scan may judge.
     while !endedScans.isEmpty {
       let ended = endedScans.removeFirst()
@@ -151,18 +151,18 @@ extension Reconciler {
   }
 
   /// Whether a later scan, which waits as well, decides for an ended scan.
-  private func isSuperseded(_ ended: Scan) -> Bool {
+  private func isSuperseded(_ ended: CatalogScan) -> Bool {
     !confirmedRequests.contains(ended.request)
       && endedScans.contains { $0.rootID == ended.rootID && $0.root == ended.root && $0.partOf == nil }
   }
 
-  private func end(_ scan: Scan, _ verdict: EndedScan.Verdict, in batch: inout Batch) {
+  private func end(_ scan: CatalogScan, _ verdict: EndedScan.Verdict, in batch: inout Batch) {
     partialRequests[scan.request] = nil
     confirmedRequests.remove(scan.request)
     batch.endedScans.append(EndedScan(root: scan.root, request: scan.request, verdict: verdict))
   }
 
-  private func decide(_ scan: Scan, in batch: inout Batch) throws -> EndedScan.Verdict {
+  private func decide(_ scan: CatalogScan, in batch: inout Batch) throws -> EndedScan.Verdict {
     // The root may have gone, or been taken from the configuration, since the scan saw it.
     guard let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil,
       roots.id(ofNumber: scan.root) == scan.rootID
@@ -199,7 +199,7 @@ extension Reconciler {
   /// A scan of one folder may list others: photod-watch polls them meanwhile, or has restarted and lists the whole
   /// root. That scan does not judge the files that the others lack, because a person's confirmation may apply to its
   /// folder only. A scan of the root decides about them.
-  private func missed(by scan: Scan, below base: Int64, in batch: Batch) throws -> Missed {
+  private func missed(by scan: CatalogScan, below base: Int64, in batch: Batch) throws -> Missed {
     var files: [(Int64, Place)] = []
     for (assetID, place) in scan.missing.sorted where tree.contains(place.directoryID) {
       if tree.isInside(place.directoryID, base) {
@@ -221,7 +221,7 @@ extension Reconciler {
   /// grace, misses the same photos.
   ///
   /// - Parameter base: the directory that was scanned.
-  private func isBraked(_ missed: Missed, of base: Int64, _ scan: Scan, in batch: Batch) throws -> Bool {
+  private func isBraked(_ missed: Missed, of base: Int64, _ scan: CatalogScan, in batch: Batch) throws -> Bool {
     let suspect = roots[scan.rootID]?.suspect
     let now = Suspect.Moment(uptime: batch.uptime, date: batch.date)
     let total = try batch.writer.assetCount(below: base)
@@ -270,7 +270,7 @@ extension Reconciler {
   func forgetMissing(_ assetID: Int64) { updateUndecidedScans { $0.missing.remove(assetID) } }
 
   /// Changes every scan that is under way, or has ended and waits for others.
-  func updateUndecidedScans(_ change: (inout Scan) -> Void) {
+  func updateUndecidedScans(_ change: (inout CatalogScan) -> Void) {
     for root in Array(scans.keys) { change(&scans[root]!) }
     for index in endedScans.indices { change(&endedScans[index]) }
   }
@@ -305,7 +305,7 @@ extension Reconciler {
   }
 
   /// Ends scans whose findings are void, so that their callers get a result.
-  func endUndecided(_ scans: [Scan], in batch: inout Batch) {
+  func endUndecided(_ scans: [CatalogScan], in batch: inout Batch) {
     for scan in scans { end(scan, .incomplete, in: &batch) }
   }
 }

@@ -14,26 +14,26 @@ final class Reconciler {
   let files: any PhotoFiles
   let knownInodes: KnownInodes
   var policy: RemovalPolicy
-  var tree: DirectoryTree
+  var tree: CatalogTree
   /// The catalog's id of the volume with this device number, while it is mounted.
   var volumeIDs: [UInt64: Int64] = [:]
   /// The identity of each volume of the catalog, across boots and mounts.
   var volumeIdentities: [Int64: String]
 
   var roots: Roots
-  var scans: [UInt16: Scan] = [:]
+  var scans: [UInt16: CatalogScan] = [:]
   /// The lane whose records are applied.
   private(set) var lane = 0
   /// The roots of that lane, or nil for all.
   private(set) var laneRoots: Set<UInt16>?
   /// The listing that is under way in that lane; it may span batches.
-  var listing: Listing?
+  var listing: CatalogListing?
   /// The listings that are under way in other lanes.
-  private(set) var otherListings: [Int: Listing] = [:]
+  private(set) var otherListings: [Int: CatalogListing] = [:]
   /// Files in the places of other photos. It is decided which photos they are when all scans have ended.
   var held = HeldFiles()
   /// Scans that have ended while another one is under way. A file that one scan misses, the other may find.
-  var endedScans: [Scan] = []
+  var endedScans: [CatalogScan] = []
   /// Requests for scans of less than a root, with the directory of each.
   var partialRequests: [UInt32: Int64] = [:]
   /// Folders in which another file system is mounted that a person declared to be part of the library.
@@ -44,7 +44,7 @@ final class Reconciler {
   var confirmedRequests: Set<UInt32> = []
   /// The files that must be read again, by asset. They could not be read when they were found, or may not be complete
   /// yet.
-  var unread: [Int64: Retry] = [:]
+  var unread: [Int64: ReadRetry] = [:]
   /// The folder albums that were looked up, by directory.
   var albums: [Int64: Int64] = [:]
   /// The smart albums by subtype.
@@ -75,7 +75,7 @@ final class Reconciler {
     let (rows, dates) = try catalog.read { (try $0.roots(), try $0.offlineDates()) }
     roots = Roots(rows, offlineDates: dates, former: former)
     (tree, smartAlbums, volumeIdentities) = try catalog.read {
-      (DirectoryTree(roots: rows, directories: try $0.directories()), try $0.smartAlbums(), try $0.volumes())
+      (CatalogTree(roots: rows, directories: try $0.directories()), try $0.smartAlbums(), try $0.volumes())
     }
   }
 
@@ -177,7 +177,7 @@ final class Reconciler {
   /// - Returns: the scans that had ended and were not decided. The caller must end each, because photod-watch has
   ///   already reported its end.
   @discardableResult
-  func beginSession(of numbers: Set<UInt16>? = nil) -> [Scan] {
+  func beginSession(of numbers: Set<UInt16>? = nil) -> [CatalogScan] {
     listing = nil
     guard let numbers, !numbers.isSuperset(of: roots.numbers) else {
       let undecided = endedScans
@@ -195,7 +195,7 @@ final class Reconciler {
   ///
   /// - Returns: the root's scans that had ended and were not decided. The caller must end each, as in
   ///   `beginSession(of:)`.
-  func forgetSession(ofRoot number: UInt16) -> [Scan] {
+  func forgetSession(ofRoot number: UInt16) -> [CatalogScan] {
     let undecided = endedScans.filter { $0.root == number }
     scans[number] = nil
     endedScans.removeAll { $0.root == number }
@@ -228,7 +228,7 @@ final class Reconciler {
 
   /// Ends the listings of a directory and of those below it.
   func endListings(inside id: Int64) {
-    func isInside(_ listing: Listing) -> Bool { tree.isInside(listing.directoryID, id) }
+    func isInside(_ listing: CatalogListing) -> Bool { tree.isInside(listing.directoryID, id) }
     if listing.map(isInside) == true { listing = nil }
     otherListings = otherListings.filter { !isInside($0.value) }
   }
@@ -312,7 +312,7 @@ struct Batch {
 }
 
 /// The listing of one directory while it is under way.
-struct Listing {
+struct CatalogListing {
   let directoryID: Int64
   let evidence: Evidence
   /// Files of the catalog that the listing has not named yet.
@@ -345,7 +345,7 @@ struct Listing {
 }
 
 /// The time at which a file is read again, and the reason.
-struct Retry {
+struct ReadRetry {
   /// The file was found but not read yet, so that it counts as pending: a sync reads it. A file that is damaged, or in
   /// which the disk fails, is not pending.
   var isPending: Bool
@@ -354,12 +354,12 @@ struct Retry {
   /// The last delay, in nanoseconds.
   var delay: Int64
   /// The failure of the disk, or the lack of memory or descriptors, that kept the file from being read.
-  var trouble: Trouble?
+  var failure: Failure?
   /// A file that was seen in this place and is not the known file. If the known file turns up nowhere else, this file
   /// is the photo, saved anew.
   var standIn: FileIdentity?
 
-  struct Trouble: Sendable {
+  struct Failure: Sendable {
     let path: [UInt8]
     let reason: String
     /// Microseconds since 1970.

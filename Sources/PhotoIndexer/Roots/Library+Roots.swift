@@ -87,7 +87,7 @@ extension Library {
       guard let id = reconciler.tree.directory(number: directory) else { continue }
       let share = child(name, of: reconciler.tree.path(of: id))
       let new = configuration.innerRoots.contains { root in
-        DirectoryTree.contains(share, root)
+        CatalogTree.contains(share, root)
           && !reconciler.roots.numbers.contains { rootPath($0) == root }
       }
       guard new else { continue }
@@ -98,7 +98,7 @@ extension Library {
 
   /// Whether an inner root is on a share now, or was when it was last seen.
   private func isOnShare(_ root: [UInt8]) -> Bool {
-    if leftOutShares.contains(where: { DirectoryTree.contains($0, root) }) { return true }
+    if leftOutShares.contains(where: { CatalogTree.contains($0, root) }) { return true }
     return reconciler.tree.rootPaths.contains { rootID, path in
       guard path == root, let top = reconciler.tree.top(ofRoot: rootID) else { return false }
       return VolumeIdentity.saysShare(reconciler.volumeIdentities[reconciler.tree.row(top).volumeID] ?? "")
@@ -108,7 +108,7 @@ extension Library {
   /// The share that a path is on, if that is left out and no root is on it.
   func leftOutShare(of path: [UInt8]) -> [UInt8]? {
     unreadable.entries.first {
-      $0.errorNumber == EREMOTE && DirectoryTree.contains($0.path, path) && !hasRoot(onShare: $0.path)
+      $0.errorNumber == EREMOTE && CatalogTree.contains($0.path, path) && !hasRoot(onShare: $0.path)
     }?.path
   }
 
@@ -117,7 +117,7 @@ extension Library {
 
   /// Whether a root is on the share that is mounted at a path. If so, people need not be asked to configure it.
   func hasRoot(onShare path: [UInt8]) -> Bool {
-    reconciler.roots.numbers.contains { rootPath($0).map { DirectoryTree.contains(path, $0) } ?? false }
+    reconciler.roots.numbers.contains { rootPath($0).map { CatalogTree.contains(path, $0) } ?? false }
   }
 
   private func watchRoots() -> [WatchRoot] {

@@ -9,13 +9,13 @@ struct UnreadablePaths {
     let since: Int64
   }
 
-  private struct Trouble {
+  private struct Problem {
     var errorNumber: Int32
     let since: Int64
   }
 
   /// The unreadable names by the folder that they are in.
-  private var names: [[UInt8]: [[UInt8]: Trouble]] = [:]
+  private var names: [[UInt8]: [[UInt8]: Problem]] = [:]
   /// The dates of the entries that were forgotten before a listing, which reports them once more.
   private var lapsed: [[UInt8]: Int64] = [:]
   private(set) var count = 0
@@ -39,7 +39,7 @@ struct UnreadablePaths {
     let (folder, name) = Self.split(path)
     if names[folder]?[name] == nil {
       count += 1
-      names[folder, default: [:]][name] = Trouble(errorNumber: errorNumber, since: lapsed[path] ?? date)
+      names[folder, default: [:]][name] = Problem(errorNumber: errorNumber, since: lapsed[path] ?? date)
     } else {
       names[folder]?[name]?.errorNumber = errorNumber
     }
@@ -53,10 +53,10 @@ struct UnreadablePaths {
   mutating func remove(in path: [UInt8]) {
     let (folder, name) = Self.split(path)
     let inside = names.removeValue(forKey: path) ?? [:]
-    for (name, trouble) in inside { lapsed[path + [UInt8(ascii: "/")] + name] = trouble.since }
+    for (name, problem) in inside { lapsed[path + [UInt8(ascii: "/")] + name] = problem.since }
     var removed = inside.count
-    if let trouble = names[folder]?.removeValue(forKey: name) {
-      lapsed[path] = trouble.since
+    if let problem = names[folder]?.removeValue(forKey: name) {
+      lapsed[path] = problem.since
       removed += 1
     }
     if names[folder]?.isEmpty == true { names[folder] = nil }
@@ -105,9 +105,9 @@ struct UnreadablePaths {
   /// All entries, in no order.
   var entries: [Entry] {
     names.flatMap { folder, names in
-      names.map { name, trouble in
+      names.map { name, problem in
         Entry(
-          path: folder + [UInt8(ascii: "/")] + name, errorNumber: trouble.errorNumber, since: trouble.since)
+          path: folder + [UInt8(ascii: "/")] + name, errorNumber: problem.errorNumber, since: problem.since)
       }
     }
   }

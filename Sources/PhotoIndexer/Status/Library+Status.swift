@@ -13,7 +13,7 @@ extension Library {
     reportWarnings()
     let roots = rootStatuses()
     counters.filesRead = files.readCount
-    board.update { status in
+    statusStore.update { status in
       status.counters = counters
       status.state = scanning ? (hasBeenLive ? .recovering : .scanning) : .live
       status.progress = scanning ? .init(done: scannedFiles, phase: "scanning") : nil
@@ -65,7 +65,7 @@ extension Library {
 
   // MARK: Warnings
 
-  func reportWarnings() { board.report(warnings, by: .library) }
+  func reportWarnings() { statusStore.report(warnings, by: .library) }
 
   /// The problems in the state of the library. The most urgent comes first.
   private var warnings: [Warning] {
@@ -97,7 +97,7 @@ extension Library {
   /// Folders and files that can't be read, and shares that are left out.
   private var readingWarnings: [Warning] {
     var found: [Warning] = []
-    let failing = reconciler.unread.values.compactMap(\.trouble)
+    let failing = reconciler.unread.values.compactMap(\.failure)
     if let first = failing.min(by: { $0.path.lexicographicallyPrecedes($1.path) }) {
       found.append(.failingFiles(first: first.path, reason: first.reason, count: failing.count))
     }

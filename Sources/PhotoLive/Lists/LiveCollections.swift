@@ -33,7 +33,7 @@ package final class LiveCollections: Sendable {
   }
 
   private struct State {
-    var board: CollectionCounts?
+    var collections: CollectionCounts?
     /// Some changes up to the commit of the counts.
     var changes: [Step: CollectionChange?] = [:]
     var counts = Counts()
@@ -68,7 +68,7 @@ package final class LiveCollections: Sendable {
     guard !isObserved else { return }
     state.withLockIfAvailable { state in
       guard !isObserved else { return }
-      state.board = nil
+      state.collections = nil
       state.changes = [:]
     }
   }
@@ -77,23 +77,24 @@ package final class LiveCollections: Sendable {
 
   /// The collections as they are now, in their order. Blocks while the counts are read.
   package func list(_ kinds: Set<AssetCollection.Kind>) throws -> (Version, [AssetCollection]) {
-    try current { board, _ in
-      let version = Version(kinds: kinds, sequence: board.sequence, order: board.order(of: kinds))
-      return (version, version.order.compactMap { board.collection($0) })
+    try current { collections, _ in
+      let version = Version(kinds: kinds, sequence: collections.sequence, order: collections.order(of: kinds))
+      return (version, version.order.compactMap { collections.collection($0) })
     }
   }
 
   /// The collections as they are now, and how they differ from `version`. The change is nil if they do not differ.
   package func change(since version: Version) throws -> (Version, CollectionChange?) {
-    try current { board, state in
-      let now = Version(kinds: version.kinds, sequence: board.sequence, order: board.order(of: version.kinds))
+    try current { collections, state in
+      let now = Version(
+        kinds: version.kinds, sequence: collections.sequence, order: collections.order(of: version.kinds))
       guard now.sequence > version.sequence else { return (version, nil) }
       let step = Step(kinds: version.kinds, after: version.sequence)
       if let known = state.changes[step] {
         state.counts.shared += 1
         return (now, known)
       }
-      let change = board.change(from: version.order, at: version.sequence, of: version.kinds)
+      let change = collections.change(from: version.order, at: version.sequence, of: version.kinds)
       if state.changes.count >= Self.mostChanges { state.changes = [:] }
       state.changes[step] = .some(change)
       state.counts.made += 1
@@ -108,12 +109,12 @@ package final class LiveCollections: Sendable {
     return try state.withLock { state in
       // The counts are taken out of the state, so that they are changed in place. If that fails, the next call reads
       // them again.
-      let known = state.board
-      state.board = nil
-      var board = try known ?? read(&state)
-      try update(&board, &state)
-      let value = body(&board, &state)
-      state.board = board
+      let known = state.collections
+      state.collections = nil
+      var collections = try known ?? read(&state)
+      try update(&collections, &state)
+      let value = body(&collections, &state)
+      state.collections = collections
       return value
     }
   }
@@ -124,21 +125,21 @@ package final class LiveCollections: Sendable {
     return try catalog.read { try $0.collectionCounts() }
   }
 
-  private func update(_ board: inout CollectionCounts, _ state: inout State) throws {
-    guard board.sequence < feed.sequence else { return }
+  private func update(_ collections: inout CollectionCounts, _ state: inout State) throws {
+    guard collections.sequence < feed.sequence else { return }
     state.changes = [:]
     state.counts.updates += 1
-    let before = board.statementCount
-    defer { state.counts.statements += max(0, board.statementCount - before) }
+    let before = collections.statementCount
+    defer { state.counts.statements += max(0, collections.statementCount - before) }
     try catalog.read { reader in
-      if let effects = recent.known(after: board.sequence, through: try reader.sequence()) {
-        try board.update(reader, CollectionTouches(effects))
-      } else if try reader.historyReaches(board.sequence) {
-        try board.update(reader)
+      if let effects = recent.known(after: collections.sequence, through: try reader.sequence()) {
+        try collections.update(reader, CollectionTouches(effects))
+      } else if try reader.historyReaches(collections.sequence) {
+        try collections.update(reader)
       } else {
         // No update was possible for so long that the history since then was pruned.
         state.counts.reads += 1
-        board = try reader.collectionCounts()
+        collections = try reader.collectionCounts()
       }
     }
   }

@@ -14,13 +14,13 @@ extension LibraryService {
       try await call.reply(StatusReply(status: try await currentStatus(call, countsAge: .zero).status))
       return
     }
-    var version = library.board.feed.sequence
+    var version = library.statusStore.feed.sequence
     var sent: LibraryStatus?
     while true {
       // A client that did not read for a while gets only the present status.
       try await call.drained()
       // A client that waits for the library to be live gets the counts of that moment.
-      let isLive = sent?.state != .live && library.board.status.state == .live
+      let isLive = sent?.state != .live && library.statusStore.status.state == .live
       let (status, recountAt) = try await currentStatus(call, countsAge: isLive ? .zero : .seconds(1))
       if status != sent { try await call.replyContinuing(StatusReply(status: status)) }
       sent = status
@@ -37,7 +37,7 @@ extension LibraryService {
   /// The newest version of the status once it is above `version`. At `time`, it returns `version` itself; at the end,
   /// nil.
   private func nextVersion(after version: Int64, until time: ContinuousClock.Instant?) async -> Int64? {
-    let feed = library.board.feed
+    let feed = library.statusStore.feed
     guard let time else { return await feed.next(after: version) }
     return await withTaskGroup(of: Int64?.self) { group in
       group.addTask { await feed.next(after: version) }
@@ -55,7 +55,7 @@ extension LibraryService {
   private func currentStatus(_ call: VarlinkServiceCall, countsAge: Duration) async throws -> (
     status: LibraryStatus, recountAt: ContinuousClock.Instant?
   ) {
-    var status = library.board.status
+    var status = library.statusStore.status
     let (counts, recountAt) = try await rootCounts.counts(at: library.live.feed.sequence, maximumAge: countsAge)
     for index in status.roots.indices {
       guard let count = counts[status.roots[index].path] else { continue }

@@ -8,15 +8,15 @@ import Varlink
 extension ManageService {
   func backUp(_ call: VarlinkServiceCall) async throws {
     let path = try call.shortParameters(BackupRequest.self).path
-    let report = try await keeping { try await $0.backup(to: path.map { try Self.absolute($0) }) }
+    let report = try await withBackups { try await $0.backup(to: path.map { try Self.absolute($0) }) }
     try await call.reply(BackupReply(backup: BackupFile(report)))
   }
 
   func listBackups(_ call: VarlinkServiceCall) async throws {
     // This opens each backup to count its assets.
-    let reply = try await keeping { keeping in
+    let reply = try await withBackups { backups in
       try await reads(call).run {
-        try ReplyLimits.page(try keeping.backups()[...]) { BackupListReply(backups: $0.map(BackupFile.init)) }.0
+        try ReplyLimits.page(try backups.backups()[...]) { BackupListReply(backups: $0.map(BackupFile.init)) }.0
       }
     }
     try await call.reply(encoded: reply)
@@ -24,7 +24,7 @@ extension ManageService {
 
   func restore(_ call: VarlinkServiceCall) async throws {
     let path = try Self.absolute(try call.shortParameters(RestoreRequest.self).path)
-    let report = try await keeping { try await $0.restore(from: path) }
+    let report = try await withBackups { try await $0.restore(from: path) }
     try await call.reply(
       RestoredBackup(
         path: report.path, assetCount: report.assetCount, userDataCount: report.userDataCount,
@@ -33,7 +33,7 @@ extension ManageService {
 
   func check(_ call: VarlinkServiceCall) async throws {
     let isDeep = try call.shortParameters(CheckRequest.self).deep ?? false
-    try await call.reply(CatalogCheck(try await keeping { try await $0.check(deep: isDeep) }))
+    try await call.reply(CatalogCheck(try await withBackups { try await $0.check(deep: isDeep) }))
   }
 
   private static func absolute(_ path: String) throws -> String {
@@ -43,12 +43,12 @@ extension ManageService {
   }
 
   /// Runs `body` if there is a library, and translates its errors to those of the interface.
-  private func keeping<Value>(_ body: (any LibraryBackups) async throws -> Value) async throws -> Value {
-    guard let keeping else {
+  private func withBackups<Value>(_ body: (any LibraryBackups) async throws -> Value) async throws -> Value {
+    guard let backups else {
       throw Self.unavailable("There is no library. Follow the warnings of `photoctl status`.")
     }
     do {
-      return try await body(keeping)
+      return try await body(backups)
     } catch let error as BackupError {
       throw Self.contractError(error)
     } catch is WorkBudget.Spent {

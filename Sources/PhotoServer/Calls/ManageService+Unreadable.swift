@@ -14,11 +14,11 @@ extension ManageService {
       throw Self.unavailable("There is no library. Follow the warnings of `photoctl status`.")
     }
     let reads = ClientReads(threads: threads, peer: call.peer)
-    let troubled = try await libraryTurns.run(for: call.peer) { await library.troubledPaths() }
+    let state = try await libraryTurns.run(for: call.peer) { await library.unreadableState() }
     if call.wantsMore { connections.beginStream(call, .init(feed: nil)) }
     do {
       try await reads.sendPages(on: call, holding: library.live.lists.held) {
-        let files = try library.unreadableEntries(troubled).map(UnreadableFile.init)
+        let files = try library.unreadableEntries(state).map(UnreadableFile.init)
         let count = files.count
         return PagedArray(files, byteCount: files.byteCount, pageSize: call.wantsMore ? Self.page : count) {
           UnreadablePage(files: Array($0), count: count)

@@ -14,7 +14,7 @@ package final class ManageService: VarlinkInterface {
   /// Nil if there is no library.
   let library: Library?
   /// Nil if there is no library to back up.
-  let keeping: (any LibraryBackups)?
+  let backups: (any LibraryBackups)?
   let threads: ReadThreads
   /// The turns of the calls that work in the library's own queue.
   let libraryTurns: LibraryTurns
@@ -24,12 +24,12 @@ package final class ManageService: VarlinkInterface {
   ///   - connections: the registry that all interfaces of the service share.
   ///   - events: the library's events; an empty ring if there is no library.
   ///   - library: the library whose unreadable files are listed; nil if there is none.
-  ///   - keeping: the backups of the library; nil if there is none.
+  ///   - backups: the backups of the library; nil if there is none.
   ///   - threads, libraryTurns: those of the service's other interface, so that a process has one share of them.
   ///   - interval: returns when Clients may look again after it looked at this time. Tests decide when that is.
   package init(
     connections: ConnectionRegistry, events: EventRing = EventRing(), library: Library? = nil,
-    keeping: (any LibraryBackups)? = nil, threads: ReadThreads = ReadThreads(),
+    backups: (any LibraryBackups)? = nil, threads: ReadThreads = ReadThreads(),
     libraryTurns: LibraryTurns = LibraryTurns(),
     interval: @escaping ClientSnapshots.Interval = {
       try await Task.sleep(until: $0 + .milliseconds(500), clock: .continuous)
@@ -38,7 +38,7 @@ package final class ManageService: VarlinkInterface {
     self.connections = connections
     self.events = events
     self.library = library
-    self.keeping = keeping
+    self.backups = backups
     self.threads = threads
     self.libraryTurns = libraryTurns
     snapshots = ClientSnapshots(interval: interval)

@@ -13,7 +13,7 @@ struct OpenDirectories {
   /// the path in the tree leads to another directory at the moment. In that case, events that correct the tree are
   /// still queued.
   mutating func descriptor(
-    of index: NodeIndex, in tree: DirectoryTree, rootPath: (UInt16) -> [UInt8]?
+    of index: NodeIndex, in tree: WatchedTree, rootPath: (UInt16) -> [UInt8]?
   ) -> Result<Int32, SystemError> {
     let reference = tree.reference(index)
     if let position = entries.firstIndex(where: { $0.node == reference }) {
@@ -41,7 +41,7 @@ struct OpenDirectories {
 
   /// Like `descriptor(of:)`, but the caller must close it.
   static func open(
-    _ index: NodeIndex, in tree: DirectoryTree, rootPath: (UInt16) -> [UInt8]?
+    _ index: NodeIndex, in tree: WatchedTree, rootPath: (UInt16) -> [UInt8]?
   ) -> Result<Int32, SystemError> {
     guard let path = rootPath(tree.root(index)) else { return .failure(SystemError(number: ESTALE)) }
     return openPath(path, components: tree.components(index)).flatMap { descriptor in
@@ -60,7 +60,7 @@ struct OpenDirectories {
   /// Looks at exactly the directory that the node stands for, in one system call if its path is short enough. Fails
   /// like `descriptor(of:)`.
   static func glance(
-    _ index: NodeIndex, in tree: DirectoryTree, rootPath: (UInt16) -> [UInt8]?
+    _ index: NodeIndex, in tree: WatchedTree, rootPath: (UInt16) -> [UInt8]?
   ) -> Result<FileLook, SystemError> {
     guard var path = rootPath(tree.root(index)) else { return .failure(SystemError(number: ESTALE)) }
     for component in tree.components(index) {

@@ -150,7 +150,7 @@ extension FolderWatch {
   /// root. An error of its disk does, if it lasts.
   private func doubtRoot(_ number: UInt16, _ top: NodeIndex, _ error: SystemError) {
     let isOurs = error.number == EMFILE || error.number == ENFILE || error.number == ENOMEM
-    guard mayPass(error.number), isOurs || (retries[top]?.attempts ?? 0) < Retry.trustedAttempts else {
+    guard mayPass(error.number), isOurs || (retries[top]?.attempts ?? 0) < ListingRetry.trustedAttempts else {
       return loseRoot(number, error.number)
     }
     tryAgain(top, after: error)

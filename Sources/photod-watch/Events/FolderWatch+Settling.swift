@@ -103,7 +103,7 @@ extension FolderWatch {
     case .failure(let error):
       doubt(parent)
       let attempts = entry.attempts
-      missing[index]?.retryAt = now + min(50_000_000 << Int64(min(attempts, 20)), Retry.longestWait)
+      missing[index]?.retryAt = now + min(50_000_000 << Int64(min(attempts, 20)), ListingRetry.longestWait)
       if error.number != ESTALE, !saysAbsent(error.number) { missing[index]?.attempts = attempts + 1 }
     case .success(let descriptor):
       let name = Array(tree.name(index))

@@ -84,7 +84,7 @@ struct PollRounds {
   }
 
   /// Gives every round its share of time. A round that is complete begins again when its interval has passed.
-  mutating func beginTick(_ now: Int64, _ polled: PolledDirectories, _ tree: DirectoryTree) {
+  mutating func beginTick(_ now: Int64, _ polled: PolledDirectories, _ tree: WatchedTree) {
     guard now - lastTick > Self.tick / 2 else { return }
     lastTick = now
     rank(now, polled, tree)
@@ -105,7 +105,7 @@ struct PollRounds {
     }
   }
 
-  private mutating func rank(_ now: Int64, _ polled: PolledDirectories, _ tree: DirectoryTree) {
+  private mutating func rank(_ now: Int64, _ polled: PolledDirectories, _ tree: WatchedTree) {
     guard polled.revision != rankedRevision || hot.count > Self.hotCount else { return }
     guard polled.count <= Self.hotCount || now - rankedAt >= 15 * Self.tick || hot.count > Self.hotCount * 5 / 4 else {
       return
@@ -131,7 +131,7 @@ struct PollRounds {
 
   /// Begins a pass if one is wanted and none is running.
   /// - Returns: its number; nil if none begins.
-  mutating func beginPass(_ polled: PolledDirectories, _ tree: DirectoryTree) -> UInt64? {
+  mutating func beginPass(_ polled: PolledDirectories, _ tree: WatchedTree) -> UInt64? {
     guard !isPassing, passesWanted > passesDone else { return nil }
     isPassing = true
     pass = polled.indices.map(tree.reference)

@@ -5,7 +5,7 @@ import Glibc
 import WatchRecords
 
 /// A directory to list again, because it or something in it could not be read for a reason that may pass.
-struct Retry {
+struct ListingRetry {
   /// The first wait. Each later wait is twice as long, up to `longestWait`.
   static let firstWait: Int64 = 20_000_000
   static let longestWait: Int64 = 60_000_000_000
@@ -44,17 +44,17 @@ extension FolderWatch {
     let now = watchshim_now()
     var retry =
       retries[index]
-      ?? Retry(
-        retryAt: now + Retry.firstWait, isRecursive: false, isBelated: false, stamp: currentStamp)
+      ?? ListingRetry(
+        retryAt: now + ListingRetry.firstWait, isRecursive: false, isBelated: false, stamp: currentStamp)
     if retry.isUnderWay {
       retry.isUnderWay = false
       retry.attempts += 1
-      retry.retryAt = now + min(Retry.firstWait << Int64(min(retry.attempts, 20)), Retry.longestWait)
+      retry.retryAt = now + min(ListingRetry.firstWait << Int64(min(retry.attempts, 20)), ListingRetry.longestWait)
     }
     retry.isRecursive = retry.isRecursive || recursive
     retry.isBelated = retry.isBelated || belated
     retries[index] = retry
-    if tree[index].parent < 0, retry.attempts >= Retry.trustedAttempts { mustCheck = true }
+    if tree[index].parent < 0, retry.attempts >= ListingRetry.trustedAttempts { mustCheck = true }
   }
 
   /// Begins the attempt. The request takes over what the retry was to do.
@@ -92,7 +92,7 @@ extension FolderWatch {
 
   /// Whether a missing directory may be inside one that can't be read at the moment.
   var mayHideDirectories: Bool {
-    retries.contains { $0.value.attempts < Retry.trustedAttempts && !hasMissing(at: $0.key) }
+    retries.contains { $0.value.attempts < ListingRetry.trustedAttempts && !hasMissing(at: $0.key) }
   }
 
   /// Relinks a directory that was renamed to this name but can't be opened or looked at there. The cookie of the rename

@@ -180,7 +180,9 @@ extension FolderWatch {
     for departure in held.departures.values { oldest = min(oldest, departure.stamp) }
     for entry in missing.values where entry.attempts == 0 { oldest = min(oldest, entry.stamp) }
     for entry in fresh.entries.values { oldest = min(oldest, entry.stamp) }
-    for retry in retries.values where retry.attempts < Retry.awaitedAttempts { oldest = min(oldest, retry.stamp) }
+    for retry in retries.values where retry.attempts < ListingRetry.awaitedAttempts {
+      oldest = min(oldest, retry.stamp)
+    }
     // While a wide folder is listed there are many requests, and nearly all are older than the syncs.
     let oldestSync = syncs.lazy.filter(\.isCookieSeen).map(\.stamp).min() ?? 0
     for request in walk.requests.values {

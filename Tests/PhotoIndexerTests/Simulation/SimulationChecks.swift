@@ -132,7 +132,7 @@ extension Simulation {
       }
     }
     guard isFinal else { return }
-    try compareWarnings(library.board.status.warnings)
+    try compareWarnings(library.statusStore.status.warnings)
     for (photo, known) in oracle.untouchable {
       guard let path = assets[known.id]?.simulatedPath,
         known.place.hasSuffix(path.dropFirst(path.hasPrefix("/usb") ? 4 : 0))

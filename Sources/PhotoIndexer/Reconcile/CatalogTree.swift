@@ -5,7 +5,7 @@ import WatchRecords
 ///
 /// It mirrors the `directory` table. Code that changes one changes both in one transaction. If the transaction fails,
 /// the tree is loaded anew.
-struct DirectoryTree {
+struct CatalogTree {
   /// The identity of a directory on its volume, whatever its path.
   struct Identity: Hashable {
     let volumeID: Int64

@@ -3,7 +3,7 @@ import PhotoModel
 
 /// The paths of directories. It finds each directory and its parents only once, with one lookup by key. It belongs to
 /// one call, because the paths that it keeps are those of one snapshot.
-struct DirectoryTree {
+struct DirectoryPaths {
   struct Place {
     /// The path without a slash at its end. The root `/` is empty.
     var prefix: [UInt8]

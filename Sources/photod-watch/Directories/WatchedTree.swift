@@ -2,7 +2,7 @@
 
 import WatchRecords
 
-/// The index of a node in `DirectoryTree.nodes`. An index is reused after its node is dropped. Code that keeps an index
+/// The index of a node in `WatchedTree.nodes`. An index is reused after its node is dropped. Code that keeps an index
 /// for longer adds the directory's number to it (`NodeReference`).
 typealias NodeIndex = Int32
 
@@ -54,7 +54,7 @@ struct Node {
 
 /// All known directories: parent links, one arena of names, and an index by (parent, name). The rename of a directory
 /// is one edit, whatever it holds. A directory with its name takes about 80 bytes.
-struct DirectoryTree {
+struct WatchedTree {
   private(set) var nodes: [Node] = []
   private var free: [NodeIndex] = []
   private var names: [UInt8] = []
