@@ -7,7 +7,7 @@ import Varlink
 ///
 /// ```swift
 /// let daemon = PhotoDaemonManagement(of: PhotoLibrary())
-/// for client in try await daemon.clients() { print(client.pid) }
+/// for client in try await daemon.clients().clients { print(client.pid) }
 /// ```
 ///
 /// Every call throws ``PhotoLibraryError`` or `CancellationError`, and nothing else.
@@ -19,13 +19,13 @@ public struct PhotoDaemonManagement: Sendable {
   public init(of library: PhotoLibrary) { self.library = library }
 
   /// The clients that are connected to the daemon, the oldest connection first.
-  public func clients() async throws -> [ConnectedClient] {
-    try await library.call("Clients", in: Self.interface, VarlinkEmpty(), returning: ClientsReply.self).clients
+  public func clients() async throws -> ClientList {
+    try await library.call("Clients", in: Self.interface, VarlinkEmpty(), returning: ClientList.self)
   }
 
   /// The connected clients, and again after every change, at most twice a second. It never ends by itself.
-  public func clientUpdates() -> LibraryReplies<[ConnectedClient]> {
-    library.stream("Clients", in: Self.interface, VarlinkEmpty(), of: ClientsReply.self) { $0.clients }
+  public func clientUpdates() -> LibraryReplies<ClientList> {
+    library.stream("Clients", in: Self.interface, VarlinkEmpty(), of: ClientList.self) { $0 }
   }
 
   /// The latest events that the daemon keeps (some 1,000).

@@ -9,7 +9,10 @@ import Varlink
 
 /// The replies of org.photod.manage, as a program receives them.
 struct ManagementTests {
-  private struct Clients: Encodable { let clients: [ConnectedClient] }
+  private struct Clients: Encodable {
+    let clients: [ConnectedClient]
+    var omitted: Int?
+  }
 
   @Test func clientsAreRequestedFromTheManagementInterface() async throws {
     let client = ConnectedClient(
@@ -19,9 +22,10 @@ struct ManagementTests {
         .init(
           method: "org.photod.library.Observe", options: "smart:favorites", token: "t", behind: true, bytesUnsent: 5)
       ])
-    try await ScriptedDaemon.with(["Clients": { try await $0.reply(Clients(clients: [client])) }]) { daemon in
+    try await ScriptedDaemon.with(["Clients": { try await $0.reply(Clients(clients: [client], omitted: 7)) }]) {
+      daemon in
       let clients = try await PhotoDaemonManagement(of: daemon.library()).clients()
-      #expect(clients == [client])
+      #expect(clients.clients == [client] && clients.omitted == 7)
       #expect(daemon.calls == ["Clients"])
     }
   }
@@ -34,7 +38,9 @@ struct ManagementTests {
     }
     try await ScriptedDaemon.with(["Clients": answer]) { daemon in
       var seen: [[ConnectedClient]] = []
-      for try await clients in PhotoDaemonManagement(of: daemon.library()).clientUpdates() { seen.append(clients) }
+      for try await clients in PhotoDaemonManagement(of: daemon.library()).clientUpdates() {
+        seen.append(clients.clients)
+      }
       #expect(seen == [[one], []])
     }
   }

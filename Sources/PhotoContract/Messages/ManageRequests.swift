@@ -1,9 +1,10 @@
 // The requests and the wrapping replies of org.photod.manage.
 
-package struct ClientsReply: Codable, Sendable {
-  package var clients: [ConnectedClient]
-  /// The number of further clients for which the reply has no room.
-  package var omitted: Int?
+/// The connected clients, the oldest connection first.
+public struct ClientList: Codable, Hashable, Sendable {
+  public var clients: [ConnectedClient]
+  /// The number of further clients for which the reply, of at most 1 MiB, has no room; nil if it has all.
+  public var omitted: Int?
 
   package init(clients: [ConnectedClient], omitted: Int? = nil) {
     self.clients = clients

@@ -46,7 +46,7 @@ extension ManageService {
   /// A thousand clients with long options do not fit into a reply.
   static func reply(_ clients: [ConnectedClient]) throws -> (encoded: VarlinkEncoded, taken: Int) {
     try ReplyLimits.page(clients[...]) {
-      ClientsReply(clients: Array($0), omitted: $0.count < clients.count ? clients.count - $0.count : nil)
+      ClientList(clients: Array($0), omitted: $0.count < clients.count ? clients.count - $0.count : nil)
     }
   }
 

@@ -26,10 +26,15 @@ struct ClientsCommand: AsyncParsableCommand {
   var format: ClientsFormat?
 
   func run() async throws {
-    let clients = try await PhotoDaemonManagement(of: connection.library).clients()
+    let list = try await PhotoDaemonManagement(of: connection.library).clients()
+    let clients = list.clients
     switch format ?? (Output.isTerminal ? .table : .jsonl) {
     case .table: try Output.put(ClientText.table(clients, terminalColumns: Output.terminalColumns))
     case .jsonl: for client in clients { try Output.put(try JSONText.line(client) + [UInt8(ascii: "\n")]) }
+    }
+    if let omitted = list.omitted {
+      Output.complain(
+        "photoctl: \(omitted) more connections are not listed, because a reply of photod has no room for them.\n")
     }
   }
 }

@@ -14,7 +14,8 @@ struct WatchCommand: AsyncParsableCommand {
 
       With --format text, a line has the time, the origin, and the numbers of assets that were added (+), changed (~), \
       removed (-) or moved (>). If they are few, their paths follow. For a removed or moved asset, that is the former \
-      path, if this watch has seen it. With --format jsonl, a line is a PersistentChange, or with a query an \
+      path, if this watch knows it. It reads the paths of the newest 10,000 photos when it starts, and those of the \
+      photos that change later. With --format jsonl, a line is a PersistentChange, or with a query an \
       Observation, of org.photod.library. The first Observation is the list itself.
 
       --since continues from a token, so that no change is missed. Each line of jsonl, `photoctl sync` and `photoctl \

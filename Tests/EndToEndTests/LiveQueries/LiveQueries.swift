@@ -352,7 +352,7 @@ final class LiveQueries {
   /// Counts the clients whose sockets are full, so that the daemon has to wait for them.
   private func countSleepers() async throws {
     guard fate == .clientsAndDaemonFail else { return }
-    let full = try await PhotoDaemonManagement(of: library).clients().count { client in
+    let full = try await PhotoDaemonManagement(of: library).clients().clients.count { client in
       client.streams.contains { $0.behind && $0.bytesUnsent > 0 }
     }
     tally.behind = max(tally.behind, full)

@@ -57,7 +57,7 @@ struct ContractMessages {
   static var manage: ContractMessages {
     ContractMessages(
       methods: [
-        "Clients": (Nothing.self, ClientsReply.self),
+        "Clients": (Nothing.self, ClientList.self),
         "Events": (EventsRequest.self, EventPage.self),
         "ListUnreadable": (Nothing.self, UnreadablePage.self),
         "Backup": (BackupRequest.self, BackupReply.self),
