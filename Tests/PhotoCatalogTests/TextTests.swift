@@ -1,7 +1,9 @@
+import Dispatch
 import GRDB
 import PhotoModel
 import PhotoTestSupport
 import PredicateLanguage
+import Synchronization
 import TestFetches
 import Testing
 
@@ -206,6 +208,29 @@ import Testing
     #expect(try fixture.catalog.check(deep: true).findings.isEmpty)
     #expect(try found("jpg").count == 4)
     #expect(try fixture.catalog.check(deep: true).findings.isEmpty)
+  }
+
+  /// A library with a million photos would otherwise take in nothing for some seconds.
+  @Test func theLibraryCanBeWrittenWhileADeepCheckComparesTheWords() throws {
+    for number in 1...2_000 { try insert("\(number).jpg", content(title: "word \(number)")) }
+    let catalog = fixture.catalog
+    let isHeld = Atomic(false)
+    // SQLite asks the clock again and again, also during the comparison.
+    let budget = WorkBudget(.seconds(1), from: 0) {
+      guard !isHeld.load(ordering: .relaxed) else { return 0 }
+      let isWritten = DispatchSemaphore(value: 0)
+      DispatchQueue.global().async {
+        do { try catalog.pool.write { try $0.execute(sql: "UPDATE asset SET title = title WHERE id = 1") } } catch {
+          Issue.record(error)
+        }
+        isWritten.signal()
+      }
+      if isWritten.wait(timeout: .now() + .seconds(10)) == .timedOut { isHeld.store(true, ordering: .relaxed) }
+      return 0
+    }
+    let findings = try WorkBudget.$current.withValue(budget) { try catalog.check(deep: true).findings }
+    #expect(findings.isEmpty)
+    #expect(!isHeld.load(ordering: .relaxed), "the check kept a write waiting")
   }
 
   /// The daemon does the same: a failed search reports that the catalog is damaged, and then the catalog is opened as

@@ -246,6 +246,19 @@ extension Catalog {
     }
   }
 
+  /// Runs `body` with a copy of the catalog, which is then removed. The library goes on meanwhile.
+  func withCopy<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    try translatingErrors(files.catalog) {
+      let temporary = try TemporaryFile(beside: files.catalog)
+      Glibc.close(temporary.descriptor)
+      defer { _ = Result { try temporary.remove() } }
+      return try Self.withQueue(temporary.path) { queue in
+        try pool.backup(to: queue)
+        return try queue.write(body)
+      }
+    }
+  }
+
   /// If the copy is put back by hand, the epoch increases, because commits followed it.
   static func markAsBackup(_ database: Database) throws {
     try database.execute(sql: "UPDATE library SET boot_id = 'backup', is_clean = 0")

@@ -158,20 +158,14 @@ extension Catalog {
 
   /// Rebuilds the index of words if it does not match the assets. The index contains nothing of its own.
   ///
-  /// A `deep` check also compares the words. Meanwhile nothing can be written.
+  /// A `deep` check also compares the words. SQLite does that in a write transaction, so it compares those of a copy.
   private func checkText(deep: Bool, _ report: inout CheckReport) throws {
-    let isWhole = { (database: Database) in
-      try TextIndex.hasItsAssets(database) && (!deep || TextIndex.isWhole(database))
+    var isWhole = try read { try TextIndex.hasItsAssets($0.database) }
+    if isWhole && deep {
+      isWhole = try withCopy { copy in try ReadInterruption.watching(copy) { try TextIndex.isWhole(copy) } }
     }
-    if !deep, try read({ try isWhole($0.database) }) { return }
-    let wasWhole = try noticing {
-      try pool.write { database in
-        if try ReadInterruption.watching(database, { try isWhole(database) }) { return true }
-        try TextIndex.reset(database)
-        return false
-      }
-    }
-    guard !wasWhole else { return }
+    guard !isWhole else { return }
+    try noticing { try pool.write { try TextIndex.reset($0) } }
     // It is rebuilt in pieces, so that no caller waits long for the writer. Searches find everything meanwhile.
     while try noticing({ try indexText(limit: 2_000) }) {}
     report.findings.append(

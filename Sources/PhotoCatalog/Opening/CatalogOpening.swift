@@ -77,7 +77,7 @@ struct CatalogOpening {
   }
 
   mutating func open() throws -> Opened {
-    for target in [files.journal, files.restored] { try TemporaryFile.removeAll(of: target) }
+    for target in [files.catalog, files.journal, files.restored] { try TemporaryFile.removeAll(of: target) }
     try finishRestore()
     let pool = try openPool()
     let row = try pool.read { try read($0) }
