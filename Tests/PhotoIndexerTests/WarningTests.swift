@@ -43,6 +43,11 @@ import WatchRecords
       ])
   }
 
+  @Test func aCommandInAWarningCanBePastedIntoAShell() {
+    let text = Warning.rootUnconfigured(Self.bytes("/home/a/Mum's photos"), isEmpty: false).text
+    #expect(text.contains(#"`photoctl rescan '/home/a/Mum'\''s photos' --confirm`"#), "\(text)")
+  }
+
   /// The kernel's limit is logged after the folders that have no watch.
   @Test func exhaustedWatchesAreLoggedOnceWithTheLimit() async throws {
     let log = KeptLog()

@@ -118,7 +118,7 @@ extension Catalog {
           notices.append(
             (
               "Another file was put in the catalog's place while photod had that open. photod continued with its "
-                + "own, and moved the other to \(aside). If that is a catalog, `photoctl restore '\(aside)'` uses it.",
+                + "own, and moved the other to \(aside). If that is a catalog, `photoctl restore \(ShellWord.inQuotes(aside))` uses it.",
               aside
             ))
         }

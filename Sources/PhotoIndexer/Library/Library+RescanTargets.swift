@@ -55,7 +55,7 @@ extension Library {
     case nil, .online, .suspect: return nil
     case .unconfigured:
       return LibraryError.unavailable(
-        "\(path) is no longer in the configuration, so it is not compared with the library. Its photos stay in the library until you run `photoctl rescan '\(path)' --confirm`."
+        "\(path) is no longer in the configuration, so it is not compared with the library. Its photos stay in the library until you run `photoctl rescan \(ShellWord.inQuotes(path)) --confirm`."
       )
     case .offline(let since, let reason):
       let date = since.map { " since \($0.localMinute)" } ?? ""
@@ -75,7 +75,7 @@ extension Library {
     else { return nil }
     let text = FilePath.text(folder)
     return LibraryError.unavailable(
-      "\(text) is offline: its drive is not mounted, or another drive is. None of its photos is removed. Mount its drive. photod then scans it by itself. If it is gone for good, run `photoctl rescan '\(text)' --confirm`."
+      "\(text) is offline: its drive is not mounted, or another drive is. None of its photos is removed. Mount its drive. photod then scans it by itself. If it is gone for good, run `photoctl rescan \(ShellWord.inQuotes(text)) --confirm`."
     )
   }
 

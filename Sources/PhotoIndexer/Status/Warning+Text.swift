@@ -39,11 +39,11 @@ extension Warning {
     case .rootSuspect(let path, let missing, let graceSeconds):
       "\(counted(missing, "photo is", "photos are")) missing from \(FilePath.text(path)) at once. photod has not removed them. If their drive is not mounted, mount it; otherwise put the photos back. \(Self.duration(seconds: graceSeconds)) after it missed them, photod scans again and removes the photos that are still missing. `photoctl rescan --confirm` removes them now."
     case .rootUnconfigured(let path, isEmpty: true):
-      "\(FilePath.text(path)) is no longer in the configuration. It has no photos in the library. `photoctl rescan '\(FilePath.text(path))' --confirm` removes it from this list."
+      "\(FilePath.text(path)) is no longer in the configuration. It has no photos in the library. `photoctl rescan \(ShellWord.inQuotes(FilePath.text(path))) --confirm` removes it from this list."
     case .rootUnconfigured(let path, isEmpty: false):
-      "\(FilePath.text(path)) is no longer in the configuration. Its photos stay in the library, but are not available. `photoctl rescan '\(FilePath.text(path))' --confirm` removes them from the library."
+      "\(FilePath.text(path)) is no longer in the configuration. Its photos stay in the library, but are not available. `photoctl rescan \(ShellWord.inQuotes(FilePath.text(path))) --confirm` removes them from the library."
     case .driveAway(let path):
-      "\(FilePath.text(path)) is on another file system than before: its drive is not mounted, or another drive is mounted over it. Its photos stay in the library, but are not available until the folder is as before. If they are gone for good, run `photoctl rescan '\(FilePath.text(path))' --confirm`."
+      "\(FilePath.text(path)) is on another file system than before: its drive is not mounted, or another drive is mounted over it. Its photos stay in the library, but are not available until the folder is as before. If they are gone for good, run `photoctl rescan \(ShellWord.inQuotes(FilePath.text(path))) --confirm`."
     case .sharesLeftOut(let first, count: 1):
       "\(FilePath.text(first)) is a share that is mounted below a folder of the library. It is left out, because a share that does not answer would delay that folder. Photos of it that are in the library stay there, but are not available. To index it, add it to `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP)."
     case .sharesLeftOut(let first, let count):
@@ -70,9 +70,9 @@ extension OfflineReason {
     case .cannotBeOpened(let errorNumber):
       "\(subject) can't be opened (\(Self.cause(errorNumber))). Its photos stay in the library, but are not available until it is back.\(Self.remedy(errorNumber, path))"
     case .otherFolder:
-      "\(subject) is another folder than before, and has no photo of the library: its drive is not mounted, or the folder was created again. Its photos stay in the library, but are not available until they are back. If they are gone for good, run `photoctl rescan '\(path)' --confirm`. It removes them from the library, and adds the photos that are there now."
+      "\(subject) is another folder than before, and has no photo of the library: its drive is not mounted, or the folder was created again. Its photos stay in the library, but are not available until they are back. If they are gone for good, run `photoctl rescan \(ShellWord.inQuotes(path)) --confirm`. It removes them from the library, and adds the photos that are there now."
     case .otherFileSystem:
-      "\(subject) is on another file system than before: its drive is not mounted, or another drive is. Its photos stay in the library, but are not available until the drive is mounted here. If you moved them here, or they are gone for good, run `photoctl rescan '\(path)' --confirm`. It adds the photos that are there now, and removes the others from the library."
+      "\(subject) is on another file system than before: its drive is not mounted, or another drive is. Its photos stay in the library, but are not available until the drive is mounted here. If you moved them here, or they are gone for good, run `photoctl rescan \(ShellWord.inQuotes(path)) --confirm`. It adds the photos that are there now, and removes the others from the library."
     }
   }
 }
@@ -157,13 +157,13 @@ extension OfflineReason {
   private static func remedy(_ errorNumber: Int32, _ path: String) -> String {
     guard errorNumber == ENOENT || errorNumber == ENOTDIR || errorNumber == ENODEV else { return "" }
     return
-      " If it is gone for good, take it out of `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP). Then `photoctl rescan '\(path)' --confirm` removes its photos from the library."
+      " If it is gone for good, take it out of `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP). Then `photoctl rescan \(ShellWord.inQuotes(path)) --confirm` removes its photos from the library."
   }
 }
 
 extension Suspect {
   /// The reason of the root's state in the status.
   func text(at path: String, until: String) -> String {
-    "\(counted(missing, "photo is", "photos are")) missing at once. photod has not removed them. After \(until), it scans again and removes the photos that are still missing. `photoctl rescan '\(path)' --confirm` removes them now."
+    "\(counted(missing, "photo is", "photos are")) missing at once. photod has not removed them. After \(until), it scans again and removes the photos that are still missing. `photoctl rescan \(ShellWord.inQuotes(path)) --confirm` removes them now."
   }
 }

@@ -94,17 +94,3 @@ extension Failure {
       remedy: PhotoLibraryError.noSuchAsset(ids: ids).remedy)
   }
 }
-
-/// Quotes text as a word of a shell's command line.
-enum ShellWord {
-  static func quoted(_ text: String) -> String {
-    let plain = text.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...: true
-      default: "/._-+,:@%=".utf8.contains(byte)
-      }
-    }
-    if plain && !text.isEmpty { return text }
-    return "'\(text.replacingScalars { $0 == "'" ? "'\\''" : nil })'"
-  }
-}

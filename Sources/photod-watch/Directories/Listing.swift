@@ -187,11 +187,6 @@ extension FolderWatch {
       tree[index].flags.remove(.incomplete)
     }
     say(.listingEnded(number: number, complete: listing.failure == nil))
-    if listing.hasCacheTag {
-      tree[index].flags.insert(.holdsCacheTag)
-    } else {
-      tree[index].flags.remove(.holdsCacheTag)
-    }
     polled.noteListing(index, listing)
 
     if listing.unknownMarker != nil, !listing.hasMarker { return }

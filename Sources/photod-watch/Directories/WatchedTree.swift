@@ -26,9 +26,7 @@ struct Node {
     /// The last listing could not read all of it.
     static let incomplete = Flags(rawValue: 1 << 4)
     /// It could not be read at all, so that nothing below it could be reached either.
-    static let unreachable = Flags(rawValue: 1 << 6)
-    /// It contains CACHEDIR.TAG. Writing into that file changes no time of the directory.
-    static let holdsCacheTag = Flags(rawValue: 1 << 5)
+    static let unreachable = Flags(rawValue: 1 << 5)
   }
 
   var identity: FileIdentity
