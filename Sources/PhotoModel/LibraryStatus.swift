@@ -19,9 +19,11 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
   public struct Root: Codable, Hashable, Sendable {
     public enum State: String, OpenEnum {
       case online, offline, scanning, suspect
+      /// It does not exist, and the library never had a photo of it.
+      case missing
       case unknown
 
-      public static let allCases: [State] = [.online, .offline, .scanning, .suspect]
+      public static let allCases: [State] = [.online, .offline, .scanning, .suspect, .missing]
     }
 
     public enum Watch: String, OpenEnum {
@@ -39,7 +41,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     public var polledDirectoryCount: Int
     /// When it went offline or became suspect; `nil` in any other state.
     public var since: PhotoDate?
-    /// The reason why it is offline or suspect, and the next step, as text for a person.
+    /// The reason why it is offline, missing or suspect, and the next step, as text for a person.
     public var reason: String?
 
     public init(

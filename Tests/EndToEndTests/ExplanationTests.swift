@@ -157,12 +157,16 @@ import Testing
       let warning = "\(pictures) does not exist. Create it, and photod indexes it by itself."
       let status = try await fixture.status { !$0.warnings.isEmpty }
       #expect(status.warnings.contains { $0.hasPrefix(warning) && $0.contains("`roots`") }, "\(status.warnings)")
+      #expect(status.roots[0].state == .missing && status.roots[0].since == nil)
+      let refused = try fixture.photoctl(["rescan", pictures])
+      #expect(refused.status == 69 && refused.errors.contains(warning) && !refused.errors.contains("offline"))
       try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
       try DaemonFixture.photo(1).write(to: URL(fileURLWithPath: pictures + "/a.jpg"))
       try await fixture.status { $0.assetCount == 1 && $0.warnings.isEmpty }
       // Now it was there, and its drive may be away.
       #expect(rename(pictures, fixture.directory + "/gone") == 0)
       let gone = try await fixture.status { !$0.warnings.isEmpty }
+      #expect(gone.roots[0].state == .offline)
       #expect(gone.warnings.contains { $0.hasPrefix("\(pictures) can't be opened") }, "\(gone.warnings)")
     }
   }

@@ -22,7 +22,9 @@ extension CatalogOpening {
       }
     if !isAllThere {
       fate +=
-        files.newestBackup.map { " The newest backup is \($0); `photoctl restore \(ShellWord.inQuotes($0))` restores it." }
+        files.newestBackup.map {
+          " The newest backup is \($0); `photoctl restore \(ShellWord.inQuotes($0))` restores it."
+        }
         ?? " There is no backup."
     }
     if let damage {

@@ -57,6 +57,8 @@ extension Library {
       return LibraryError.unavailable(
         "\(path) is no longer in the configuration, so it is not compared with the library. Its photos stay in the library until you run `photoctl rescan \(ShellWord.inQuotes(path)) --confirm`."
       )
+    case .offline(_, let reason) where reconciler.roots[rootID].map({ known(reason, of: $0) }) == .neverThere:
+      return LibraryError.unavailable(OfflineReason.neverThere.text(of: path, at: path))
     case .offline(let since, let reason):
       let date = since.map { " since \($0.localMinute)" } ?? ""
       return LibraryError.unavailable(

@@ -40,7 +40,11 @@ extension Library {
     of root: Root, _ path: String
   ) -> (state: LibraryStatus.Root.State, since: PhotoDate?, reason: String?) {
     switch root.state {
-    case .offline(let since, let reason): (.offline, since, known(reason, of: root).text(of: "It", at: path))
+    case .offline(let since, let reason):
+      switch known(reason, of: root) {
+      case .neverThere: (.missing, nil, OfflineReason.neverThere.text(of: "It", at: path))
+      case let reason: (.offline, since, reason.text(of: "It", at: path))
+      }
     case .unconfigured(let since, _): (.offline, since, nil)
     case .online where root.isScanAwaited, .suspect where root.isScanAwaited: (.scanning, nil, nil)
     case .online: (.online, nil, nil)
@@ -53,7 +57,7 @@ extension Library {
   }
 
   /// The reason why a root is offline. A root whose folder was never there has another one than a drive that is away.
-  private func known(_ reason: OfflineReason, of root: Root) -> OfflineReason {
+  func known(_ reason: OfflineReason, of root: Root) -> OfflineReason {
     let isMissing = reason == .cannotBeOpened(ENOENT) || reason == .cannotBeOpened(ENOTDIR)
     return isMissing && reconciler.tree.top(ofRoot: root.id) == nil ? .neverThere : reason
   }

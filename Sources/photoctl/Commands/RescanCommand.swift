@@ -48,8 +48,8 @@ struct RescanCommand: AsyncParsableCommand {
 
   /// A warning for each folder that a rescan of everything skips.
   static func passedOver(_ status: LibraryStatus, style: Style) -> String {
-    status.roots.filter { $0.state == .offline }.map { root in
-      "\(style.doubtful("warning:")) \(Printable.text(root.path)) is offline. It was not compared, and "
+    status.roots.filter { $0.state == .offline || $0.state == .missing }.map { root in
+      "\(style.doubtful("warning:")) \(Printable.text(root.path)) is \(root.state.rawValue). It was not compared, and "
         + "none of its photos was removed. `photoctl status` has the reason and the remedy.\n"
     }.joined()
   }
