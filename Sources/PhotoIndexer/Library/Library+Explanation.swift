@@ -50,8 +50,10 @@ extension Library {
         reason: isTop ? "It is a folder of the library." : "It is a folder in \(FilePath.text(rootPath)).")
     }
     if reconciler.roots[rootID]?.isUnconfigured == true { return explainUnconfigured(rootPath) }
-    if reconciler.roots[rootID]?.isAvailable == false {
-      return Explanation(state: "offline", reason: "\(FilePath.text(rootPath)) is offline: it can't be opened.")
+    if let root = reconciler.roots[rootID], case .offline(_, let reason) = root.state {
+      let (path, reason) = (FilePath.text(rootPath), known(reason, of: root))
+      return Explanation(
+        state: reason == .neverThere ? "missing" : "offline", reason: reason.text(of: path, at: path))
     }
     if let link = link(path, below: rootPath) {
       return Explanation(
