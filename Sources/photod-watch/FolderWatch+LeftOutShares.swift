@@ -24,7 +24,7 @@ extension FolderWatch {
   /// Removes the directory at a share's mount point from the tree, and reports the reason.
   func leaveOut(_ name: [UInt8], in parent: NodeIndex) {
     if let child = tree.child(of: parent, named: name) { drop(child, evidence: .scan) }
-    unentered[parent]?.remove(name)
+    unsettled.unentered[parent]?.remove(name)
     say(.unreadable(directory: tree[parent].number, name: name, errorNumber: EREMOTE))
   }
 

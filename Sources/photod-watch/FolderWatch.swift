@@ -36,85 +36,50 @@ final class FolderWatch {
   let socket: Int32
   /// If it is not open, everything is polled.
   var inotify = InotifyInstance()
-  /// nil if it can't be created or watched. In that case, a sync waits until the queue is empty.
-  var cookies: CookieDirectory?
-  var saidNoCookies = false
-  var mounts = MountPoints()
+  var watches = Watches()
+  var backlog = EventBacklog()
+  var progress = EventProgress()
 
+  var rules = NameRules()
+  var mounts = MountPoints()
+  var fileSystems = FileSystems()
   /// A root on a share is not touched, because it could block for ever, and all other roots with it.
   var refusesShares = false
-  var rules = NameRules()
+
   var roots: [UInt16: Root] = [:]
   var tree = WatchedTree()
-  var byWatch: [Int32: NodeIndex] = [:]
-  /// Watches that were given up but may still have queued events.
-  var retired: [Int32: NodeReference] = [:]
-  /// CLOCK_REALTIME in seconds when the queue was read last.
-  var clock: UInt32 = 0
   var directories = OpenDirectories()
-
-  var backlog = EventBacklog()
-  /// The number of events handled so far. Postponed work carries the count at its cause (`currentStamp`), so that a
-  /// sync knows which work is older than itself.
-  var eventCount: UInt64 = 0
-  var currentStamp: UInt64 = 0
-  /// When the queue was last seen empty.
-  var quietAt: Int64 = 0
-  /// The kernel dropped events, and the scans that follow have not started yet.
-  var overflowed = false
+  var unsettled = UnsettledDirectories()
 
   var walk = Walk()
-  var scans: [UInt32: Scan] = [:]
-  var lastScan: UInt32 = 0
-  var pace = ScanPace()
+  var scans = RunningScans()
   var looks = PendingLooks()
   var fresh = FreshFiles()
   var held = HeldMoves()
-  var missing: [NodeIndex: Missing] = [:]
-  /// By parent, the names of directories that could not be entered and so are not in the tree. There are few.
-  var unentered: [NodeIndex: Set<[UInt8]>] = [:]
-  /// Directories of which something could not be read. There are few.
-  var retries: [NodeIndex: ListingRetry] = [:]
-  var syncs: [SyncRequest] = []
+  var polling = Polling()
+  var syncing = Syncing()
+  var checks = Checks()
 
-  var fileSystems = FileSystems()
-  var share = WatchShare()
-  var polled = PolledDirectories()
-  var polls = PollRounds()
-  /// The `currentStamp` for whatever the running pass over all polled directories finds.
-  var passStamp: UInt64 = 0
-  /// There are too many watches, or other directories need them more.
-  var mustRebalance = false
-  /// A polled directory changed: at the next check it may get a watch.
-  var wantsExchange = false
-  var said = SaidPolling()
-  var lastCheck: Int64 = 0
-  /// Something happened that a check should handle at once.
-  var mustCheck = false
+  var heartbeat = Heartbeat()
+  var output = Output()
+  var orders = FrameAssembler()
 
   /// Whether PHOTOD_WATCH_CHECKS is in the environment. Tests set it to have every settled state checked.
   let checksInvariants = getenv("PHOTOD_WATCH_CHECKS") != nil
-
-  /// When `alive` was last sent.
-  var aliveAt: Int64 = 0
-  /// When long work last looked for an order to end.
-  var endCheckedAt: Int64 = 0
-  var output = Output()
-  var orders = FrameAssembler()
 
   init(socket: Int32) {
     self.socket = socket
     // This comes first: libinotifytools can store only a small descriptor number.
     openInotify()
-    _ = share.readLimit()
+    _ = watches.share.readLimit()
   }
 
   /// Works until photod closes its end of the socket or a signal ends the process.
   /// - Returns: the exit status.
   func run() -> Int32 {
     output.begin()
-    lastCheck = watchshim_now()
-    aliveAt = lastCheck
+    checks.last = watchshim_now()
+    heartbeat.sentAt = checks.last
     var status: Int32 = 0
     do throws(Failure) {
       while watchshim_termination_noted() == 0 {
@@ -131,7 +96,7 @@ final class FolderWatch {
   }
 
   func cleanUp() {
-    cookies?.remove()
+    syncing.cookies?.remove()
     inotify.close()
   }
 
@@ -144,7 +109,7 @@ final class FolderWatch {
     pollSome()
     let now = watchshim_now()
     if now >= nextCheck {
-      let wasAsked = mustCheck
+      let wasAsked = checks.mustRun
       check(now)
       sayAlive(ifSilentFor: wasAsked ? Self.shortestSilence : Self.usualSilence)
     } else {
@@ -157,17 +122,17 @@ final class FolderWatch {
   /// - Returns: whether the queue was empty at the end.
   func handleEvents() -> Bool {
     let end = watchshim_now() + Self.slice
-    clock = UInt32(clamping: realTime() / 1_000_000_000)
+    progress.clock = UInt32(clamping: realTime() / 1_000_000_000)
     while true {
       let drained = inotify.read(into: &backlog)
       if drained, backlog.isEmpty {
-        quietAt = watchshim_now()
+        progress.quietAt = watchshim_now()
         return true
       }
       while let event = backlog.next() {
         handle(event)
         if looks.isDue { flushLooks() }
-        if eventCount % 64 == 0, watchshim_now() >= end { return false }
+        if progress.eventCount % 64 == 0, watchshim_now() >= end { return false }
       }
     }
   }
@@ -203,16 +168,16 @@ final class FolderWatch {
     if waited[2].revents != 0 {
       mounts.noteChange()
       leaveOutShares()
-      mustCheck = true
+      checks.mustRun = true
     }
     guard waited[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return true }
     return try readOrders()
   }
 
   private func millisecondsUntilDue() -> Int32 {
-    guard !canList, backlog.isEmpty, !overflowed else { return 0 }
-    if scans.isEmpty, polls.hasWork || (mustRebalance && inotify.isOpen) { return 0 }
-    let due = min(nextCheck, nextSettling(), aliveAt + Self.longestSilence)
+    guard !canList, backlog.isEmpty, !progress.hasOverflowed else { return 0 }
+    if scans.running.isEmpty, polling.rounds.hasWork || (polling.mustRebalance && inotify.isOpen) { return 0 }
+    let due = min(nextCheck, nextSettling(), heartbeat.sentAt + Self.longestSilence)
     let now = watchshim_now()
     return due <= now ? 0 : Int32(min((due - now + 999_999) / 1_000_000, 60_000))
   }

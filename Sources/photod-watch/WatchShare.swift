@@ -4,6 +4,14 @@ import CWatchShim
 import Glibc
 import WatchRecords
 
+/// The watches of directories.
+struct Watches {
+  var byDescriptor: [Int32: NodeIndex] = [:]
+  /// Watches that were given up but may still have queued events.
+  var retired: [Int32: NodeReference] = [:]
+  var share = WatchShare()
+}
+
 /// The number of watches that photod-watch may use.
 struct WatchShare {
   /// The part of the limit that photod-watch may use, as photod orders. The rest is for other programs of this user,
@@ -70,7 +78,7 @@ extension FolderWatch {
   }
 
   var hasRoomForWatch: Bool {
-    inotify.isOpen && byWatch.count < share.capacity && !share.isRefused(watchshim_now())
+    inotify.isOpen && watches.byDescriptor.count < watches.share.capacity && !watches.share.isRefused(watchshim_now())
   }
 
   /// Watches the directory that `descriptor` is open on. If there is no room, the directory is recognised all the same:
@@ -79,10 +87,12 @@ extension FolderWatch {
   func tryWatch(_ descriptor: Int32, _ identity: FileIdentity, mask: UInt32) -> Result<Int32, SystemError> {
     guard inotify.isOpen else { return .success(-1) }
     let hasRoom = hasRoomForWatch
-    if !hasRoom, polled.node(identity) != nil { return .success(-1) }
+    if !hasRoom, polling.directories.node(identity) != nil { return .success(-1) }
     switch inotify.watch(descriptor, mask: mask) {
     case .success(let watch):
-      guard byWatch[watch] == nil, !hasRoom, watch != cookies?.watch else { return .success(watch) }
+      guard watches.byDescriptor[watch] == nil, !hasRoom, watch != syncing.cookies?.watch else {
+        return .success(watch)
+      }
       inotify.unwatch(watch)
       return .success(-1)
     case .failure(let error):
@@ -94,21 +104,23 @@ extension FolderWatch {
 
   private func noteRefusal() {
     // Either other programs use the watches, or the limit was lowered.
-    if share.readLimit() { mustRebalance = true }
-    if byWatch.count < share.capacity { share.refusedAt = watchshim_now() }
+    if watches.share.readLimit() { polling.mustRebalance = true }
+    if watches.byDescriptor.count < watches.share.capacity { watches.share.refusedAt = watchshim_now() }
   }
 
   /// Gives watches to the directories that changed last, and gives up those that are beyond the share.
   /// - Complexity: O(*n* log *n*) in the directories, if something has changed.
   func rebalance() {
-    guard mustRebalance, inotify.isOpen, scans.isEmpty, walk.isIdle, backlog.isEmpty, !overflowed else { return }
-    mustRebalance = false
-    let excess = byWatch.count - share.capacity
-    guard excess > 0 || polled.watchlessCount > 0 else { return }
+    guard polling.mustRebalance, inotify.isOpen, scans.running.isEmpty, walk.isIdle, backlog.isEmpty,
+      !progress.hasOverflowed
+    else { return }
+    polling.mustRebalance = false
+    let excess = watches.byDescriptor.count - watches.share.capacity
+    guard excess > 0 || polling.directories.watchlessCount > 0 else { return }
     // The directories that lose their watch now are listed before the next ones do.
     if min(excess, Self.exchangesAtOnce) > 0 {
       for index in quietest(min(excess, Self.exchangesAtOnce)) { giveUpWatch(index) }
-      mustRebalance = excess > Self.exchangesAtOnce
+      polling.mustRebalance = excess > Self.exchangesAtOnce
       return
     }
     exchange(with: candidates())
@@ -118,7 +130,7 @@ extension FolderWatch {
     var position = 0
     while position < candidates.count, hasRoomForWatch {
       if position == Self.exchangesAtOnce {
-        mustRebalance = true
+        polling.mustRebalance = true
         return
       }
       guard gainWatch(candidates[position]) else { break }
@@ -131,19 +143,21 @@ extension FolderWatch {
       giveUpWatch(quiet)
       guard gainWatch(candidate) else { return }
     }
-    if candidates.count - position > rest.count { mustRebalance = true }
+    if candidates.count - position > rest.count { polling.mustRebalance = true }
   }
 
   /// The directories that are polled for lack of a watch, the last changed first.
   private func candidates() -> [NodeIndex] {
-    let wanting = polled.indices.filter { polled[$0]?.reason == .watchLimit && walk[$0] == nil }
+    let wanting = polling.directories.indices.filter {
+      polling.directories[$0]?.reason == .watchLimit && walk[$0] == nil
+    }
     return byLastChange(wanting).reversed()
   }
 
   /// Watched directories, the longest unchanged first. The tops of roots keep their watches, because they report on
   /// themselves.
   private func quietest(_ count: Int) -> ArraySlice<NodeIndex> {
-    byLastChange(byWatch.values.filter { tree[$0].parent >= 0 }).prefix(count)
+    byLastChange(watches.byDescriptor.values.filter { tree[$0].parent >= 0 }).prefix(count)
   }
 
   /// Sorts by one number for each directory, made of time and index.
@@ -171,7 +185,7 @@ extension FolderWatch {
         return false
       case .success(let watch):
         // It is known as another directory. A listing will clear that up.
-        guard byWatch[watch] == nil else {
+        guard watches.byDescriptor[watch] == nil else {
           close(descriptor)
           break
         }
@@ -187,8 +201,8 @@ extension FolderWatch {
   private func giveUpWatch(_ index: NodeIndex) {
     let watch = tree[index].watch
     inotify.unwatch(watch)
-    byWatch[watch] = nil
-    retired[watch] = tree.reference(index)
+    watches.byDescriptor[watch] = nil
+    watches.retired[watch] = tree.reference(index)
     setWatch(index, -1)
   }
 
@@ -196,7 +210,7 @@ extension FolderWatch {
   func handleRetired(_ event: WatchEvent, of node: NodeReference) {
     let isHere = tree.isAlive(node)
     if event.has(IN_IGNORED) {
-      retired[event.watch] = nil
+      watches.retired[event.watch] = nil
       if isHere, tree[node.index].watch < 0 { requestListing(node.index, evidence: .scan) }
     } else if isHere, !event.name.isEmpty {
       handleContent(event, in: node.index)

@@ -4,8 +4,8 @@ import CWatchShim
 import Glibc
 import WatchRecords
 
-/// A directory that is missing from its place. It stays in `FolderWatch.missing` until photod-watch decides whether it
-/// is gone.
+/// A directory that is missing from its place. It stays in `UnsettledDirectories.missing` until photod-watch decides
+/// whether it is gone.
 struct Missing {
   var since: Int64
   /// The earliest time of the next attempt to decide, in monotonic nanoseconds.
@@ -27,12 +27,12 @@ extension FolderWatch {
   func setWatch(_ index: NodeIndex, _ watch: Int32, reason: PollingReason? = nil) {
     tree[index].watch = watch
     if watch >= 0 {
-      byWatch[watch] = index
-      polled.remove(index, identity: tree[index].identity)
+      watches.byDescriptor[watch] = index
+      polling.directories.remove(index, identity: tree[index].identity)
     } else {
       let reason = reason ?? (inotify.isOpen ? .watchLimit : .noInstance)
-      polled.insert(index, identity: tree[index].identity, reason: reason)
-      if reason == .watchLimit { mustRebalance = true }
+      polling.directories.insert(index, identity: tree[index].identity, reason: reason)
+      if reason == .watchLimit { polling.mustRebalance = true }
     }
   }
 
@@ -81,7 +81,7 @@ extension FolderWatch {
           parent, name, error, moveCookie: moveCookie, recursive: recursive, belated: belated || scan != nil)
       }
     }
-    if watch >= 0, let known = byWatch[watch] {
+    if watch >= 0, let known = watches.byDescriptor[watch] {
       if tree[known].parent < 0 {
         // The top of a root was moved into a root. It is no longer at its own root's path.
         let root = tree[known].root
@@ -94,7 +94,7 @@ extension FolderWatch {
       return settleKnown(
         known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
     }
-    if let known = polled.node(look.identity), tree[known].parent >= 0 {
+    if let known = polling.directories.node(look.identity), tree[known].parent >= 0 {
       let isHere = tree[known].parent == parent && tree.name(known).elementsEqual(name)
       if isHere || look.identity.birthTime != 0 || tree.isWithin(parent, known) {
         // The inode number may have been reused after a deletion. A listing shows what the directory contains now.
@@ -107,7 +107,7 @@ extension FolderWatch {
       drop(known, evidence: .scan)
     }
     displaceOccupant(of: parent, name, evidence: evidence)
-    unentered[parent]?.remove(name)
+    unsettled.unentered[parent]?.remove(name)
     let index = tree.insert(under: parent, name: name, identity: look.identity)
     tree[index].lastChange = UInt32(clamping: min(look.stat.modificationTime, realTime()) / 1_000_000_000)
     setWatch(index, watch, reason: silent)
@@ -133,7 +133,7 @@ extension FolderWatch {
       let scanBefore = activeScan(of: known)
       displaceOccupant(of: parent, name, evidence: evidence)
       // It was reported as unreadable under its old name. A new listing of the old parent corrects that.
-      if retries[known] != nil || tree[known].flags.contains(.incomplete) { doubt(tree[known].parent) }
+      if unsettled.retries[known] != nil || tree[known].flags.contains(.incomplete) { doubt(tree[known].parent) }
       tree.move(known, under: parent, name: name)
       say(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
       scan = scan ?? scanBefore
@@ -141,11 +141,11 @@ extension FolderWatch {
       if rules.needsFolder { recursive = true }
     }
     // A running scan may have passed its new place already.
-    if !isHere || missing[known] != nil, let running = scan ?? activeScan(of: known) {
+    if !isHere || unsettled.missing[known] != nil, let running = scan ?? activeScan(of: known) {
       scan = running
       recursive = true
     }
-    missing[known] = nil
+    unsettled.missing[known] = nil
     tree[known].flags.remove(.missing)
     walk.refusals[tree.reference(known)] = nil
     if recursive {
@@ -177,12 +177,12 @@ extension FolderWatch {
   func markMissing(_ index: NodeIndex, evidence: Evidence) {
     tree[index].flags.insert(.missing)
     let now = watchshim_now()
-    if var entry = missing[index] {
+    if var entry = unsettled.missing[index] {
       if evidence == .event { entry.evidence = .event }
       entry.since = now
-      missing[index] = entry
+      unsettled.missing[index] = entry
     } else {
-      missing[index] = Missing(since: now, retryAt: 0, evidence: evidence, stamp: currentStamp)
+      unsettled.missing[index] = Missing(since: now, retryAt: 0, evidence: evidence, stamp: progress.stamp)
     }
   }
 
@@ -191,7 +191,7 @@ extension FolderWatch {
     let number = tree[index].number
     let parent = tree[index].parent
     // Something at its place could not be read. A listing of the parent corrects that report.
-    let wasUnreadable = retries[index] != nil || tree[index].flags.contains(.incomplete)
+    let wasUnreadable = unsettled.retries[index] != nil || tree[index].flags.contains(.incomplete)
     forget(index)
     if wasUnreadable, parent >= 0 { doubt(parent) }
     say(.directoryGone(number: number, evidence: evidence))
@@ -203,14 +203,14 @@ extension FolderWatch {
     for node in subtree {
       let watch = tree[node].watch
       if watch >= 0 {
-        byWatch[watch] = nil
+        watches.byDescriptor[watch] = nil
         inotify.unwatch(watch)
       } else {
-        polled.remove(node, identity: tree[node].identity)
+        polling.directories.remove(node, identity: tree[node].identity)
       }
-      missing[node] = nil
-      retries[node] = nil
-      unentered[node] = nil
+      unsettled.missing[node] = nil
+      unsettled.retries[node] = nil
+      unsettled.unentered[node] = nil
       cancelListing(node)
       walk.refusals[tree.reference(node)] = nil
     }

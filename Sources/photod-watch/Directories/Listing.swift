@@ -174,7 +174,7 @@ extension FolderWatch {
     say(.listingStarted(number: number, evidence: request.evidence))
     if listing.hasMarker { say(.ignored(directory: number, name: [])) }
     for name in listing.ignored { say(.ignored(directory: number, name: name)) }
-    if listing.failure == nil, let names = unentered.removeValue(forKey: index) {
+    if listing.failure == nil, let names = unsettled.unentered.removeValue(forKey: index) {
       for name in names.subtracting(listing.directories.map(\.name)) { say(.fileGone(directory: number, name: name)) }
     }
     for file in listing.files { say(.fileFound(directory: number, name: file.name, stat: file.stat)) }
@@ -187,7 +187,7 @@ extension FolderWatch {
       tree[index].flags.remove(.incomplete)
     }
     say(.listingEnded(number: number, complete: listing.failure == nil))
-    polled.noteListing(index, listing)
+    polling.directories.noteListing(index, listing)
 
     if listing.unknownMarker != nil, !listing.hasMarker { return }
     if listing.hasMarker {
@@ -258,7 +258,7 @@ extension FolderWatch {
       tryAgain(child, after: error, recursive: recursive, belated: belated)
     } else {
       tryAgain(parent, after: error, belated: belated)
-      unentered[parent, default: []].insert(name)
+      unsettled.unentered[parent, default: []].insert(name)
     }
     say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
   }

@@ -104,7 +104,7 @@ extension FolderWatch {
   func note(_ place: FilePlace, onlyCreated: Bool, isDeleted: Bool = false, event: FileEvent) {
     if held.touch(place, event) { return }
     if !onlyCreated { fresh[place] = nil }
-    looks.add(place, onlyCreated: onlyCreated, isDeleted: isDeleted, event: event, stamp: currentStamp)
+    looks.add(place, onlyCreated: onlyCreated, isDeleted: isDeleted, event: event, stamp: progress.stamp)
   }
 
   /// Cancels pending looks at this name, because the next record about it is newer.
@@ -119,10 +119,10 @@ extension FolderWatch {
   func flushLooks() {
     guard !looks.isEmpty else { return }
     for entry in looks.takeAll() {
-      currentStamp = entry.stamp
+      progress.stamp = entry.stamp
       sayTruth(of: entry.place, onlyCreated: entry.onlyCreated, isDeleted: entry.isDeleted, entry.event)
     }
-    currentStamp = eventCount
+    progress.stamp = progress.eventCount
   }
 
   /// The file at this name now, for records that need it. nil if its directory could not be verified. The directory is
@@ -167,7 +167,7 @@ extension FolderWatch {
       if onlyCreated, seen.linkCount == 1, fresh.entries.count < FreshFiles.maximumCount {
         fresh[place] = FreshFiles.Entry(
           checkAt: watchshim_now() + FreshFiles.restTime, byteCount: seen.stat.byteCount,
-          modificationTime: seen.stat.modificationTime, event: event, stamp: currentStamp)
+          modificationTime: seen.stat.modificationTime, event: event, stamp: progress.stamp)
       } else {
         say(.fileFound(directory: number, name: place.name, stat: seen.stat, event: event))
       }

@@ -3,6 +3,14 @@
 import Glibc
 import WatchRecords
 
+/// The regular checks of roots, watches and polled directories.
+struct Checks {
+  /// Monotonic nanoseconds.
+  var last: Int64 = 0
+  /// Something happened that a check should handle at once.
+  var mustRun = false
+}
+
 /// A directory that photod ordered to be watched, with everything below it.
 struct Root {
   enum State: Equatable {
@@ -54,12 +62,12 @@ extension FolderWatch {
     let identity = look.identity
     let silent = silentFileSystem(descriptor, look)
     // It lies within another root. photod does not order that, but a rename or a bind mount may cause it.
-    guard polled.node(identity) == nil else { return rootStaysOffline(number, EEXIST) }
+    guard polling.directories.node(identity) == nil else { return rootStaysOffline(number, EEXIST) }
     var watch: Int32 = -1
     if silent == nil {
       switch tryWatch(descriptor, identity, mask: InotifyInstance.topMask) {
       case .success(let given):
-        guard given < 0 || byWatch[given] == nil else { return rootStaysOffline(number, EEXIST) }
+        guard given < 0 || watches.byDescriptor[given] == nil else { return rootStaysOffline(number, EEXIST) }
         watch = given
       case .failure(let error): return rootStaysOffline(number, error.number)
       }
@@ -83,7 +91,7 @@ extension FolderWatch {
     guard let top = roots[number]?.top else { return }
     sayReportedDeletions(in: number)
     forget(top)
-    said.forget(number)
+    polling.said.forget(number)
     endAllScans(of: number)
     rootStaysOffline(number, errorNumber)
   }
@@ -97,8 +105,8 @@ extension FolderWatch {
     where isWatched(place) {
       say(.fileGone(directory: place.directory.number, name: place.name))
     }
-    for (index, entry) in missing.sorted(by: { $0.value.stamp < $1.value.stamp })
-    where missing[index] != nil && entry.isDeleted && tree.root(index) == number {
+    for (index, entry) in unsettled.missing.sorted(by: { $0.value.stamp < $1.value.stamp })
+    where unsettled.missing[index] != nil && entry.isDeleted && tree.root(index) == number {
       drop(index, evidence: .event)
     }
   }
@@ -106,7 +114,7 @@ extension FolderWatch {
   func removeRoot(_ number: UInt16) {
     guard let root = roots[number] else { return }
     if let top = root.top { forget(top) }
-    said.forget(number)
+    polling.said.forget(number)
     endAllScans(of: number)
     roots[number] = nil
     say(.rootOffline(root: number, errorNumber: 0))
@@ -121,9 +129,9 @@ extension FolderWatch {
       } else if let top = roots[number]?.top, let error = failure(ofRoot: number, top) {
         // The events that preceded the root's end are queued by now.
         let isDrained = handleEvents()
-        currentStamp = eventCount
-        if !isDrained, now - quietAt < Self.longestWaitForQuiet {
-          mustCheck = true
+        progress.stamp = progress.eventCount
+        if !isDrained, now - progress.quietAt < Self.longestWaitForQuiet {
+          checks.mustRun = true
         } else if roots[number]?.top == top {
           if error.number == ESTALE { loseRoot(number, ESTALE) } else { doubtRoot(number, top, error) }
         }
@@ -150,24 +158,25 @@ extension FolderWatch {
   /// root. An error of its disk does, if it lasts.
   private func doubtRoot(_ number: UInt16, _ top: NodeIndex, _ error: SystemError) {
     let isOurs = error.number == EMFILE || error.number == ENFILE || error.number == ENOMEM
-    guard mayPass(error.number), isOurs || (retries[top]?.attempts ?? 0) < ListingRetry.trustedAttempts else {
+    guard mayPass(error.number), isOurs || (unsettled.retries[top]?.attempts ?? 0) < ListingRetry.trustedAttempts else {
       return loseRoot(number, error.number)
     }
     tryAgain(top, after: error)
   }
 
   var nextCheck: Int64 {
-    if mustCheck { return 0 }
+    if checks.mustRun { return 0 }
     let isAtRest =
-      polled.count == 0 && said.isEmpty && inotify.isOpen && cookies != nil && !mounts.isOutdated
+      polling.directories.count == 0 && polling.said.isEmpty && inotify.isOpen && syncing.cookies != nil
+      && !mounts.isOutdated
       && roots.values.allSatisfy { $0.top != nil }
-    return lastCheck + (isAtRest ? Self.restInterval : Self.checkInterval)
+    return checks.last + (isAtRest ? Self.restInterval : Self.checkInterval)
   }
 
   func check(_ now: Int64) {
-    lastCheck = now
-    mustCheck = false
-    currentStamp = eventCount
+    checks.last = now
+    checks.mustRun = false
+    progress.stamp = progress.eventCount
     if mounts.isOutdated {
       mounts.readIfOutdated()
       leaveOutShares()
@@ -179,9 +188,13 @@ extension FolderWatch {
       checkMountPoints()
     }
     openInotify()
-    if share.readLimit() || (polled.watchlessCount > 0 && (hasRoomForWatch || wantsExchange)) { mustRebalance = true }
-    wantsExchange = false
-    if polled.count > 0 { polls.beginTick(now, polled, tree) }
+    if watches.share.readLimit()
+      || (polling.directories.watchlessCount > 0 && (hasRoomForWatch || polling.wantsExchange))
+    {
+      polling.mustRebalance = true
+    }
+    polling.wantsExchange = false
+    if polling.directories.count > 0 { polling.rounds.beginTick(now, polling.directories, tree) }
     sayPolling(now)
   }
 }

@@ -92,19 +92,19 @@ extension FolderWatch {
     guard var request = walk[index] else {
       walk[index] = ListingRequest(
         state: .ready, evidence: evidence, scan: scan, isRecursive: recursive, isBelated: belated,
-        stamp: currentStamp)
-      if let scan { scans[scan]?.remaining += 1 }
+        stamp: progress.stamp)
+      if let scan { scans.running[scan]?.remaining += 1 }
       walk.push(reference, descriptor: descriptor)
       return
     }
     if request.scan == nil, let scan {
       request.scan = scan
-      scans[scan]?.remaining += 1
+      scans.running[scan]?.remaining += 1
     }
     if evidence == .scan { request.evidence = .scan }
     request.isRecursive = request.isRecursive || recursive
     request.isBelated = request.isBelated || belated
-    request.stamp = min(request.stamp, currentStamp)
+    request.stamp = min(request.stamp, progress.stamp)
     if case .doubtful = request.state, descriptor >= 0 {
       request.state = .ready
       walk.push(reference, descriptor: descriptor)
@@ -118,18 +118,18 @@ extension FolderWatch {
   /// that exists already serves for this, too, and syncs wait for it.
   func doubt(_ index: NodeIndex) {
     if let request = walk[index] {
-      walk[index]?.stamp = min(request.stamp, currentStamp)
+      walk[index]?.stamp = min(request.stamp, progress.stamp)
       return
     }
     walk[index] = ListingRequest(
       state: .doubtful(attempts: 0, retryAt: 0), evidence: tree[index].watch < 0 ? .scan : .event, scan: nil,
-      isRecursive: false, stamp: currentStamp)
+      isRecursive: false, stamp: progress.stamp)
   }
 
   func cancelListing(_ index: NodeIndex) {
     guard let request = walk[index] else { return }
     walk[index] = nil
-    if let scan = request.scan { scans[scan]?.remaining -= 1 }
+    if let scan = request.scan { scans.running[scan]?.remaining -= 1 }
   }
 
   /// Lists directories for one slice of time.
@@ -155,7 +155,7 @@ extension FolderWatch {
       case .failure(let error): return putInDoubt(node.index, error)
       }
     }
-    currentStamp = request.stamp
+    progress.stamp = request.stamp
     beginRetry(node.index, &request)
     guard let listing = readListing(node.index, descriptor, request) else {
       // A rename is queued. It is reported first, so that a rename is never taken for a removal.
@@ -177,12 +177,12 @@ extension FolderWatch {
     endRetry(node.index)
     close(descriptor)
     if let scan = request.scan {
-      scans[scan]?.remaining -= 1
-      if scans[scan]?.reason == .rescan, let checkpoint = pace.reported(files: listing.files.count) {
+      scans.running[scan]?.remaining -= 1
+      if scans.running[scan]?.reason == .rescan, let checkpoint = scans.pace.reported(files: listing.files.count) {
         say(.checkpoint(number: checkpoint))
       }
     }
-    currentStamp = eventCount
+    progress.stamp = progress.eventCount
   }
 
   /// The directory could not be opened where it should be.
@@ -199,13 +199,13 @@ extension FolderWatch {
   /// Reports a directory as unreadable. Its known contents are kept.
   private func giveUp(_ index: NodeIndex, _ request: ListingRequest, _ error: SystemError) {
     tree[index].flags.formUnion([.incomplete, .unreachable])
-    polled.forgetListing(index)
-    currentStamp = request.stamp
-    retries[index]?.isUnderWay = true
+    polling.directories.forgetListing(index)
+    progress.stamp = request.stamp
+    unsettled.retries[index]?.isUnderWay = true
     tryAgain(
       index, after: error, recursive: request.isRecursive, belated: request.isBelated || request.scan != nil)
     endRetry(index)
-    currentStamp = eventCount
+    progress.stamp = progress.eventCount
     let parent = tree[index].parent
     if parent >= 0 {
       say(.unreadable(directory: tree[parent].number, name: Array(tree.name(index)), errorNumber: error.number))
@@ -238,7 +238,7 @@ extension FolderWatch {
           continue
         }
         guard tree[index].parent >= 0 else {
-          mustCheck = true
+          checks.mustRun = true
           request.state = .doubtful(attempts: attempts + 1, retryAt: now + 50_000_000)
           walk[index] = request
           continue
@@ -268,14 +268,14 @@ extension FolderWatch {
     var (child, ancestor) = (index, tree[index].parent)
     while ancestor >= 0 {
       if case .success(let descriptor) = OpenDirectories.open(ancestor, in: tree, rootPath: rootPath) {
-        currentStamp = stamp
+        progress.stamp = stamp
         markMissing(child, evidence: .scan)
         requestListing(ancestor, evidence: tree[ancestor].watch < 0 ? .scan : .event, descriptor: descriptor)
-        currentStamp = eventCount
+        progress.stamp = progress.eventCount
         return
       }
       (child, ancestor) = (ancestor, tree[ancestor].parent)
     }
-    mustCheck = true
+    checks.mustRun = true
   }
 }

@@ -17,7 +17,8 @@ struct Node {
   struct Flags: OptionSet {
     var rawValue: UInt8
     static let alive = Flags(rawValue: 1 << 0)
-    /// An event or a listing found it missing from its place. `FolderWatch.missing` holds the details.
+    /// An event or a listing found it missing from its place. `UnsettledDirectories.missing` has
+    /// the details.
     static let missing = Flags(rawValue: 1 << 1)
     /// Another directory is at its place. No lookup by name finds this one until it turns up elsewhere.
     static let displaced = Flags(rawValue: 1 << 2)

@@ -7,16 +7,16 @@ import WatchRecords
 extension FolderWatch {
   /// Handles one event. Events come in the kernel's order.
   func handle(_ event: WatchEvent) {
-    eventCount += 1
-    currentStamp = eventCount
+    progress.eventCount += 1
+    progress.stamp = progress.eventCount
     if event.has(IN_Q_OVERFLOW) {
       noteOverflow()
-    } else if event.watch == cookies?.watch {
+    } else if event.watch == syncing.cookies?.watch {
       noteCookie(event)
-    } else if let index = byWatch[event.watch] {
-      tree[index].lastChange = clock
+    } else if let index = watches.byDescriptor[event.watch] {
+      tree[index].lastChange = progress.clock
       if event.name.isEmpty { handleOwn(event, of: index) } else { handleContent(event, in: index) }
-    } else if let node = retired[event.watch] {
+    } else if let node = watches.retired[event.watch] {
       handleRetired(event, of: node)
     }
   }
@@ -28,26 +28,28 @@ extension FolderWatch {
 
   private func noteOverflow() {
     say(.overflow)
-    overflowed = true
+    progress.hasOverflowed = true
     // The kernel may have dropped IN_IGNORED of these watches. The scans list their directories anyway.
-    retired = [:]
-    for id in scans.keys { scans[id]?.complete = false }
-    for position in syncs.indices where !syncs[position].isCookieSeen { syncs[position].isCookieLost = true }
+    watches.retired = [:]
+    for id in scans.running.keys { scans.running[id]?.complete = false }
+    for position in syncing.requests.indices where !syncing.requests[position].isCookieSeen {
+      syncing.requests[position].isCookieLost = true
+    }
   }
 
   /// An event about the watched directory itself.
   private func handleOwn(_ event: WatchEvent, of index: NodeIndex) {
     if tree[index].parent < 0 {
       if event.has(IN_IGNORED) {
-        byWatch[event.watch] = nil
+        watches.byDescriptor[event.watch] = nil
         tree[index].watch = -1
       }
       if event.has(IN_IGNORED | IN_DELETE_SELF | IN_UNMOUNT) {
         loseRoot(tree[index].root, event.has(IN_UNMOUNT) ? ENODEV : ENOENT)
         // Look at once for the directory that is at its path now, and again every two seconds.
-        mustCheck = true
+        checks.mustRun = true
       } else if event.has(IN_MOVE_SELF) {
-        mustCheck = true
+        checks.mustRun = true
       } else if event.has(IN_ATTRIB) {
         noteAttributes(ofTop: index)
       }
@@ -66,13 +68,13 @@ extension FolderWatch {
 
   /// The kernel removed the watch: the directory was deleted or unmounted, and can't turn up elsewhere.
   private func markDead(_ index: NodeIndex, evidence: Evidence) {
-    let wasDead = missing[index]?.isDead == true
+    let wasDead = unsettled.missing[index]?.isDead == true
     markMissing(index, evidence: evidence)
-    missing[index]?.isDead = true
-    if !wasDead { missing[index]?.evidence = evidence }
+    unsettled.missing[index]?.isDead = true
+    if !wasDead { unsettled.missing[index]?.evidence = evidence }
     let watch = tree[index].watch
     if watch >= 0 {
-      byWatch[watch] = nil
+      watches.byDescriptor[watch] = nil
       tree[index].watch = -1
     }
   }
@@ -85,15 +87,15 @@ extension FolderWatch {
     } else if event.has(IN_MOVED_FROM | IN_DELETE) {
       // It may have moved to a polled directory, which has no events. Then only a scan can tell.
       guard let child else {
-        if unentered[index]?.contains(event.name) == true {
+        if unsettled.unentered[index]?.contains(event.name) == true {
           note(FilePlace(directory: tree.reference(index), name: event.name), onlyCreated: false, event: event.ofFile)
         }
         return
       }
       let wasRenamed = event.has(IN_MOVED_FROM)
-      markMissing(child, evidence: wasRenamed && polled.count > 0 ? .scan : .event)
-      missing[child]?.moveCookie = wasRenamed ? event.moveCookie : 0
-      missing[child]?.isDeleted = !wasRenamed
+      markMissing(child, evidence: wasRenamed && polling.directories.count > 0 ? .scan : .event)
+      unsettled.missing[child]?.moveCookie = wasRenamed ? event.moveCookie : 0
+      unsettled.missing[child]?.isDeleted = !wasRenamed
     } else if event.has(IN_ATTRIB) {
       if let child { noteAttributes(of: child, in: index) } else { enter(index, event.name) }
     }
@@ -115,7 +117,7 @@ extension FolderWatch {
   /// its listing reports a withdrawn permission.
   private func noteAttributes(ofTop index: NodeIndex) {
     switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
-    case .failure: mustCheck = true
+    case .failure: checks.mustRun = true
     case .success(let descriptor):
       defer { close(descriptor) }
       if tree[index].flags.contains(.incomplete) || OpenDirectories.refusal(descriptor) != nil {

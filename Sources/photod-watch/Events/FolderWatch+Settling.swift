@@ -10,13 +10,13 @@ extension FolderWatch {
     let forcedStamp = forcedStamp()
     // An endless flood of events must not block everything that waits, with or without a sync.
     let patience = forcedStamp > 0 ? Self.longestWaitForQuiet / 10 : Self.longestWaitForQuiet
-    guard drained || now - quietAt >= patience else { return }
+    guard drained || now - progress.quietAt >= patience else { return }
     expireMoves(now, forcedStamp: forcedStamp)
     checkFresh(now, forcedStamp: forcedStamp)
     settleMissing(now, forcedStamp: forcedStamp)
     retryDoubtful(now)
     retryUnreadable(now)
-    if overflowed {
+    if progress.hasOverflowed {
       rewriteLostCookies()
       scanAfterOverflow()
     }
@@ -34,7 +34,7 @@ extension FolderWatch {
     }
     if let check = fresh.nextCheck { next = min(next, check) }
     let (isHidden, retry) = (mayHideDirectories, nextRetry)
-    for (index, entry) in missing where !hasMissingAbove(index) {
+    for (index, entry) in unsettled.missing where !hasMissingAbove(index) {
       let due = max(entry.retryAt, entry.since + grace(of: entry, at: index, forcedStamp))
       next = min(next, isHidden && !entry.isDead ? max(due, retry) : due)
     }
@@ -47,23 +47,25 @@ extension FolderWatch {
   private func checkInvariants() {
     tree.checkInvariants()
     backlog.checkInvariants()
-    for (watch, index) in byWatch { precondition(tree[index].watch == watch, "a watch of another directory") }
-    for index in missing.keys {
+    for (watch, index) in watches.byDescriptor {
+      precondition(tree[index].watch == watch, "a watch of another directory")
+    }
+    for index in unsettled.missing.keys {
       precondition(tree[index].flags.contains([.alive, .missing]), "missing, but not marked")
     }
-    for index in retries.keys { precondition(tree[index].flags.contains(.alive), "a retry of nothing") }
+    for index in unsettled.retries.keys { precondition(tree[index].flags.contains(.alive), "a retry of nothing") }
     for index in walk.requests.keys { precondition(tree[index].flags.contains(.alive), "a listing of nothing") }
     for (index, request) in walk.requests {
       precondition(request.isDoubtful == walk.doubtful.contains(index), "a doubtful listing that is not in the set")
     }
     for index in walk.doubtful { precondition(walk[index] != nil, "a doubtful listing of nothing") }
-    for scan in scans { precondition(scan.value.remaining >= 0, "a scan that ended twice") }
+    for scan in scans.running { precondition(scan.value.remaining >= 0, "a scan that ended twice") }
   }
 
   private func grace(of entry: Missing, at index: NodeIndex, _ forcedStamp: UInt64) -> Int64 {
     if entry.isDead { return 0 }
     if entry.stamp <= forcedStamp { return Self.forcedGrace }
-    if entry.evidence == .scan, let scan = activeScan(of: index), scans[scan]?.remaining == 0 {
+    if entry.evidence == .scan, let scan = activeScan(of: index), scans.running[scan]?.remaining == 0 {
       return Self.forcedGrace
     }
     return Self.goneGrace
@@ -71,21 +73,21 @@ extension FolderWatch {
 
   private func settleMissing(_ now: Int64, forcedStamp: UInt64) {
     // A file's rename out of a missing directory is reported before the directory is dropped.
-    guard !missing.isEmpty, held.isEmpty else { return }
+    guard !unsettled.missing.isEmpty, held.isEmpty else { return }
     // A missing directory may be inside one that can't be read at the moment.
     let isHidden = mayHideDirectories
     // A directory that a scan misses in one root may turn up in another.
-    let isScanning = polls.isPassing || scans.values.contains { $0.remaining > 0 }
-    for (index, entry) in missing.sorted(by: { $0.value.stamp < $1.value.stamp }) {
-      guard missing[index] != nil else { continue }
+    let isScanning = polling.rounds.isPassing || scans.running.values.contains { $0.remaining > 0 }
+    for (index, entry) in unsettled.missing.sorted(by: { $0.value.stamp < $1.value.stamp }) {
+      guard unsettled.missing[index] != nil else { continue }
       guard entry.retryAt <= now, now - entry.since >= grace(of: entry, at: index, forcedStamp) else { continue }
       if entry.evidence == .scan, isScanning, !entry.isDead { continue }
       if isHidden, !entry.isDead { continue }
       guard !hasMissingAbove(index) else { continue }
-      currentStamp = entry.stamp
+      progress.stamp = entry.stamp
       decide(index, entry, now)
     }
-    currentStamp = eventCount
+    progress.stamp = progress.eventCount
   }
 
   /// The topmost missing directory is decided first. The ones below are gone, or stay, with it.
@@ -103,19 +105,19 @@ extension FolderWatch {
     case .failure(let error):
       doubt(parent)
       let attempts = entry.attempts
-      missing[index]?.retryAt = now + min(50_000_000 << Int64(min(attempts, 20)), ListingRetry.longestWait)
-      if error.number != ESTALE, !saysAbsent(error.number) { missing[index]?.attempts = attempts + 1 }
+      unsettled.missing[index]?.retryAt = now + min(50_000_000 << Int64(min(attempts, 20)), ListingRetry.longestWait)
+      if error.number != ESTALE, !saysAbsent(error.number) { unsettled.missing[index]?.attempts = attempts + 1 }
     case .success(let descriptor):
       let name = Array(tree.name(index))
       switch OpenDirectories.open(descriptor, name) {
       case .failure(let error) where saysAbsent(error.number): drop(index, evidence: entry.evidence)
       case .failure(let error):
-        missing[index] = nil
+        unsettled.missing[index] = nil
         tree[index].flags.remove(.missing)
         cannotEnter(parent, name, error)
       case .success(let opened):
         // It is back, or another directory is at its place. Watching it shows which. A scan may have passed it by.
-        missing[index] = nil
+        unsettled.missing[index] = nil
         tree[index].flags.remove(.missing)
         let scan = activeScan(of: index)
         adopt(opened, under: parent, name: name, evidence: entry.evidence, scan: scan, recursive: scan != nil)

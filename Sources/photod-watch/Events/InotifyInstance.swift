@@ -91,15 +91,15 @@ extension FolderWatch {
       directories.closeAll()
       inotify.open()
       guard inotify.isOpen else { return }
-      polled.instanceCame()
-      mustRebalance = true
+      polling.directories.instanceCame()
+      polling.mustRebalance = true
     }
-    guard cookies == nil else { return }
+    guard syncing.cookies == nil else { return }
     do throws(StartError) {
-      cookies = try CookieDirectory(inotify: inotify)
+      syncing.cookies = try CookieDirectory(inotify: inotify)
     } catch {
-      if !saidNoCookies { complain("sync cookies can't be used: \(error.message)") }
-      saidNoCookies = true
+      if !syncing.saidNoCookies { complain("sync cookies can't be used: \(error.message)") }
+      syncing.saidNoCookies = true
     }
   }
 }

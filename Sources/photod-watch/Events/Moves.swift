@@ -65,7 +65,7 @@ extension FolderWatch {
     let isWritten = cancelLooks(place)
     held.hold(
       event.moveCookie,
-      HeldMoves.Departure(place: place, since: watchshim_now(), stamp: currentStamp, isWritten: isWritten))
+      HeldMoves.Departure(place: place, since: watchshim_now(), stamp: progress.stamp, isWritten: isWritten))
   }
 
   /// Handles a rename to this name.
@@ -100,11 +100,11 @@ extension FolderWatch {
       let grace = departure.stamp <= forcedStamp ? Self.forcedGrace : Self.moveGrace
       guard now - departure.since >= grace else { continue }
       _ = held.take(moveCookie)
-      currentStamp = departure.stamp
+      progress.stamp = departure.stamp
       note(
         departure.place, onlyCreated: false, isDeleted: departure.touched == nil, event: departure.touched ?? .none)
     }
-    currentStamp = eventCount
+    progress.stamp = progress.eventCount
     flushLooks()
   }
 }

@@ -9,35 +9,37 @@ extension FolderWatch {
   /// Polls for one slice of time. Requested listings come first.
   func pollSome() {
     guard walk.isIdle, backlog.isEmpty else { return }
-    if scans.isEmpty, let number = polls.beginPass(polled, tree) {
-      passStamp = eventCount
-      for position in syncs.indices where syncs[position].pass == number { syncs[position].stamp = passStamp }
+    if scans.running.isEmpty, let number = polling.rounds.beginPass(polling.directories, tree) {
+      polling.passStamp = progress.eventCount
+      for position in syncing.requests.indices where syncing.requests[position].pass == number {
+        syncing.requests[position].stamp = polling.passStamp
+      }
     }
-    guard polls.hasWork else { return }
+    guard polling.rounds.hasWork else { return }
     let end = watchshim_now() + Self.slice
-    if polls.isPassing { passSome(until: end) }
-    for number in polls.rounds.indices where polls.rounds[number].hasWork && watchshim_now() < end {
+    if polling.rounds.isPassing { passSome(until: end) }
+    for number in polling.rounds.rounds.indices where polling.rounds.rounds[number].hasWork && watchshim_now() < end {
       let (began, processor) = (watchshim_now(), processorTime())
       var count = 0
-      while let node = polls.rounds[number].next() {
-        currentStamp = eventCount
-        poll(node, deeply: polls.rounds[number].isDeep)
+      while let node = polling.rounds.rounds[number].next() {
+        progress.stamp = progress.eventCount
+        poll(node, deeply: polling.rounds.rounds[number].isDeep)
         count += 1
         if watchshim_now() >= end || !walk.isIdle || (count % 64 == 0 && hasEvents()) { break }
       }
-      polls.rounds[number].timeLeft -= watchshim_now() - began
-      polls.rounds[number].processorLeft -= processorTime() - processor
+      polling.rounds.rounds[number].timeLeft -= watchshim_now() - began
+      polling.rounds.rounds[number].processorLeft -= processorTime() - processor
     }
-    currentStamp = eventCount
+    progress.stamp = progress.eventCount
   }
 
   private func passSome(until end: Int64) {
-    while walk.isIdle, let node = polls.nextInPass() {
-      currentStamp = passStamp
+    while walk.isIdle, let node = polling.rounds.nextInPass() {
+      progress.stamp = polling.passStamp
       lookForSync(node)
       if watchshim_now() >= end || hasEvents() { break }
     }
-    currentStamp = eventCount
+    progress.stamp = progress.eventCount
   }
 
   private func hasEvents() -> Bool {
@@ -64,7 +66,7 @@ extension FolderWatch {
   }
 
   private func poll(_ node: NodeReference, deeply: Bool) {
-    guard tree.isAlive(node), walk[node.index] == nil, let entry = polled[node.index] else { return }
+    guard tree.isAlive(node), walk[node.index] == nil, let entry = polling.directories[node.index] else { return }
     breathe()
     if deeply || (entry.isYoung && realTime() - entry.listedAt > PolledDirectories.clockGrain) {
       look(node, entry)
@@ -88,7 +90,7 @@ extension FolderWatch {
     case .failure(let error): notePollFailure(node.index, error)
     case .success(let descriptor):
       let request = ListingRequest(
-        state: .ready, evidence: .scan, scan: nil, isRecursive: false, stamp: currentStamp)
+        state: .ready, evidence: .scan, scan: nil, isRecursive: false, stamp: progress.stamp)
       guard let listing = readListing(node.index, descriptor, request) else {
         close(descriptor)
         return doubt(node.index)
@@ -98,7 +100,7 @@ extension FolderWatch {
         lseek(descriptor, 0, SEEK_SET)
         return requestListing(node.index, evidence: .scan, descriptor: descriptor)
       }
-      polled.noteRest(node.index, listing)
+      polling.directories.noteRest(node.index, listing)
       enterAtLast(listing, node.index, descriptor)
       close(descriptor)
       // A file edited again within a grain of the clock has the same times. A client that read it in between must read
@@ -121,8 +123,8 @@ extension FolderWatch {
 
   private func notePolledChange(_ index: NodeIndex) {
     tree[index].lastChange = UInt32(clamping: realTime() / 1_000_000_000)
-    polls.noteChange(tree.reference(index))
-    if polled[index]?.reason == .watchLimit { wantsExchange = true }
+    polling.rounds.noteChange(tree.reference(index))
+    if polling.directories[index]?.reason == .watchLimit { polling.wantsExchange = true }
   }
 
   /// Handles a directory that is elsewhere or can't be opened. An error that was reported is not reported at every

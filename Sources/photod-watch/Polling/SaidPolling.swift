@@ -36,28 +36,29 @@ extension FolderWatch {
   ///   limit.
   /// - Complexity: O(directories) if any of them came, went or changed its state since the last report.
   func sayPolling(_ now: Int64?) {
-    guard polled.count > 0 || !said.counts.isEmpty else { return }
-    if let now, now - said.at < Self.checkInterval { return }
+    guard polling.directories.count > 0 || !polling.said.counts.isEmpty else { return }
+    if let now, now - polling.said.at < Self.checkInterval { return }
     let budget = budget()
-    if polled.revision != said.revision || tree.count != said.directoryCount {
+    if polling.directories.revision != polling.said.revision || tree.count != polling.said.directoryCount {
       let counts = countPolled()
-      for (key, count) in counts.sorted(by: { $0.key.root < $1.key.root }) where said.counts[key] != count {
+      for (key, count) in counts.sorted(by: { $0.key.root < $1.key.root }) where polling.said.counts[key] != count {
         say(.polling(root: key.root, reason: key.reason, polled: count.polled, directories: count.directories))
       }
-      said.counts = counts.filter { $0.value.polled > 0 }
-      (said.revision, said.directoryCount) = (polled.revision, tree.count)
-      if let now { said.at = now }
+      polling.said.counts = counts.filter { $0.value.polled > 0 }
+      (polling.said.revision, polling.said.directoryCount) = (polling.directories.revision, tree.count)
+      if let now { polling.said.at = now }
     }
-    if budget != said.budget {
-      said.budget = budget
+    if budget != polling.said.budget {
+      polling.said.budget = budget
       say(.watchBudget(budget))
     }
   }
 
   private func budget() -> WatchBudget {
     WatchBudget(
-      watched: UInt32(byWatch.count), allowed: share.allowed, limit: share.limit,
-      isNamespaceLimit: share.isNamespaceLimit, isRefused: share.refusedAt != nil, instanceError: inotify.errorNumber)
+      watched: UInt32(watches.byDescriptor.count), allowed: watches.share.allowed, limit: watches.share.limit,
+      isNamespaceLimit: watches.share.isNamespaceLimit, isRefused: watches.share.refusedAt != nil,
+      instanceError: inotify.errorNumber)
   }
 
   /// Counts for every root that is online, by reason. Reasons of the last report are included, with 0 if none is left.
@@ -65,11 +66,11 @@ extension FolderWatch {
     var counts: [SaidPolling.Key: SaidPolling.Count] = [:]
     for (number, root) in roots {
       guard let top = root.top else { continue }
-      for key in said.counts.keys where key.root == number { counts[key] = SaidPolling.Count() }
+      for key in polling.said.counts.keys where key.root == number { counts[key] = SaidPolling.Count() }
       var directories: UInt32 = 0
       for index in tree.subtree(top) {
         directories += 1
-        guard let reason = polled[index]?.reason else { continue }
+        guard let reason = polling.directories[index]?.reason else { continue }
         counts[SaidPolling.Key(root: number, reason: reason), default: SaidPolling.Count()].polled += 1
       }
       for key in counts.keys where key.root == number { counts[key]?.directories = directories }

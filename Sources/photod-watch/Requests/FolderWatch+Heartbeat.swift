@@ -4,6 +4,14 @@ import CWatchShim
 import Glibc
 import WatchRecords
 
+/// The signs of life for photod.
+struct Heartbeat {
+  /// When `alive` was last sent.
+  var sentAt: Int64 = 0
+  /// When long work last looked for an order to end.
+  var endCheckedAt: Int64 = 0
+}
+
 // If a photod-watch sends nothing for 30 s, photod considers it hung and starts another.
 extension FolderWatch {
   /// The silence after which a regular check sends `alive`. Regular checks come every two or every ten seconds.
@@ -23,8 +31,8 @@ extension FolderWatch {
 
   func sayAlive(ifSilentFor silence: Int64) {
     let now = watchshim_now()
-    guard now - aliveAt >= silence else { return }
-    aliveAt = now
+    guard now - heartbeat.sentAt >= silence else { return }
+    heartbeat.sentAt = now
     say(.alive)
   }
 
@@ -32,14 +40,14 @@ extension FolderWatch {
   /// of the clock. It does not return if photod-watch is to end.
   func breathe() {
     let now = watchshim_now()
-    if now - endCheckedAt >= Self.endCheckInterval {
-      endCheckedAt = now
+    if now - heartbeat.endCheckedAt >= Self.endCheckInterval {
+      heartbeat.endCheckedAt = now
       if isToEnd {
         cleanUp()
         exit(0)
       }
     }
-    guard now - aliveAt >= Self.usualSilence else { return }
+    guard now - heartbeat.sentAt >= Self.usualSilence else { return }
     sayAlive(ifSilentFor: 0)
     output.cutIfDue(quiet: true)
     do throws(SystemError) {

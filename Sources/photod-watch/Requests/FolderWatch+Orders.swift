@@ -34,11 +34,11 @@ extension FolderWatch {
   }
 
   private func obey(_ order: WatchOrder) throws(Failure) {
-    currentStamp = eventCount
+    progress.stamp = progress.eventCount
     switch order {
     case .begin(let firstNumber, let watchPercent, let refuses):
       tree.number(from: firstNumber)
-      share.percent = UInt64(watchPercent)
+      watches.share.percent = UInt64(watchPercent)
       refusesShares = refuses
     case .configure(let extensions, let ignoredDirectoryNames, let ignoredPatterns):
       try setRules(extensions, ignoredDirectoryNames, ignoredPatterns)
@@ -49,7 +49,7 @@ extension FolderWatch {
     case .removeRoot(let number): removeRoot(number)
     case .rescan(let root, let directory, let request): rescan(root, directory: directory, request: request)
     case .sync(let number): beginSync(number)
-    case .passed(let checkpoint): pace.pass(checkpoint)
+    case .passed(let checkpoint): scans.pace.pass(checkpoint)
     }
   }
 }

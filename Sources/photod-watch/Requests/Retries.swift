@@ -43,9 +43,9 @@ extension FolderWatch {
     guard mayPass(error.number) else { return }
     let now = watchshim_now()
     var retry =
-      retries[index]
+      unsettled.retries[index]
       ?? ListingRetry(
-        retryAt: now + ListingRetry.firstWait, isRecursive: false, isBelated: false, stamp: currentStamp)
+        retryAt: now + ListingRetry.firstWait, isRecursive: false, isBelated: false, stamp: progress.stamp)
     if retry.isUnderWay {
       retry.isUnderWay = false
       retry.attempts += 1
@@ -53,46 +53,48 @@ extension FolderWatch {
     }
     retry.isRecursive = retry.isRecursive || recursive
     retry.isBelated = retry.isBelated || belated
-    retries[index] = retry
-    if tree[index].parent < 0, retry.attempts >= ListingRetry.trustedAttempts { mustCheck = true }
+    unsettled.retries[index] = retry
+    if tree[index].parent < 0, retry.attempts >= ListingRetry.trustedAttempts { checks.mustRun = true }
   }
 
   /// Begins the attempt. The request takes over what the retry was to do.
   func beginRetry(_ index: NodeIndex, _ request: inout ListingRequest) {
-    guard var retry = retries[index] else { return }
+    guard var retry = unsettled.retries[index] else { return }
     request.isRecursive = request.isRecursive || retry.isRecursive
     request.isBelated = request.isBelated || retry.isBelated
     if retry.isBelated { request.evidence = .scan }
     retry.isUnderWay = true
-    retries[index] = retry
+    unsettled.retries[index] = retry
   }
 
   /// Ends the attempt. The retry is over unless something failed again meanwhile.
   func endRetry(_ index: NodeIndex) {
-    if retries[index]?.isUnderWay == true { retries[index] = nil }
+    if unsettled.retries[index]?.isUnderWay == true { unsettled.retries[index] = nil }
   }
 
   /// Requests the listings that are due.
   func retryUnreadable(_ now: Int64) {
-    guard !retries.isEmpty else { return }
-    for (index, retry) in retries where retry.retryAt <= now && walk[index] == nil && !hasMissing(at: index) {
+    guard !unsettled.retries.isEmpty else { return }
+    for (index, retry) in unsettled.retries where retry.retryAt <= now && walk[index] == nil && !hasMissing(at: index) {
       breathe()
-      currentStamp = retry.stamp
+      progress.stamp = retry.stamp
       requestListing(index, evidence: retry.isBelated || tree[index].watch < 0 ? .scan : .event)
     }
-    currentStamp = eventCount
+    progress.stamp = progress.eventCount
   }
 
   /// When the next retry is due.
   var nextRetry: Int64 {
     var next = Int64.max
-    for (index, retry) in retries where walk[index] == nil && !hasMissing(at: index) { next = min(next, retry.retryAt) }
+    for (index, retry) in unsettled.retries where walk[index] == nil && !hasMissing(at: index) {
+      next = min(next, retry.retryAt)
+    }
     return next
   }
 
   /// Whether a missing directory may be inside one that can't be read at the moment.
   var mayHideDirectories: Bool {
-    retries.contains { $0.value.attempts < ListingRetry.trustedAttempts && !hasMissing(at: $0.key) }
+    unsettled.retries.contains { $0.value.attempts < ListingRetry.trustedAttempts && !hasMissing(at: $0.key) }
   }
 
   /// Relinks a directory that was renamed to this name but can't be opened or looked at there. The cookie of the rename
@@ -100,17 +102,17 @@ extension FolderWatch {
   /// - Returns: false if the event is no such rename.
   func relinkUnseen(_ parent: NodeIndex, _ name: [UInt8], moveCookie: UInt32, _ error: SystemError) -> Bool {
     guard moveCookie != 0, !saysAbsent(error.number),
-      let known = missing.first(where: { $0.value.moveCookie == moveCookie })?.key,
-      missing[known]?.isDead == false, !tree.isWithin(parent, known)
+      let known = unsettled.missing.first(where: { $0.value.moveCookie == moveCookie })?.key,
+      unsettled.missing[known]?.isDead == false, !tree.isWithin(parent, known)
     else { return false }
     let scan = activeScan(of: known) ?? activeScan(of: parent)
     displaceOccupant(of: parent, name, evidence: .event)
     tree.move(known, under: parent, name: name)
     say(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
-    missing[known] = nil
+    unsettled.missing[known] = nil
     tree[known].flags.remove(.missing)
     tree[known].flags.insert(.incomplete)
-    polled.forgetListing(known)
+    polling.directories.forgetListing(known)
     walk.refusals[tree.reference(known)] = nil
     say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
     tryAgain(known, after: error, recursive: scan != nil || rules.needsFolder, belated: scan != nil)

@@ -21,6 +21,14 @@ struct Scan {
   var complete = true
 }
 
+/// The scans that are running.
+struct RunningScans {
+  /// By the number that `last` counts.
+  var running: [UInt32: Scan] = [:]
+  var last: UInt32 = 0
+  var pace = ScanPace()
+}
+
 /// Keeps a requested scan close to photod's own progress.
 ///
 /// photod takes records in their order, so an event waits behind all files that a scan has reported before it. A scan
@@ -57,12 +65,12 @@ extension FolderWatch {
   /// Whether there is a directory to list, and its scan need not wait for photod.
   var canList: Bool {
     guard let next = walk.next else { return false }
-    return !(pace.mustWait && isPaced(next))
+    return !(scans.pace.mustWait && isPaced(next))
   }
 
   private func isPaced(_ node: NodeReference) -> Bool {
     guard tree.isAlive(node), let scan = walk[node.index]?.scan else { return false }
-    return scans[scan]?.reason == .rescan
+    return scans.running[scan]?.reason == .rescan
   }
 
   func startScan(_ order: ScanOrder, of number: UInt16) {
@@ -70,16 +78,16 @@ extension FolderWatch {
       roots[number]?.waitingScans.append(order)
       return
     }
-    lastScan += 1
-    scans[lastScan] = Scan(root: number, request: order.request, reason: order.reason)
-    roots[number]?.activeScan = lastScan
+    scans.last += 1
+    scans.running[scans.last] = Scan(root: number, request: order.request, reason: order.reason)
+    roots[number]?.activeScan = scans.last
     say(.scanStarted(root: number, request: order.request, reason: order.reason))
     var start: NodeIndex? = top
     if let directory = order.directory { start = tree.subtree(top).first { tree[$0].number == directory } }
     if let start {
-      requestListing(start, evidence: .scan, scan: lastScan, recursive: true)
+      requestListing(start, evidence: .scan, scan: scans.last, recursive: true)
     } else {
-      scans[lastScan]?.complete = false
+      scans.running[scans.last]?.complete = false
     }
   }
 
@@ -99,15 +107,16 @@ extension FolderWatch {
   /// Ends the scans that are done. First, every directory that a scan missed must be decided. A directory that an event
   /// took away must be decided, too: it may come back at once, and the scan has not seen its contents.
   func endScans() {
-    guard !scans.isEmpty else { return }
-    let waiting = Set(missing.filter { $0.value.attempts == 0 }.map { tree.root($0.key) })
-    for (id, scan) in scans.sorted(by: { $0.key < $1.key }) where scan.remaining == 0 && !waiting.contains(scan.root) {
+    guard !scans.running.isEmpty else { return }
+    let waiting = Set(unsettled.missing.filter { $0.value.attempts == 0 }.map { tree.root($0.key) })
+    for (id, scan) in scans.running.sorted(by: { $0.key < $1.key })
+    where scan.remaining == 0 && !waiting.contains(scan.root) {
       end(id, scan)
     }
   }
 
   private func end(_ id: UInt32, _ scan: Scan) {
-    scans[id] = nil
+    scans.running[id] = nil
     roots[scan.root]?.activeScan = nil
     sayPolling(nil)
     say(.scanEnded(root: scan.root, request: scan.request, complete: scan.complete))
@@ -120,8 +129,8 @@ extension FolderWatch {
   func endAllScans(of number: UInt16) {
     guard let root = roots[number] else { return }
     roots[number]?.waitingScans = []
-    if let id = root.activeScan, let scan = scans[id] {
-      scans[id] = nil
+    if let id = root.activeScan, let scan = scans.running[id] {
+      scans.running[id] = nil
       roots[number]?.activeScan = nil
       say(.scanEnded(root: number, request: scan.request, complete: false))
     }
@@ -133,7 +142,7 @@ extension FolderWatch {
 
   /// Scans all roots after an overflow.
   func scanAfterOverflow() {
-    overflowed = false
+    progress.hasOverflowed = false
     for number in roots.keys.sorted() where roots[number]?.top != nil {
       guard roots[number]?.waitingScans.contains(where: { $0.reason == .overflow }) == false else { continue }
       startScan(ScanOrder(request: 0, reason: .overflow, directory: nil), of: number)

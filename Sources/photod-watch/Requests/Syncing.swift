@@ -19,6 +19,14 @@ struct SyncRequest {
   var stamp: UInt64 = 0
 }
 
+/// The syncs that photod waits for.
+struct Syncing {
+  /// nil if it can't be created or watched. In that case, a sync waits until the queue is empty.
+  var cookies: CookieDirectory?
+  var saidNoCookies = false
+  var requests: [SyncRequest] = []
+}
+
 /// photod-watch's own directory, in the same inotify instance as the roots. One instance is one ordered queue for all
 /// file systems. So the event of a file that is created here proves that all earlier events were read.
 struct CookieDirectory {
@@ -99,36 +107,38 @@ struct CookieDirectory {
 
 extension FolderWatch {
   func beginSync(_ number: UInt64) {
-    syncs.append(SyncRequest(number: number))
-    guard let cookies else { return doWithoutCookie(syncs.count - 1) }
+    syncing.requests.append(SyncRequest(number: number))
+    guard let cookies = syncing.cookies else { return doWithoutCookie(syncing.requests.count - 1) }
     do throws(SystemError) {
       try cookies.write(number)
     } catch {
       loseCookies(error)
-      doWithoutCookie(syncs.count - 1)
+      doWithoutCookie(syncing.requests.count - 1)
     }
   }
 
   /// The directory was removed, or can't be written to. The next check creates another. No sync waits for that.
   private func loseCookies(_ error: SystemError) {
     complain("a sync cookie can't be written: \(describe(error.number))")
-    if let cookies { inotify.unwatch(cookies.watch) }
-    cookies?.remove()
-    cookies = nil
-    mustCheck = true
-    for position in syncs.indices where !syncs[position].isCookieSeen && syncs[position].eventsToHandle == nil {
+    if let cookies = syncing.cookies { inotify.unwatch(cookies.watch) }
+    syncing.cookies?.remove()
+    syncing.cookies = nil
+    checks.mustRun = true
+    for position in syncing.requests.indices
+    where !syncing.requests[position].isCookieSeen && syncing.requests[position].eventsToHandle == nil {
       doWithoutCookie(position)
     }
   }
 
   private func doWithoutCookie(_ position: Int) {
     let longestQueue = WatchShare.number(in: "/proc/sys/fs/inotify/max_queued_events") ?? 16384
-    syncs[position].eventsToHandle = eventCount + UInt64(backlog.count) + UInt64(longestQueue)
+    syncing.requests[position].eventsToHandle = progress.eventCount + UInt64(backlog.count) + UInt64(longestQueue)
   }
 
   func noteCookie(_ event: WatchEvent) {
     guard let number = UInt64(String(decoding: event.name, as: UTF8.self)) else { return }
-    for position in syncs.indices where syncs[position].number == number && !syncs[position].isCookieSeen {
+    for position in syncing.requests.indices
+    where syncing.requests[position].number == number && !syncing.requests[position].isCookieSeen {
       noteReached(position)
     }
   }
@@ -136,29 +146,32 @@ extension FolderWatch {
   /// Without a cookie, an empty queue proves that all earlier events were handled. A count of as many events as fit in
   /// the queue proves it, too.
   func noteSyncsWithoutCookie(drained: Bool) {
-    for position in syncs.indices where !syncs[position].isCookieSeen {
-      guard let needed = syncs[position].eventsToHandle, drained || eventCount >= needed else { continue }
+    for position in syncing.requests.indices where !syncing.requests[position].isCookieSeen {
+      guard let needed = syncing.requests[position].eventsToHandle, drained || progress.eventCount >= needed else {
+        continue
+      }
       // This step of the count takes the place of the cookie's event.
-      eventCount += 1
-      currentStamp = eventCount
+      progress.eventCount += 1
+      progress.stamp = progress.eventCount
       noteReached(position)
     }
   }
 
   /// Records that all events from before the sync were handled. Directories without events are polled now.
   private func noteReached(_ position: Int) {
-    syncs[position].isCookieSeen = true
-    syncs[position].stamp = eventCount
+    syncing.requests[position].isCookieSeen = true
+    syncing.requests[position].stamp = progress.eventCount
     flushLooks()
-    if polled.count > 0 { syncs[position].pass = polls.wantPass() }
+    if polling.directories.count > 0 { syncing.requests[position].pass = polling.rounds.wantPass() }
   }
 
   func rewriteLostCookies() {
-    for position in syncs.indices where syncs[position].isCookieLost && !syncs[position].isCookieSeen {
-      syncs[position].isCookieLost = false
-      guard let cookies, syncs[position].eventsToHandle == nil else { continue }
+    for position in syncing.requests.indices
+    where syncing.requests[position].isCookieLost && !syncing.requests[position].isCookieSeen {
+      syncing.requests[position].isCookieLost = false
+      guard let cookies = syncing.cookies, syncing.requests[position].eventsToHandle == nil else { continue }
       do throws(SystemError) {
-        try cookies.write(syncs[position].number)
+        try cookies.write(syncing.requests[position].number)
       } catch {
         return loseCookies(error)
       }
@@ -168,29 +181,29 @@ extension FolderWatch {
   /// The newest stamp for which a sync waits: postponed work up to it is due early. 0 if no sync waits.
   func forcedStamp() -> UInt64 {
     var stamp: UInt64 = 0
-    for sync in syncs where sync.isCookieSeen { stamp = max(stamp, sync.stamp) }
+    for sync in syncing.requests where sync.isCookieSeen { stamp = max(stamp, sync.stamp) }
     return stamp
   }
 
   /// Sends `synced` for every sync if no earlier work is pending.
   func sayDueSyncs() {
-    guard forcedStamp() > 0, !overflowed, scans.isEmpty else { return }
+    guard forcedStamp() > 0, !progress.hasOverflowed, scans.running.isEmpty else { return }
     flushLooks()
     var oldest = UInt64.max
     for departure in held.departures.values { oldest = min(oldest, departure.stamp) }
-    for entry in missing.values where entry.attempts == 0 { oldest = min(oldest, entry.stamp) }
+    for entry in unsettled.missing.values where entry.attempts == 0 { oldest = min(oldest, entry.stamp) }
     for entry in fresh.entries.values { oldest = min(oldest, entry.stamp) }
-    for retry in retries.values where retry.attempts < ListingRetry.awaitedAttempts {
+    for retry in unsettled.retries.values where retry.attempts < ListingRetry.awaitedAttempts {
       oldest = min(oldest, retry.stamp)
     }
     // While a wide folder is listed there are many requests, and nearly all are older than the syncs.
-    let oldestSync = syncs.lazy.filter(\.isCookieSeen).map(\.stamp).min() ?? 0
+    let oldestSync = syncing.requests.lazy.filter(\.isCookieSeen).map(\.stamp).min() ?? 0
     for request in walk.requests.values {
       oldest = min(oldest, request.stamp)
       if oldest <= oldestSync { return }
     }
-    syncs.removeAll { sync in
-      guard sync.isCookieSeen, sync.stamp < oldest, sync.pass <= polls.passesDone else { return false }
+    syncing.requests.removeAll { sync in
+      guard sync.isCookieSeen, sync.stamp < oldest, sync.pass <= polling.rounds.passesDone else { return false }
       sayPolling(nil)
       say(.synced(number: sync.number))
       return true

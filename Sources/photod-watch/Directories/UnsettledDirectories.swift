@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Directories about which photod-watch has to decide something later. There are few.
+struct UnsettledDirectories {
+  /// Directories that are missing from their places.
+  var missing: [NodeIndex: Missing] = [:]
+  /// By parent, the names of directories that could not be entered and so are not in the tree.
+  var unentered: [NodeIndex: Set<[UInt8]>] = [:]
+  /// Directories of which something could not be read.
+  var retries: [NodeIndex: ListingRetry] = [:]
+}
