@@ -9,22 +9,26 @@ public struct SortDescriptor: Codable, Hashable, Sendable {
   }
 }
 
-/// The assets in a list, and their order. Every option may be omitted.
+/// A request for a list: which assets are in it, and in which order. Every option may be omitted.
 public struct FetchOptions: Codable, Hashable, Sendable {
   /// `smart:favorites`, `album:Title`, `folder:/path`, `id:42`, or a bare title.
   public var collection: String?
-  /// `image`, `video`, `audio`.
+  /// `image`, `video`, `audio` or `unknown`. If it is omitted, the list has assets of all types.
   public var mediaTypes: [String]?
   /// `isFavorite == true AND camera.model CONTAINS 'X-T'`; see `Predicate`.
   public var predicate: String?
   /// Words of the filename, title, caption, keywords or camera: `beach "birthday party" 2024`. All must occur, in any
-  /// order. A word matches every word that begins with it. Words in quotes match only these very words in a row.
+  /// order. A word matches every word that begins with it. Words in quotes match only these very words in a row; if a
+  /// `*` follows, the last of them matches every word that begins with it.
   public var text: String?
+  /// The sort keys, the most significant first. If it is omitted, the newest asset is first, and a user's album has its
+  /// own order.
   public var sortDescriptors: [SortDescriptor]?
-  /// Applied before any change is computed.
+  /// The largest number of assets in the list. An asset that a change pushes beyond the limit counts as removed.
   public var fetchLimit: Int?
   public var includeHidden: Bool?
   public var includeTrashed: Bool?
+  /// Whether assets on drives that are offline are left out.
   public var excludeUnavailable: Bool?
 
   public init(

@@ -1,10 +1,10 @@
-/// An error: what failed, on what, and the remedy.
+/// An error with a code for programs and a message for people.
 public struct PhotoError: Error, Sendable, CustomStringConvertible {
   /// A stable word that programs may compare: `catalogUnreadable`, `NoSuchCollection`.
   public let code: String
   /// Text for a person: the failed action, its object, and the remedy.
   public let message: String
-  /// The error from the system or a library.
+  /// The text of the underlying error, if the system or a library reported one.
   public let cause: String?
   /// The place in the source where the error was detected.
   public let location: String

@@ -25,6 +25,9 @@ func socketDescriptor(_ arguments: [String]) throws(StartError) -> Int32 {
   return descriptor
 }
 
+/// Runs the watcher or, with --files, the file server, until photod closes its end of the socket or a signal ends the
+/// process.
+/// - Returns: the exit status.
 func work() -> Int32 {
   do throws(StartError) {
     let socket = try socketDescriptor(CommandLine.arguments)

@@ -1,13 +1,13 @@
 import PhotoModel
 
-/// The assets that commits touched (C of the definition) with the kinds of their fields, and the assets that left the
-/// library.
+/// The assets that one or more commits touched, with the kinds of fields that changed, and the assets that left the
+/// library. They are the set C of ``FetchResultChangeDetails/full(from:to:touched:)``.
 package struct TouchedAssets: Hashable, Sendable {
-  /// Includes assets that a later commit changed back or deleted.
+  /// The touched fields by asset. An asset counts even if a later commit changed it back or deleted it.
   package var fields: [Int64: ChangedFields]
   package var deleted: Set<Int64>
-  /// Assets that one event touched together, for example the unplugging of a drive. They are too many to be listed one
-  /// by one.
+  /// Assets that one event touched together, for example the unplugging of a drive. A set of bits holds them, because
+  /// an entry of `fields` for each would take too much memory.
   package private(set) var groups: [Group] = []
 
   package struct Group: Hashable, Sendable {
@@ -42,12 +42,12 @@ package struct TouchedAssets: Hashable, Sendable {
   }
 }
 
-/// A set of ids, as one bit for each number from its smallest to its largest id. photod assigns the ids densely, so a
-/// million of them take 125 kB.
+/// A set of ids, stored as one bit for each number between its smallest and its largest id. photod assigns ids one
+/// after the other, so a million of them take 125 kB.
 package struct IDSet: Hashable, Sendable {
-  /// Ids before the first word and after the last are not in the set.
+  /// The bits, 64 to a word. Ids before the first word or after the last are not in the set.
   private var words: [UInt64] = []
-  /// The number of the first word. A word holds 64 ids.
+  /// The smallest id of the first word, divided by 64.
   private var first: Int64 = 0
 
   package init() {}
@@ -70,7 +70,7 @@ package struct IDSet: Hashable, Sendable {
     let word = id >> 6
     if words.isEmpty { first = word }
     if word < first {
-      // Reserves twice the space that is needed, so that descending ids do not move everything each time.
+      // At least doubles the number of words, so that descending ids do not move all words each time.
       let new = max(0, min(word, first - Int64(words.count)))
       words.insert(contentsOf: repeatElement(0, count: Int(first - new)), at: 0)
       first = new

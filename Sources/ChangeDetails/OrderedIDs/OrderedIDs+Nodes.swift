@@ -8,18 +8,21 @@ extension OrderedIDs {
     static let usual = Shape(leaf: 256, inner: 64)
 
     func capacity(isLeaf: Bool) -> Int { isLeaf ? leaf : inner }
-    /// A node with less is repaired with its neighbour. Only the root may have less.
+    /// A node with fewer entries or children is merged with its neighbour, or takes some from it. Only the root may
+    /// have fewer.
     func least(isLeaf: Bool) -> Int { Swift.max(1, capacity(isLeaf: isLeaf) / 4) }
   }
 
   /// A leaf, or an inner node. A node is changed in place if only one tree refers to it.
   final class Node {
-    /// The same in every copy, so that copying a node does not change the entries of other nodes in the maps.
+    /// The number that ``Numbering`` gave the node. A copy of the node has the same number, so the maps of
+    /// ``Numbering`` stay valid when a node is copied.
     let number: UInt32
-    /// Empty in an inner node, as is `keys`.
+    /// The ids of a leaf in the order of the list. Empty in an inner node.
     var ids: [Int64]
+    /// The sort key of each id. Empty in an inner node.
     var keys: [UInt64]
-    /// Empty in a leaf.
+    /// The children of an inner node in order. Empty in a leaf.
     var children: [Subtree]
 
     init(number: UInt32, ids: [Int64] = [], keys: [UInt64] = [], children: [Subtree] = []) {
@@ -33,8 +36,8 @@ extension OrderedIDs {
     /// The number of entries of a leaf, or of children of an inner node.
     var size: Int { isLeaf ? ids.count : children.count }
 
-    /// Copies the node with room for another entry. An array that is copied because it is shared has no room, and its
-    /// next growth would double it.
+    /// Copies the node with room for one more entry or child. If Swift copied a shared array instead, that array would
+    /// have no free capacity, and the next insertion would double its memory.
     func copy(_ shape: Shape) -> Node {
       let copy = Node(number: number)
       copy.reserve(isLeaf: isLeaf, shape)
@@ -44,7 +47,7 @@ extension OrderedIDs {
       return copy
     }
 
-    /// Reserves one more than may stay, for the moment before a split.
+    /// Reserves capacity for one entry or child above the limit, because a node is split after the insertion.
     func reserve(isLeaf: Bool, _ shape: Shape) {
       if isLeaf {
         ids.reserveCapacity(shape.leaf + 1)
@@ -77,13 +80,16 @@ extension OrderedIDs {
     }
   }
 
-  /// A node, with the facts about everything below it that its parent needs.
+  /// A node together with a summary of all entries below it, as its parent stores it.
   struct Subtree: Sendable {
     var node: Node
+    /// The number of ids in all leaves below.
     private var entries: Int32
+    /// The node's own number. A search among siblings can compare it without a memory access for each node.
     let number: UInt32
+    /// The digest of all ids below.
     private(set) var part: DigestPart
-    /// The key of its first entry, 0 while there is none.
+    /// The key of the first entry, or 0 if there is none.
     private(set) var firstKey: UInt64
     private(set) var firstID: Int64
 
@@ -99,7 +105,7 @@ extension OrderedIDs {
 
     var count: Int { Int(entries) }
 
-    /// Must be called after every change of the node.
+    /// Computes the summary again. It must be called after every change of the node.
     mutating func refresh() {
       if node.isLeaf {
         entries = Int32(node.ids.count)
@@ -126,16 +132,18 @@ extension OrderedIDs {
     }
   }
 
-  /// The maps that lead from an id to its leaf, and from a node to its parent.
+  /// The numbers of the nodes, and the maps that lead from an id to its leaf and from a node to its parent.
   struct Numbering: Sendable {
     /// The number of the leaf by id; 0 for ids that are not in the list.
     var leafOf = PagedNumbers()
     /// The number of the parent by the node's number; 0 for the root.
     var parentOf = PagedNumbers()
-    /// The numbers of removed nodes. They are used again, so that the numbers stay as small as the tree.
+    /// The numbers of removed nodes. They are used again, so that the maps stay as small as the tree.
     private var free: [UInt32] = []
+    /// The largest number that was given so far.
     private var last: UInt32 = 0
 
+    /// Returns the number for a new node.
     mutating func take() -> UInt32 {
       if let number = free.popLast() { return number }
       last += 1
@@ -149,5 +157,5 @@ extension OrderedIDs {
   }
 }
 
-// A node is changed only while one tree alone refers to it, so what two threads share never changes.
+// A node is changed only while exactly one tree refers to it. A node that two threads share therefore never changes.
 extension OrderedIDs.Node: @unchecked Sendable {}

@@ -1,14 +1,16 @@
-/// A sparse array of numbers with cheap copies. It is a radix tree that has a page only if the page contains a number
+/// A sparse array of numbers that is cheap to copy. It is a radix tree. A page exists only if it contains a number
 /// other than 0.
 ///
-/// A copy shares every page. A change copies only the shared pages on its path (one of 1 kB, the others some 0.5 kB
-/// each). Dense indexes, such as the rowids of a table, cost about 4.4 bytes each.
+/// A copy shares all pages with the original. A change copies only the shared pages on the path from the root to the
+/// number: one page of 1 kB, and others of about 0.5 kB. If the indexes are dense, as the rowids of a table are, each
+/// costs about 4.4 bytes.
 package struct PagedNumbers: Sendable {
-  /// A page of numbers, or of pages. A page is changed in place if only one tree refers to it.
+  /// A page of numbers, or an inner page that refers to other pages. A page is changed in place if only one tree refers
+  /// to it.
   final class Page {
     /// How many of its numbers are not 0, or how many of its pages exist.
     var used: Int
-    /// Empty in a page of pages.
+    /// Empty in an inner page.
     var numbers: [UInt32]
     /// Empty in a page of numbers.
     var pages: [Page?]
@@ -34,23 +36,23 @@ package struct PagedNumbers: Sendable {
   }
 
   static let numberBits = 8
-  /// Fewer than the numbers of a page, because copying a page of pages retains each of them.
+  /// An inner page is smaller than a page of numbers, because copying it retains each page to which it refers.
   static let pageBits = 6
 
   private(set) var root = Page(height: 0)
-  /// How many pages of pages are above a page of numbers.
+  /// The number of inner pages between the array and a page of numbers.
   private(set) var height = 0
 
   package init() {}
 
-  /// Creates an array that holds the numbers of the indexes from 0 on.
+  /// Creates a sparse array with the same number at each index.
   init(_ numbers: [UInt32]) {
     let size = 1 << Self.numberBits
     for start in stride(from: 0, to: numbers.count, by: size) {
       let run = numbers[start..<min(start + size, numbers.count)]
       let used = run.count { $0 != 0 }
       guard used > 0 else { continue }
-      // Creates the page and those above it.
+      // This creates the page and the inner pages above it. The page is then overwritten as a whole.
       self[Int64(start)] = 1
       guard let page = page(holding: Int64(start)) else { continue }
       page.numbers.replaceSubrange(0..<run.count, with: run)
@@ -58,10 +60,10 @@ package struct PagedNumbers: Sendable {
     }
   }
 
-  /// The array does not count the numbers that are not 0: a caller that needs the count has it. Every index can be
-  /// read. An index that was never set reads as 0.
-  /// - Precondition: an index that is set to a number other than 0 is not negative.
-  /// - Complexity: O(log n), in steps of 64.
+  /// The number at an index. Any index can be read. An index that was never set reads as 0, and so does a negative one.
+  ///
+  /// - Precondition: only an index of 0 or more is set to a number other than 0.
+  /// - Complexity: O(log n) with a base of 64, for the largest index n.
   package subscript(index: Int64) -> UInt32 {
     get {
       guard index >= 0, fits(index) else { return 0 }
@@ -70,6 +72,8 @@ package struct PagedNumbers: Sendable {
     set { replace(index, with: newValue) }
   }
 
+  /// Sets the number at an index.
+  ///
   /// - Returns: the previous number.
   @discardableResult
   package mutating func replace(_ index: Int64, with number: UInt32) -> UInt32 {
@@ -82,7 +86,7 @@ package struct PagedNumbers: Sendable {
     return Self.replace(index, with: number, in: &root, height: height)
   }
 
-  /// The page with the number of an index that fits, if it exists.
+  /// The page of numbers that contains an index, or nil if it does not exist. The index must fit.
   private func page(holding index: Int64) -> Page? {
     var page = root
     var shift = Self.numberBits + Self.pageBits * (height - 1)
@@ -94,6 +98,7 @@ package struct PagedNumbers: Sendable {
     return page
   }
 
+  /// Whether the tree is high enough for an index.
   private func fits(_ index: Int64) -> Bool { index >> (Self.numberBits + Self.pageBits * height) == 0 }
 
   private mutating func grow() {
@@ -131,7 +136,7 @@ package struct PagedNumbers: Sendable {
   }
 }
 
-// A page is changed only while one tree alone refers to it, so what two threads share never changes.
+// A page is changed only while exactly one tree refers to it. A page that two threads share therefore never changes.
 extension PagedNumbers.Page: @unchecked Sendable {}
 
 extension PagedNumbers {
@@ -139,7 +144,7 @@ extension PagedNumbers {
   func visitPages(_ body: (ObjectIdentifier, Int) -> Bool) { Self.visit(root, body) }
 
   private static func visit(_ page: Page, _ body: (ObjectIdentifier, Int) -> Bool) {
-    // The size of the object and of its array's header, beside the elements.
+    // 80 bytes are for the object and for the header of its array.
     let bytes = 80 + page.numbers.capacity * 4 + page.pages.capacity * 8
     guard body(ObjectIdentifier(page), bytes) else { return }
     for case let below? in page.pages { visit(below, body) }

@@ -3,27 +3,29 @@ import GRDB
 /// The number of assets and directories below one root.
 package struct RootCounts: Hashable, Sendable {
   package var rootID: Int64
-  /// The bytes of the file system.
+  /// The path as bytes, as the file system has it. It need not be valid UTF-8.
   package var path: [UInt8]
   package var isAvailable: Bool
-  /// Including hidden and trashed ones.
+  /// The number of assets, including hidden and trashed ones.
   package var assets: Int
-  /// Including the root's own directory.
+  /// The number of directories, including the root's own one.
   package var directories: Int
 }
 
-/// An asset whose content could not be read.
+/// An asset whose file could not be read, or whose content could not be decoded.
 package struct FailedAsset: Hashable, Sendable {
   package var assetID: Int64
-  /// The bytes of the file system.
+  /// The path as bytes, as the file system has it. It need not be valid UTF-8.
   package var path: [UInt8]
   package var failure: String
-  /// When its content was read, in nanoseconds since 1970. 0 if it was not read, because the disk failed.
+  /// When photod read the file or was refused permission, in nanoseconds since 1970. 0 if reading it failed for another
+  /// reason, such as a disk error.
   package var readTime: Int64
 }
 
 extension CatalogReader {
-  /// The number of all assets, including hidden and trashed ones, and of those whose content could not be read.
+  /// The number of all assets, including hidden and trashed ones, and the number of unreadable assets
+  /// (``FailedAsset``).
   ///
   /// - Complexity: O(n), over the smallest index.
   package func counts() throws -> (assets: Int, failed: Int) {

@@ -2,10 +2,13 @@ import GRDB
 import Glibc
 import PhotoModel
 
-// Copies of the catalog, made by SQLite's online backup: one reader's snapshot, page by page, while the writer goes on.
+// Copies of the catalog, and the replacement of the catalog by a copy. SQLite's online backup copies one snapshot page
+// by page, while the writer continues (https://www.sqlite.org/backup.html).
 
 extension Catalog {
+  /// How many of the newest daily backups are kept.
   static let keptDaily = 7
+  /// For how many of the weeks before these one backup each is kept.
   static let keptWeekly = 4
 
   /// Copies the catalog to a new file. The copy is verified before it gets its name.
@@ -28,8 +31,8 @@ extension Catalog {
     }
   }
 
-  /// Makes the backup of the day, which replaces an earlier one of that day. The oldest backups are removed once it
-  /// exists.
+  /// Makes the backup of the day, which replaces an earlier one of that day. When it exists, the superfluous daily
+  /// backups are removed (``superfluous(_:)``).
   ///
   /// - Returns: nil if nothing was committed since the last backup.
   package func dailyBackup(date: Int64 = CatalogFiles.now()) throws -> BackupReport? {
@@ -51,8 +54,8 @@ extension Catalog {
 
   /// Whether the newest daily backup was made within the last 24 hours.
   ///
-  /// A backup dated up to a day ahead, as by the clock of a file server, counts as made now. A later date is ignored,
-  /// because the clock was wrong when the backup was made.
+  /// A backup with a date up to a day in the future counts, because the clock of a file server may be ahead. A backup
+  /// with a later date does not count, because the clock was wrong when it was made.
   package func hasFreshBackup(at date: Int64) throws -> Bool {
     try dailyBackups(at: date).past.contains { backup in
       let (age, overflows) = date.subtractingReportingOverflow(try PrivateFile.date(of: backup.path))
@@ -74,10 +77,10 @@ extension Catalog {
 
   // MARK: - Restoring
 
-  /// Verifies a backup and makes it the next catalog: the next opening puts it in the catalog's place. From now on,
-  /// nothing can be written to this catalog.
+  /// Verifies a copy of a backup, and prepares it to be the catalog: the next opening puts it in the catalog's place.
+  /// After that, nothing can be written to the open catalog.
   ///
-  /// - Throws: ``BackupError``. The library then goes on.
+  /// - Throws: ``BackupError``. If the preparation failed, the open catalog can be written again.
   package func prepareRestore(from path: String, date: Int64 = CatalogFiles.now()) throws -> RestoreReport {
     try translatingErrors(files.restored) {
       guard !file.isAlso(path) else {
@@ -101,10 +104,12 @@ extension Catalog {
     }
   }
 
-  /// Rescues a catalog whose file was removed or replaced while in use. The state that is still open is written to a
-  /// new file, which the next opening puts in place. Nothing is lost.
+  /// Rescues a catalog whose file another program removed or replaced while photod had it open. SQLite can still read
+  /// the removed file. It is copied to a new file, which the next opening puts in the catalog's place. So all data
+  /// stays.
   ///
-  /// - Returns: the new name of the other file, if there is one. A notice also reports it.
+  /// - Returns: the new path of the file that was in the catalog's place, or nil if there was none. A notice also
+  ///   reports this path.
   @discardableResult
   package func rescue(date: Int64 = CatalogFiles.now()) throws -> String? {
     try translatingErrors(files.restored) {
@@ -125,7 +130,7 @@ extension Catalog {
         _ = try prepare(temporary.path, isOtherState: false, number: number, notices)
         if let aside { try PrivateFile.rename(files.catalog, to: aside) }
         do { try PrivateFile.rename(temporary.path, to: files.restored) } catch {
-          // The next attempt then finds the other file again, and reports it.
+          // The other file gets its name back, so that the next attempt finds and reports it.
           if let aside { try PrivateFile.rename(aside, to: files.catalog) }
           throw error
         }
@@ -137,8 +142,11 @@ extension Catalog {
     }
   }
 
-  /// - Returns: a number larger than that of any batch that the journal may still get. So the journal is rewritten
-  ///   later.
+  /// Refuses all further writes to the open catalog.
+  ///
+  /// - Returns: the journal number for the next catalog. It is larger than that of any batch in the journal of user
+  ///   data. So the next opening does not take the journal's entries for data that the catalog lacks, and writes a new
+  ///   journal.
   private func freeze() throws -> Int64 {
     try pool.write { _ in
       guard !frozen.exchange(true, ordering: .acquiringAndReleasing) else {
@@ -148,9 +156,13 @@ extension Catalog {
     }
   }
 
-  /// Prepares a copy to be the next catalog.
+  /// Prepares a copy to be the next catalog: it gets the newest schema, the reserved ids, the epoch and the journal
+  /// number.
   ///
-  /// - Parameter isOtherState: true if the copy is not the state that is open now.
+  /// - Parameters:
+  ///   - isOtherState: whether the copy is of another state than the open catalog. If it is, the epoch rises, so that
+  ///     clients load their lists again.
+  ///   - number: the result of ``freeze()``.
   private func prepare(
     _ path: String, isOtherState: Bool, number: Int64, _ notices: [(message: String, file: String)] = []
   ) throws -> (assets: Int, typed: Int) {
@@ -169,7 +181,7 @@ extension Catalog {
         try database.execute(
           sql: "UPDATE library SET epoch = max(epoch, ?) + ?, boot_id = ?, is_clean = 1, journal_number = ?",
           arguments: [epoch, isOtherState ? 1 : 0, Self.currentBootID(), number])
-        // User data of deleted photos is not counted, because the user would not find these photos.
+        // The count excludes the user data of deleted photos, because the user would not find these photos.
         let typed = try Int.fetchOne(database, sql: "SELECT count(*) FROM asset WHERE is_favorite OR is_hidden")
         return (try Int.fetchOne(database, sql: "SELECT count(*) FROM asset") ?? 0, typed ?? 0)
       }
@@ -180,8 +192,8 @@ extension Catalog {
     .notABackup(path: path, message: "\(path) \(why). `photoctl backup --list` lists the backups.")
   }
 
-  /// The error to report if SQLite fails while it verifies the copy of a backup. A full disk, or one that can't be read,
-  /// says nothing about the backup.
+  /// The error to report if SQLite fails while it verifies the copy of a backup. A full disk or an I/O error does not
+  /// mean that the backup is damaged, so it is reported as it is.
   static func fault(_ error: DatabaseError, in path: String) -> any Error {
     if isFull(error) || error.resultCode == .SQLITE_IOERR { return error }
     return refusal(path, "is no catalog, or damaged (\(error.message ?? "unknown"))")
@@ -209,7 +221,7 @@ extension Catalog {
 
   // MARK: - Copies
 
-  /// Makes a copy that is verified and on disk, and then gives it its name.
+  /// Makes a verified copy, syncs it to the disk, and then gives it its name with `rename`.
   private func copy(to path: String, rename: (_ temporary: String, _ path: String) throws -> Void) throws {
     let temporary = try copy(beside: path)
     do { try rename(temporary.path, path) } catch {
@@ -218,10 +230,12 @@ extension Catalog {
     }
   }
 
-  /// Makes a copy that is verified and on disk but does not have its name yet. Its descriptor is closed.
+  /// Makes a verified copy in a temporary file, and syncs it to the disk. The descriptor of the temporary file is
+  /// closed.
   ///
-  /// - Parameter onlyFromWhatIsOpen: copies through the writer's connection, which is not usable meanwhile. A reader
-  ///   may open a new connection, which would lead to the file that has the name now.
+  /// - Parameter onlyFromWhatIsOpen: whether to copy through the writer's connection. This is needed if the catalog's
+  ///   file was replaced: a reader may open a new connection, which would read the other file. The catalog cannot be
+  ///   written during such a copy.
   private func copy(beside path: String, onlyFromWhatIsOpen: Bool = false) throws -> TemporaryFile {
     let temporary = try TemporaryFile(beside: path)
     Glibc.close(temporary.descriptor)
@@ -246,7 +260,7 @@ extension Catalog {
     }
   }
 
-  /// Runs `body` with a copy of the catalog, which is then removed. The library goes on meanwhile.
+  /// Runs `body` with a temporary copy of the catalog. Other threads can read and write the catalog in the meantime.
   func withCopy<Value>(_ body: (Database) throws -> Value) throws -> Value {
     try translatingErrors(files.catalog) {
       let temporary = try TemporaryFile(beside: files.catalog)
@@ -259,12 +273,14 @@ extension Catalog {
     }
   }
 
-  /// If the copy is put back by hand, the epoch increases, because commits followed it.
+  /// Marks a copy as one that commits of the original may have followed. If a person puts it in the catalog's place,
+  /// the next opening begins a new epoch.
   static func markAsBackup(_ database: Database) throws {
     try database.execute(sql: "UPDATE library SET boot_id = 'backup', is_clean = 0")
   }
 
-  /// Opens one connection to a file. Afterwards the file needs no other file beside it.
+  /// Opens a database, runs `body`, and closes the database without a write-ahead log. So the file is complete by
+  /// itself and can be renamed.
   static func withQueue<Value>(_ path: String, _ body: (DatabaseQueue) throws -> Value) throws -> Value {
     var configuration = Configuration()
     configuration.prepareDatabase { try SQLFunctions.register(in: $0) }
@@ -278,7 +294,8 @@ extension Catalog {
   /// The first bytes of every SQLite file (https://www.sqlite.org/fileformat.html#magic_header_string).
   private static let magic = Array("SQLite format 3\0".utf8)
 
-  /// Rejects a file that is no database, and a lack of room, before anything is copied. The file may be a hole of 4 TB.
+  /// Throws an error if the file is no database, or if there is too little room. It is called before the file is
+  /// copied, because the file may be anything, even a sparse file of 4 TB.
   private func requireRoom(toRestore path: String) throws {
     func readable<Value>(_ body: () throws -> Value) throws -> Value {
       do { return try body() } catch let error as PrivateFileError where error.code != EIO {
@@ -293,7 +310,7 @@ extension Catalog {
       return header
     }
     guard header == Self.magic else { throw Self.refusal(path, "is no catalog of photod") }
-    // Room is needed for the backup, and for the backup of the present state that a restore makes first.
+    // A restore copies the backup, and it also makes a backup of the open catalog.
     var need: Int64 = 0
     for file in [path, path + "-wal", files.catalog, files.log] {
       let (sum, overflows) = need.addingReportingOverflow(
@@ -308,7 +325,7 @@ extension Catalog {
     )
   }
 
-  /// Copies a database and the log beside it. Closes the descriptor of the temporary file.
+  /// Copies a database and its write-ahead log, and closes the descriptor of the temporary file.
   private static func copyDatabase(_ path: String, to temporary: TemporaryFile) throws {
     defer { Glibc.close(temporary.descriptor) }
     guard try PrivateFile.copy(path, to: temporary.descriptor, temporary.path) else {
@@ -323,7 +340,7 @@ extension Catalog {
   private func report(_ path: String) throws -> BackupReport {
     var configuration = Configuration()
     configuration.readonly = true
-    // A backup that can't be read is listed, too.
+    // A backup that cannot be read is also listed, but without a count.
     let count = Result { () throws -> Int? in
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       defer { _ = Result { try queue.close() } }
@@ -339,6 +356,7 @@ extension Catalog {
 
   // MARK: - Daily backups
 
+  /// The last commit of a catalog. Equal states mean that nothing was committed in between.
   struct State: Equatable {
     let library: String
     let epoch: Int64
@@ -351,7 +369,7 @@ extension Catalog {
     ).map { State(library: $0[0], epoch: $0[1], sequence: $0[2]) }
   }
 
-  /// Nil also for a backup that can't be read, so that another one is made.
+  /// The state of a backup. It is also nil if the backup cannot be read, so that another one is made.
   static func state(of path: String) -> State? {
     var configuration = Configuration()
     configuration.readonly = true
@@ -366,8 +384,8 @@ extension Catalog {
 
   private typealias Daily = (path: String, day: Int)
 
-  /// The daily backups, newest first, with the day of each. Backups with a future day were made while the clock was
-  /// wrong. They come after the others, so that they are removed first.
+  /// The daily backups, newest first, with the day of each. Backups that are dated more than one day ahead are in
+  /// `future`, because they were made while the clock was wrong. Callers put them last, so that they are removed first.
   private func dailyBackups(at date: Int64) throws -> (past: [Daily], future: [Daily]) {
     let all = try files.backupPaths().compactMap { path in files.dayOfBackup(path).map { (path: path, day: $0) } }
       .sorted { $0.day > $1.day }
@@ -375,7 +393,7 @@ extension Catalog {
     return (all.filter { $0.day <= today + 1 }, all.filter { $0.day > today + 1 })
   }
 
-  /// The backups to remove. The newest few are kept, and one for each of the weeks before.
+  /// The backups to remove. The first ``keptDaily`` are kept, and then one for each of ``keptWeekly`` weeks.
   static func superfluous(_ backups: [(path: String, day: Int)]) -> [String] {
     var weeks: Set<Int> = []
     return backups.dropFirst(keptDaily).filter { backup in
@@ -392,7 +410,7 @@ extension Catalog {
     } catch  where Self.isFull(error) {
       throw BackupError.storageFull(message: "There is no room for \(path). Make room, and try again.")
     } catch let error as PrivateFileError {
-      // The message names the file that was asked for, and not the temporary file beside it.
+      // The message names the file that the caller requested, and not the temporary file beside it.
       let error = PrivateFileError(
         path: TemporaryFile.target(ofPath: error.path), verb: error.verb, code: error.code, reason: error.reason)
       throw BackupError.cannotWrite(path: error.path, message: "\(error). Choose a folder in which you may write.")

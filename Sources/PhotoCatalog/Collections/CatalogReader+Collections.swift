@@ -5,7 +5,7 @@ extension CatalogReader {
   /// Smart albums, then albums by title, then folder albums by path.
   ///
   /// - Parameters:
-  ///   - kinds: `nil` for all kinds.
+  ///   - kinds: the kinds of collections in the result, or nil for all kinds.
   ///   - assetID: restricts the result to collections whose list has this asset. A hidden or trashed asset is in none.
   /// - Complexity: O(n) over the assets of each collection, for the exact count.
   package func collections(
@@ -24,8 +24,8 @@ extension CatalogReader {
       \.row)
   }
 
-  /// The facts that decide which collections show an asset. They are read once, so that thousands of folders cost
-  /// nothing.
+  /// The facts that decide which collections contain an asset. They are read once for all collections, because a
+  /// statement for each of thousands of folders would be slow.
   private struct Membership {
     var smartAlbums: Set<Int64>
     var albums: Set<Int64>

@@ -2,6 +2,9 @@ import ChangeDetails
 import GRDB
 
 extension CatalogReader {
+  /// Fetches a list as a whole. If the fetch has a limit, some rows beyond it are fetched as a reserve
+  /// (``OrderedList/entries``).
+  ///
   /// - Complexity: that of ``ids(_:)``.
   package func list(_ plan: FetchPlan) throws -> OrderedList {
     let wanted = plan.fetchLimit.map(OrderedList.fetchCount)
@@ -23,21 +26,26 @@ extension CatalogReader {
       limit: plan.fetchLimit)
   }
 
-  /// The present list, made from its state at an earlier commit.
+  /// Returns the list in this snapshot, by updating the list of an earlier commit.
   ///
   /// - Parameters:
   ///   - known: the result of ``list(_:)`` or of this method at `sequence`.
-  ///   - effects: the effects of all later commits in this snapshot; nil to read them from the history.
-  /// - Complexity: O(t log n) for t touched assets. One statement reads those that may have entered, left or moved.
-  ///   Some more compare the sort keys of neighbours. If t is a large part of the list, or if the touched assets are
-  ///   not named one by one, the complexity is that of ``list(_:)``.
+  ///   - sequence: the commit to which `known` belongs.
+  ///   - effects: the effects of all commits after `sequence` that are in this snapshot. If it is nil, they are read
+  ///     from the history.
+  /// - Complexity: O(t log n) for t touched assets. One statement reads the touched assets that may have entered, left
+  ///   or moved. Further statements compare their sort keys with those of their neighbours. The list is fetched as a
+  ///   whole if t is a large part of it, or if the commits do not name every touched asset.
   package func list(
     _ plan: FetchPlan, updating known: OrderedList, of sequence: Int64, effects: CommitEffects? = nil
   ) throws -> OrderedList {
     try updated(known, plan, since: sequence, effects: effects) ?? list(plan)
   }
 
-  /// - Returns: nil if the list should be fetched as a whole instead.
+  /// Updates a list as ``list(_:updating:of:effects:)`` does: it removes all assets that may have entered, left or
+  /// moved, and inserts those that are in the list now.
+  ///
+  /// - Returns: nil if the list must be fetched as a whole instead.
   func updated(
     _ known: OrderedList, _ plan: FetchPlan, since sequence: Int64, effects: CommitEffects? = nil
   ) throws -> OrderedList? {
@@ -58,7 +66,7 @@ extension CatalogReader {
     var low = 0
     for (id, number) in try sorting.sorted(touched) {
       guard let position = try sorting.position(of: id, number, in: list.entries, from: low) else { return nil }
-      // The rows after the reserve are unknown.
+      // The list does not know the rows after its reserve, so this asset and all later ones are left out.
       if position == list.entries.count && !list.isWhole { break }
       list.entries.insert(id, key: number, at: position)
       low = position + 1
@@ -73,7 +81,7 @@ extension CatalogReader {
     return list
   }
 
-  /// Cuts a reserve that has grown. Otherwise it would contain the whole list in the end.
+  /// Shortens a reserve that has grown. Without this, insertions would let it grow until it has the whole list.
   private func trim(_ list: inout OrderedList, _ limit: Int) throws {
     let wanted = OrderedList.fetchCount(limit: limit)
     guard list.entries.count > wanted + wanted / 2 else { return }
@@ -81,13 +89,13 @@ extension CatalogReader {
     for id in list.entries.ids(in: wanted..<list.entries.count) { list.entries.remove(id) }
   }
 
-  /// The assets in the history whose place in the list may have changed. nil if there are so many that a whole fetch
-  /// costs as much, or if the history does not name them.
+  /// The assets in the history whose position in the list may have changed. nil if the history does not name all of
+  /// them. If there are more than `most`, it may return only some, but more than `most`.
   private func placedAssets(
     _ known: OrderedList, _ plan: FetchPlan, since sequence: Int64, _ most: Int
   ) throws -> Set<Int64>? {
     guard try historyReaches(sequence) else { return nil }
-    // The history does not name the members of an album and their order.
+    // The history says that an album changed, but not which of its members did.
     if let album = plan.albumID, try touchedCollections(after: sequence, through: .max).contains(album) { return nil }
     var placed: Set<Int64> = []
     let history = try RawStatement(
@@ -104,8 +112,8 @@ extension CatalogReader {
     return placed
   }
 
-  /// The assets below directories that were renamed, or that came or went. Only lists that depend on paths or
-  /// availability need them. nil if there are too many.
+  /// The assets below directories that were renamed, or that went online or offline. Only lists that depend on paths or
+  /// availability need them. nil if there are more than `most`.
   private func assetsBelow(_ plan: FetchPlan, since sequence: Int64, _ most: Int) throws -> Set<Int64>? {
     var kinds: [MovedSubtree] = []
     if plan.source.usesPath || plan.source.usesOffline { kinds.append(.renamed) }
@@ -113,7 +121,7 @@ extension CatalogReader {
     var below: Set<Int64> = []
     for kind in kinds {
       let ids = try assets(below: kind, after: sequence, through: .max, limit: most + 1)
-      // Some may occur twice. In that case there are further ones.
+      // An id may occur twice, so there may be fewer assets than ids. A whole fetch is correct in that case, too.
       if ids.count > most { return nil }
       below.formUnion(ids)
     }
@@ -121,9 +129,10 @@ extension CatalogReader {
   }
 }
 
-/// Finds the positions of assets in the order of a list, and leaves out those that are not in the list.
+/// Finds the positions of assets in a list.
 private struct SortingStatement {
-  /// The number of assets to compare at once if their numbers are equal: the asset is searched for among sixteen.
+  /// Among entries with the same sort number, only SQLite can compare. Each statement sorts the asset together with
+  /// this many entries, so a search needs few statements.
   private static let probeCount = 16
 
   private let database: Database
@@ -134,8 +143,10 @@ private struct SortingStatement {
     self.plan = plan
   }
 
-  /// - Complexity: one lookup for each id, independent of the size of the catalog. If paths are needed, one pass over
-  ///   all directories.
+  /// Returns those of the assets that are in the list, in its order, with their sort numbers.
+  ///
+  /// - Complexity: one lookup for each id, whatever the size of the catalog. If the list depends on paths, it also
+  ///   takes one pass over all directories.
   func sorted(_ ids: [Int64]) throws -> [(id: Int64, number: UInt64)] {
     let statement = try RawStatement(database, uncached: plan.touchedStatement)
     statement.bind([.text("[" + ids.map(String.init).joined(separator: ",") + "]")] + plan.touchedArguments)
@@ -144,9 +155,10 @@ private struct SortingStatement {
     return sorted
   }
 
-  /// The number of list entries that precede an asset which is not in the list, including all before `start`.
+  /// The position at which to insert an asset into the list.
   ///
-  /// - Returns: nil if the list does not match the catalog.
+  /// - Parameter start: the asset belongs at this position or after it.
+  /// - Returns: nil if the entries do not match the catalog.
   func position(of id: Int64, _ number: UInt64, in list: OrderedIDs, from start: Int) throws -> Int? {
     if let ascending = plan.order.idsAscendInTies {
       return list.position(forKey: number, id: id, ascending: ascending)
@@ -154,7 +166,7 @@ private struct SortingStatement {
     let ties = list.positions(forKey: number)
     var (low, high) = (max(start, ties.lowerBound), ties.upperBound)
     while low < high {
-      // Both ends are included, because a new asset is often the first or the last.
+      // The first and the last entry are always compared, because a new asset is often the first or the last.
       let count = min(high - low, Self.probeCount)
       let probes = (0..<count).map { count == 1 ? low : low + $0 * (high - 1 - low) / (count - 1) }
       let sorted = try sorted(([id] + probes.map { list[$0] }).sorted()).map(\.id)
@@ -167,7 +179,8 @@ private struct SortingStatement {
 }
 
 extension RawStatement {
-  /// The sort number as lists keep it, in the direction of the order.
+  /// The ``SortNumber`` as a list stores it. If the order descends, its bits are inverted, so that the numbers ascend
+  /// in every list.
   func sortNumber(_ column: Int32, _ order: FetchOrder) -> UInt64 {
     order.isFirstAscending ? sortNumber(column) : ~sortNumber(column)
   }

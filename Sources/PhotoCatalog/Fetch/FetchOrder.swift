@@ -4,16 +4,18 @@ import PhotoModel
 struct FetchOrder: Sendable {
   /// ` ORDER BY ...`
   let sql: String
-  /// `creationDate-,id-`: each key with `+` or `-` for its direction.
+  /// `creationDate-,id-`: each key with `+` for ascending or `-` for descending. It is a part of ``FetchPlan/key``.
   let key: String
+  /// The fields that the sort keys come from. A change of any other field cannot move an asset in the list.
   let dependsOn: ChangedFields
-  /// The first expression by which SQL sorts.
+  /// The SQL expression of the first sort key.
   let firstKey: String
   let isFirstAscending: Bool
-  /// The first key, if it and then the id, in the same direction, are the order of an index.
+  /// Equal to ``firstKey`` if an index has this order: the first key, then the id in the same direction. nil if no
+  /// index has it, so that SQLite must sort.
   let indexedKey: String?
-  /// The direction of the ids among rows with the same ``SortNumber`` of the first key. `nil` if other keys decide
-  /// before the id, or if that number stands for several values.
+  /// Whether the ids ascend among rows with the same ``SortNumber`` of the first key. nil if the ids alone do not order
+  /// these rows: there are further sort keys, or different texts have the same number.
   let idsAscendInTies: Bool?
 
   /// The keys in the order of the contract. Other modules use ``FetchPlan/sortKeys``.
@@ -26,28 +28,30 @@ struct FetchOrder: Sendable {
 
   /// - Parameters:
   ///   - descriptors: nil or an empty list means newest first, or an album's own order.
-  ///   - isLimited: whether the list ends early, so that it should be found in its order.
+  ///   - isLimited: whether the fetch has a limit. If so, SQLite may follow an index in the list's order, and stop
+  ///     early.
   /// - Throws: ``FetchError/unknownSortKey(key:known:)``.
   init(_ descriptors: [SortDescriptor]?, of source: FetchSource, isLimited: Bool) throws(FetchError) {
     var keys: [(key: Key, ascending: Bool)] = []
     for descriptor in descriptors ?? [] {
       guard let key = Key(rawValue: descriptor.key) else {
-        // The error is sent to the caller, and must not be as long as the call.
+        // The error is sent to the client. The client's key may be very long, so only its beginning is in the error.
         throw .unknownSortKey(key: String(descriptor.key.prefix(100)), known: Self.knownKeys)
       }
-      // Repeating a key, or adding one after the id, decides nothing more.
+      // A repeated key, or a key after the id, cannot change the order.
       guard !keys.contains(where: { $0.key == key || $0.key == .id }) else { continue }
       keys.append((key, descriptor.ascending))
     }
     if keys.isEmpty { keys = source.albumID == nil ? [(.creationDate, false)] : [(.albumOrder, true)] }
-    // Ids have the direction of the last given key, even if that key was dropped.
+    // The ids take the direction of the last key in the request, even if that key was dropped above.
     let direction = descriptors?.last?.ascending ?? keys.last?.ascending ?? false
     if !keys.contains(where: { $0.key == .id }) { keys.append((.id, direction)) }
-    // Outside a user's album, no asset has a place in it, so all are tied.
+    // Only a user's album has an order of its own. In any other list this key is equal for all assets.
     if source.albumID == nil { keys.removeAll { $0.key == .albumOrder } }
 
     key = keys.map { $0.key.rawValue + ($0.ascending ? "+" : "-") }.joined(separator: ",")
-    // The sign keeps SQLite from choosing an index for its order (https://www.sqlite.org/optoverview.html#uplus).
+    // A + before the first key prevents SQLite from reading the rows in the order of an index
+    // (https://www.sqlite.org/optoverview.html#uplus). See `FetchSource.readsRows` for the reason.
     sql =
       " ORDER BY " + (source.readsRows && !isLimited ? "+" : "")
       + keys.map { Self.expression($0.key, of: source) + ($0.ascending ? "" : " DESC") }.joined(separator: ", ")

@@ -1,10 +1,13 @@
 import GRDB
 
-/// A list, page by page, all from one snapshot. If its order is that of an index, each page begins after the last asset
-/// of the previous one, and nothing else is held. Any other order is sorted once, and the ids are held (8 bytes each).
+/// Reads a list page by page from one snapshot.
+///
+/// If the rows can be read in the order of an index (``FetchPlan/nextStatement``), each page begins after the last
+/// asset of the page before, and only that asset's key and id are kept. Otherwise the whole list is sorted once, and
+/// all of its ids are kept (8 bytes each).
 package struct FetchPages: Sendable {
   private enum Rest: Sendable {
-    /// The rest begins after this first key and id, and has at most this many ids.
+    /// The rest begins after the asset with this value of the first sort key and this id. It has at most `left` ids.
     case behind(SQLValue, Int64, left: Int)
     case ids(ArraySlice<Int64>)
     case none
@@ -15,6 +18,8 @@ package struct FetchPages: Sendable {
   /// The length of the list, with the limit applied.
   package let total: Int
 
+  /// Begins a list.
+  ///
   /// - Parameters:
   ///   - offset: the index of the first page's first asset.
   ///   - knownTotal: the length of the list in this snapshot, if the caller knows it. Otherwise a pass over an index

@@ -2,8 +2,8 @@ import PhotoModel
 import PredicateLanguage
 
 extension PredicateKey {
-  /// The fields that this key depends on. Changes of other fields can't make an asset enter or leave a list by this
-  /// key.
+  /// The fields that this key's value comes from. A change of any other field cannot make an asset enter or leave a
+  /// list whose predicate uses this key.
   var fields: ChangedFields {
     switch self {
     case .path, .filename, .resourcesPath, .resourcesFilename: [.path, .resources]
@@ -26,9 +26,9 @@ extension PredicateKey {
     }
   }
 
-  /// The SQL expression for an asset's date by this clock.
+  /// The SQL expression for an asset's date, as an instant or in the photo's local time.
   func column(by clock: DateSpan.Clock) -> String {
-    // The other dates come from this computer, and their local time is UTC.
+    // Only the creation date has an offset. The other dates are compared in UTC.
     self == .creationDate && clock == .local
       ? "(asset.creation_date + ifnull(asset.creation_offset, 0) * 60000000)" : column
   }
@@ -73,7 +73,7 @@ extension PredicateKey {
     case .keywordsCount: "(SELECT count(*) FROM asset_keyword AS link WHERE link.asset_id = asset.id)"
     case .resourcesCount:
       "(1 + (SELECT count(*) FROM resource AS companion WHERE companion.asset_id = asset.id AND companion.position > 0))"
-    // Lists have separate conditions.
+    // These keys have several values for each asset. ``PredicateCompiler`` makes conditions of their own for them.
     case .keywords, .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType: "NULL"
     }
   }

@@ -5,12 +5,13 @@ package struct CatalogFile: Hashable, Sendable {
   package var assetID: Int64
   /// The position among the asset's resources. The resource to show has 0.
   package var position: Int
-  /// Why the asset's content could not be read.
+  /// Why the asset's content could not be read, or nil.
   package var failure: String?
 }
 
 extension CatalogReader {
-  /// The assets to which these files belong, parallel to the paths. 0 if there is none.
+  /// The asset to which each of these files belongs, in the order of the paths. 0 for a path that is no file of an
+  /// asset.
   package func assetIDs(paths: [[UInt8]]) throws -> [Int64] {
     var finder = try PathFinder(database)
     return try paths.map { try finder.file($0)?.assetID ?? 0 }
@@ -32,14 +33,17 @@ extension CatalogReader {
   }
 }
 
-/// Finds directories and files by path, each directory once. It is for one call, because it remembers one snapshot.
+/// Finds directories and files by path. It keeps each directory that it has found, so it is valid for one snapshot
+/// only.
 private struct PathFinder {
   private static let slash = UInt8(ascii: "/")
 
-  /// The roots' directories with the components of their paths, the longest first.
+  /// The roots' directories with the components of their paths. The longest path is first, so that the innermost of
+  /// nested roots is found first.
   private let tops: [(id: Int64, components: [ArraySlice<UInt8>])]
   private let child: RawStatement
   private let resource: RawStatement
+  /// The results of ``directories(_:)``. Most of the paths of one call are in a few directories.
   private var known: [ArraySlice<UInt8>: [Int64]] = [:]
 
   init(_ database: Database) throws {

@@ -1,12 +1,20 @@
 import GRDB
 
-// The files whose samples and hashes are wanted, and their results. `resource.proof_state` holds the state. A trigger
-// of the schema requests the hashes of files that share size and fingerprint.
+// Requests for samples and hashes of files (``ContentMarks``), and their results. The column `resource.proof_state` has
+// the state of a file:
+//
+//     0         There is no request. The file is new, or it is not the first file of its asset.
+//     1         A sample is requested.
+//     2         A sample and a hash are requested.
+//     -1, -2    The same requests are postponed until the file changes or a user asks for them.
+//
+// A trigger of the schema requests the hashes of files that have the same size and fingerprint.
 
 extension FileLookups {
-  /// Files without a sample of which this file may be a copy with the same name and modification time.
+  /// The files from which this file may have been copied with its name and modification time, and which have no sample
+  /// yet. New assets are not found, because their proof state is 0.
   ///
-  /// - Complexity: O(log n). If there are many such files, only some are read. New assets have no proof state, so none of them is.
+  /// - Complexity: O(log n). If there are many such files, it returns only some of them.
   package func unsampledOriginals(of copy: FileRow) throws -> [FileRow] {
     guard let fingerprint = copy.marks.fingerprint else { return [] }
     let select = try RawStatement(
@@ -27,9 +35,10 @@ extension FileLookups {
     return rows
   }
 
-  /// Files that may have the same content as this file. If there are many such files, only some are returned.
+  /// Files that have the same size and fingerprint as this file, and so may have the same content. New assets are not
+  /// found, because their proof state is 0.
   ///
-  /// - Complexity: O(log n), because the list is bounded. New assets have no proof state, so none of them is found.
+  /// - Complexity: O(log n). If there are many such files, it returns only some of them.
   package func files(like row: FileRow) throws -> [FileRow] {
     guard let fingerprint = row.marks.fingerprint else { return [] }
     let select = try RawStatement(
@@ -45,13 +54,13 @@ extension FileLookups {
     return rows
   }
 
-  /// Available files whose wanted hash or sample is missing, by their assets' ids.
+  /// Available files whose requested hash or sample is missing, ordered by their assets' ids.
   ///
   /// - Parameters:
   ///   - assetID: files of this asset and of assets with smaller ids are left out.
   ///   - isWhole: true for hashes, false for samples.
-  ///   - mostPassed: how many files are looked at. Files on drives that are away are passed.
-  /// - Returns: the files, and the last asset that was looked at; nil if no file is left.
+  ///   - mostPassed: how many files the call examines at most. It skips files on drives that are offline.
+  /// - Returns: the files, and the id of the last asset that was examined. That id is nil if no file is left.
   package func filesToProve(
     after assetID: Int64, isWhole: Bool, limit: Int, mostPassed: Int
   ) throws -> (rows: [FileRow], through: Int64?) {
@@ -81,9 +90,9 @@ extension FileLookups {
     return (rows, rows.count < limit ? end : rows.last?.assetID)
   }
 
-  /// The numbers of wanted samples and hashes that are missing.
+  /// How many of the requested samples and hashes are missing.
   ///
-  /// - Complexity: O(k) for k missing ones, only over indexes.
+  /// - Complexity: O(k) for k that are missing. Only indexes are read.
   package func proofCounts() throws -> (unsampled: Int, unhashed: Int) {
     let count = try RawStatement(
       database,
@@ -100,8 +109,9 @@ extension FileLookups {
 }
 
 extension CatalogWriter {
-  /// Requests the samples of new files, and the hashes of those with user data.
+  /// Requests the samples of new files, and also the hashes of new files whose assets have user data.
   ///
+  /// - Parameter limit: the most assets that one call processes.
   /// - Returns: whether there are further new files.
   package func wantProofsOfNewFiles(limit: Int) throws -> Bool {
     let range = try RawStatement(
@@ -132,10 +142,12 @@ extension CatalogWriter {
     return last < newest
   }
 
-  /// Requests the hash of an asset that got user data.
+  /// Requests the hash of an asset that got user data. A hash proves a content without further facts. So the user data
+  /// can be restored even if the file comes back with another name.
   func wantHash(of id: Int64) throws { try setProofState(of: id, "2", where: "proof_state <> 2") }
 
-  /// Postpones a file that can't be read or is on a network. It is read when it changes, or on request.
+  /// Postpones the requests for a file that cannot be read, or that is on a network file system. They become due when
+  /// the file changes, or when a user asks for them.
   package func putOffProof(of id: Int64) throws {
     try setProofState(of: id, "-proof_state", where: "proof_state > 0")
   }
@@ -151,7 +163,7 @@ extension CatalogWriter {
     try update.run()
   }
 
-  /// Requests the postponed samples and hashes of the files in these directories, as a user asked for.
+  /// Makes the postponed requests of the files in these directories due, because a user asked for it.
   package func wantProofs(in directories: [Int64]) throws {
     let update = try RawStatement(
       database, "UPDATE resource SET proof_state = -proof_state WHERE directory_id = ? AND proof_state < 0")
@@ -161,7 +173,8 @@ extension CatalogWriter {
     }
   }
 
-  /// Writes the sample and hash of a file, if its size, times and inode are still those of the row.
+  /// Writes the sample and hash of a file. The call writes them only if the file's size, times and inode in the catalog
+  /// are those of the row. Otherwise the marks belong to an earlier state of the file.
   package func keepMarks(of row: FileRow) throws {
     let update = try RawStatement(
       database,
@@ -177,6 +190,7 @@ extension CatalogWriter {
     update.bind(7, row.changeTime)
     update.bind(8, Int64(bitPattern: row.inode))
     try update.run()
+    // The journal of user data also has the marks of its assets, so that a rebuilt catalog can recognize their files.
     guard let journal, journal.holds(row.assetID), try database.changesCount > 0 else { return }
     var reading = try UserDataReading(database)
     guard var entry = try reading.entry(of: row.assetID) else { return }

@@ -5,8 +5,8 @@ import PhotoModel
 /// data that the user gave the asset.
 package struct Tombstone: Hashable, Sendable {
   package let assetID: Int64
-  /// Microseconds since 1970. nil if it never expires, as a tombstone that a rebuild makes from the journal of user
-  /// data.
+  /// Microseconds since 1970. nil if the tombstone never expires: a rebuild of the catalog makes such tombstones from
+  /// the journal of user data.
   package var deletedDate: Int64?
   /// The library's age at the deletion (see ``FileLookups/libraryAge(at:)``). The expiry is computed from it.
   package var deletedAge: Int64
@@ -79,7 +79,6 @@ extension FileLookups {
       + "creation_source"
   }
 
-  /// The number of tombstones.
   package func tombstoneCount() throws -> Int {
     let count = try RawStatement(database, "SELECT count(*) FROM tombstone")
     return Int(try count.firstRow { count.int64(0) } ?? 0)
@@ -100,7 +99,7 @@ extension FileLookups {
     return try tombstones(select)
   }
 
-  /// The tombstones of files with this content.
+  /// The tombstones of files with this fingerprint and size. Their contents may still differ.
   package func tombstones(fingerprint: UInt64, byteCount: Int64) throws -> [Tombstone] {
     let select = try RawStatement(
       databaseBesideNewAssets,
@@ -110,19 +109,19 @@ extension FileLookups {
     return try tombstones(select)
   }
 
-  /// The tombstones that a file may match by its content, of files with the same path.
+  /// The tombstones of files that had this path, and the same size and fingerprint as a file.
   ///
-  /// - Complexity: O(log n), because the list is bounded.
+  /// - Complexity: O(log n), because at most 64 are returned.
   package func tombstones(like row: FileRow, inPlace path: [UInt8]) throws -> [Tombstone] {
     guard let select = try tombstones(like: row, where: "path = ?3", by: "asset_id") else { return [] }
     select.bind(3, text: path)
     return try tombstones(select)
   }
 
-  /// The tombstones that a file may match by its content: with the same modification time, or with the same hash. If
-  /// there are many similar ones, it returns the newest few.
+  /// The tombstones of files that had the same size and fingerprint as a file, and also the same modification time or
+  /// the same hash.
   ///
-  /// - Complexity: O(log n), because the lists are bounded.
+  /// - Complexity: O(log n), because at most 64 are returned for the time, and 64 for the hash: the ones deleted last.
   package func tombstones(like row: FileRow) throws -> [Tombstone] {
     guard let sameTime = try tombstones(like: row, where: "modification_time = ?3") else { return [] }
     sameTime.bind(3, row.modificationTime)
@@ -135,7 +134,11 @@ extension FileLookups {
     return found.filter { known.insert($0.assetID).inserted }
   }
 
-  /// - Parameter order: of many tombstones, the last ones by this column are returned.
+  /// Prepares the selection of tombstones with the size and fingerprint of a file and a further condition.
+  ///
+  /// - Parameter order: the column to sort by. If there are more than 64 tombstones, the last ones in this order are
+  ///   selected.
+  /// - Returns: nil if the file has no fingerprint. The caller binds the third argument, which `condition` uses.
   private func tombstones(
     like row: FileRow, where condition: String, by order: String = "deleted_date"
   ) throws -> RawStatement? {
@@ -169,7 +172,7 @@ extension FileLookups {
     return try tombstones(select)
   }
 
-  /// Passes the keys of every tombstone: its inode, its fingerprint and, if it never expires, its path.
+  /// Calls `body` with the keys of every tombstone: its inode, its fingerprint and, if it never expires, its path.
   package func forEachTombstone(
     _ body: (_ inode: UInt64?, _ fingerprint: UInt64?, _ lastingPath: [UInt8]?) -> Void
   ) throws {
@@ -212,7 +215,8 @@ extension FileLookups {
 }
 
 extension CatalogWriter {
-  /// Adds a tombstone for an id that no asset has. It replaces one with the same id. New assets get larger ids.
+  /// Adds a tombstone, or replaces the tombstone with the same id. No asset may have the id. Later new assets get
+  /// larger ids.
   package func insertTombstone(_ tombstone: Tombstone) throws {
     try reserveIDs(through: tombstone.assetID)
     try removeTombstone(tombstone.assetID)
@@ -261,6 +265,8 @@ extension CatalogWriter {
   package func bury(
     _ id: Int64, directoryPath: [UInt8], date: Int64
   ) throws -> (inode: UInt64, fingerprint: UInt64?)? {
+    // In the table of files, an empty hash means that the hash is equal to the sample. A tombstone is also looked up by
+    // its hash, so it has the hash itself.
     let insert = try RawStatement(
       database,
       """
@@ -299,14 +305,15 @@ extension CatalogWriter {
 
   /// Adds the asset of a tombstone again, with its id and all its user data, and removes the tombstone.
   ///
-  /// - Parameter row: The file. Its `assetID` is ignored. Its directory must not have a file of that name.
+  /// - Parameter row: The file. Its `assetID` is ignored. The catalog must not have another file at its place.
   /// - Returns: Whether its creation date is the same as before.
   @discardableResult
   package func restore(_ tombstone: Tombstone, content: AssetContent, file row: FileRow) throws -> Bool {
     let id = tombstone.assetID
     let created = CreationDate(
       content, row, held: tombstone.creationDate, seenDate: tombstone.addedDate, now: date)
-    // The tombstone is removed first. Otherwise the asset would count as sharing its content with its own tombstone.
+    // The tombstone is removed before the file is inserted. Otherwise a trigger would find a tombstone with the same
+    // fingerprint, and request a hash of the file although no other file has this content.
     try removeTombstone(id, hasAlbums: !tombstone.albums.isEmpty)
     try insertFormerAsset(id, content, file: row, created: created, addedDate: tombstone.addedDate)
     if tombstone.isFavorite { _ = try setFavorite(id, true) }
@@ -328,6 +335,7 @@ extension CatalogWriter {
     return created == tombstone.creationDate
   }
 
+  /// - Parameter hasAlbums: false if the caller knows that the tombstone has no albums, which saves a statement.
   package func removeTombstone(_ assetID: Int64, hasAlbums: Bool = true) throws {
     let tables = hasAlbums ? ["tombstone", "tombstone_album"] : ["tombstone"]
     for sql in tables.map({ "DELETE FROM \($0) WHERE asset_id = ?" }) {

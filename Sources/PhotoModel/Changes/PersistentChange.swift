@@ -1,4 +1,4 @@
-/// A directory whose path changed. Its contents are not listed.
+/// A directory whose path changed. The files and directories in it also have new paths, but they are not listed.
 public struct RenamedDirectory: Codable, Hashable, Sendable {
   public var fromPath: String
   public var toPath: String
@@ -24,7 +24,7 @@ public struct RootAvailability: Codable, Hashable, Sendable {
 public struct PersistentChange: Codable, Hashable, Sendable {
   public var token: String
   public var date: PhotoDate
-  /// `watcher`, `rescan`, `mount` or `client:<name>`.
+  /// `watcher`, `rescan`, `mount`, `migration` (a newer photod upgraded the catalog) or `client:<name>`.
   public var origin: String
   public var insertedAssets: [Int64]
   public var updatedAssets: [Int64]

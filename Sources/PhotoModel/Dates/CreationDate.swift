@@ -38,17 +38,20 @@ package struct CreationDate: Hashable, Sendable {
     }
   }
 
-  /// The date of a file that gives none.
+  /// The date for a file whose metadata, name and modification time give no plausible date.
   ///
   /// - Parameter date: when photod first saw the file, in microseconds since 1970.
   package static func firstSeen(_ date: Int64) -> CreationDate {
     CreationDate(date: LocalTime.date(microseconds: date), source: .file)
   }
 
-  /// The date of an asset for which this date is found now, and `held` was known before.
+  /// The date that an asset gets if this date is found now.
   ///
-  /// If both dates have the same source, the newer one counts. The modification time is an exception: the oldest
-  /// counts, so that a program that touches the file later cannot move the photo.
+  /// If both dates have the same source, this date counts, because the metadata or the name has changed. The
+  /// modification time is an exception: the earlier date counts, so that a program that touches the file later cannot
+  /// move the photo in the list.
+  ///
+  /// - Parameter held: the date that the asset had before.
   package func replacing(_ held: CreationDate?) -> CreationDate {
     guard let held else { return self }
     if source != held.source { return source.isBetter(than: held.source) ? self : held }
@@ -58,7 +61,8 @@ package struct CreationDate: Hashable, Sendable {
 
 /// Dates that a photo can have: from 1990 until the end of tomorrow.
 ///
-/// A clock that was never set shows 1970 or 1980. Digits that count something else are rarely a day in this range.
+/// A clock that was never set shows 1970 or 1980. Digits in a name that mean something else, such as a serial number,
+/// are rarely a day in this range.
 struct PlausibleDates {
   private let days: ClosedRange<Int64>
 

@@ -7,8 +7,8 @@
 /// - `20230920003105`, also with milliseconds;
 /// - milliseconds since 1970, after the prefix of a program that writes them.
 ///
-/// Only plausible days count (``PlausibleDates``). The digits must stand alone. If other digits adjoin them, or letters
-/// make them part of a number, they are no date. A name without a time means 12:00.
+/// Only plausible days count (``PlausibleDates``). The digits are no date if further digits adjoin them, or if they
+/// seem to be part of a checksum such as `a3f20230920`. A name without a time means 12:00.
 enum FilenameDate {
   /// - Parameter name: without its directory.
   static func date(in name: [UInt8], _ plausible: PlausibleDates) -> PhotoDate? {
@@ -66,12 +66,13 @@ enum FilenameDate {
   /// A day whose digits end at `end`, with the time that follows.
   private static func date(_ day: Day, in name: UnsafeBufferPointer<UInt8>, endingAt end: Int) -> PhotoDate? {
     if let time = FilenameTime(in: name, after: end) { return date(day, time, in: name) }
-    // A letter that follows the digits makes them a part of something else.
+    // If a letter follows the digits, they are part of a code and not a date.
     if end < name.count, FilenameDigits.isLetter(name[end]) { return nil }
     return PhotoDate(year: day.year, month: day.month, day: day.day, hour: 12)
   }
 
   private static func date(_ day: Day, _ time: FilenameTime, in name: UnsafeBufferPointer<UInt8>) -> PhotoDate? {
+    // Google Pixel's camera writes its names (PXL_) in UTC.
     let isUTC = time.isUTC(in: name) || FilenameDigits.begins(name, "PXL_")
     let date = PhotoDate(
       year: day.year, month: day.month, day: day.day, hour: time.hour, minute: time.minute, second: time.second,
@@ -81,7 +82,7 @@ enum FilenameDate {
 
   // MARK: - Milliseconds since 1970
 
-  /// The prefixes of programs that write them, followed by 13 digits.
+  /// The prefixes of programs that write the milliseconds since 1970 as 13 digits after the prefix.
   private static let epochPrefixes: [StaticString] = ["FB_IMG_", "mmexport", "wx_camera_", "microMsg."]
 
   private static func epochDate(_ name: UnsafeBufferPointer<UInt8>) -> PhotoDate? {
@@ -95,7 +96,7 @@ enum FilenameDate {
 /// The time that follows a day in a name.
 struct FilenameTime {
   var hour, minute, second, milliseconds: Int
-  /// The position after its digits.
+  /// The position after the last digit of the time.
   var end: Int
 
   init(hour: Int, minute: Int, second: Int, milliseconds: Int, end: Int) {
@@ -105,14 +106,16 @@ struct FilenameTime {
 
   var isValid: Bool { hour < 24 && minute < 60 && second <= 60 }
 
+  /// Reads the time that follows a day.
+  ///
   /// - Parameter end: the end of the day's digits.
-  /// - Returns: nil if no time follows.
+  /// - Returns: nil if no valid time follows.
   init?(in name: UnsafeBufferPointer<UInt8>, after end: Int) {
     var start = end
     while start < name.count, start - end <= Self.longestGap, !FilenameDigits.isDigit(name[start]) { start += 1 }
     guard start > end, start - end <= Self.longestGap else { return nil }
     let digits = FilenameDigits.run(in: name, at: start)
-    // Words between day and time, such as " at " or " um ", come only before a time with separators.
+    // Names with a word between day and time, such as " at " or " um ", write the time with separators.
     let isShortGap = name[end..<start].allSatisfy { " _-.T".utf8.contains($0) } && start - end <= 2
     switch digits.count {
     case 1, 2: self.init(separated: name, digits)
@@ -124,7 +127,7 @@ struct FilenameTime {
     guard isValid else { return nil }
   }
 
-  /// `003105`, also with hundredths or thousandths.
+  /// Reads `003105`, which two or three digits of a fraction may follow.
   private init?(compact name: UnsafeBufferPointer<UInt8>, _ digits: Range<Int>) {
     let start = digits.lowerBound
     let fraction = FilenameDigits.value(name, start + 6..<digits.upperBound)
@@ -134,7 +137,7 @@ struct FilenameTime {
       milliseconds: digits.count == 8 ? fraction * 10 : fraction, end: digits.upperBound)
   }
 
-  /// `00-31-05`, `0.31.05`, `12.31.05 AM`, `00-31-05-123`
+  /// Reads `00-31-05`, `0.31.05`, `12.31.05 AM` or `00-31-05-123`.
   private init?(separated name: UnsafeBufferPointer<UInt8>, _ hourDigits: Range<Int>) {
     guard let minute = FilenameDigits.part(in: name, at: hourDigits.upperBound, separators: "-_.:", count: 2),
       let second = FilenameDigits.part(
@@ -151,7 +154,7 @@ struct FilenameTime {
     }
   }
 
-  /// Whether AM or PM follows, after a space of any width.
+  /// Reads AM or PM, which a space of any width may precede: true for PM, false for AM, nil if neither follows.
   private static func isAfternoon(_ name: UnsafeBufferPointer<UInt8>, at end: Int) -> Bool? {
     var start = end
     for space in [" ", "\u{A0}", "\u{202F}"] where name[start...].starts(with: space.utf8) {
@@ -174,20 +177,20 @@ struct FilenameTime {
     return end + 1 == name.count || !FilenameDigits.isLetter(name[end + 1])
   }
 
-  /// The length in bytes of ` a las ` and similar words in other languages.
+  /// The most bytes between day and time. The words of all known languages are shorter, for example ` a las `.
   private static let longestGap = 12
 }
 
-/// Functions for digits in a name.
 enum FilenameDigits {
-  /// The digits from a position to the first byte that is none.
+  /// The range of consecutive digits that begins at a position. It may be empty.
   static func run(in name: UnsafeBufferPointer<UInt8>, at start: Int) -> Range<Int> {
     var end = start
     while end < name.count, isDigit(name[end]) { end += 1 }
     return start..<end
   }
 
-  /// Whether digits begin a separate number. `IMG20230920` does, `a3f20230920` may be part of a checksum.
+  /// Whether the digits at a position begin a number of their own. They do in `IMG20230920`. In `a3f20230920` they may
+  /// be part of a checksum, because a digit precedes the letters before them.
   static func beginNumber(in name: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
     var before = start
     while before > 0, isLetter(name[before - 1]) { before -= 1 }
@@ -210,7 +213,9 @@ enum FilenameDigits {
     return part(in: name, at: place, separator: name[place], count: count)
   }
 
-  /// At most 18 digits.
+  /// The number that the digits in a range write.
+  ///
+  /// - Precondition: the range has at most 18 digits. More would overflow.
   static func value(_ name: UnsafeBufferPointer<UInt8>, _ digits: Range<Int>) -> Int {
     digits.reduce(0) { $0 * 10 + Int(name[$1] - 0x30) }
   }

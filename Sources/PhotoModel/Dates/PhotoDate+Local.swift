@@ -5,7 +5,7 @@
 #endif
 
 extension PhotoDate {
-  /// The time of this computer to the minute, for a person: `2024-07-21 10:00`.
+  /// The date in the time zone of this computer, to the minute, as text for a person: `2024-07-21 10:00`.
   package var localMinute: String {
     var seconds = time_t(microseconds / 1_000_000)
     var parts = tm()

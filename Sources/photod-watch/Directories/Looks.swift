@@ -10,10 +10,12 @@ struct FilePlace: Hashable {
   var name: [UInt8]
 }
 
-/// The names that events mentioned, in order. Each is looked at once: when the queue is empty, when many are pending,
-/// or when the oldest has waited long enough. So CREATE, CLOSE_WRITE and ATTRIB of one file become one record.
+/// A queue of the names in events for which photod-watch has not read the file's stat yet. Each name is in it once, so
+/// that CREATE, CLOSE_WRITE and ATTRIB of one file become one record. The queue is processed when the kernel's queue is
+/// empty, when many names are pending, or when the oldest name has waited long enough.
 struct PendingLooks {
   static let maximumCount = 512
+  /// Nanoseconds.
   static let maximumAge: Int64 = 10_000_000
 
   struct Entry {
@@ -23,11 +25,15 @@ struct PendingLooks {
     /// The last event was a deletion.
     var isDeleted: Bool
     var event: FileEvent
+    /// The stamp of the first event (see `FolderWatch.currentStamp`).
     var stamp: UInt64
   }
 
+  /// In the order of the events. A cancelled entry is nil.
   private var entries: [Entry?] = []
+  /// The index in `entries` of each pending name.
   private var positions: [FilePlace: Int] = [:]
+  /// When the first entry was added, in monotonic nanoseconds.
   private var since: Int64 = 0
 
   var isEmpty: Bool { positions.isEmpty }
@@ -48,7 +54,7 @@ struct PendingLooks {
     entries.append(Entry(place: place, onlyCreated: onlyCreated, isDeleted: isDeleted, event: event, stamp: stamp))
   }
 
-  /// Removes the names that `isWanted` accepts and whose last event was a deletion. Returns them in order.
+  /// Removes the names that `isWanted` accepts if their last event was a deletion, and returns them in order.
   mutating func takeDeleted(where isWanted: (FilePlace) -> Bool) -> [FilePlace] {
     let places = entries.compactMap { $0 }.filter { $0.isDeleted && isWanted($0.place) }.map(\.place)
     for place in places { cancel(place) }
@@ -72,14 +78,19 @@ struct PendingLooks {
   }
 }
 
-/// Files with one link for which the only event is CREATE. Programs may still write to them. CLOSE_WRITE usually follows
-/// and removes them. A file linked from an O_TMPFILE gets none, so a file that has not changed for a while is reported.
+/// New files that are not reported yet, because a program may still be writing to them: files with one link for which
+/// the only event is CREATE.
+///
+/// CLOSE_WRITE usually follows and reports the file. It does not follow if a program made the file with O_TMPFILE and
+/// gave it its name later. So a file is also reported when it has not changed for ``restTime``.
 struct FreshFiles {
+  /// Nanoseconds.
   static let restTime: Int64 = 500_000_000
-  /// Further files are reported at once.
+  /// If there are as many files already, a further file is reported at once.
   static let maximumCount = 16384
 
   struct Entry {
+    /// When to read the stat again, in monotonic nanoseconds.
     var checkAt: Int64
     var byteCount: Int64
     var modificationTime: Int64
@@ -98,24 +109,26 @@ struct FreshFiles {
 }
 
 extension FolderWatch {
-  /// Records that something happened at this name. The name is looked at later.
+  /// Records an event of a file. The file's stat is read later (``PendingLooks``).
   ///
   /// - Parameter isDeleted: whether the kernel deleted the file, or renamed it away.
   func note(_ place: FilePlace, onlyCreated: Bool, isDeleted: Bool = false, event: FileEvent) {
+    // A rename from this name is waiting for its second half. It keeps the event until the wait ends.
     if held.touch(place, event) { return }
     if !onlyCreated { fresh[place] = nil }
     looks.add(place, onlyCreated: onlyCreated, isDeleted: isDeleted, event: event, stamp: progress.stamp)
   }
 
-  /// Cancels pending looks at this name, because the next record about it is newer.
+  /// Removes a name from the pending looks, because the caller sends a newer record about it.
   ///
-  /// - Returns: whether the file was written without that having been reported.
+  /// - Returns: whether a program has written to the file and no record has reported that.
   @discardableResult
   func cancelLooks(_ place: FilePlace) -> Bool {
     fresh[place] = nil
     return looks.cancel(place)?.event.isWritten ?? false
   }
 
+  /// Reports the current state of all pending names.
   func flushLooks() {
     guard !looks.isEmpty else { return }
     for entry in looks.takeAll() {
@@ -125,8 +138,10 @@ extension FolderWatch {
     progress.stamp = progress.eventCount
   }
 
-  /// The file at this name now, for records that need it. nil if its directory could not be verified. The directory is
-  /// in doubt in that case.
+  /// Reads the stat of the file that now has this name.
+  ///
+  /// - Returns: nil if its directory is no longer at its path, or if that cannot be checked. In that case a listing of
+  ///   the directory is requested.
   func look(_ place: FilePlace) -> Result<FileLook, SystemError>? {
     breathe()
     switch directories.descriptor(of: place.directory.index, in: tree, rootPath: rootPath) {
@@ -141,23 +156,26 @@ extension FolderWatch {
     tree.isAlive(place.directory) && !tree[place.directory.index].flags.contains(.contentsIgnored)
   }
 
-  /// A pattern set after the event may exclude it. A listing then has reported that, or will.
+  /// Whether the ignore patterns still include a file. They may have changed since its event. A listing reports the
+  /// files that new patterns exclude.
   private func isStillWanted(_ place: FilePlace) -> Bool {
     rules.patterns.isEmpty || wantsFile(place.name, in: place.directory.index)
   }
 
-  /// Reports that the file cannot be looked at. Its directory is listed again if that may help.
+  /// Reports that the file's stat cannot be read. Its directory is listed again if a retry may succeed.
   func cannotLook(_ place: FilePlace, _ error: SystemError) {
     say(.unreadable(directory: place.directory.number, name: place.name, errorNumber: error.number))
     tree[place.directory.index].flags.insert(.incomplete)
     tryAgain(place.directory.index, after: error)
   }
 
+  /// Reports the current state of a name: the file that has it now, or that no file has it.
   private func sayTruth(of place: FilePlace, onlyCreated: Bool, isDeleted: Bool, _ event: FileEvent) {
     guard isWatched(place) else { return }
     let number = place.directory.number
     guard let look = look(place) else {
-      // The directory has moved or is gone. A file that the kernel deleted in it is deleted, wherever the directory is.
+      // The directory has moved, or it was removed. If the kernel reported that this file was deleted, the deletion is
+      // certain wherever the directory is now.
       if isDeleted { say(.fileGone(directory: number, name: place.name)) }
       return
     }
@@ -178,9 +196,11 @@ extension FolderWatch {
     }
   }
 
-  /// Looks again at files for which the only event is CREATE. A file with content is reported when it has stopped
-  /// changing, or when a sync waits for it (`forcedStamp`). An empty file is forgotten: CLOSE_WRITE reports its first
-  /// write.
+  /// Reads the stat of ``FreshFiles`` again if they are due or if a sync waits for them. A file with content is
+  /// reported if it has not changed since the last time, or if a sync waits for it. An empty file is dropped, because
+  /// CLOSE_WRITE will report its first write.
+  ///
+  /// - Parameter forcedStamp: a sync waits for all events up to this stamp.
   func checkFresh(_ now: Int64, forcedStamp: UInt64) {
     for (place, entry) in fresh.entries where entry.checkAt <= now || entry.stamp <= forcedStamp {
       fresh[place] = nil
