@@ -4,7 +4,7 @@ import Testing
 @testable import ChangeDetails
 
 @Suite struct PagedNumbersTests {
-  @Test func agreesWithADictionaryAndSoDoOlderCopies() {
+  @Test func arrayAndItsCopiesAgreeWithDictionaries() {
     for seed in 1...6 as ClosedRange<UInt64> {
       var generator = SeededGenerator(seed: seed)
       let widest: Int64 = [200, 300, 20_000, 2_000_000, 1 << 40, .max][Int(seed) - 1]
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func madeOfAnArrayItHoldsTheSame() {
+  @Test func creationFromAnArrayEqualsSettingEachNumber() {
     for count in [0, 1, 255, 256, 257, 20_000] {
       // Every second page is empty.
       var array = [UInt32](repeating: 0, count: count)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func pagesThatGetEmptyAreGivenBack() {
+  @Test func emptyPagesAreReleased() {
     var numbers = PagedNumbers()
     for index in 0..<100_000 as Range<Int64> { numbers[index] = 1 }
     for index in 0..<99_999 as Range<Int64> { numbers[index] = 0 }
@@ -56,7 +56,7 @@ import Testing
     #expect(numbers.root.used == 0)
   }
 
-  @Test func aChangeOfACopyCostsItsPathAlone() {
+  @Test func aChangeAfterACopyCopiesOnePath() {
     var numbers = PagedNumbers()
     for index in 0..<1_000_000 as Range<Int64> { numbers[index] = 1 }
     let copy = numbers
@@ -69,6 +69,7 @@ import Testing
       pages += 1
       return true
     }
+    // One page of numbers, and two inner pages above it: 256 · 64 · 64 indexes are more than a million.
     #expect(pages == 3)
     #expect(copy[777_777] == 1 && numbers[777_777] == 2)
   }

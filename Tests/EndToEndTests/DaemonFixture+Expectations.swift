@@ -2,7 +2,9 @@ import PhotoTestSupport
 import Testing
 
 extension DaemonFixture {
-  /// Expects that the library equals the disk after a sync.
+  /// Expects that the library has exactly the photos on the disk, each once, after a sync.
+  ///
+  /// - Parameter comment: the beginning of the message if the expectation fails.
   func expectEqualToDisk(_ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation) async throws {
     try await synchronize()
     let disk = try pathsOnDisk()
@@ -13,6 +15,6 @@ extension DaemonFixture {
       missing.isEmpty && extra.isEmpty,
       "\(comment): \(missing.count) missing, \(extra.count) extra; \(missing.first ?? "") \(extra.first ?? "")",
       sourceLocation: sourceLocation)
-    #expect(try await assets().count == library.count, "a path twice", sourceLocation: sourceLocation)
+    #expect(try await assets().count == library.count, "two assets have the same path", sourceLocation: sourceLocation)
   }
 }

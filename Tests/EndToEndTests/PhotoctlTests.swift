@@ -15,7 +15,7 @@ import Varlink
     var text: String { String(decoding: output, as: UTF8.self) }
   }
 
-  /// Runs photoctl to its end. Standard input and the outputs are files, so none is a terminal, and none can fill up.
+  /// Runs photoctl until it ends. Its input and outputs are files and not pipes, because a full pipe would block it.
   private func photoctl(
     _ fixture: DaemonFixture, _ arguments: [String], input: Data = Data(), environment: [String: String] = [:]
   ) async throws -> Result {
@@ -68,7 +68,7 @@ import Varlink
       try fixture.spawn()
       let status = try await waiting
       #expect(status.status == 0 && status.text.hasPrefix("live: 1 asset\n"), "\(status.text + status.errors)")
-      // The suspended photod takes connections and does not reply.
+      // While photod is suspended, the kernel accepts connections to its socket, but nothing replies.
       fixture.kill(SIGSTOP)
       defer { fixture.kill(SIGCONT) }
       let late = try await Self.photoctl(in: directory, socket, ["status", "--wait", "--timeout", "0.2"])
@@ -76,7 +76,7 @@ import Varlink
     }
   }
 
-  @Test func syncedQueryWaitsForWhatHappenedBefore() async throws {
+  @Test func syncedQueryWaitsForEarlierEvents() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg", 1)
       try await fixture.start()
@@ -100,9 +100,9 @@ import Varlink
     }
   }
 
-  @Test func whatIsListedGoesIntoTheNextCommand() async throws {
+  @Test func outputOfQueryIsInputOfTheNextCommand() async throws {
     try await DaemonFixture.with { fixture in
-      // There are more photos than one call takes. Some names are not single lines, or not valid text.
+      // There are more photos than one call accepts. One name has two lines, and one is not valid UTF-8.
       for index in 0..<1_100 { try fixture.write("\(index).jpg", index) }
       try fixture.write("a\nb 'c'.jpg")
       try fixture.write("plain.jpg")
@@ -123,7 +123,7 @@ import Varlink
       #expect(shown.status == 0 && shown.text.components(separatedBy: "\"resources\"").count == 1_103)
       let why = try await photoctl(fixture, ["why", "-0", "-"], input: Data(paths.output.prefix(2_000)))
       #expect(why.text.contains(fixture.photos) && why.text.contains(": indexed: "))
-      // A number in a line of JSON means an asset, not a file name.
+      // The lines of `query` are JSON. An id in such a line is the id of an asset, and not the name of a file.
       let two = try await photoctl(fixture, ["query", "--limit", "2"])
       let whyTwo = try await photoctl(fixture, ["why", "-"], input: two.output)
       #expect(whyTwo.text.components(separatedBy: ": indexed: ").count == 3, "\(whyTwo)")
@@ -167,7 +167,7 @@ import Varlink
     }
   }
 
-  /// photod knows a root by its path without symbolic links.
+  /// The catalog has the path of a root without symbolic links, so photoctl must resolve the links in an argument.
   @Test func pathsThroughALinkToARootAreUnderstood() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("sub/a.jpg")
@@ -190,7 +190,7 @@ import Varlink
     }
   }
 
-  @Test func oneThatIsMissingMeansNone() async throws {
+  @Test func oneMissingAssetCancelsTheWholeCommand() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<3 { try fixture.write("\(index).jpg", index) }
       try await fixture.start()
@@ -205,7 +205,7 @@ import Varlink
       #expect(number.status == 66)
       #expect(number.errors.hasPrefix("photoctl: line 2 of standard input: no asset has the id 999999\n"))
       #expect(try await favorites(fixture) == 0)
-      // The existing assets are shown.
+      // A command that only reads prints the assets that exist.
       let show = try await photoctl(fixture, ["show", "--json", "999999", "\(id)"])
       #expect(show.status == 66 && show.text.contains("\"id\" : \(id)"))
       let nothing = try await photoctl(fixture, ["favorite", "-"])
@@ -213,7 +213,7 @@ import Varlink
     }
   }
 
-  @Test func wrongCommandLinesSayWhatIsWrong() async throws {
+  @Test func errorsOfWrongCommandLinesNameTheMistake() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
       let cases: [([String], Int32, String)] = [
@@ -254,8 +254,9 @@ import Varlink
     }
   }
 
-  /// Otherwise the socket would get the number of the closed output, and photoctl would write its text to the socket.
-  @Test func whereTheOutputIsClosedThatIsSaid() async throws {
+  /// Without this check, the socket would get the descriptor of the closed output, and photoctl would write its text to
+  /// the socket.
+  @Test func closedOutputIsReported() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()
@@ -275,7 +276,7 @@ import Varlink
     }
   }
 
-  @Test func shorthandsAreUnderstood() async throws {
+  @Test func shorthandsSelectPhotos() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("nikon.jpg")
       let dated = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -289,7 +290,7 @@ import Varlink
         (["--camera", "nope", "--camera", "nikon"], nikon), (["--camera", "it's \\ \"x\""], none),
         (["--taken", "2022-02-16"], taken), (["--taken", "2022-02"], taken), (["--taken", "2022"], taken),
         (["--taken", "2022-02-15..2022-02-16"], taken), (["--taken", "..2022-02", "--no-favorite"], taken),
-        // A photo without a date of its own has the date of its file, which is new.
+        // nikon.jpg has no date in its metadata. So it has the modification time of its file, which is today.
         (["--taken", "2022-02-17.."], nikon), (["--favorite"], none), (["--no-favorite"], all),
         (["--rating", "1", "--keyword", "it's"], none),
         (["--where", "id == 0 OR id != 0", "--camera", "nikon"], nikon),
@@ -306,7 +307,7 @@ import Varlink
     }
   }
 
-  @Test func coloursAreNotForFiles() async throws {
+  @Test func filesGetColorsOnlyOnRequest() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
       try await fixture.synchronize()
@@ -319,7 +320,7 @@ import Varlink
     }
   }
 
-  @Test func watchNamesWhatItHasSeenWhenThatMovesAndGoes() async throws {
+  @Test func watchPrintsThePathsOfMovedAndRemovedPhotos() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
       let token = try await fixture.synchronize()
@@ -335,7 +336,7 @@ import Varlink
         watch.terminate()
         watch.waitUntilExit()
       }
-      // The line goes through a socket and a file, which echo nothing.
+      // The watch is a separate process that gives no signal when it has printed a line, so the file is polled.
       func expect(_ line: String) async throws {
         var text = ""
         try await eventually("'\(line)' in \(text)") {
@@ -355,7 +356,7 @@ import Varlink
     }
   }
 
-  @Test func watchNamesRemovedPhotosThatWereThereBefore() async throws {
+  @Test func watchPrintsThePathsOfPhotosThatExistedBeforeIt() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<14 { try fixture.write("trip/\(index).jpg", index) }
       try fixture.write("single.jpg", 20)
@@ -372,7 +373,7 @@ import Varlink
         watch.terminate()
         watch.waitUntilExit()
       }
-      // A favorite shows that the watch has begun. Before, its change would be no part of the watch.
+      // A watch prints only changes that come after its begin. A favorite is changed until the watch prints one.
       let id = try #require(try await fixture.ids().ids.first)
       var round = 0
       var text = ""
@@ -384,7 +385,7 @@ import Varlink
       }
       try #require(unlink(fixture.path("single.jpg")) == 0)
       try await fixture.synchronize()
-      // One event removes the whole folder, so one line has all of its photos.
+      // One event removes the whole folder, so the watch prints one line for all of its photos.
       try #require(rename(fixture.path("trip"), fixture.directory + "/away") == 0)
       try await fixture.synchronize()
       try await eventually("the removals in \(text)") {
@@ -392,7 +393,7 @@ import Varlink
         return text.contains("          - \(fixture.path("single.jpg"))\n")
           && text.contains(" in \(fixture.path("trip"))\n")
       }
-      // The watch keeps only the connection of its stream.
+      // The watch has no other connection than that of its stream.
       let clients = try await photoctl(fixture, ["clients", "--format", "jsonl"]).text
       #expect(clients.components(separatedBy: "\"pid\":\(watch.processIdentifier)").count == 2, "\(clients)")
     }
@@ -415,7 +416,8 @@ import Varlink
   @Test(.enabled(if: isInstalled("fish") && isInstalled("python3"), "fish or python3 is not installed"))
   func tabInFish() async throws { try await pressTab("fish") }
 
-  /// The titles of these folders contain characters that have a meaning in a shell.
+  /// Presses Tab after several command lines in a shell, and compares the completed words. The name of one folder
+  /// contains characters that have a meaning in a shell.
   private func pressTab(_ shell: String) async throws {
     try await DaemonFixture.with { fixture in
       let title = "Sea: \"it's\" $(touch pwned) `x`!"

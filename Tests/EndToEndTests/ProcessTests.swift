@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// It waits for a disk, for example, and is killed.
+  /// photod kills a photod-watch that does not end, for example because it waits for a disk.
   @Test func terminationIsCleanIfPhotodWatchDoesNotEnd() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func secondInstanceSaysWhoHoldsTheLockAndExits75() async throws {
+  @Test func secondInstanceNamesTheProcessWithTheLockAndExits75() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
       let second = Process()
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func socketLeftBehindIsReplaced() async throws {
+  @Test func socketOfAKilledPhotodIsReplaced() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
       fixture.kill(SIGKILL)
@@ -73,7 +73,7 @@ import Testing
     (["--removal-grace", "-3"], "photod: --removal-grace is -3; it must be 0 to 2592000 seconds.\n"),
     (["--log-level", "loud"], "photod: --log-level is 'loud'; it must be one of "),
   ])
-  func wrongOptionIsNamedAfterTheProgram(arguments: [String], message: String) async throws {
+  func errorOfAWrongOptionBeginsWithTheProgramName(arguments: [String], message: String) async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
     process.arguments = arguments
@@ -83,7 +83,7 @@ import Testing
     #expect(process.terminationStatus == 64 && text.hasPrefix(message), "\(text)")
   }
 
-  @Test func helpIsNotBrokenAt80Columns() async throws {
+  @Test func helpHasTheSameLinesAt80Columns() async throws {
     func sections(columns: Int) async throws -> Substring {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
@@ -99,8 +99,8 @@ import Testing
     #expect(try await sections(columns: 300) == narrow)
   }
 
-  /// Runs a program that must end, and returns what it wrote into the pipe, which is less than the pipe holds. If the
-  /// program goes on as a daemon instead, it is killed and the test fails.
+  /// Runs a program that must end, and returns its output, which must fit into the pipe's buffer. If the program does
+  /// not end, because it runs as a daemon, it is killed and the test fails.
   private static func output(of process: Process, _ pipe: Pipe) async throws -> String {
     try process.run()
     defer { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
@@ -108,7 +108,7 @@ import Testing
     return String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
   }
 
-  @Test func aRootThatIsBackIsSaidInTheLog() async throws {
+  @Test func returnOfARootIsLoggedOnce() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()
@@ -133,14 +133,14 @@ import Testing
     }
   }
 
-  /// Whether the process exists and is not a zombie, which waits for its parent.
+  /// Whether the process runs. A zombie has ended, although it still exists.
   private func isRunning(_ process: pid_t) -> Bool {
     guard let status = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return false }
     let text = String(decoding: status, as: UTF8.self)
     return text.range(of: ") Z ") == nil
   }
 
-  @Test func reloadTakesNewRoots() async throws {
+  @Test func reloadAddsNewRoots() async throws {
     try await DaemonFixture.with { fixture in
       let config = fixture.directory + "/config.toml"
       try fixture.write("a/1.jpg")

@@ -4,7 +4,7 @@ import Testing
 @testable import PhotoContract
 @testable import PhotoModel
 
-/// The hand-written writer writes the same bytes as Foundation's encoder.
+/// Tests that ``JSONWriter``, which does not use Codable, writes the same bytes as Foundation's encoder.
 struct JSONWritingTests {
   @Test func assetsAreWrittenAsTheirCodableForm() throws {
     var random = RandomValues(seed: 11)
@@ -42,13 +42,13 @@ struct JSONWritingTests {
     try expectSame((0..<2_000).map { _ in random.double() })
   }
 
-  /// JSON has no such number, and Foundation refuses to write it. A reply must not fail because of a wrong value in a
-  /// file.
-  @Test func whatIsNoNumberIsNull() {
+  /// JSON has neither NaN nor infinity, and Foundation throws an error for them. A reply must not fail because one file
+  /// has such a value.
+  @Test func nanAndInfinityAreWrittenAsNull() {
     #expect(String(decoding: [Double.nan, .infinity, -.infinity].json, as: UTF8.self) == "[null,null,null]")
   }
 
-  @Test func whatWasTakenBackLeavesNoTrace() {
+  @Test func goingBackRemovesEverythingAfterTheMark() {
     var writer = JSONWriter()
     writer.array {
       $0.value(true)

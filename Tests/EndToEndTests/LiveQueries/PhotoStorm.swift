@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 import PhotoTestSupport
 
-/// Real photos in two folders, and the actions of people and programs on them. Files are copied in, edited in place,
-/// saved through another file, renamed, renamed over each other, and deleted. Folders and photos move, also from one
-/// root to the other, and out of both and back.
+/// Changes photos in the folders of a library at random, as people and programs do. Files are copied in, edited in
+/// place, saved through another file, renamed, renamed over each other, and deleted. Folders and photos move, also from
+/// one root to the other, and out of all roots and back.
 ///
-/// The storm knows where each file is, so nearly every action that it tries succeeds.
+/// The storm keeps a list of all files and directories, so nearly every operation that it tries succeeds.
 struct PhotoStorm {
   private struct Sample {
     let data: Data
@@ -16,7 +16,7 @@ struct PhotoStorm {
 
   private struct Directory {
     var path: String
-    /// Whether the directory is renamed but never removed, because lists of its photos are observed.
+    /// Whether the directory must not be removed, because lists of its photos are observed. It may be renamed.
     let isKept: Bool
   }
 
@@ -24,14 +24,16 @@ struct PhotoStorm {
   /// A folder beside the roots.
   private let outside: String
   private let samples: [Sample]
+  /// The least number of photos. There are up to twice as many.
   private let fewest: Int
   private var random: SeededGenerator
   private var files: [String] = []
   private var directories: [Directory]
-  /// The files and folders that are outside now.
+  /// The names of the files and folders that are in `outside` now.
   private var parked: [String] = []
+  /// A counter that makes names and contents unique.
   private var names = 0
-  /// The operations that changed something.
+  /// The number of operations that changed something.
   private(set) var count = 0
 
   /// - Parameters:
@@ -58,7 +60,7 @@ struct PhotoStorm {
     count = 0
   }
 
-  /// Only small files, because the program reads them and writes thousands of copies.
+  /// Reads the small photos below a folder. Large ones are left out, because the storm writes thousands of copies.
   private static func samples(below folder: URL) throws -> [Sample] {
     let types: Set = ["jpg", "jpeg", "png", "webp", "avif", "heic", "gif", "tiff", "dng", "mov", "mp4", "xmp"]
     guard let walk = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.fileSizeKey]) else {
@@ -77,8 +79,8 @@ struct PhotoStorm {
 
   private mutating func directory() -> String { directories.randomElement(using: &random)!.path }
 
-  /// One of a few hundred names. So files replace others, come to lie beside their companions, and get former names of
-  /// others.
+  /// Returns one of a few hundred names. As there are so few, files replace others, get names that other files had
+  /// before, and become companions of photos with the same name.
   private mutating func name() -> String {
     let word = ["IMG_", "img_", "DSC", "Été ", "E\u{301}te\u{301} ", "日本", "it's; --", "100% ", "beach x-t5 "]
       .randomElement(using: &random)!
@@ -90,7 +92,7 @@ struct PhotoStorm {
 
   // MARK: Operations
 
-  /// Makes one operation. In rare cases it cannot be done, and nothing happens.
+  /// Performs one random operation. In rare cases it fails, and nothing changes.
   mutating func step() {
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<14: if files.count < 2 * fewest { create() } else { delete() }
@@ -118,7 +120,7 @@ struct PhotoStorm {
 
   private mutating func create() {
     let sample = samples.randomElement(using: &random)!
-    // From time to time, the name is that of a sidecar or another companion.
+    // If a photo has this name already with another extension, the new file may be its companion.
     let stem = directory() + "/" + name()
     write(sample, to: stem + "." + sample.type)
   }
@@ -126,7 +128,7 @@ struct PhotoStorm {
   private mutating func write(_ sample: Sample, to path: String) {
     var data = sample.data
     if Int.random(in: 0..<3, using: &random) > 0 {
-      // Without this, the file is a copy of another, and only their names differ.
+      // This makes the content unique. One file in three stays a copy of the sample.
       names += 1
       data += Data(" \(names)".utf8)
     }
@@ -179,7 +181,9 @@ struct PhotoStorm {
     if utimensat(AT_FDCWD, path, [time, time], 0) == 0 { count += 1 }
   }
 
-  /// - Parameter stem: the new name without its extension, which stays.
+  /// Renames a file to a path with the same extension. A file at that path is replaced.
+  ///
+  /// - Parameter stem: the new path without the extension.
   private mutating func rename(_ path: String, _ stem: String) {
     let target = stem + "." + Self.type(of: path)
     guard path != target, Glibc.rename(path, target) == 0 else { return }
@@ -188,6 +192,7 @@ struct PhotoStorm {
     count += 1
   }
 
+  /// Renames a file over another one of the same type.
   private mutating func replace() {
     let (path, other) = (file(), file())
     guard Self.type(of: path) == Self.type(of: other) else { return }
@@ -211,7 +216,7 @@ struct PhotoStorm {
     guard mkdir(path, 0o755) == 0 else { return }
     directories.append(Directory(path: path, isKept: false))
     count += 1
-    // The folder is filled at once, before a watcher can have seen it.
+    // The folder gets files at once, so that photod-watch has no time to watch it before.
     for _ in 0..<Int.random(in: 0...3, using: &random) { write(samples.randomElement(using: &random)!, in: path) }
   }
 
@@ -224,6 +229,7 @@ struct PhotoStorm {
     names += 1
     let parent = Int.random(in: 0..<3, using: &random) == 0 ? directory() : pathParent(old) ?? roots[0]
     let new = parent + "/r\(Int.random(in: 0..<20, using: &random))-\(names % 3)"
+    // The rename replaces a new, empty directory. mkdir fails if the name is in use, so nothing else is replaced.
     guard !(parent + "/").hasPrefix(old + "/"), parent.split(separator: "/").count < 12, mkdir(new, 0o755) == 0,
       Glibc.rename(old, new) == 0
     else { return }
@@ -231,6 +237,7 @@ struct PhotoStorm {
     count += 1
   }
 
+  /// Records the new paths of everything below a directory that was renamed.
   private mutating func move(_ old: String, to new: String) {
     for index in directories.indices where (directories[index].path + "/").hasPrefix(old + "/") {
       directories[index].path = new + directories[index].path.dropFirst(old.count)
@@ -240,7 +247,7 @@ struct PhotoStorm {
     }
   }
 
-  /// A directory that contains no directory to be kept.
+  /// A random directory that may be removed: neither it nor any directory below it is to be kept.
   private mutating func passingDirectory() -> String? {
     let kept = directories.filter(\.isKept).map(\.path)
     return directories.filter { directory in
@@ -258,12 +265,13 @@ struct PhotoStorm {
     count += 1
   }
 
+  /// Removes a directory and everything below it from the lists.
   private mutating func forget(_ path: String) {
     files.removeAll { $0.hasPrefix(path + "/") }
     directories.removeAll { ($0.path + "/").hasPrefix(path + "/") }
   }
 
-  /// Moves a folder or a photo out of the roots for a while.
+  /// Moves a folder or a photo out of the roots. ``unpark()`` moves it back later.
   private mutating func park() {
     guard parked.count < 20 else { return unpark() }
     names += 1
@@ -281,6 +289,7 @@ struct PhotoStorm {
     count += 1
   }
 
+  /// Moves a folder or a photo from `outside` back into a root.
   private mutating func unpark() {
     guard let index = parked.indices.randomElement(using: &random) else { return }
     let target = directory() + "/back-" + parked[index]
@@ -294,6 +303,7 @@ struct PhotoStorm {
     count += 1
   }
 
+  /// Adds the contents of a folder that came back to the lists.
   private mutating func learn(_ folder: String) {
     guard let walk = FileManager.default.enumerator(atPath: folder) else { return }
     while let name = walk.nextObject() as? String {
