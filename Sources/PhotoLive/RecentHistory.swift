@@ -3,14 +3,14 @@ import PhotoModel
 import Synchronization
 import Varlink
 
-/// The newest commits, as clients that follow the history are sent them.
+/// The newest commits, in the form in which photod sends them to clients that follow the history.
 ///
-/// Such a client needs no read of the catalog for a commit that was just made. Clients with the same token share a page, so
-/// that it is encoded once.
+/// With it, photod need not read a commit from the catalog that was just made. Clients with the same token share a
+/// page, so that it is encoded once.
 package final class RecentHistory: Sendable {
   struct Limits {
     var commits = 64
-    /// Of all commits together. A larger commit is in the history alone.
+    /// The most items of all commits together. A commit with more items is only in the history.
     var items = 1_024
     /// Longer pages are read from the history, which divides them.
     var pageBytes = 64 << 10

@@ -21,7 +21,8 @@ final class DisasterStorm {
   /// The events of the storm, for the report of a failure.
   private var story: [String] = []
 
-  /// Its lock is held while the drive's files are changed, so that nothing is written while the drive is unmounted.
+  /// The drive of the storm. Its lock is held while the drive's files are changed, so that no file is written while the
+  /// drive is unmounted.
   private final class Drive: Sendable {
     let isMounted = Mutex(true)
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PhotoIndexer
 
-/// A look at a path may fail with an error that does not say that nothing is there.
+/// Reading the stat of a path may fail with an error that does not mean that the path is absent.
 @Suite struct AbsenceTests {
   /// No name may be longer than 255 bytes. A folder that can't be entered has the same effect, but not for root.
   @Test func aPathThatCannotBeLookedAtIsNotAbsent() throws {

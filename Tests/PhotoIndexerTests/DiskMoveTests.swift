@@ -258,7 +258,7 @@ private typealias Fixture = ReconcilerFixture
       try fixture.paths() == ["/q/a.jpg": try #require(ids["/p/a.jpg"]), "/p/b.jpg": try #require(ids["/p/b.jpg"])])
   }
 
-  // MARK: The list of what is new
+  // MARK: The list of new files
 
   private func row(_ id: Int64, content: UInt64 = 5) -> FileRow {
     FileRow(

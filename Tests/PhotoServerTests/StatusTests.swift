@@ -27,7 +27,7 @@ import Varlink
     time.withLock { $0 += .milliseconds(1) }
     #expect(try await count() == (1, nil))
     try fixture.insert()
-    #expect(try await count(.zero) == (2, nil), "who asks once is told what is true")
+    #expect(try await count(.zero) == (2, nil), "a single request gets the current count")
   }
 
   @Test(.timeLimit(.minutes(10))) func lastStatusOfAFollowerHasTheLastCounts() async throws {

@@ -4,7 +4,8 @@
 /// for a status that it observes, or for a hook.
 ///
 /// - Parameters:
-///   - what: the condition, and what was found instead. It is read when the time is over.
+///   - what: a text for the error: the condition, and the state that was found instead. It is read when the time is
+///     over.
 ///   - isNotYet: whether an error of `holds` means that the condition may still come to hold. After the time is over, the
 ///     error is thrown.
 /// - Throws: ``ConditionNotMet`` after the time is over, or an error of `holds`.

@@ -67,7 +67,7 @@ extension LiveService {
         await fixture.interface.log.wait(for: "waiting")
         try await hostile.send([UInt8](repeating: 0, count: 50_000))
         while fixture.service.load.activeCallCount < 17 { await Task.yield() }
-        // After this round trip, the thread of the network has done with what it had read.
+        // After this round trip, the thread of the network has processed all bytes that it had read.
         let good = try await fixture.connect()
         _ = try await good.call("org.example.test.Echo", Echo(text: "here"), returning: Echo.self)
         #expect(fixture.service.load.activeCallCount <= 17 + 1)
@@ -78,7 +78,7 @@ extension LiveService {
       }
     }
 
-    /// What is held back is given to the service later, although its sender has shut down its side.
+    /// Messages that were held back reach the service later, although their sender has shut down its side.
     @Test func allMessagesSentAheadAreAnswered() async throws {
       try await Fixture.with { fixture in
         let client = try RawClient(path: fixture.path)

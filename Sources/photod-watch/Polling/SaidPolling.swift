@@ -20,7 +20,7 @@ struct SaidPolling {
   fileprivate var directoryCount = 0
   fileprivate var at = Int64.min / 2
 
-  /// The last report says that nothing is polled.
+  /// Whether the last report says that no directory is polled.
   var isEmpty: Bool { counts.isEmpty }
 
   /// Forgets a root that goes offline, so that everything is reported again if it comes back.

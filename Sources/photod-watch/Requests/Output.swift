@@ -34,7 +34,9 @@ struct Output {
     if builder.isFull { cut() }
   }
 
-  /// Makes a frame of the pending records if nothing is left to do, or if they have waited long enough.
+  /// Makes a frame of the pending records if they have waited long enough.
+  ///
+  /// - Parameter quiet: whether there is no other work. If so, the frame is made at once.
   mutating func cutIfDue(quiet: Bool) {
     guard !builder.isEmpty, quiet || watchshim_now() - builderSince >= Self.maximumFrameAge else { return }
     cut()

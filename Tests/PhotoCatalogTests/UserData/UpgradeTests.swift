@@ -88,7 +88,7 @@ import Testing
     let restored = try open()
     try expectUpToDate(restored, 1_000)
     try restored.close()
-    #expect(try copies().filter { $0.contains("-before-") }.count == 1, "nothing is left to be done, nor to be copied")
+    #expect(try copies().filter { $0.contains("-before-") }.count == 1, "no step is left, so no copy is made")
   }
 
   @Test func aNewCatalogIsNotCopied() throws {

@@ -129,7 +129,7 @@ struct SimulationOracle {
     var carried = 0
     /// Photos that were put back from a backup and had to get their id again.
     var returned = 0
-    /// Changes that a client which resumed had to be told of.
+    /// Changes that photod had to report to a client that resumed.
     var resumed = 0
 
     static func += (one: inout Judgements, other: Judgements) {
@@ -324,7 +324,8 @@ struct SimulationOracle {
 
   /// The photos that may have had an id.
   ///
-  /// - Parameter passing: photos that left within the epoch. Those that came in an earlier epoch count only as copies.
+  /// - Parameter passing: photos that left within the epoch. A photo that came in an earlier epoch counts only as a
+  ///   copy.
   private func bearers(of id: Int64, passing: Set<Int>) -> Set<Int> {
     guard let owner = owners[id] else { return [] }
     var found = passed[id, default: []].union([owner])
