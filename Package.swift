@@ -119,7 +119,7 @@ let package = Package(
     .target(name: "CWatchShim"),
 
     // Tests
-    .target(name: "TestTools", path: "Tests/TestTools"),
+    .target(name: "TestTools", dependencies: ["PhotoModel"], path: "Tests/TestTools"),
     .target(
       name: "PhotoTestSupport",
       dependencies: [

@@ -36,7 +36,7 @@ public struct CollectionListReplica: Hashable, Sendable {
   /// The token of ``collections``; `nil` before there is a list.
   public var token: String? { list.token }
 
-  /// The ids of the collections.
+  /// The ids of the collections. See ``CollectionID/element``.
   private var list = FetchResultReplica()
   /// The collections of a list that is not complete yet.
   private var pages: [AssetCollection] = []
@@ -51,7 +51,7 @@ public struct CollectionListReplica: Hashable, Sendable {
     let step = try next.apply(
       Observation(
         token: observation.token, previousToken: observation.previousToken, count: observation.count,
-        digest: observation.digest, offset: observation.offset, ids: observation.collections?.map(\.id),
+        digest: observation.digest, offset: observation.offset, ids: observation.collections?.map(\.id.element),
         complete: observation.complete, reload: observation.reload, details: observation.details))
     switch step {
     case .partOfList:
@@ -64,7 +64,7 @@ public struct CollectionListReplica: Hashable, Sendable {
       list = next
       return .list(reload)
     case .details(let details):
-      collections = try changed(to: next.ids, details, observation)
+      collections = try changed(to: next.ids.map(CollectionID.init(element:)), details, observation)
       list = next
       return .details(details)
     case .unchanged, .stale: throw OutOfStep(message: "an observation came without collections and without details")
@@ -72,10 +72,11 @@ public struct CollectionListReplica: Hashable, Sendable {
   }
 
   private func changed(
-    to ids: [Int64], _ details: FetchResultChangeDetails, _ observation: CollectionObservation
+    to ids: [CollectionID], _ details: FetchResultChangeDetails, _ observation: CollectionObservation
   ) throws(OutOfStep) -> [AssetCollection] {
     let changed = details.changedAfter.flatMap { ids[$0.start..<$0.start + $0.count] }
-    guard observation.inserted?.map(\.id) == details.insertedIDs, observation.updated?.map(\.id) == changed else {
+    guard observation.inserted?.map(\.id.element) == details.insertedIDs, observation.updated?.map(\.id) == changed
+    else {
       throw OutOfStep(message: "the collections that came or changed are not those that the details name")
     }
     var known = Dictionary(collections.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -1,5 +1,6 @@
 import ChangeDetails
 import PhotoContract
+import PhotoModel
 
 /// A client's copy of a list. The observations from
 /// ``PhotoLibrary/observe(_:since:sinceDigest:sinceIDs:objects:reloadOnly:)`` keep it equal to the daemon's list.
@@ -39,7 +40,7 @@ public struct FetchResultReplica: Hashable, Sendable {
   }
 
   /// The list. Empty before the first ``Step/list(_:)``.
-  public private(set) var ids: [Int64] = []
+  public private(set) var ids: [AssetID] = []
   /// The token of ``ids``; `nil` before there is a list.
   public private(set) var token: String?
   /// The digest of ``ids``.
@@ -49,7 +50,7 @@ public struct FetchResultReplica: Hashable, Sendable {
   private var pages: Pages?
 
   private struct Pages: Hashable, Sendable {
-    var ids: [Int64]
+    var ids: [AssetID]
     var token: String
     var reload: Observation.Reload?
   }
@@ -60,7 +61,7 @@ public struct FetchResultReplica: Hashable, Sendable {
   /// ``PhotoLibrary/observe(_:resuming:objects:)``.
   ///
   /// - Complexity: O(n)
-  public init(ids: [Int64], token: String) {
+  public init(ids: [AssetID], token: String) {
     self.ids = ids
     self.token = token
     digest = ListDigest(of: ids)
@@ -87,7 +88,7 @@ public struct FetchResultReplica: Hashable, Sendable {
       self.token = observation.token
       return .unchanged
     }
-    let after: [Int64]
+    let after: [AssetID]
     do {
       after = try details.applied(to: ids)
     } catch {
@@ -97,7 +98,7 @@ public struct FetchResultReplica: Hashable, Sendable {
     return .details(details)
   }
 
-  private mutating func take(_ page: [Int64], of observation: Observation) throws(OutOfStep) -> Step {
+  private mutating func take(_ page: [AssetID], of observation: Observation) throws(OutOfStep) -> Step {
     var list: Pages
     if let pages, observation.offset != 0 {
       list = pages
@@ -119,7 +120,7 @@ public struct FetchResultReplica: Hashable, Sendable {
   }
 
   /// Replaces the list with this one, if it has the count and digest of the daemon's.
-  private mutating func set(_ list: [Int64], _ observation: Observation) throws(OutOfStep) {
+  private mutating func set(_ list: [AssetID], _ observation: Observation) throws(OutOfStep) {
     let digest = ListDigest(of: list)
     try check(list.count, digest, observation)
     ids = list

@@ -69,8 +69,8 @@ public final class PhotoLibrary: Sendable {
   /// The assets with these ids, in the order of the ids. Ids without an asset are left out.
   ///
   /// More than 1,000 ids take several calls, between which the library may change.
-  public func assets(_ ids: [Int64]) async throws -> [Asset] {
-    var assets: [Int64: Asset] = [:]
+  public func assets(_ ids: [AssetID]) async throws -> [Asset] {
+    var assets: [AssetID: Asset] = [:]
     var rest = ids[...]
     while !rest.isEmpty {
       let asked = Array(rest.prefix(Self.maximumPerCall))
@@ -92,8 +92,8 @@ public final class PhotoLibrary: Sendable {
   /// file.
   ///
   /// - Parameter paths: absolute, in the form that `FilePath` of PhotoModel defines.
-  public func findAssets(paths: [String]) async throws -> [Int64?] {
-    var found: [Int64?] = []
+  public func findAssets(paths: [String]) async throws -> [AssetID?] {
+    var found: [AssetID?] = []
     var rest = paths[...]
     while !rest.isEmpty {
       let asked = Array(rest.prefix(Self.maximumPerCall))
@@ -111,7 +111,7 @@ public final class PhotoLibrary: Sendable {
   ///
   /// - Parameter assetID: restricts the result to albums that contain this asset.
   public func collections(
-    kinds: [AssetCollection.Kind]? = nil, containing assetID: Int64? = nil
+    kinds: [AssetCollection.Kind]? = nil, containing assetID: AssetID? = nil
   ) async throws -> [AssetCollection] {
     let parameters = FetchCollectionsRequest(kinds: kinds?.map(\.rawValue), containingAsset: assetID)
     var collections: [AssetCollection] = []
@@ -136,7 +136,7 @@ public final class PhotoLibrary: Sendable {
   ///   - reloadOnly: reports only that the list changed, not how.
   public func observe(
     _ options: FetchOptions = FetchOptions(), since: String? = nil, sinceDigest: String? = nil,
-    sinceIDs: [Int64]? = nil, objects: Bool = false, reloadOnly: Bool = false
+    sinceIDs: [AssetID]? = nil, objects: Bool = false, reloadOnly: Bool = false
   ) -> LibraryReplies<Observation> {
     let parameters = ObserveRequest(
       options: options, since: since, sinceDigest: sinceDigest, sinceIDs: sinceIDs, objects: objects ? true : nil,
@@ -151,7 +151,7 @@ public final class PhotoLibrary: Sendable {
   ) -> LibraryReplies<Observation> {
     guard let token = replica.token else { return observe(options, objects: objects) }
     // A call has at most 16 MiB. A list of some two million ids does not fit, but its digest does.
-    let digits = String(replica.ids.max() ?? 0).utf8.count + 1
+    let digits = (replica.ids.max() ?? 0).description.utf8.count + 1
     let ids = replica.ids.count <= (15 << 20) / digits ? replica.ids : nil
     return observe(
       options, since: token, sinceDigest: replica.digest.description, sinceIDs: ids, objects: objects)

@@ -1,3 +1,4 @@
+import PhotoModel
 import Varlink
 
 /// Why the library could not answer: the errors of `org.photod.library`, and errors on the way to the daemon.
@@ -9,7 +10,7 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   /// The position is an index of the search text's Unicode scalars, from 0.
   case invalidText(message: String, position: Int)
   case unknownSortKey(key: String, known: [String])
-  case noSuchAsset(ids: [Int64])
+  case noSuchAsset(ids: [AssetID])
   case noSuchCollection(collection: String, similar: [String])
   /// The candidates are the first of `count` collections; nil if they are all.
   case ambiguousCollection(collection: String, candidates: [String], count: Int? = nil)

@@ -1,3 +1,4 @@
+import PhotoModel
 import TestTools
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     moves: [Move(fromBefore: 3, toAfter: 0)])
 
   @Test func everyProcedureGivesTheListAfter() throws {
-    let before: [Int64] = [1, 2, 3, 4]
+    let before: [AssetID] = [1, 2, 3, 4]
     #expect(try details.applied(to: before) == [4, 1, 3, 9])
     var list = before
     try details.applySequentially(to: &list)
@@ -33,7 +34,7 @@ import Testing
   }
 
   @Test func anotherListIsRefusedAndLeftAsItWas() {
-    var list: [Int64] = [1, 2, 3]
+    var list: [AssetID] = [1, 2, 3]
     #expect(throws: FetchResultChangeDetails.Mismatch.self) { try details.applySequentially(to: &list) }
     #expect(list == [1, 2, 3])
   }
@@ -67,7 +68,7 @@ import Testing
     var generator = SeededGenerator(seed: 3)
     var accepted = 0
     for _ in 0..<20_000 {
-      let before = (1...Int64.random(in: 1...8, using: &generator)).map { $0 }
+      let before = Array(1...AssetID.random(in: 1...8, using: &generator))
       let after = (before.filter { _ in !generator.once(in: 3) } + [90, 91]).shuffled(using: &generator)
       let touched = TouchedAssets(fields: [1: .content, 5: .path])
       guard var details = FetchResultChangeDetails.full(from: before, to: after, touched: touched) else { continue }

@@ -1,3 +1,4 @@
+import PhotoModel
 import TestTools
 import Testing
 
@@ -8,23 +9,23 @@ import Testing
   /// choice of touched ids. For the longer lists, it takes a fixed sample, so that it ends in seconds.
   @Test(arguments: 0...6)
   func lawsHoldForEveryShortList(count: Int) throws {
-    let before = (0..<Int64(count)).map { $0 + 1 }
+    let before = (0..<count).map { AssetID($0 + 1) }
     var generator = SeededGenerator(seed: UInt64(count))
     var cases = 0
-    for newIDs in [[], [101], [101, 102]] as [[Int64]] where count + newIDs.count <= 6 {
+    for newIDs in [[], [101], [101, 102]] as [[AssetID]] where count + newIDs.count <= 6 {
       for subset in 0..<1 << count {
-        let kept = before.filter { subset >> ($0 - 1) & 1 == 1 }
+        let kept = before.filter { subset >> ($0.rawValue - 1) & 1 == 1 }
         try forEachArrangement(of: kept + newIDs) { after in
           let masks =
             count <= 3 ? Array(0..<1 << count) : [0, 1 << count - 1, Int.random(in: 0..<1 << count, using: &generator)]
           for mask in masks {
-            let touchedIDs = before.filter { mask >> ($0 - 1) & 1 == 1 }
+            let touchedIDs = before.filter { mask >> ($0.rawValue - 1) & 1 == 1 }
             let change = ChangeCase(
               before: before, after: after,
               touched: TouchedAssets(
                 fields: Dictionary(
                   uniqueKeysWithValues: touchedIDs.map { ($0, $0 == 2 ? [.content, .path] : .favorite) }),
-                deleted: Set(before.filter { $0 % 2 == 0 && !after.contains($0) })))
+                deleted: Set(before.filter { $0.rawValue % 2 == 0 && !after.contains($0) })))
             try requireLaws(change, best: change.bestPossible)
             cases += 1
           }
@@ -46,9 +47,9 @@ import Testing
   @Test func lawsHoldForShuffledLists() throws {
     var generator = SeededGenerator(seed: 7)
     for size in [2, 3, 10, 100, 400] {
-      let before = (0..<Int64(size)).map { $0 * 3 + 1 }.shuffled(using: &generator)
+      let before = (0..<size).map { AssetID($0 * 3 + 1) }.shuffled(using: &generator)
       let touched = TouchedAssets(
-        fields: Dictionary(uniqueKeysWithValues: before.filter { $0 % 5 == 0 }.map { ($0, .metadata) }))
+        fields: Dictionary(uniqueKeysWithValues: before.filter { $0.rawValue % 5 == 0 }.map { ($0, .metadata) }))
       let change = ChangeCase(before: before, after: before.shuffled(using: &generator), touched: touched)
       try requireLaws(change, best: change.bestPossibleSlowly)
     }
@@ -95,11 +96,11 @@ import Testing
 
   @Test func theEditedPhotoIsWhatMoves() throws {
     // Either of the two could move. The touched one does.
-    for touched in [1, 2] as [Int64] {
+    for touched in [1, 2] as [AssetID] {
       let details = try #require(
         FetchResultChangeDetails.full(
           from: [1, 2], to: [2, 1], touched: TouchedAssets(fields: [touched: .metadata])))
-      #expect(details.moves == [Move(fromBefore: Int(touched) - 1, toAfter: touched == 1 ? 1 : 0)])
+      #expect(details.moves == [Move(fromBefore: Int(touched.rawValue) - 1, toAfter: touched == 1 ? 1 : 0)])
       #expect(details.changedFields == ["metadata"])
     }
   }
@@ -115,9 +116,9 @@ import Testing
   @Test func theOrderPrintedForPhotoKitGivesAWrongList() throws {
     var wrong = 0
     var all = 0
-    let before: [Int64] = [1, 2, 3, 4]
+    let before: [AssetID] = [1, 2, 3, 4]
     for subset in 0..<1 << before.count {
-      try forEachArrangement(of: before.filter { subset >> ($0 - 1) & 1 == 1 } + [101]) { after in
+      try forEachArrangement(of: before.filter { subset >> ($0.rawValue - 1) & 1 == 1 } + [101]) { after in
         let details = try #require(FetchResultChangeDetails.full(from: before, to: after, touched: TouchedAssets()))
         guard !details.moves.isEmpty else { return }
         all += 1
@@ -152,7 +153,7 @@ import Testing
 
   private struct LawBroken: Error {}
 
-  private func forEachArrangement(of ids: [Int64], _ body: ([Int64]) throws -> Void) rethrows {
+  private func forEachArrangement(of ids: [AssetID], _ body: ([AssetID]) throws -> Void) rethrows {
     var ids = ids
     func arrange(_ fixed: Int) throws {
       if fixed >= ids.count - 1 { return try body(ids) }
@@ -166,10 +167,10 @@ import Testing
   }
 
   private func randomChange(size: Int, generator: inout SeededGenerator) -> ChangeCase {
-    randomChange(from: (0..<Int64(size)).map { $0 * 2 + 1 }.shuffled(using: &generator), generator: &generator)
+    randomChange(from: (0..<size).map { AssetID($0 * 2 + 1) }.shuffled(using: &generator), generator: &generator)
   }
 
-  private func randomChange(from before: [Int64], generator: inout SeededGenerator) -> ChangeCase {
+  private func randomChange(from before: [AssetID], generator: inout SeededGenerator) -> ChangeCase {
     var after = before
     var touched = TouchedAssets()
     var nextID = (before.max() ?? 0) + 1
@@ -181,8 +182,8 @@ import Testing
         if Bool.random(using: &generator) { touched.deleted.formUnion(after[start..<end]) }
         after.removeSubrange(start..<end)
       case 1:
-        let new = (0..<Int64(end - start + 1)).map { nextID + $0 }
-        nextID += Int64(new.count)
+        let new = (0...end - start).map { nextID + $0 }
+        nextID += new.count
         for id in new { touched.fields[id] = .content }
         after.insert(contentsOf: new, at: start)
       case 2:

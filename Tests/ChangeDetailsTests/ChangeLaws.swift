@@ -5,12 +5,12 @@ import Foundation
 
 /// One difference to check: two lists, the touched assets, and the details from the full form.
 struct ChangeCase {
-  let before: [Int64]
-  let after: [Int64]
+  let before: [AssetID]
+  let after: [AssetID]
   let touched: TouchedAssets
   let details: FetchResultChangeDetails?
 
-  init(before: [Int64], after: [Int64], touched: TouchedAssets) {
+  init(before: [AssetID], after: [AssetID], touched: TouchedAssets) {
     self.before = before
     self.after = after
     self.touched = touched
@@ -65,7 +65,7 @@ struct ChangeCase {
 
   /// Checks the sets as they are defined. This is law 4 without the length of the longest subsequence.
   private func brokenSet(
-    _ details: FetchResultChangeDetails, survivors: Set<Int64>, changed: Set<Int64>
+    _ details: FetchResultChangeDetails, survivors: Set<AssetID>, changed: Set<AssetID>
   ) -> String? {
     let removed = before.indices.filter { !survivors.contains(before[$0]) }
     let inserted = after.indices.filter { !survivors.contains(after[$0]) }

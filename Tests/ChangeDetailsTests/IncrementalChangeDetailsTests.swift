@@ -1,3 +1,4 @@
+import PhotoModel
 import TestTools
 import Testing
 
@@ -8,17 +9,17 @@ import Testing
 
   /// Two states of one ordered list, and the assets that the commits between them touched.
   private struct Case {
-    var before: [Int64]
-    var after: [Int64]
+    var before: [AssetID]
+    var after: [AssetID]
     var limit: Int?
     var touched = TouchedAssets()
-    var placed: [Int64] = []
+    var placed: [AssetID] = []
 
-    func list(_ ids: [Int64]) -> OrderedIDs {
+    func list(_ ids: [AssetID]) -> OrderedIDs {
       OrderedIDs(ids: ids, keys: [UInt64](repeating: 0, count: ids.count), shape: small)
     }
-    var publishedBefore: [Int64] { Array(before.prefix(limit ?? .max)) }
-    var publishedAfter: [Int64] { Array(after.prefix(limit ?? .max)) }
+    var publishedBefore: [AssetID] { Array(before.prefix(limit ?? .max)) }
+    var publishedAfter: [AssetID] { Array(after.prefix(limit ?? .max)) }
 
     /// The details from the incremental form, even if the full form would be chosen.
     func incremental() -> FetchResultChangeDetails? {
@@ -65,21 +66,21 @@ import Testing
   @Test func lawNineHoldsForEveryShortList() throws {
     var cases = 0
     for count in 0...4 {
-      let before = (0..<Int64(count)).map { $0 + 1 }
+      let before = (0..<count).map { AssetID($0 + 1) }
       for mask in 0..<1 << count where mask.nonzeroBitCount <= 3 {
-        let touchedIDs = before.filter { mask >> ($0 - 1) & 1 == 1 }
+        let touchedIDs = before.filter { mask >> ($0.rawValue - 1) & 1 == 1 }
         let rest = before.filter { !touchedIDs.contains($0) }
-        for new in [[], [101], [101, 102]] as [[Int64]] where touchedIDs.count + new.count <= 3 {
+        for new in [[], [101], [101, 102]] as [[AssetID]] where touchedIDs.count + new.count <= 3 {
           try forEachPlacing(of: touchedIDs + new, in: rest) { after in
             for limit in [nil, 0, 1, 2, 3] as [Int?] {
               var change = Case(before: before, after: after, limit: limit)
               for id in touchedIDs + new {
-                if !after.contains(id), id % 2 == 0 {
+                if !after.contains(id), id.rawValue % 2 == 0 {
                   change.touched.deleted.insert(id)
-                } else if (id + Int64(mask)) % 3 == 0 {
+                } else if (Int(id.rawValue) + mask) % 3 == 0 {
                   change.placed.append(id)
                 } else {
-                  change.touched.fields[id] = id % 2 == 0 ? [.content, .path] : .favorite
+                  change.touched.fields[id] = id.rawValue % 2 == 0 ? [.content, .path] : .favorite
                 }
               }
               try change.requireLaws("case \(cases)")
@@ -93,7 +94,7 @@ import Testing
   }
 
   /// Calls `body` for each way to leave each touched id out, or to insert it at any position.
-  private func forEachPlacing(of ids: [Int64], in list: [Int64], _ body: ([Int64]) throws -> Void) rethrows {
+  private func forEachPlacing(of ids: [AssetID], in list: [AssetID], _ body: ([AssetID]) throws -> Void) rethrows {
     guard let id = ids.first else { return try body(list) }
     try forEachPlacing(of: Array(ids.dropFirst()), in: list, body)
     for position in 0...list.count {
@@ -109,11 +110,11 @@ import Testing
   func lawNineHoldsForRandomHistories(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let size = [0, 1, 2, 3, 4, 5, 20, 63, 64, 65, 300][Int(seed) % 11]
-    var library: [Int64: Int] = [:]
-    for id in 0..<Int64(size) { library[id] = Int.random(in: 0..<50, using: &generator) }
-    var nextID = Int64(size)
+    var library: [AssetID: Int] = [:]
+    for id in 0..<size { library[AssetID(id)] = Int.random(in: 0..<50, using: &generator) }
+    var nextID = AssetID(size)
     let limit = generator.once(in: 2) ? nil : Int.random(in: 0...size + 5, using: &generator)
-    func list(_ library: [Int64: Int]) -> [Int64] {
+    func list(_ library: [AssetID: Int]) -> [AssetID] {
       let all = library.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
       guard let limit else { return all }
       return Array(all.prefix(limit + Int.random(in: 0...9, using: &generator)))
@@ -138,7 +139,7 @@ import Testing
         case 4:
           change.touched.fields[id] = .keywords
         case 5:
-          change.touched.fields[900_000 + id] = .content
+          change.touched.fields[id + 900_000] = .content
           change.placed.append(id)
           if generator.once(in: 2) { change.touched.deleted.insert(800_000) }
         default:
@@ -216,10 +217,12 @@ import Testing
     var generator = SeededGenerator(seed: 9)
     for count in [1, 50, 99, 100, 101, 102, 400, 800] {
       var change = Case(before: Array(before), after: Array(before))
-      for id in (1...800).shuffled(using: &generator).prefix(count) {
-        change.touched.fields[Int64(id)] = .metadata
+      for id in (1...800 as ClosedRange<AssetID>).shuffled(using: &generator).prefix(count) {
+        change.touched.fields[id] = .metadata
         change.after.removeAll { $0 == id }
-        if id % 3 > 0 { change.after.insert(Int64(id), at: Int.random(in: 0...change.after.count, using: &generator)) }
+        if id.rawValue % 3 > 0 {
+          change.after.insert(id, at: Int.random(in: 0...change.after.count, using: &generator))
+        }
       }
       let after = OrderedIDs(ids: change.after)
       let details = try #require(FetchResultChangeDetails.incremental(from: before, to: after, touched: change.touched))

@@ -1,3 +1,4 @@
+import PhotoModel
 import TestTools
 import Testing
 
@@ -14,14 +15,14 @@ import Testing
     var generator = SeededGenerator(seed: 1)
     for _ in 0..<300 {
       let ids = (0..<Int.random(in: 0...30, using: &generator)).map { _ in
-        Int64.random(in: 0 ... .max, using: &generator)
+        AssetID.random(in: 0 ... .max, using: &generator)
       }
       var h: UInt128 = 0
-      for id in ids { h = (h * 1_099_511_628_211 + UInt128(id)) % ((1 << 61) - 1) }
+      for id in ids { h = (h * 1_099_511_628_211 + UInt128(id.rawValue)) % ((1 << 61) - 1) }
       #expect(ListDigest(of: ids).value == UInt64(h))
     }
     // Residues at the limits: an id equal to the modulus counts as 0, and a negative id as its positive remainder.
-    #expect(ListDigest(of: [(1 << 61) - 1]).value == 0)
+    #expect(ListDigest(of: [AssetID((1 << 61) - 1)]).value == 0)
     #expect(ListDigest(of: [-1]).value == (1 << 61) - 2)
     #expect(ListDigest(of: [.min, .max]).count == 2)
   }
@@ -30,7 +31,7 @@ import Testing
     var generator = SeededGenerator(seed: 2)
     for _ in 0..<200 {
       let ids = (0..<Int.random(in: 0...200, using: &generator)).map { _ in
-        Int64.random(in: 1...1_000_000, using: &generator)
+        AssetID.random(in: 1...1_000_000, using: &generator)
       }
       let cut = Int.random(in: 0...ids.count, using: &generator)
       #expect(ListDigest(of: ids[..<cut]).joined(with: ListDigest(of: ids[cut...])) == ListDigest(of: ids))

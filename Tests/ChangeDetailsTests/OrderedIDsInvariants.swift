@@ -1,3 +1,5 @@
+import PhotoModel
+
 @testable import ChangeDetails
 
 extension OrderedIDs {
@@ -14,7 +16,7 @@ private struct InvariantCheck {
   let list: OrderedIDs
   var broken: String?
   private var seen: Set<UInt32> = []
-  private var ids: Set<Int64> = []
+  private var ids: Set<AssetID> = []
   private var lastKey: UInt64 = 0
 
   init(list: OrderedIDs) { self.list = list }
@@ -42,7 +44,7 @@ private struct InvariantCheck {
       require(node.keys.count == node.ids.count, "keys of node \(node.number)")
       for (id, key) in zip(node.ids, node.keys) {
         require(ids.insert(id).inserted, "id \(id) is there twice")
-        require(list.numbering.leafOf[id] == node.number, "leaf of id \(id)")
+        require(list.numbering.leafOf[id.rawValue] == node.number, "leaf of id \(id)")
         require(key >= lastKey, "key of id \(id)")
         lastKey = key
       }

@@ -1,3 +1,4 @@
+import PhotoModel
 import TestTools
 import Testing
 
@@ -8,15 +9,15 @@ import Testing
 
   /// The same list, implemented with plain arrays.
   private struct Model: Hashable {
-    var ids: [Int64] = []
+    var ids: [AssetID] = []
     var keys: [UInt64] = []
 
-    mutating func insert(_ id: Int64, _ key: UInt64, at position: Int) {
+    mutating func insert(_ id: AssetID, _ key: UInt64, at position: Int) {
       ids.insert(id, at: position)
       keys.insert(key, at: position)
     }
 
-    mutating func remove(_ id: Int64) -> Int? {
+    mutating func remove(_ id: AssetID) -> Int? {
       guard let position = ids.firstIndex(of: id) else { return nil }
       ids.remove(at: position)
       keys.remove(at: position)
@@ -47,7 +48,7 @@ import Testing
       try #require(list[position] == model.ids[position] && list.key(at: position) == model.keys[position], "\(place)")
       try #require(list.position(of: model.ids[position]) == position, "\(place)")
     }
-    let id = Int64.random(in: -1...2_000, using: &generator)
+    let id = AssetID.random(in: -1...2_000, using: &generator)
     try #require(list.contains(id) == model.ids.contains(id), "\(place)")
     try #require(list.position(of: id) == model.ids.firstIndex(of: id), "\(place)")
   }
@@ -65,7 +66,7 @@ import Testing
     for step in 0..<1_200 {
       let place = "seed \(seed), step \(step)"
       let grows = step / 300 % 2 == 0
-      let id = Int64.random(in: 0...1_500, using: &generator)
+      let id = AssetID.random(in: 0...1_500, using: &generator)
       if model.ids.contains(id) || generator.once(in: grows ? 8 : 2) || (!grows && model.ids.count > 400) {
         let gone = generator.once(in: 3) ? id : model.ids.randomElement(using: &generator) ?? id
         try #require(list.remove(gone) == model.remove(gone), "\(place)")
@@ -91,7 +92,7 @@ import Testing
 
   @Test func everyListOfAFewIsBuiltAndEmptiedInEveryOrder() throws {
     for count in 0...40 {
-      let ids = (0..<Int64(count)).map { $0 * 7 % 41 }
+      let ids = (0..<count).map { AssetID($0 * 7 % 41) }
       let keys = (0..<count).map { UInt64($0 / 3) }
       let built = OrderedIDs(ids: ids, keys: keys, shape: Self.small)
       try requireEqual(built, Model(ids: ids, keys: keys), "\(count) built")
@@ -114,7 +115,7 @@ import Testing
   /// Nodes of the usual size, at the counts where they fill, split and get a parent.
   @Test func sizesAroundALeafHold() throws {
     for count in [0, 1, 2, 223, 224, 225, 255, 256, 257, 447, 448, 449, 12_544, 12_545] {
-      let ids = (0..<Int64(count)).map { $0 ^ 85 }
+      let ids = (0..<count).map { AssetID($0 ^ 85) }
       let keys = (0..<count).map { UInt64($0 / 3) }
       let model = Model(ids: ids, keys: keys)
       try requireEqual(OrderedIDs(ids: ids, keys: keys), model, "\(count) built")
@@ -133,8 +134,8 @@ import Testing
     var generator = SeededGenerator(seed: 5)
     for ascending in [true, false] {
       var list = OrderedIDs(shape: Self.small)
-      var entries: [(key: UInt64, id: Int64)] = []
-      for id in (1...300 as ClosedRange<Int64>).shuffled(using: &generator) {
+      var entries: [(key: UInt64, id: AssetID)] = []
+      for id in (1...300 as ClosedRange<AssetID>).shuffled(using: &generator) {
         let key = UInt64.random(in: 0...9, using: &generator)
         list.insert(id, key: key, at: list.position(forKey: key, id: id, ascending: ascending))
         entries.append((key, id))
@@ -149,12 +150,13 @@ import Testing
   }
 
   @Test func idsMayBeFarApart() throws {
-    let ids: [Int64] = [1 << 40, 3, .max, 0, 1 << 20]
+    let (far, farther): (AssetID, AssetID) = (1_048_576, 1_099_511_627_776)
+    let ids = [farther, 3, .max, 0, far]
     var list = OrderedIDs(ids: ids)
     try requireEqual(list, Model(ids: ids, keys: [0, 0, 0, 0, 0]), "built")
-    #expect(list.position(of: .max) == 2 && list.position(of: 1 << 41) == nil && list.position(of: -1) == nil)
+    #expect(list.position(of: .max) == 2 && list.position(of: farther + 1) == nil && list.position(of: -1) == nil)
     list.remove(.max)
-    try requireEqual(list, Model(ids: [1 << 40, 3, 0, 1 << 20], keys: [0, 0, 0, 0]), "removed")
+    try requireEqual(list, Model(ids: [farther, 3, 0, far], keys: [0, 0, 0, 0]), "removed")
   }
 
   @Test func anAlbumStandsInItsOwnOrder() {
@@ -167,9 +169,9 @@ import Testing
 
   @Test func numbersOfNodesAreUsedAgain() {
     var list = OrderedIDs(shape: Self.small)
-    for round in 0..<50 as Range<Int64> {
-      for id in 0..<200 as Range<Int64> { list.insert(round * 200 + id, key: 0, at: Int(id)) }
-      for id in 0..<200 as Range<Int64> { list.remove(round * 200 + id) }
+    for round in 0..<50 {
+      for id in 0..<200 { list.insert(AssetID(round * 200 + id), key: 0, at: id) }
+      for id in 0..<200 { list.remove(AssetID(round * 200 + id)) }
     }
     #expect(list.root.number < 200)
     #expect(list.byteCount < 10_000)
@@ -177,15 +179,15 @@ import Testing
 
   /// A copy of a list costs only the changes since, whatever its size. This property justifies the tree.
   @Test func aThousandSnapshotsCostTheirPathsAlone() {
-    let count: Int64 = 200_000
+    let count = 200_000
     var generator = SeededGenerator(seed: 3)
-    var list = OrderedIDs(ids: Array(0..<count), keys: (0..<UInt64(count)).map { $0 })
+    var list = OrderedIDs(ids: (0..<count).map(AssetID.init), keys: (0..<UInt64(count)).map { $0 })
     let whole = list.byteCount
-    #expect(whole < Int(count) * 25)
+    #expect(whole < count * 25)
     var snapshots: [OrderedIDs] = []
     for _ in 0..<1_000 {
       snapshots.append(list)
-      let id = Int64.random(in: 0..<count, using: &generator)
+      let id = AssetID(Int.random(in: 0..<count, using: &generator))
       let key = UInt64.random(in: 0..<UInt64(count), using: &generator)
       list.remove(id)
       list.insert(id, key: key, at: list.positions(forKey: key).upperBound)
@@ -203,12 +205,12 @@ import Testing
     // Other threads read copies while the list goes on changing.
     var list = OrderedIDs(ids: Array(0..<2_000), keys: [UInt64](repeating: 0, count: 2_000), shape: Self.small)
     await withTaskGroup(of: Bool.self) { group in
-      for step in 0..<200 as Range<Int64> {
+      for step in 0..<200 {
         let copy = list
         let model = Array(copy)
         group.addTask { Array(copy) == model && copy.digest == ListDigest(of: model) }
-        list.remove(step * 7)
-        list.insert(10_000 + step, key: 0, at: Int(step) * 5)
+        list.remove(AssetID(step * 7))
+        list.insert(AssetID(10_000 + step), key: 0, at: step * 5)
       }
       for await isUnchanged in group { #expect(isUnchanged) }
     }

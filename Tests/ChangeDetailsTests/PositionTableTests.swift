@@ -1,10 +1,12 @@
+import PhotoModel
+import TestTools
 import Testing
 
 @testable import ChangeDetails
 
 @Suite struct PositionTableTests {
   @Test func everyIDIsFoundAtItsPosition() {
-    let ids = (0..<10_000).map { Int64($0) * 7 - 30_000 } + [.min, .max]
+    let ids = (0..<10_000).map { AssetID($0 * 7 - 30_000) } + [.min, .max]
     let table = PositionTable(of: ids)
     for (position, id) in ids.enumerated() { #expect(table.position(of: id) == position) }
     #expect(table.position(of: 1_000_000) == nil)
@@ -13,12 +15,12 @@ import Testing
 
   @Test func idsThatLieCloseTogetherAreFoundAtTheirPositions() {
     for (first, step) in [(Int64(1), Int64(1)), (-1_000, 2), (.min, 1), (.max - 3_999, 2)] {
-      let ids = (0..<2_000).map { first + $0 * step }.shuffled()
+      let ids = (0..<2_000).map { AssetID(rawValue: first + $0 * step) }.shuffled()
       let table = PositionTable(of: ids)
       #expect(table.probeCount == ids.count)
       for (position, id) in ids.enumerated() { #expect(table.position(of: id) == position) }
       let absent: [Int64] = [first &- 1, first &+ 1, first &+ 2_000 * step, 0, .min, .max]
-      for id in absent where !ids.contains(id) { #expect(table.position(of: id) == nil) }
+      for id in absent.map(AssetID.init(rawValue:)) where !ids.contains(id) { #expect(table.position(of: id) == nil) }
     }
   }
 
@@ -30,8 +32,8 @@ import Testing
     var inverse = golden
     for _ in 0..<5 { inverse &*= 2 &- golden &* inverse }
     #expect(golden &* inverse == 1)
-    let ids = (1...20_000).map { Int64(bitPattern: UInt64($0) &* inverse) }
-    let shifted = (1...20_000).map { Int64($0) << 44 }
+    let ids = (1...20_000).map { AssetID(rawValue: Int64(bitPattern: UInt64($0) &* inverse)) }
+    let shifted = (1...20_000).map { AssetID($0 << 44) }
     for ids in [ids, shifted, Array(1...20_000)] {
       #expect(PositionTable(of: ids).probeCount < 2 * ids.count)
     }
@@ -40,8 +42,8 @@ import Testing
   /// One secret in fifty once made a table of ids that follow each other slow.
   @Test func idsThatFollowEachOtherAreSpreadByEverySecret() {
     // The distant id prevents the form in which each id has its own slot.
-    let near = Array(Int64(1)...2_000) + [1 << 40]
-    let far = (Int64(1)...2_000).map { $0 << 44 }
+    let near = Array(AssetID(1)...2_000) + [AssetID(1 << 40)]
+    let far = (1...2_000).map { AssetID($0 << 44) }
     for _ in 0..<500 {
       let secret = PositionTable.randomSecret()
       for ids in [near, far] { #expect(PositionTable(of: ids, secret: secret).probeCount < 2 * ids.count) }

@@ -9,16 +9,16 @@ import Testing
   func setOfBitsIsASet(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let base = [0, 63, 64, 1_000_000].randomElement(using: &generator) ?? 0
-    var reference: Set<Int64> = []
+    var reference: Set<AssetID> = []
     var bits = IDSet()
     #expect(bits.isEmpty && !bits.contains(0))
     for _ in 0..<300 {
-      let id = Int64(max(0, base + Int.random(in: -2_000...2_000, using: &generator)))
+      let id = AssetID(max(0, base + Int.random(in: -2_000...2_000, using: &generator)))
       reference.insert(id)
       bits.insert(id)
       #expect(bits.contains(id) && !bits.isEmpty)
     }
-    for id in Int64(max(0, base - 2_200))...Int64(base + 2_200) {
+    for id in AssetID(max(0, base - 2_200))...AssetID(base + 2_200) {
       #expect(bits.contains(id) == reference.contains(id), "id \(id)")
     }
     #expect(!bits.contains(-1) && !bits.contains(.min) && !bits.contains(.max))
@@ -28,9 +28,9 @@ import Testing
   @Test(arguments: UInt64(1)...50)
   func groupIsWhatItsAssetsAreOneByOne(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let before = Array((1...60 as ClosedRange<Int64>).shuffled(using: &generator).prefix(40))
+    let before = Array((1...60 as ClosedRange<AssetID>).shuffled(using: &generator).prefix(40))
     var after = before.filter { _ in Int.random(in: 0..<8, using: &generator) > 0 }
-    for id in 61...64 as ClosedRange<Int64> { after.insert(id, at: .random(in: 0...after.count, using: &generator)) }
+    for id in 61...64 as ClosedRange<AssetID> { after.insert(id, at: .random(in: 0...after.count, using: &generator)) }
     if Bool.random(using: &generator) { after.swapAt(0, after.count - 1) }
     let (below, others) = (before.prefix(.random(in: 1...40, using: &generator)), before.suffix(10))
     var named = TouchedAssets()

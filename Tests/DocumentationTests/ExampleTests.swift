@@ -3,8 +3,8 @@ import PhotoClient
 import Testing
 
 struct ExampleTests {
-  private let before: [Int64] = [90, 80, 70, 60, 50, 40]
-  private let after: [Int64] = [95, 90, 50, 70, 60, 40]
+  private let before: [AssetID] = [90, 80, 70, 60, 50, 40]
+  private let after: [AssetID] = [95, 90, 50, 70, 60, 40]
 
   private func example() throws -> FetchResultChangeDetails {
     let listing = try #require(try Articles.listings("json", in: "ChangeDetails").first)
@@ -35,14 +35,14 @@ struct ExampleTests {
     let listing = try #require(
       try Articles.listings("python", in: "GettingStartedInOtherLanguages").last { $0.contains("def applied") })
     struct Case: Encodable {
-      let before: [Int64]
-      let after: [Int64]
+      let before: [AssetID]
+      let after: [AssetID]
       let details: FetchResultChangeDetails
       let digest: String
     }
     var cases = [Case(before: before, after: after, details: try example(), digest: "\(ListDigest(of: after))")]
     for _ in 0..<200 {
-      let ids = Array(Int64(1)...12).shuffled()
+      let ids = Array(AssetID(1)...12).shuffled()
       let (old, new) = (Array(ids.prefix(.random(in: 0...12))), Array(ids.shuffled().prefix(.random(in: 0...12))))
       guard let details = FetchResultChangeDetails.full(from: old, to: new, touched: TouchedAssets()) else { continue }
       cases.append(Case(before: old, after: new, details: details, digest: "\(ListDigest(of: new))"))

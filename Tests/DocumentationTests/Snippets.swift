@@ -3,8 +3,8 @@ import PhotoClient
 // The listings of the articles are here so that they are compiled. ExampleTests compares both.
 
 private protocol Table {
-  func reload(_ ids: [Int64])
-  func update(_ ids: [Int64], by details: FetchResultChangeDetails)
+  func reload(_ ids: [AssetID])
+  func update(_ ids: [AssetID], by details: FetchResultChangeDetails)
 }
 
 private protocol Sidebar {

@@ -37,9 +37,9 @@ import Varlink
         query.isEmpty
         ? FetchOptions(sortDescriptors: [SortDescriptor(key: "filename", ascending: true)])
         : FetchOptions(predicate: "isFavorite == true")
-      struct State: Decodable { let ids: [Int64] }
+      struct State: Decodable { let ids: [AssetID] }
       try await disturb(fixture, consumer) {
-        var (fresh, stored): ([Int64], [Int64]?) = ([], nil)
+        var (fresh, stored): ([AssetID], [AssetID]?) = ([], nil)
         try await eventually("the list \(fresh), not \(stored ?? [])") {
           // The consumer ends soon after its photoctl has ended.
           try consumer.startIfNeeded()

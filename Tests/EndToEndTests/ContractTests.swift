@@ -159,7 +159,7 @@ import Varlink
       struct Parameters: Encodable { let path: String }
       struct Reply: Decodable {
         let state: String
-        let assetID: Int64?
+        let assetID: AssetID?
       }
       func state(_ path: String) async throws -> String {
         let reply = try await fixture.call("Explain", Parameters(path: path), returning: Reply.self)

@@ -78,7 +78,7 @@ import Varlink
   ///
   /// - Returns: the time of each change from the call to the client's receipt.
   private func change(
-    _ ids: [Int64], _ isFavorite: Bool, _ perCommit: Int, _ fixture: DaemonFixture, _ quick: QuickClient,
+    _ ids: [AssetID], _ isFavorite: Bool, _ perCommit: Int, _ fixture: DaemonFixture, _ quick: QuickClient,
     between: () throws -> Void = {}
   ) async throws -> [Duration] {
     var times: [Duration] = []
@@ -152,7 +152,7 @@ import Varlink
     private let others: [RawStream]
     private(set) var list = Replica()
     private(set) var collections = CollectionListReplica()
-    private(set) var updated: [Int64] = []
+    private(set) var updated: [AssetID] = []
     private var lastByte = ContinuousClock.now
 
     init(_ fixture: DaemonFixture, since token: String) throws {

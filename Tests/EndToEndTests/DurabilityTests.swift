@@ -10,7 +10,8 @@ import Varlink
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct DurabilityTests {
   /// Creates the photos `0.jpg`, `1.jpg` and so on. Two of them are favorites.
-  private func fill(_ fixture: DaemonFixture, _ count: Int = 6) async throws -> (ids: [String: Int64], token: String) {
+  private func fill(_ fixture: DaemonFixture, _ count: Int = 6) async throws -> (ids: [String: AssetID], token: String)
+  {
     for index in 0..<count { try fixture.write("\(index).jpg", index) }
     try await fixture.start()
     try await fixture.synchronize()
@@ -20,7 +21,7 @@ struct DurabilityTests {
     return (ids, token)
   }
 
-  private func favorites(_ fixture: DaemonFixture) async throws -> [String: Int64] {
+  private func favorites(_ fixture: DaemonFixture) async throws -> [String: AssetID] {
     let assets = try await fixture.assets(FetchOptions(collection: "smart:favorites"))
     return Dictionary(uniqueKeysWithValues: assets.map { ($0.resources[0].filename, $0.id) })
   }

@@ -14,7 +14,9 @@ import Testing
   }
 
   /// Writes a visible file, which photod takes for the deleted photo, and at once renames it over the favorite.
-  private func save(_ fixture: DaemonFixture, through name: String, _ variant: Int, over photo: String, deleted: Int64)
+  private func save(
+    _ fixture: DaemonFixture, through name: String, _ variant: Int, over photo: String, deleted: AssetID
+  )
     async throws
   {
     let clock = ContinuousClock()

@@ -13,7 +13,7 @@ import Testing
       var token = try await fixture.synchronize()
 
       func step(_ what: String) async throws -> (
-        inserted: Set<Int64>, updated: Set<Int64>, deleted: Set<Int64>, all: [PersistentChange]
+        inserted: Set<AssetID>, updated: Set<AssetID>, deleted: Set<AssetID>, all: [PersistentChange]
       ) {
         try await fixture.synchronize()
         let changes = try await fixture.changes(since: token)
@@ -147,9 +147,9 @@ import Testing
     }
   }
 
-  private func id(_ name: String, _ fixture: DaemonFixture) async throws -> Int64 {
+  private func id(_ name: String, _ fixture: DaemonFixture) async throws -> AssetID {
     struct Parameters: Encodable { let paths: [String] }
-    struct Reply: Decodable { let ids: [Int64] }
+    struct Reply: Decodable { let ids: [AssetID] }
     return try await fixture.call("FindAssets", Parameters(paths: [fixture.path(name)]), returning: Reply.self).ids[0]
   }
 }

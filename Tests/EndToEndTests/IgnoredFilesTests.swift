@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoModel
 import PhotoTestSupport
 import Testing
 
@@ -15,14 +16,14 @@ import Testing
     try await fixture.synchronize()
   }
 
-  private func reload(_ fixture: DaemonFixture, until condition: ([String: Int64]) -> Bool) async throws {
+  private func reload(_ fixture: DaemonFixture, until condition: ([String: AssetID]) -> Bool) async throws {
     fixture.kill(SIGHUP)
     let deadline = ContinuousClock.now + .seconds(30)
     while !condition(try await ids(fixture)) { try #require(ContinuousClock.now < deadline) }
   }
 
   /// The ids by the path below the photos' folder.
-  private func ids(_ fixture: DaemonFixture) async throws -> [String: Int64] {
+  private func ids(_ fixture: DaemonFixture) async throws -> [String: AssetID] {
     try await fixture.synchronize()
     return Dictionary(
       uniqueKeysWithValues: try await fixture.assets().map {

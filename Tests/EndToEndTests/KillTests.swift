@@ -48,9 +48,9 @@ struct KillTests {
     }
   }
 
-  private func find(_ path: String, _ fixture: DaemonFixture) async throws -> Int64 {
+  private func find(_ path: String, _ fixture: DaemonFixture) async throws -> AssetID {
     struct Parameters: Encodable { let paths: [String] }
-    struct Reply: Decodable { let ids: [Int64] }
+    struct Reply: Decodable { let ids: [AssetID] }
     return try await fixture.call("FindAssets", Parameters(paths: [path]), returning: Reply.self).ids[0]
   }
 }

@@ -29,7 +29,7 @@ import Varlink
     let kind: String
     let path: String?
     let fromPath: String?
-    let assetID: Int64?
+    let assetID: AssetID?
     let detail: String
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoModel
 import PhotoTestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct NameTests {
   private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  private func ids(_ fixture: DaemonFixture) async throws -> [String: Int64] {
+  private func ids(_ fixture: DaemonFixture) async throws -> [String: AssetID] {
     try await fixture.synchronize()
     return Dictionary(uniqueKeysWithValues: try await fixture.assets().map { ($0.resources[0].path, $0.id) })
   }
@@ -92,7 +93,7 @@ import Testing
         ("Stra\u{DF}e", "stra\u{DF}e", "/a.jpg"), ("\u{C5}land", "A\u{30A}land", "/b.jpg"),
       ]
       for (from, to, _) in renames { try top.rename(bytes(from), bytes(to)) }
-      func known(_ ids: [String: Int64], _ name: String) -> Int64? {
+      func known(_ ids: [String: AssetID], _ name: String) -> AssetID? {
         ids.first { Array($0.key.utf8) == bytes(fixture.path(name)) }?.value
       }
       let after = try await ids(fixture)

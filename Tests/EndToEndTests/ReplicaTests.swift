@@ -29,7 +29,7 @@ private final class Follower: Sendable {
     }
   }
 
-  var state: (ids: [Int64], token: String, events: Int) {
+  var state: (ids: [AssetID], token: String, events: Int) {
     get throws {
       if let error = failure.withLock({ $0 }) { throw error }
       return replica.withLock { ($0.ids, $0.token, $0.eventCount) }

@@ -9,7 +9,7 @@ import Testing
   private struct Parameters: Encodable {
     var options = FetchOptions()
     var since: String?
-    var sinceIDs: [Int64]?
+    var sinceIDs: [AssetID]?
     var sinceDigest: String?
   }
 

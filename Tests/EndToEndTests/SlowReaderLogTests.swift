@@ -12,7 +12,7 @@ import Testing
   private struct Parameters: Encodable { let count: Int }
 
   private struct Page: Decodable {
-    struct ID: Decodable { let id: Int64 }
+    struct ID: Decodable { let id: AssetID }
     let total: Int
     let assets: [ID]
   }

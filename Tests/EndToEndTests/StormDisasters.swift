@@ -163,7 +163,7 @@ final class DisasterStorm {
 
   // MARK: Checks after the storm
 
-  private func ids() async throws -> [String: Int64] {
+  private func ids() async throws -> [String: AssetID] {
     Dictionary(try await fixture.assets().map { ($0.resources[0].path, $0.id) }) { first, _ in first }
   }
 
@@ -285,7 +285,7 @@ final class ReplicaFollower: Sendable {
   }
 
   /// Returns the list when it equals this one. After a minute it returns the list in any case.
-  func list(equalTo expected: [Int64]) async throws -> [Int64] {
+  func list(equalTo expected: [AssetID]) async throws -> [AssetID] {
     do {
       try await eventually("the list of the observer") {
         if let error = failure.withLock({ $0 }) { throw error }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoClient
+import PhotoModel
 import PhotoTestSupport
 import Synchronization
 import Testing
@@ -23,7 +24,7 @@ final class KnownPhotos: Sendable {
     /// Whether it is saved as editors do: another file is written and renamed over it. Such a photo must keep its path,
     /// because otherwise it could not be recognized.
     let isSaved: Bool
-    var id: Int64 = 0
+    var id: AssetID = 0
     var isFavorite = false
     /// Whether a call for it is under way, or ended without an answer. Then the change may have been made or not.
     var isUnsure = false
@@ -32,7 +33,7 @@ final class KnownPhotos: Sendable {
   /// A photo, and whether it shall become a favorite or stop being one.
   struct Choice: Sendable {
     fileprivate let index: Int
-    let id: Int64
+    let id: AssetID
     let isFavorite: Bool
     fileprivate let wasUnsure: Bool
   }
@@ -88,7 +89,7 @@ final class KnownPhotos: Sendable {
   }
 
   /// Records the ids, which must not change afterwards.
-  func learnIDs(_ ids: [String: Int64]) throws {
+  func learnIDs(_ ids: [String: AssetID]) throws {
     try state.withLock { state in
       for index in state.photos.indices {
         let path = path(state.photos[index])
@@ -174,7 +175,7 @@ final class KnownPhotos: Sendable {
   /// The photos with a wrong id, and those that are wrongly a favorite or wrongly none.
   ///
   /// - Returns: the descriptions with the path of the photo.
-  func complaints(ids: [String: Int64], favorites: Set<Int64>) -> [(path: String, what: String)] {
+  func complaints(ids: [String: AssetID], favorites: Set<AssetID>) -> [(path: String, what: String)] {
     state.withLock { state in
       var complaints: [(String, String)] = []
       for photo in state.photos {

@@ -1,22 +1,23 @@
 import Foundation
 import PhotoClient
+import PhotoModel
 import PhotoTestSupport
 import Testing
 
 /// A storm knows which of its photos are favorites, and for which photos this is uncertain.
 @Suite struct StormKnownPhotosTests {
   /// Creates one folder of photos with ids.
-  private func photos() throws -> (folder: TemporaryFolder, known: KnownPhotos, ids: [String: Int64]) {
+  private func photos() throws -> (folder: TemporaryFolder, known: KnownPhotos, ids: [String: AssetID]) {
     let folder = try TemporaryFolder("known")
     let known = try KnownPhotos([.init(path: folder.path, reachedAt: folder.path)])
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".jpg") }
     let ids = Dictionary(
-      uniqueKeysWithValues: names.sorted().enumerated().map { (folder.path + "/" + $1, Int64($0 + 1)) })
+      uniqueKeysWithValues: names.sorted().enumerated().map { (folder.path + "/" + $1, AssetID($0 + 1)) })
     try known.learnIDs(ids)
     return (folder, known, ids)
   }
 
-  private func complaints(_ known: KnownPhotos, _ ids: [String: Int64], _ favorites: Set<Int64>) -> [String] {
+  private func complaints(_ known: KnownPhotos, _ ids: [String: AssetID], _ favorites: Set<AssetID>) -> [String] {
     known.complaints(ids: ids, favorites: favorites).map(\.what)
   }
 

@@ -12,7 +12,7 @@ import Testing
     let reason: String
     let since: PhotoDate?
     let remedy: String
-    let assetID: Int64?
+    let assetID: AssetID?
   }
 
   private func list(_ fixture: DaemonFixture) throws -> [Line] {

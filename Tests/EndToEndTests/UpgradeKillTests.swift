@@ -116,7 +116,7 @@ struct UpgradeKillTests {
     let status = try await live(fixture)
     #expect(status.assetCount == Self.count, comment)
     let favorites = try await fixture.assets(FetchOptions(collection: "smart:favorites")).map(\.id)
-    #expect(Set(favorites) == Set(stride(from: Int64(100), through: Int64(Self.count), by: 100)), comment)
+    #expect(Set(favorites) == Set(stride(from: AssetID(100), through: AssetID(Self.count), by: 100)), comment)
     fixture.kill(SIGTERM)
     let catalog = try Catalog(path: fixture.catalog)
     #expect(try !catalog.check(deep: true).findings.contains { $0.what.hasPrefix("SQLite finds") }, comment)

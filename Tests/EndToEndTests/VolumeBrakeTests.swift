@@ -182,7 +182,7 @@ private struct ObservedList {
   struct Reply: Decodable { let observation: Observation }
 
   private var replies: VarlinkReplies<Reply>.AsyncIterator
-  private(set) var ids: [Int64] = []
+  private(set) var ids: [AssetID] = []
 
   init(_ daemon: DaemonFixture, _ options: FetchOptions) async throws {
     let client = try await daemon.connect()

@@ -66,14 +66,14 @@ final class VolumeFixture {
   }
 
   /// The ids by the path below the photos' folder.
-  func ids() async throws -> [String: Int64] {
+  func ids() async throws -> [String: AssetID] {
     Dictionary(
       uniqueKeysWithValues: try await daemon.assets().map {
         (String($0.resources[0].path.dropFirst(photos.utf8.count + 1)), $0.id)
       })
   }
 
-  func available() async throws -> Set<Int64> {
+  func available() async throws -> Set<AssetID> {
     let assets = try await daemon.assets()
     let available = Set(assets.filter(\.available).map(\.id))
     // Other queries of the catalog must give the same.

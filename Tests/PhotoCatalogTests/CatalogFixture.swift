@@ -75,15 +75,15 @@ final class CatalogFixture {
   }
 
   @discardableResult
-  func addAlbum(_ title: String, _ members: [Int64] = [], keyAssetID: Int64? = nil) throws -> Int64 {
-    let id = try nextID("collection")
+  func addAlbum(_ title: String, _ members: [AssetID] = [], keyAssetID: AssetID? = nil) throws -> CollectionID {
+    let id = CollectionID(rawValue: try nextID("collection"))
     try execute(
       "INSERT INTO collection (id, kind, title, key_asset_id) VALUES (?, 1, ?, ?)",
-      [.integer(id), .text(title), keyAssetID.map(SQLValue.integer)])
+      [.id(id), .text(title), keyAssetID.map { .id($0) }])
     for (rank, asset) in members.enumerated() {
       try execute(
         "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, ?)",
-        [.integer(id), .integer(asset), .real(Double(rank))])
+        [.id(id), .id(asset), .real(Double(rank))])
     }
     return id
   }
@@ -115,7 +115,7 @@ final class CatalogFixture {
         let first = asset.resources.first
         Self.bind(
           [
-            .integer(asset.id), .integer(asset.mediaType.code),
+            .id(asset.id), .integer(asset.mediaType.code),
             .integer(MediaSubtypes(names: asset.mediaSubtypes).rawValue),
             .integer(asset.creationDate.microseconds), integer(asset.creationDate.offsetMinutes),
             .integer(asset.creationDateSource.code),
@@ -133,7 +133,7 @@ final class CatalogFixture {
         try statement.run()
         Self.bind(
           [
-            .integer(directory), .text(name), .integer(asset.id), .integer(0), .integer(first?.kind.code ?? 0),
+            .integer(directory), .text(name), .id(asset.id), .integer(0), .integer(first?.kind.code ?? 0),
             .text(first?.contentType ?? "image/jpeg"), .integer(first?.byteCount ?? 0),
           ], to: resource)
         try resource.run()
@@ -142,12 +142,12 @@ final class CatalogFixture {
   }
 
   func insertCompanion(
-    of asset: Int64, position: Int64, kind: Resource.Kind, directory: Int64, name: [UInt8], contentType: String
+    of asset: AssetID, position: Int64, kind: Resource.Kind, directory: Int64, name: [UInt8], contentType: String
   ) throws {
     try execute(
       Self.insertResource,
       [
-        .integer(directory), .text(name), .integer(asset), .integer(position), .integer(kind.code),
+        .integer(directory), .text(name), .id(asset), .integer(position), .integer(kind.code),
         .text(contentType), .integer(99),
       ])
   }
@@ -170,8 +170,9 @@ final class CatalogFixture {
 
   @discardableResult
   func commit(
-    _ origin: String = "watcher", inserted: [Int64] = [], updated: [Int64: ChangedFields] = [:],
-    deleted: [Int64] = [], updatedCollections: [Int64] = [], renamed: [(id: Int64, from: [UInt8], to: [UInt8])] = [],
+    _ origin: String = "watcher", inserted: [AssetID] = [], updated: [AssetID: ChangedFields] = [:],
+    deleted: [AssetID] = [], updatedCollections: [CollectionID] = [],
+    renamed: [(id: Int64, from: [UInt8], to: [UInt8])] = [],
     roots: [(id: Int64, path: String, isAvailable: Bool)] = []
   ) throws -> Int64 {
     try catalog.write { writer in
@@ -203,7 +204,7 @@ final class CatalogFixture {
 
   // MARK: - Reading
 
-  func ids(_ options: FetchOptions = FetchOptions()) throws -> [Int64] {
+  func ids(_ options: FetchOptions = FetchOptions()) throws -> [AssetID] {
     try catalog.read { try $0.ids($0.plan(options)) }
   }
 
@@ -213,7 +214,7 @@ final class CatalogFixture {
 extension Asset {
   /// Makes an asset. Values that do not matter to a test have defaults. `taken` and `added` are in seconds since 1970.
   static func sample(
-    _ id: Int64, _ mediaType: MediaType = .image, taken: Int64? = nil, added: Int64 = 1_000,
+    _ id: AssetID, _ mediaType: MediaType = .image, taken: Int64? = nil, added: Int64 = 1_000,
     subtypes: [String] = [], isFavorite: Bool = false, isHidden: Bool = false, isTrashed: Bool = false
   ) -> Asset {
     Asset(

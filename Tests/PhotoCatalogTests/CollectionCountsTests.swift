@@ -23,7 +23,7 @@ import class Foundation.ProcessInfo
     let kinds: Set<AssetCollection.Kind>
     var sequence: Int64
     var order: OrderedIDs
-    var collections: [Int64: AssetCollection]
+    var collections: [CollectionID: AssetCollection]
 
     mutating func look(at counts: inout CollectionCounts) throws -> CollectionChange? {
       let after = counts.order(of: kinds)
@@ -44,10 +44,13 @@ import class Foundation.ProcessInfo
       #expect(sequential == ids)
       #expect(try before.applying(details.collectionDifference(from: before)) == ids)
       #expect(
-        details.insertedIDs == ids.filter { !had.contains($0) } && change.inserted.map(\.id) == details.insertedIDs)
-      #expect(change.deleted == before.filter { !ids.contains($0) } && details.deletedBefore == details.removedBefore)
+        details.insertedIDs == ids.filter { !had.contains($0) }
+          && change.inserted.map(\.id.element) == details.insertedIDs)
+      #expect(
+        change.deleted.map(\.element) == before.filter { !ids.contains($0) }
+          && details.deletedBefore == details.removedBefore)
       let changed = details.changedAfter.flatMap { ids[$0.start..<$0.start + $0.count] }
-      #expect(change.updated.map(\.id) == changed && changed.isEmpty == details.changedFields.isEmpty)
+      #expect(change.updated.map(\.id.element) == changed && changed.isEmpty == details.changedFields.isEmpty)
       #expect(Set(details.changedBefore.flatMap { before[$0.start..<$0.start + $0.count] }) == Set(changed))
       for id in change.deleted { collections[id] = nil }
       for collection in change.inserted + change.updated { collections[collection.id] = collection }
@@ -66,7 +69,8 @@ import class Foundation.ProcessInfo
       let order = counts.order(of: kinds)
       return Observer(
         kinds: kinds, sequence: counts.sequence, order: order,
-        collections: Dictionary(uniqueKeysWithValues: order.map { ($0, counts.collection($0)!) }))
+        collections: Dictionary(
+          uniqueKeysWithValues: order.map(CollectionID.init(element:)).map { ($0, counts.collection($0)!) }))
     }
     var fields: Set<String> = []
     var (moveCount, deletedCount) = (0, 0)
@@ -84,14 +88,14 @@ import class Foundation.ProcessInfo
       }
       #expect(counts.sequence == last)
       let all = counts.order(of: Set(AssetCollection.Kind.allCases))
-      #expect(all.map { counts.collection($0) } == fetched, "seed \(seed), commit \(last)")
+      #expect(all.map { counts.collection(CollectionID(element: $0)) } == fetched, "seed \(seed), commit \(last)")
       for index in observers.indices where Int.random(in: 0..<3, using: &random) > 0 {
         let change = try observers[index].look(at: &counts)
         fields.formUnion(change?.details.changedFields ?? [])
         moveCount += change?.details.moves.count ?? 0
         deletedCount += change?.deleted.count ?? 0
         let kinds = observers[index].kinds
-        let ids = observers[index].order
+        let ids = observers[index].order.map(CollectionID.init(element:))
         #expect(ids.map { observers[index].collections[$0] } == fetched.filter { kinds.contains($0.kind) })
       }
     }
@@ -121,7 +125,10 @@ import class Foundation.ProcessInfo
   /// The log keeps the changed collections long enough. For an observer that is further behind, everything is compared.
   @Test func logThatIsFullForgetsTheOldest() {
     var log = CollectionLog(after: 0, mostIDs: 10)
-    for sequence in 1...20 as ClosedRange<Int64> { log.append(([sequence: .count], [100 + sequence]), at: sequence) }
+    for sequence in 1...20 as ClosedRange<Int64> {
+      let (changed, deleted) = (CollectionID(rawValue: sequence), CollectionID(rawValue: 100 + sequence))
+      log.append(([changed: .count], [deleted]), at: sequence)
+    }
     #expect(log.changes(after: 20)?.fields == [:])
     #expect(log.changes(after: 18)?.fields == [19: .count, 20: .count])
     #expect(log.changes(after: 18)?.deleted == [119, 120])
@@ -165,7 +172,7 @@ import class Foundation.ProcessInfo
 
   /// Creates, renames, fills and deletes folders and albums, except for the one album that ``RandomCommits`` edits.
   private static func changeCollections(
-    _ writer: CatalogWriter, _ record: inout CommitRecord, besides first: Int64, _ random: inout SeededGenerator
+    _ writer: CatalogWriter, _ record: inout CommitRecord, besides first: CollectionID, _ random: inout SeededGenerator
   ) throws {
     func run(_ sql: String, _ values: SQLValue...) throws {
       let statement = try RawStatement(writer.database, sql)
@@ -178,10 +185,11 @@ import class Foundation.ProcessInfo
       try statement.forEachRow { ids.append(statement.int64(0)) }
       return ids
     }
-    let assets = try ids("SELECT id FROM asset").shuffled(using: &random).prefix(.random(in: 0...9, using: &random))
+    let assets = try ids("SELECT id FROM asset").map(AssetID.init(rawValue:)).shuffled(using: &random)
+      .prefix(.random(in: 0...9, using: &random))
     let name = Array(
       "\(UInt16.random(in: 0 ... .max, using: &random))-\(UInt64.random(in: 0 ... .max, using: &random))".utf8)
-    let albums = try ids("SELECT id FROM collection WHERE kind = 1")
+    let albums = try ids("SELECT id FROM collection WHERE kind = 1").map(CollectionID.init(rawValue:))
     switch Int.random(in: 0..<8, using: &random) {
     case 0...1:
       let made = try writer.insertDirectory(
@@ -202,25 +210,25 @@ import class Foundation.ProcessInfo
       record.delete(collection: album)
     case 3...4:
       try run("INSERT INTO collection (kind, title) VALUES (1, ?)", .text(name))
-      let album = try writer.database.lastInsertedRowID
+      let album = CollectionID(rawValue: try writer.database.lastInsertedRowID)
       record.insert(collection: album)
       for (rank, id) in assets.enumerated() {
         try run(
-          "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, ?)", .integer(album), .integer(id),
+          "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, ?)", .id(album), .id(id),
           .real(Double(rank)))
       }
       if Bool.random(using: &random) { record.edit(album: album, placing: assets) }
     case 5:
       guard let album = albums.randomElement(using: &random) else { return }
-      try run("UPDATE collection SET title = ? WHERE id = ?", .text(name), .integer(album))
+      try run("UPDATE collection SET title = ? WHERE id = ?", .text(name), .id(album))
       record.update(collection: album)
     case 6:
       guard let album = albums.randomElement(using: &random), let cover = assets.first else { return }
-      try run("UPDATE collection SET key_asset_id = ? WHERE id = ?", .integer(cover), .integer(album))
+      try run("UPDATE collection SET key_asset_id = ? WHERE id = ?", .id(cover), .id(album))
       record.update(collection: album)
     default:
       guard let album = albums.filter({ $0 != first }).randomElement(using: &random) else { return }
-      try run("DELETE FROM collection WHERE id = ?", .integer(album))
+      try run("DELETE FROM collection WHERE id = ?", .id(album))
       record.delete(collection: album)
     }
   }

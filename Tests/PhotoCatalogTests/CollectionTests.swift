@@ -21,7 +21,7 @@ import Testing
   }
 
   private func collections(
-    _ kinds: Set<AssetCollection.Kind>? = nil, containing asset: Int64? = nil
+    _ kinds: Set<AssetCollection.Kind>? = nil, containing asset: AssetID? = nil
   ) throws -> [AssetCollection] {
     try fixture.catalog.read { try $0.collections(kinds: kinds, containing: asset) }
   }

@@ -22,7 +22,7 @@ import Testing
       mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", creationDate: date.flatMap(PhotoDate.init))
   }
 
-  private func row(_ name: String, modified: String = "2021-03-04T05:06:07Z", asset: Int64 = 0) throws -> FileRow {
+  private func row(_ name: String, modified: String = "2021-03-04T05:06:07Z", asset: AssetID = 0) throws -> FileRow {
     FileRow(
       assetID: asset, directoryID: directory, name: Array(name.utf8), byteCount: 5,
       modificationTime: try #require(PhotoDate(modified)).microseconds * 1000, changeTime: 1, inode: 1, birthTime: 1,
@@ -30,14 +30,14 @@ import Testing
   }
 
   private func insert(_ name: String, _ content: AssetContent, modified: String = "2021-03-04T05:06:07Z") throws
-    -> Int64
+    -> AssetID
   {
     let row = try row(name, modified: modified)
     return try fixture.catalog.write { try $0.insertAsset(content, file: row, addedDate: 1_700_000_000_000_000) }
   }
 
   private func expect(
-    _ id: Int64, _ source: CreationDateSource, _ instant: String, _ comment: Comment? = nil,
+    _ id: AssetID, _ source: CreationDateSource, _ instant: String, _ comment: Comment? = nil,
     at location: SourceLocation = #_sourceLocation
   ) throws {
     let asset = try #require(try fixture.catalog.read { try $0.assets([id]).assets.first })

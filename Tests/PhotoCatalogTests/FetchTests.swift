@@ -199,7 +199,7 @@ import Testing
   @Test func aTextIsFoundByTheShortestWay() throws {
     var rows: [(Asset, Int64)] = []
     for id in Int64(100)..<12_100 {
-      var asset = Asset.sample(id, taken: 2_000 + id * 7_919 % 12_007)
+      var asset = Asset.sample(AssetID(rawValue: id), taken: 2_000 + id * 7_919 % 12_007)
       asset.title = [id % 3 == 0 ? "often" : nil, id % 30 == 0 ? "seldom" : nil, id == 3_000 ? "once" : nil]
         .compactMap(\.self).joined(separator: " ")
       // The newest assets contain none of these words, and hidden assets contain some.
@@ -282,7 +282,7 @@ import Testing
             for offset in 0...ids.count + 1 {
               for count in 1...3 {
                 var pages = try FetchPages(plan, from: offset, reader)
-                var all: [Int64] = []
+                var all: [AssetID] = []
                 while case let page = try pages.next(count, reader), !page.isEmpty {
                   #expect(page.count <= count)
                   all += page

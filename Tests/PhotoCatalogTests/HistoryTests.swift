@@ -1,5 +1,6 @@
 import ChangeDetails
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 @testable import PhotoCatalog
@@ -49,7 +50,7 @@ import Testing
 
   /// A commit may have a million ids. A page that has no room for the next ones does not read them.
   @Test func commitsThatDoNotFitAreNotRead() throws {
-    let ids = (1_000_000..<1_010_000).map(Int64.init)
+    let ids = Array(AssetID(1_000_000)..<1_010_000)
     for _ in 0..<20 { try fixture.commit(inserted: ids) }
     try fixture.catalog.read { reader throws in
       // Each commit takes 80,000 bytes.
@@ -65,7 +66,7 @@ import Testing
   }
 
   @Test func theSequenceOutlivesPruning() throws {
-    for id in 1...5 { try fixture.commit(inserted: [Int64(id)]) }
+    for id in AssetID(1)...5 { try fixture.commit(inserted: [id]) }
     try fixture.execute("DELETE FROM history WHERE sequence <= 3")
     try fixture.catalog.read { reader throws in
       #expect(try reader.sequence() == 5)
@@ -128,10 +129,10 @@ import Testing
     let fixture = try CatalogFixture()
     let root = try fixture.addRoot("/p")
     let sub = try fixture.addDirectory("sub", in: root)
-    let few = Int64(CatalogReader.mostNamed)
+    let last = AssetID(CatalogReader.mostNamed + 1)
     try fixture.insert(
-      (1...few + 1).map {
-        (.sample($0), directory: $0 == few + 1 ? root : sub, name: Array("\($0)".utf8), failure: nil)
+      (1...last).map {
+        (.sample($0), directory: $0 == last ? root : sub, name: Array("\($0)".utf8), failure: nil)
       })
     let first = try fixture.commit(renamed: [(sub, Array("/p/a".utf8), Array("/p/sub".utf8))])
     let second = try fixture.commit(roots: [(root, "/p", false)])
@@ -141,9 +142,9 @@ import Testing
         try $0.touched(after: first - 1, through: second)
       )
     }
-    #expect(renamed.groups.isEmpty && renamed.fields.count == Int(few) && renamed.fields[1] == .path)
+    #expect(renamed.groups.isEmpty && renamed.fields.count == CatalogReader.mostNamed && renamed.fields[1] == .path)
     #expect(gone.fields.isEmpty && gone.groups.map(\.fields) == [.availability])
-    #expect((1...few + 1).allSatisfy { gone.fields(of: $0) == .availability } && gone.fields(of: few + 2) == nil)
-    #expect(both.fields(of: 1) == [.path, .availability] && both.fields(of: few + 1) == .availability)
+    #expect((1...last).allSatisfy { gone.fields(of: $0) == .availability } && gone.fields(of: last + 1) == nil)
+    #expect(both.fields(of: 1) == [.path, .availability] && both.fields(of: last) == .availability)
   }
 }

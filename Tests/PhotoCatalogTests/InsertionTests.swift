@@ -1,4 +1,5 @@
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 @testable import PhotoCatalog
@@ -26,11 +27,11 @@ import Testing
       let ids = try (0..<count).map {
         try writer.insertAsset(content($0), file: row($0, in: directory), addedDate: 1000 + Int64($0))
       }
-      #expect(ids == Array(ids[0]..<ids[0] + Int64(count)))
+      #expect(ids == Array(ids[0]..<ids[0] + count))
       return ids[0]
     }
     for number in 0..<count {
-      let id = first + Int64(number)
+      let id = first + number
       let (read, file, added) = try fixture.catalog.read { reader in
         (try reader.content(of: id), try reader.file(ofAsset: id), try reader.addedDate(of: id))
       }
@@ -63,7 +64,7 @@ import Testing
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
     let last = try fixture.catalog.write { writer in
-      var last: Int64 = 0
+      var last: AssetID = 0
       for number in 0..<20 {
         last = try writer.insertAsset(content(number), file: row(number, in: directory), addedDate: 1)
       }

@@ -1,3 +1,4 @@
+import PhotoModel
 import Testing
 
 @testable import PhotoCatalog
@@ -17,13 +18,13 @@ import Testing
       mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", title: title, keywords: keywords)
   }
 
-  private func row(_ number: Int64, asset: Int64 = 0) -> FileRow {
+  private func row(_ number: Int64, asset: AssetID = 0) -> FileRow {
     FileRow(
       assetID: asset, directoryID: directory, name: Array("\(number).jpg".utf8), byteCount: 1, modificationTime: 2,
       changeTime: 3, inode: UInt64(number), birthTime: 5, readTime: 6)
   }
 
-  private func insert(_ lists: [[String]]) throws -> [Int64] {
+  private func insert(_ lists: [[String]]) throws -> [AssetID] {
     try fixture.catalog.write { writer in
       try lists.enumerated().map {
         try writer.insertAsset(content($1), file: row(Int64($0)), addedDate: 1)
@@ -31,7 +32,7 @@ import Testing
     }
   }
 
-  private func keywords(_ ids: [Int64]) throws -> [[String]] {
+  private func keywords(_ ids: [AssetID]) throws -> [[String]] {
     try fixture.catalog.read { try $0.assets(ids).assets.map(\.keywords) }
   }
 

@@ -124,7 +124,9 @@ import class Foundation.ProcessInfo
     let root = try fixture.addRoot("/p")
     // From the newest: 1, 2, 3...
     try fixture.insert(
-      (1...400).map { (.sample($0, taken: 10_000 - $0), directory: root, name: Array("\($0)".utf8), failure: nil) })
+      (1...400).map {
+        (.sample(AssetID($0), taken: 10_000 - $0), directory: root, name: Array("\($0)".utf8), failure: nil)
+      })
     var sequence = try fixture.commit(inserted: [1])
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions(fetchLimit: 5)) }
     var list = try fixture.catalog.read { try $0.list(plan) }
@@ -134,10 +136,10 @@ import class Foundation.ProcessInfo
     for round in 1...300 as ClosedRange<Int64> {
       // One of the five leaves, and any other asset gets a date far behind them.
       let gone = try #require(list.ids.randomElement(using: &random))
-      let moved = Int64.random(in: 1...400, using: &random)
-      try fixture.execute("DELETE FROM asset WHERE id = ?", [.integer(gone)])
+      let moved = AssetID.random(in: 1...400, using: &random)
+      try fixture.execute("DELETE FROM asset WHERE id = ?", [.id(gone)])
       try fixture.execute(
-        "UPDATE asset SET creation_date = ? WHERE id = ?", [.integer(-round * 1_000_000), .integer(moved)])
+        "UPDATE asset SET creation_date = ? WHERE id = ?", [.integer(-round * 1_000_000), .id(moved)])
       let last = try fixture.commit(updated: moved == gone ? [:] : [moved: .metadata], deleted: [gone])
       try fixture.catalog.read { reader in
         let updated = try reader.updated(list, plan, since: sequence)
@@ -160,8 +162,8 @@ import class Foundation.ProcessInfo
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions(fetchLimit: 5)) }
     var sequence = try fixture.commit(inserted: [1])
     var list = try fixture.catalog.read { try $0.list(plan) }
-    for id in 1...400 as ClosedRange<Int64> {
-      try fixture.insert(.sample(id, taken: id), directory: root, name: Array("\(id)".utf8))
+    for id in 1...400 as ClosedRange<AssetID> {
+      try fixture.insert(.sample(id, taken: id.rawValue), directory: root, name: Array("\(id)".utf8))
       let last = try fixture.commit(inserted: [id])
       try fixture.catalog.read { reader in
         list = try #require(try reader.updated(list, plan, since: sequence))

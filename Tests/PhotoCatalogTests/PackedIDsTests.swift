@@ -8,9 +8,9 @@ import Testing
   @Test func everyListOfIDsComesBackSorted() throws {
     var random = SeededGenerator(seed: 7)
     for round in 0..<500 {
-      let largest: Int64 = round % 5 == 0 ? .max : round % 2 == 0 ? 300 : 2_000_000
+      let largest: AssetID = round % 5 == 0 ? .max : round % 2 == 0 ? 300 : 2_000_000
       let ids = Set(
-        (0..<Int.random(in: 1...60, using: &random)).map { _ in Int64.random(in: 1...largest, using: &random) })
+        (0..<Int.random(in: 1...60, using: &random)).map { _ in AssetID.random(in: 1...largest, using: &random) })
       let bytes = try #require(PackedIDs.pack(ids.shuffled(using: &random)))
       #expect(try PackedIDs.unpack(bytes) == ids.sorted())
     }
@@ -19,7 +19,7 @@ import Testing
   @Test func everyListOfFieldsComesBackSorted() throws {
     var random = SeededGenerator(seed: 8)
     for _ in 0..<500 {
-      var fields: [Int64: ChangedFields] = [:]
+      var fields: [AssetID: ChangedFields] = [:]
       for _ in 0..<Int.random(in: 1...60, using: &random) {
         fields[.random(in: 1...100_000, using: &random)] = ChangedFields(rawValue: .random(in: 0...511, using: &random))
       }
@@ -30,15 +30,15 @@ import Testing
   }
 
   @Test func noIDsAreNoBlobAndAnIDTwiceIsOne() throws {
-    #expect(PackedIDs.pack([Int64]()) == nil)
-    #expect(PackedIDs.pack([Int64: ChangedFields]()) == nil)
-    #expect(try PackedIDs.unpack([]) == [])
-    #expect(try PackedIDs.unpack(try #require(PackedIDs.pack([9, 4, 9]))) == [4, 9])
+    #expect(PackedIDs.pack([AssetID]()) == nil)
+    #expect(PackedIDs.pack([AssetID: ChangedFields]()) == nil)
+    #expect(try PackedIDs.unpack([]) == [AssetID]())
+    #expect(try PackedIDs.unpack(try #require(PackedIDs.pack([9, 4, 9] as [AssetID]))) == [4, 9] as [AssetID])
   }
 
   @Test func neighboursTakeOneByteEach() throws {
-    #expect(PackedIDs.pack(Array(1_000_000...1_000_999))?.count == 1002)
-    #expect(PackedIDs.pack([Int64.max]) == [255, 255, 255, 255, 255, 255, 255, 255, 127])
+    #expect(PackedIDs.pack(Array(AssetID(1_000_000)...1_000_999))?.count == 1002)
+    #expect(PackedIDs.pack([AssetID.max]) == [255, 255, 255, 255, 255, 255, 255, 255, 127])
   }
 
   @Test(
@@ -53,7 +53,7 @@ import Testing
       [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01],
     ] as [[UInt8]])
   func garbageThrows(bytes: [UInt8]) {
-    #expect(throws: PhotoError.self) { try PackedIDs.unpack(bytes) }
+    #expect(throws: PhotoError.self) { try PackedIDs.unpack(bytes) as [AssetID] }
   }
 
   @Test(arguments: [[0x05], [0x05, 0x80], [0x05, 0x80, 0x80, 0x04], [0x05, 0x01, 0x00, 0x01]] as [[UInt8]])
@@ -66,7 +66,7 @@ import Testing
     for _ in 0..<20_000 {
       let bytes = (0..<Int.random(in: 1...12, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       do {
-        #expect(PackedIDs.pack(try PackedIDs.unpack(bytes)) == bytes)
+        #expect(PackedIDs.pack(try PackedIDs.unpack(bytes) as [AssetID]) == bytes)
       } catch is PhotoError {}
       do {
         let fields = try PackedIDs.unpackFields(bytes)

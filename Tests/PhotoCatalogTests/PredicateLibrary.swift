@@ -26,7 +26,7 @@ struct PredicateLibrary {
       for (position, word) in words.prefix(.random(in: 1...4, using: &generator)).enumerated() {
         try fixture.execute(
           "INSERT INTO asset_keyword (asset_id, keyword_id, position) VALUES (?, ?, ?)",
-          [.integer(asset.id), .integer(word), .integer(Int64(position))])
+          [.id(asset.id), .integer(word), .integer(Int64(position))])
       }
     }
     let ids = random.assets.map(\.id)
@@ -39,7 +39,7 @@ struct PredicateLibrary {
             + "modification_time, change_time, inode, birth_time, read_time) VALUES (?, ?, ?, ?, 3, ?, ?, 0, 0, 0, 0, 0)",
           [
             .integer(folders.randomElement(using: &generator) ?? 1), .text("\(name)\(asset.id)-\(position).RAF"),
-            .integer(asset.id), .integer(position), .text("image/x-raf"),
+            .id(asset.id), .integer(position), .text("image/x-raf"),
             .integer(.random(in: 0...9, using: &generator)),
           ])
       }

@@ -17,7 +17,7 @@ import Testing
       includeTrashed: true)
   }
 
-  private func ids(_ predicate: String) throws -> [Int64] { try library.fixture.ids(options(predicate)) }
+  private func ids(_ predicate: String) throws -> [AssetID] { try library.fixture.ids(options(predicate)) }
 
   private func check(_ predicate: Predicate) throws {
     let expected = library.assets.filter(predicate.prepared()).map(\.id)

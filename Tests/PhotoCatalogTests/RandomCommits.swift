@@ -10,11 +10,11 @@ struct RandomCommits {
   let library: PredicateLibrary
   private var random: SeededGenerator
   /// The ids of all present assets.
-  private var live: [Int64]
+  private var live: [AssetID]
   /// A counter for file names that were not used before.
   private var names = 0
   private var hasAlbum = true
-  private var buried: [Int64] = []
+  private var buried: [AssetID] = []
   /// The effects of the commits by sequence.
   private(set) var effects: [Int64: CommitEffects] = [:]
 
@@ -31,7 +31,7 @@ struct RandomCommits {
   }
 
   var catalog: Catalog { library.fixture.catalog }
-  private var albumID: Int64 { library.random.albumID }
+  private var albumID: CollectionID { library.random.albumID }
 
   /// Makes one commit with one to five changes.
   mutating func commit() throws {
@@ -84,7 +84,7 @@ struct RandomCommits {
     case 0: if try writer.setFavorite(id, .random(using: &random)) { record.update(asset: id, .favorite) }
     case 1: if try writer.setHidden(id, .random(using: &random)) { record.update(asset: id, .hidden) }
     case 2:
-      try run(writer, "UPDATE asset SET is_trashed = NOT is_trashed WHERE id = ?", [.integer(id)])
+      try run(writer, "UPDATE asset SET is_trashed = NOT is_trashed WHERE id = ?", [.id(id)])
       record.update(asset: id, .trashed)
     case 3:
       try writer.moveFile(row, to: directory(), name: name())
@@ -164,21 +164,21 @@ struct RandomCommits {
     let rank = SQLValue.real(.random(in: 0...90, using: &random))
     switch Int.random(in: 0..<40, using: &random) {
     case 0:
-      try run(writer, "DELETE FROM collection WHERE id = ?", [.integer(albumID)])
+      try run(writer, "DELETE FROM collection WHERE id = ?", [.id(albumID)])
       hasAlbum = false
       record.delete(collection: albumID)
       return
     case 1..<15:
       try run(
         writer, "INSERT OR REPLACE INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, ?)",
-        [.integer(albumID), .integer(id), rank])
+        [.id(albumID), .id(id), rank])
     case 15..<25:
       try run(
-        writer, "DELETE FROM album_asset WHERE collection_id = ? AND asset_id = ?", [.integer(albumID), .integer(id)])
+        writer, "DELETE FROM album_asset WHERE collection_id = ? AND asset_id = ?", [.id(albumID), .id(id)])
     case 25..<35:
       try run(
         writer, "UPDATE album_asset SET rank = ? WHERE collection_id = ? AND asset_id = ?",
-        [rank, .integer(albumID), .integer(id)])
+        [rank, .id(albumID), .id(id)])
     default: return record.update(collection: albumID)
     }
     record.edit(album: albumID, placing: [id])

@@ -12,8 +12,8 @@ struct RandomLibrary {
   /// The assets as the catalog returns them, by id.
   let assets: [Asset]
   /// A user's album of some assets, in an order of its own.
-  let albumID: Int64
-  let albumOrder: [Int64]
+  let albumID: CollectionID
+  let albumOrder: [AssetID]
 
   init(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -27,7 +27,7 @@ struct RandomLibrary {
       try fixture.addDirectory([0x62, 0xff], in: drive),
     ]
     var rows: [(asset: Asset, directory: Int64, name: [UInt8], failure: String?)] = []
-    for id in Int64(1)...Int64(Self.count) {
+    for id in AssetID(1)...AssetID(Self.count) {
       let name = Self.names.randomElement(using: &random) ?? []
       var asset = Asset.random(id, using: &random)
       asset.resources = [
@@ -35,7 +35,7 @@ struct RandomLibrary {
           kind: .photo, path: "", filename: "", byteCount: .random(in: 0...5, using: &random),
           contentType: ["image/jpeg", "video/mp4"].randomElement(using: &random) ?? "")
       ]
-      rows.append((asset, directories.randomElement(using: &random) ?? a, name + Array("\(id / 2)".utf8), nil))
+      rows.append((asset, directories.randomElement(using: &random) ?? a, name + Array("\(id.rawValue / 2)".utf8), nil))
     }
     // A directory has each name once. If a name comes twice, the later file gets another one.
     var taken: Set<[UInt8]> = []
@@ -45,10 +45,10 @@ struct RandomLibrary {
       }
     }
     try fixture.insert(rows)
-    albumOrder = Array((1...Int64(Self.count)).shuffled(using: &random).prefix(90))
+    albumOrder = Array((1...AssetID(Self.count)).shuffled(using: &random).prefix(90))
     albumID = try fixture.addAlbum("Album", albumOrder)
     self.fixture = fixture
-    assets = try fixture.catalog.read { try $0.assets(Array(1...Int64(Self.count))).assets }
+    assets = try fixture.catalog.read { try $0.assets(Array(1...AssetID(Self.count))).assets }
   }
 
   private static let names: [[UInt8]] = [
@@ -59,7 +59,7 @@ struct RandomLibrary {
 }
 
 extension Asset {
-  fileprivate static func random(_ id: Int64, using random: inout SeededGenerator) -> Asset {
+  fileprivate static func random(_ id: AssetID, using random: inout SeededGenerator) -> Asset {
     func sometimes<Value>(_ value: Value) -> Value? { Int.random(in: 0..<3, using: &random) == 0 ? nil : value }
     func text() -> String? { sometimes(RandomLibrary.texts.randomElement(using: &random) ?? "") }
     func small() -> Int? { sometimes(.random(in: -1...4, using: &random)) }

@@ -100,7 +100,7 @@ import Testing
     case "mediaType": return text(asset.mediaType.rawValue)
     case "isFavorite": return number(asset.isFavorite ? 1 : 0)
     case "albumOrder": return isAlbum ? number(library.albumOrder.firstIndex(of: asset.id)) : .absent
-    case "id": return number(Int(asset.id))
+    case "id": return number(Int(asset.id.rawValue))
     default:
       Issue.record("no value for \(key)")
       return .absent

@@ -27,21 +27,21 @@ import Testing
       keywords: keywords)
   }
 
-  private func row(_ name: [UInt8], asset: Int64 = 0) -> FileRow {
+  private func row(_ name: [UInt8], asset: AssetID = 0) -> FileRow {
     FileRow(
       assetID: asset, directoryID: directory, name: name, byteCount: 1, modificationTime: 2, changeTime: 3, inode: 4,
       birthTime: 5, readTime: 6)
   }
 
   @discardableResult
-  private func insert(_ name: String, _ content: AssetContent? = nil) throws -> Int64 {
+  private func insert(_ name: String, _ content: AssetContent? = nil) throws -> AssetID {
     try fixture.catalog.write {
       try $0.insertAsset(content ?? self.content(), file: row(Array(name.utf8)), addedDate: 1)
     }
   }
 
   /// The ids of the found assets. The result must be the same with the index, without it, and by reading each asset.
-  private func found(_ text: String) throws -> [Int64] {
+  private func found(_ text: String) throws -> [AssetID] {
     let options = FetchOptions(
       text: text, sortDescriptors: [SortDescriptor(key: "id", ascending: true)])
     let before = try fixture.ids(options)
@@ -52,8 +52,8 @@ import Testing
       let all = try reader.ids(reader.plan(FetchOptions(includeHidden: true, includeTrashed: true)))
       let statement = try RawStatement(reader.database, uncached: plan.touchedStatement)
       statement.bind([.text("[\(all.map(String.init).joined(separator: ","))]")] + plan.touchedArguments)
-      var each: [Int64] = []
-      try statement.forEachRow { each.append(statement.int64(0)) }
+      var each: [AssetID] = []
+      try statement.forEachRow { each.append(statement.assetID(0)) }
       #expect(each == before, "\(text)")
       #expect(try reader.count(plan) == before.count)
     }
@@ -158,8 +158,8 @@ import Testing
           try [condition.ofAll, condition.ofOne].map { condition in
             let select = try RawStatement(reader.database, uncached: "SELECT id FROM asset WHERE " + condition.sql)
             select.bind(condition.arguments)
-            var ids: Set<Int64> = []
-            try select.forEachRow { ids.insert(select.int64(0)) }
+            var ids: Set<AssetID> = []
+            try select.forEachRow { ids.insert(select.assetID(0)) }
             return ids
           }
         }

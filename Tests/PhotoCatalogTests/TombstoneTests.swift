@@ -17,7 +17,7 @@ import Testing
   @Test func restoredAssetHasAllThatItHad() throws {
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
-    let id = try fixture.catalog.write { (writer: CatalogWriter) throws -> Int64 in
+    let id = try fixture.catalog.write { (writer: CatalogWriter) throws -> AssetID in
       let id = try writer.insertAsset(content, file: row("a.jpg", in: directory), addedDate: 111)
       _ = try writer.setFavorite(id, true)
       _ = try writer.setHidden(id, true)
@@ -29,7 +29,7 @@ import Testing
       let keys = try writer.bury(id, directoryPath: Array("/p/".utf8), date: 999)
       #expect(keys?.inode == 7 && keys?.fingerprint == .max)
     }
-    try fixture.execute("DELETE FROM collection WHERE id = ?", [.integer(gone)])
+    try fixture.execute("DELETE FROM collection WHERE id = ?", [.id(gone)])
     let tombstone = try #require(try fixture.catalog.read { try $0.tombstone(of: id) })
     #expect(tombstone.creationDate?.date.microseconds == 111 && tombstone.creationDate?.source == .file)
     #expect(
@@ -72,8 +72,8 @@ import Testing
   @Test func photoThatComesBackIsHashedOnlyIfItSharesItsFingerprint() throws {
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
-    func insert(_ name: String) throws -> Int64 {
-      try fixture.catalog.write { (writer: CatalogWriter) throws -> Int64 in
+    func insert(_ name: String) throws -> AssetID {
+      try fixture.catalog.write { (writer: CatalogWriter) throws -> AssetID in
         let id = try writer.insertAsset(content, file: row(name, in: directory), addedDate: 1)
         _ = try writer.wantProofsOfNewFiles(limit: 10)
         return id
@@ -129,7 +129,7 @@ import Testing
   @Test func onlyWhatIsTooOldIsPruned() throws {
     let fixture = try CatalogFixture()
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
-      for (id, age) in [(1, 100), (2, 200), (3, nil)] as [(Int64, Int64?)] {
+      for (id, age) in [(1, 100), (2, 200), (3, nil)] as [(AssetID, Int64?)] {
         try writer.insertTombstone(
           Tombstone(
             assetID: id, deletedDate: age.map { _ in 5 }, deletedAge: age ?? 0, path: [47], addedDate: 0,

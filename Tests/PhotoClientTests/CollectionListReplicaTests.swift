@@ -7,18 +7,18 @@ import Varlink
 @testable import PhotoClient
 
 struct CollectionListReplicaTests {
-  private static func album(_ id: Int64, count: Int = 1) -> AssetCollection {
+  private static func album(_ id: CollectionID, count: Int = 1) -> AssetCollection {
     AssetCollection(id: id, kind: .album, title: "\(id)", count: count)
   }
 
   private static func observation(
-    _ token: String, after previous: String? = nil, _ ids: [Int64]
+    _ token: String, after previous: String? = nil, _ ids: [CollectionID]
   ) -> CollectionObservation {
     CollectionObservation(
-      token: token, previousToken: previous, count: ids.count, digest: ListDigest(of: ids).description)
+      token: token, previousToken: previous, count: ids.count, digest: ListDigest(of: ids.map(\.element)).description)
   }
 
-  private static func page(_ ids: [Int64], at offset: Int, of list: [Int64]) -> CollectionObservation {
+  private static func page(_ ids: [CollectionID], at offset: Int, of list: [CollectionID]) -> CollectionObservation {
     var page = observation("l.1.1", list)
     (page.offset, page.collections) = (offset, ids.map { album($0) })
     page.complete = offset + ids.count == list.count

@@ -8,14 +8,14 @@ import Testing
 
 struct FetchResultReplicaTests {
   private func page(
-    _ ids: [Int64], of list: [Int64], at offset: Int, token: String, reload: Observation.Reload? = nil
+    _ ids: [AssetID], of list: [AssetID], at offset: Int, token: String, reload: Observation.Reload? = nil
   ) -> Observation {
     Observation(
       token: token, count: list.count, digest: ListDigest(of: list).description, offset: offset, ids: ids,
       complete: offset + ids.count == list.count, reload: reload)
   }
 
-  private func replica(of list: [Int64], token: String = "l.1.0") throws -> FetchResultReplica {
+  private func replica(of list: [AssetID], token: String = "l.1.0") throws -> FetchResultReplica {
     var replica = FetchResultReplica()
     #expect(try replica.apply(page(list, of: list, at: 0, token: token)) == .list(nil))
     return replica
@@ -24,9 +24,9 @@ struct FetchResultReplicaTests {
   @Test(arguments: 1...200)
   func aReplicaEqualsTheListAfterAnyChanges(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
-    var list = (0..<Int64.random(in: 0...40, using: &random)).map { $0 }
+    var list = (0..<Int.random(in: 0...40, using: &random)).map { AssetID($0) }
     var replica = try replica(of: list)
-    var nextID: Int64 = 1_000
+    var nextID: AssetID = 1_000
     for step in 1...20 {
       var after = list.filter { _ in Int.random(in: 0..<8, using: &random) > 0 }
       for _ in 0..<Int.random(in: 0...4, using: &random) {
@@ -57,7 +57,7 @@ struct FetchResultReplicaTests {
 
   @Test func aListOfSeveralPagesTakesEffectWithTheLast() throws {
     var replica = try replica(of: [9, 8])
-    let list: [Int64] = [1, 2, 3]
+    let list: [AssetID] = [1, 2, 3]
     #expect(try replica.apply(page([1, 2], of: list, at: 0, token: "l.1.5", reload: .tooManyChanges)) == .partOfList)
     #expect(replica.ids == [9, 8])
     #expect(try replica.apply(page([3], of: list, at: 2, token: "l.1.5")) == .list(.tooManyChanges))
@@ -73,7 +73,7 @@ struct FetchResultReplicaTests {
 
   @Test func anObservationThatDoesNotFitIsOutOfStepAndChangesNothing() throws {
     let before = try replica(of: [1, 2, 3])
-    let good = ListDigest(of: [Int64(1), 3]).description
+    let good = ListDigest(of: [1, 3]).description
     let removal = FetchResultChangeDetails(
       countBefore: 3, countAfter: 2, removedBefore: [IndexRange(start: 1, count: 1)])
     let other = FetchResultChangeDetails(

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoModel
 import Testing
 import Varlink
 
@@ -11,7 +12,7 @@ struct PhotoLibraryErrorTests {
     var position: Int?
     var key: String?
     var known: [String]?
-    var ids: [Int64]?
+    var ids: [AssetID]?
     var collection: String?
     var similar: [String]?
     var candidates: [String]?

@@ -21,7 +21,7 @@ struct PhotoLibraryTests {
       try await call.reply(AssetPage(token: "l.1.1", total: 4, offset: 3, assets: [asset(8)]))
     }
     try await ScriptedDaemon.with(["Fetch": answer]) { daemon in
-      var ids: [Int64] = []
+      var ids: [AssetID] = []
       for try await page in daemon.library().fetch(FetchOptions(collection: "Favorites"), offset: 2, pageSize: 1) {
         #expect(page.total == 4)
         #expect(page.offset == ids.count + 2)
@@ -32,26 +32,27 @@ struct PhotoLibraryTests {
   }
 
   @Test func assetsThatDidNotFitAreRequestedAgainAndComeInTheOrderOfTheIDs() async throws {
-    struct Parameters: Decodable { let ids: [Int64] }
-    struct Reply: Encodable { let token: String, assets: [Asset], missing: [Int64] }
+    struct Parameters: Decodable { let ids: [AssetID] }
+    struct Reply: Encodable { let token: String, assets: [Asset], missing: [AssetID] }
     let sizes = Mutex<[Int]>([])
     let answer: ScriptedDaemon.Answer = { call in
       let ids = try call.parameters(Parameters.self).ids
       sizes.withLock { $0.append(ids.count) }
       // A reply has at most 400 assets. Ids divisible by 10 have no asset.
-      let there = ids.filter { $0 % 10 != 0 }.prefix(400)
-      try await call.reply(Reply(token: "l.1.1", assets: there.map { asset($0) }, missing: ids.filter { $0 % 10 == 0 }))
+      let there = ids.filter { $0.rawValue % 10 != 0 }.prefix(400)
+      try await call.reply(
+        Reply(token: "l.1.1", assets: there.map { asset($0) }, missing: ids.filter { $0.rawValue % 10 == 0 }))
     }
     try await ScriptedDaemon.with(["GetAssets": answer]) { daemon in
-      let ids = Array(Int64(1)...1_500).shuffled()
+      let ids = Array(AssetID(1)...1_500).shuffled()
       let assets = try await daemon.library().assets(ids)
-      #expect(assets.map(\.id) == ids.filter { $0 % 10 != 0 })
+      #expect(assets.map(\.id) == ids.filter { $0.rawValue % 10 != 0 })
       #expect(sizes.withLock { $0.max() } == 1_000)
     }
   }
 
   @Test func aDaemonThatAnswersForNoIDIsAnErrorAndNoEndlessLoop() async throws {
-    struct Reply: Encodable { let token: String, assets: [Asset], missing: [Int64] }
+    struct Reply: Encodable { let token: String, assets: [Asset], missing: [AssetID] }
     let answer: ScriptedDaemon.Answer = { try await $0.reply(Reply(token: "l.1.1", assets: [], missing: [])) }
     try await ScriptedDaemon.with(["GetAssets": answer]) { daemon in
       await #expect(throws: PhotoLibraryError.malformedReply("GetAssets replied with none of 1 ids")) {
@@ -62,15 +63,15 @@ struct PhotoLibraryTests {
 
   @Test func pathsWithoutAnAssetAreNilAndManyPathsTakeSeveralCalls() async throws {
     struct Parameters: Decodable { let paths: [String] }
-    struct Reply: Encodable { let token: String, ids: [Int64] }
+    struct Reply: Encodable { let token: String, ids: [AssetID] }
     let answer: ScriptedDaemon.Answer = { call in
       let paths = try call.parameters(Parameters.self).paths
       #expect(paths.count <= 1_000)
-      try await call.reply(Reply(token: "l.1.1", ids: paths.map { Int64($0.dropFirst()) ?? 0 }))
+      try await call.reply(Reply(token: "l.1.1", ids: paths.map { AssetID(String($0.dropFirst())) ?? 0 }))
     }
     try await ScriptedDaemon.with(["FindAssets": answer]) { daemon in
       let found = try await daemon.library().findAssets(paths: (1...1_001).map { "/\($0)" } + ["/nowhere"])
-      #expect(found == (1...1_001).map { $0 } + [nil])
+      #expect(found == (1...1_001).map { AssetID($0) } + [nil])
       #expect(daemon.calls.count == 2)
     }
   }
@@ -127,7 +128,7 @@ struct PhotoLibraryTests {
     struct Parameters: Decodable {
       let since: String?
       let sinceDigest: String?
-      let sinceIDs: [Int64]?
+      let sinceIDs: [AssetID]?
       let objects: Bool?
     }
     struct Reply: Encodable { let observation: Observation }
@@ -180,8 +181,8 @@ struct PhotoLibraryTests {
   }
 }
 
-func asset(_ id: Int64) -> Asset {
-  let date = PhotoDate(microseconds: id)
+func asset(_ id: AssetID) -> Asset {
+  let date = PhotoDate(microseconds: id.rawValue)
   return Asset(
     id: id, mediaType: .image, creationDate: date, creationDateSource: .file, modificationDate: date, addedDate: date)
 }

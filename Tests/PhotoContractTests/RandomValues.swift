@@ -13,7 +13,7 @@ struct RandomValues {
 
   mutating func asset() -> Asset {
     Asset(
-      id: integer(), mediaType: any(MediaType.allCases), mediaSubtypes: some { $0.text() },
+      id: assetID(), mediaType: any(MediaType.allCases), mediaSubtypes: some { $0.text() },
       creationDate: date(), creationDateSource: any(CreationDateSource.allCases), modificationDate: date(),
       addedDate: date(),
       pixelWidth: maybe { $0.int() }, pixelHeight: maybe { $0.int() }, orientation: maybe { $0.int() },
@@ -26,7 +26,7 @@ struct RandomValues {
   mutating func observation() -> Observation {
     Observation(
       token: text(), previousToken: maybe { $0.text() }, count: int(), digest: text(), origin: maybe { $0.text() },
-      offset: maybe { $0.int() }, ids: maybe { $0.some { $0.integer() } }, complete: maybe { $0.flag() },
+      offset: maybe { $0.int() }, ids: maybe { $0.some { $0.assetID() } }, complete: maybe { $0.flag() },
       reload: maybe { $0.any([.tooManyChanges, .tokenExpired, .notWanted]) }, details: maybe { $0.details() },
       insertedAssets: maybe { $0.some { $0.asset() } }, changedAssets: maybe { $0.some { $0.asset() } })
   }
@@ -35,10 +35,10 @@ struct RandomValues {
 
   private mutating func change() -> PersistentChange {
     PersistentChange(
-      token: text(), date: date(), origin: text(), insertedAssets: some { $0.integer() },
-      updatedAssets: some { $0.integer() }, deletedAssets: some { $0.integer() },
-      insertedCollections: some { $0.integer() }, updatedCollections: some { $0.integer() },
-      deletedCollections: some { $0.integer() },
+      token: text(), date: date(), origin: text(), insertedAssets: some { $0.assetID() },
+      updatedAssets: some { $0.assetID() }, deletedAssets: some { $0.assetID() },
+      insertedCollections: some { $0.collectionID() }, updatedCollections: some { $0.collectionID() },
+      deletedCollections: some { $0.collectionID() },
       renamedDirectories: some { RenamedDirectory(fromPath: $0.text(), toPath: $0.text()) },
       rootAvailability: some { RootAvailability(path: $0.text(), available: $0.flag()) })
   }
@@ -46,7 +46,7 @@ struct RandomValues {
   private mutating func details() -> FetchResultChangeDetails {
     FetchResultChangeDetails(
       countBefore: int(), countAfter: int(), removedBefore: ranges(), deletedBefore: ranges(), insertedAfter: ranges(),
-      insertedIDs: some { $0.integer() }, changedBefore: ranges(), changedAfter: ranges(),
+      insertedIDs: some { $0.assetID() }, changedBefore: ranges(), changedAfter: ranges(),
       changedFields: some { $0.text() }, moves: some { Move(fromBefore: $0.int(), toAfter: $0.int()) })
   }
 
@@ -85,6 +85,10 @@ struct RandomValues {
   mutating func integer() -> Int64 {
     Int64(bitPattern: generator.next()) >> Int64.random(in: 0...63, using: &generator)
   }
+
+  private mutating func assetID() -> AssetID { AssetID(rawValue: integer()) }
+
+  private mutating func collectionID() -> CollectionID { CollectionID(rawValue: integer()) }
 
   private mutating func int() -> Int { Int(integer()) }
 

@@ -10,7 +10,7 @@ private typealias Fixture = ReconcilerFixture
 /// A move to another disk is a copy and, minutes later, the removal of the original.
 @Suite struct DiskMoveTests {
   /// Root 1 with settled files, and root 2 on another disk.
-  private func twoDisks(_ names: String...) throws -> (ReconcilerFixture, ids: [String: Int64]) {
+  private func twoDisks(_ names: String...) throws -> (ReconcilerFixture, ids: [String: AssetID]) {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top)
     for name in names { try fixture.apply(Fixture.file(name, fixture.disk.write("/p/" + name))) }
@@ -99,7 +99,7 @@ private typealias Fixture = ReconcilerFixture
   // MARK: Deleted twins
 
   /// /p/a.jpg and a copy of it, a day later.
-  private func twins(_ twin: String, bytes: Int64) throws -> (ReconcilerFixture, id: Int64, twin: Int64) {
+  private func twins(_ twin: String, bytes: Int64) throws -> (ReconcilerFixture, id: AssetID, twin: AssetID) {
     let fixture = try ReconcilerFixture()
     try fixture.apply(
       Fixture.top, Fixture.found(2, "x", inode: 20), Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", bytes: bytes))
@@ -260,7 +260,7 @@ private typealias Fixture = ReconcilerFixture
 
   // MARK: The list of new files
 
-  private func row(_ id: Int64, content: UInt64 = 5) -> FileRow {
+  private func row(_ id: AssetID, content: UInt64 = 5) -> FileRow {
     FileRow(
       assetID: id, directoryID: 1, name: Fixture.bytes("a.jpg"), byteCount: 1, modificationTime: 1, changeTime: 1,
       inode: 1, birthTime: 1, readTime: 1, marks: ContentMarks(fingerprint: content))
@@ -268,10 +268,10 @@ private typealias Fixture = ReconcilerFixture
 
   private func found(
     _ recent: inout RecentInsertions, _ row: FileRow, at time: Int64, in fixture: ReconcilerFixture
-  ) throws -> [Int64] {
+  ) throws -> [AssetID] {
     try fixture.catalog.write { writer in
       guard try recent.hasCandidates(for: row, time: time, in: writer) else { return [] }
-      var found: [Int64] = []
+      var found: [AssetID] = []
       recent.forEach(RecentInsertions.Keys(row).all[0], addedAfter: 0, in: writer) { id in
         found.append(id)
         return .passedOver
@@ -297,9 +297,9 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
     let count = 2 * RecentInsertions.limit + 1
-    for id in 1...count { recent.add(row(Int64(id), content: UInt64(id)), fileTime: 0, time: 1) }
+    for id in 1...count { recent.add(row(AssetID(id), content: UInt64(id)), fileTime: 0, time: 1) }
     #expect(try found(&recent, row(0, content: 1), at: 1, in: fixture).isEmpty)
-    #expect(try found(&recent, row(0, content: UInt64(count)), at: 1, in: fixture) == [Int64(count)])
+    #expect(try found(&recent, row(0, content: UInt64(count)), at: 1, in: fixture) == [AssetID(count)])
   }
 
   /// Every minute a file comes and leaves, and an old one leaves, for example in a folder of downloads.
@@ -308,9 +308,9 @@ private typealias Fixture = ReconcilerFixture
       var recent = RecentInsertions(isNew: true)
       for id in 1...count {
         let time = id * 60_000_000_000
-        recent.add(row(id), fileTime: time, time: time)
-        recent.remove(id, time: time + 1)
-        recent.remove(1_000_000 + id, time: time + 1)
+        recent.add(row(AssetID(id)), fileTime: time, time: time)
+        recent.remove(AssetID(id), time: time + 1)
+        recent.remove(AssetID(1_000_000 + id), time: time + 1)
       }
       return (recent.keptCount, recent.prunedCount)
     }
@@ -326,7 +326,7 @@ private typealias Fixture = ReconcilerFixture
     recent.add(row(1), fileTime: 1, time: 1)
     recent.add(row(2), fileTime: 1, time: 1)
     recent.remove(2, time: 1)
-    for id in 1_000..<1_200 { recent.remove(Int64(id), time: 1) }
+    for id in AssetID(1_000)..<1_200 { recent.remove(id, time: 1) }
     #expect(recent.keptCount < 100)
     #expect(try found(&recent, row(9), at: 1, in: fixture) == [1])
   }

@@ -1,3 +1,4 @@
+import PhotoModel
 import Testing
 import WatchRecords
 
@@ -74,7 +75,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// /p/a.jpg and /p/b.jpg, both settled favorites.
-  private func twoFavorites() throws -> (ReconcilerFixture, [String: Int64]) {
+  private func twoFavorites() throws -> (ReconcilerFixture, [String: AssetID]) {
     let fixture = try ReconcilerFixture()
     try fixture.apply(
       Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
@@ -86,7 +87,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// A favorite, /p/a.jpg, and a file that was written as /p/b.jpg just now have exchanged their names.
-  private func exchangedWithANewFile(isOneBatch: Bool) throws -> (ReconcilerFixture, Int64) {
+  private func exchangedWithANewFile(isOneBatch: Bool) throws -> (ReconcilerFixture, AssetID) {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
     let old = try #require(try fixture.paths()["/p/a.jpg"])

@@ -13,7 +13,7 @@ private typealias Fixture = ReconcilerFixture
   private static let count = 500
 
   /// - Returns: the ids of files that were all found just now and that the disk fails to read.
-  private func found(_ fixture: ReconcilerFixture) throws -> [Int64] {
+  private func found(_ fixture: ReconcilerFixture) throws -> [AssetID] {
     let names = (0..<Self.count).map { "\($0).jpg" }
     fixture.disk.setFailing(names.map { "/p/" + $0 })
     let records = [Fixture.top] + names.map { Fixture.file($0, fixture.disk.write("/p/" + $0)) }

@@ -374,7 +374,7 @@ private typealias Fixture = ReconcilerFixture
     try fixture.apply(Fixture.file("a.jpg", changed), Fixture.file("b.jpg", new))
     let ids = try fixture.paths()
     let (a, b) = (try #require(ids["/p/a.jpg"]), try #require(ids["/p/b.jpg"]))
-    func content(_ id: Int64) throws -> AssetContent? { try fixture.catalog.read { try $0.content(of: id) } }
+    func content(_ id: AssetID) throws -> AssetContent? { try fixture.catalog.read { try $0.content(of: id) } }
     // The metadata that was known stays meanwhile.
     #expect(try content(a)?.camera?.model == "X100")
     #expect(try content(b)?.failure == "can't be opened: Input/output error")
@@ -411,7 +411,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.catalog.read { try $0.content(of: id) }?.camera?.model == "X100")
   }
 
-  private func readAgain(_ ids: [Int64], _ fixture: ReconcilerFixture) throws {
+  private func readAgain(_ ids: [AssetID], _ fixture: ReconcilerFixture) throws {
     _ = try fixture.catalog.write { writer in
       var batch = Batch(writer: writer, time: fixture.disk.time, uptime: fixture.disk.time)
       try fixture.reconciler.readAgain(ids, in: &batch)

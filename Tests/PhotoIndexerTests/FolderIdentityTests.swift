@@ -39,7 +39,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// /p/2019/IMG_0001.jpg, a favorite, on NFS. Then photod ends.
-  private func library() throws -> (fixture: Fixture, id: Int64) {
+  private func library() throws -> (fixture: Fixture, id: AssetID) {
     let fixture = try Fixture()
     fixture.disk.setVolume("nfs:server:/photos", of: 1)
     fixture.disk.write("/p/2019/IMG_0001.jpg", keepsBirth: false)

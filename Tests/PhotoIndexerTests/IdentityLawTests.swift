@@ -208,7 +208,7 @@ private typealias Fixture = ReconcilerFixture
 
   @Test(arguments: 0..<40) func onePhotoHasOneIdentifier(seed: Int) throws {
     var person = try Person(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
-    var known: [Int: Int64] = [:]
+    var known: [Int: AssetID] = [:]
     for _ in 0..<25 {
       let isWatched = !person.shown.isEmpty && seed % 3 != 0 ? true : person.shown.isEmpty
       for _ in 0..<4 { person.act(isWatched: isWatched) }

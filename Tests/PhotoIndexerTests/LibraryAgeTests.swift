@@ -1,3 +1,4 @@
+import PhotoModel
 import Testing
 import WatchRecords
 
@@ -9,7 +10,7 @@ private typealias Fixture = ReconcilerFixture
 /// Tombstones expire by the library's age, so that a wrong wall clock removes none.
 @Suite struct LibraryAgeTests {
   /// A favorite that has left the library and is still on the disk.
-  private func departed(clockOff: Int64 = 0) throws -> (ReconcilerFixture, id: Int64) {
+  private func departed(clockOff: Int64 = 0) throws -> (ReconcilerFixture, id: AssetID) {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
     let id = try #require(try fixture.paths()["/p/a.jpg"])
@@ -22,7 +23,7 @@ private typealias Fixture = ReconcilerFixture
     return (fixture, id)
   }
 
-  private func expectReturn(_ fixture: ReconcilerFixture, _ id: Int64) throws {
+  private func expectReturn(_ fixture: ReconcilerFixture, _ id: AssetID) throws {
     let back = fixture.disk.move("/elsewhere/a.jpg", "/p/a.jpg")
     #expect(try fixture.apply(Fixture.file("a.jpg", back)).insertedAssets == [id])
     #expect(try fixture.asset("/p/a.jpg").isFavorite)

@@ -38,7 +38,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// The changes of an asset that clients received, over all commits.
-  private func told(_ commits: [CommitRecord], of id: Int64) -> (fields: ChangedFields, isGone: Bool) {
+  private func told(_ commits: [CommitRecord], of id: AssetID) -> (fields: ChangedFields, isGone: Bool) {
     let fields = commits.reduce(ChangedFields()) { $0.union($1.updatedAssets[id] ?? []) }
     return (fields, commits.contains { $0.deletedAssets.contains(id) })
   }

@@ -462,7 +462,7 @@ private typealias Fixture = ReconcilerFixture
     }
     await idle.scan(files)
     try idle.catalog.write { writer in
-      for id in stride(from: Int64(50), through: Int64(count), by: 100) { _ = try writer.setFavorite(id, true) }
+      for id in stride(from: AssetID(50), through: AssetID(count), by: 100) { _ = try writer.setFavorite(id, true) }
     }
     for _ in 0..<80 {
       guard await idle.library.proofs.isDue else { break }

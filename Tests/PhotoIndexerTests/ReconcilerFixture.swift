@@ -115,13 +115,13 @@ final class ReconcilerFixture {
     for day in 0..<days {
       disk.pass(86_400)
       var record = CommitRecord()
-      record.update(collection: Int64(1 + day % 2))
+      record.update(collection: day % 2 == 0 ? 1 : 2)
       _ = try catalog.write { try $0.append(record, origin: "test", date: disk.time / 1000) }
     }
   }
 
   /// The library's photos: the id for each path.
-  func paths() throws -> [String: Int64] {
+  func paths() throws -> [String: AssetID] {
     try catalog.read { reader in
       let assets = try reader.assets(try reader.ids(try reader.plan(FetchOptions()))).assets
       return Dictionary(uniqueKeysWithValues: assets.map { ($0.resources[0].path, $0.id) })
@@ -137,13 +137,13 @@ final class ReconcilerFixture {
   ///
   /// - Returns: the album.
   @discardableResult
-  func give(_ id: Int64) throws -> Int64 {
+  func give(_ id: AssetID) throws -> CollectionID {
     try catalog.write { writer in
       _ = try writer.setFavorite(id, true)
       let album = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?)")
       album.bind(1, "album of \(id)")
       try album.run()
-      let albumID = try writer.database.lastInsertedRowID
+      let albumID = CollectionID(rawValue: try writer.database.lastInsertedRowID)
       let member = try RawStatement(
         writer.database, "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, 1)")
       member.bind(1, albumID)
@@ -153,7 +153,7 @@ final class ReconcilerFixture {
     }
   }
 
-  func members(of album: Int64) throws -> [Int64] {
+  func members(of album: CollectionID) throws -> [AssetID] {
     try catalog.read { try $0.ids($0.plan(FetchOptions(collection: "id:\(album)", includeHidden: true))) }
   }
 

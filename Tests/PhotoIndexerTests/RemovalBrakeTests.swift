@@ -175,7 +175,7 @@ private typealias Fixture = ReconcilerFixture
   @Test func whatTheBrakeHasLetGoComesBackWithAllThatItHad() throws {
     let (fixture, files) = try manyFiles()
     let before = try fixture.paths()
-    for id in before.values where id % 10 == 0 { try fixture.give(id) }
+    for id in before.values where id.rawValue % 10 == 0 { try fixture.give(id) }
     try fixture.scan([])
     fixture.disk.pass(601)
     #expect(try fixture.scan([]).deletedAssets.count == 400)
@@ -183,7 +183,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan(files).insertedAssets.count == 400)
     #expect(try fixture.paths() == before)
     let favorites = try fixture.catalog.read { try $0.ids($0.plan(FetchOptions(collection: "smart:favorites"))) }
-    #expect(Set(favorites) == Set(before.values.filter { $0 % 10 == 0 }))
+    #expect(Set(favorites) == Set(before.values.filter { $0.rawValue % 10 == 0 }))
   }
 
   /// photod-watch may still report the end of a scan after its root has been removed from the configuration.

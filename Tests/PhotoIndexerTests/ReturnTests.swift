@@ -10,7 +10,7 @@ private typealias Fixture = ReconcilerFixture
 /// A deleted photo that comes back keeps its identity.
 @Suite struct ReturnTests {
   /// /p/a.jpg: a settled favorite in an album. 100 seconds pass.
-  private func favorite(keepsBirth: Bool = true) throws -> (ReconcilerFixture, id: Int64, album: Int64) {
+  private func favorite(keepsBirth: Bool = true) throws -> (ReconcilerFixture, id: AssetID, album: CollectionID) {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", keepsBirth: keepsBirth)))
     let id = try #require(try fixture.paths()["/p/a.jpg"])
@@ -20,7 +20,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// A favorite in an album, which was found a moment after it was created.
-  private func youngFavorite() throws -> (ReconcilerFixture, id: Int64, album: Int64) {
+  private func youngFavorite() throws -> (ReconcilerFixture, id: AssetID, album: CollectionID) {
     let fixture = try ReconcilerFixture()
     // The clock of this disk has a resolution below one second.
     fixture.disk.write("/elsewhere/first.jpg")
@@ -33,7 +33,7 @@ private typealias Fixture = ReconcilerFixture
     return (fixture, id, album)
   }
 
-  private func expectItsOwn(_ fixture: ReconcilerFixture, _ id: Int64, at path: String, album: Int64) throws {
+  private func expectItsOwn(_ fixture: ReconcilerFixture, _ id: AssetID, at path: String, album: CollectionID) throws {
     let asset = try fixture.asset(path)
     #expect(asset.id == id && asset.isFavorite)
     #expect(try fixture.members(of: album) == [id])
@@ -345,7 +345,7 @@ private typealias Fixture = ReconcilerFixture
       try fixture.apply(Fixture.file("\(number).jpg", in: 2, fixture.disk.write("/p/x/\(number).jpg")))
     }
     let before = try fixture.paths()
-    for id in before.values { try fixture.catalog.write { _ = try $0.setHidden(id, id % 2 == 0) } }
+    for id in before.values { try fixture.catalog.write { _ = try $0.setHidden(id, id.rawValue % 2 == 0) } }
     fixture.disk.pass(1_000)
     fixture.disk.moveFolder("/p/x", "/trash/x")
     #expect(try fixture.apply(.directoryGone(number: 2, evidence: .event)).deletedAssets.count == 50)
@@ -361,7 +361,7 @@ private typealias Fixture = ReconcilerFixture
       return try reader.assets(try reader.ids(try reader.plan(options))).assets
     }
     #expect(Dictionary(uniqueKeysWithValues: after.map { ($0.resources[0].path, $0.id) }) == before)
-    #expect(after.allSatisfy { $0.isHidden == ($0.id % 2 == 0) })
+    #expect(after.allSatisfy { $0.isHidden == ($0.id.rawValue % 2 == 0) })
   }
 
   // MARK: The record of a commit

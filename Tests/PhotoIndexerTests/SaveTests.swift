@@ -1,3 +1,4 @@
+import PhotoModel
 import Testing
 import WatchRecords
 
@@ -9,7 +10,7 @@ private typealias Fixture = ReconcilerFixture
 /// Programs save a photo in place, or write a new file and rename it over the photo.
 @Suite struct SaveTests {
   /// /p/a.jpg: a settled favorite. 100 seconds pass.
-  private func favorite(keepsBirth: Bool = true, bytes: Int64 = 100) throws -> (ReconcilerFixture, id: Int64) {
+  private func favorite(keepsBirth: Bool = true, bytes: Int64 = 100) throws -> (ReconcilerFixture, id: AssetID) {
     let fixture = try ReconcilerFixture()
     try fixture.apply(
       Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", bytes: bytes, keepsBirth: keepsBirth)))
@@ -241,7 +242,7 @@ private typealias Fixture = ReconcilerFixture
   /// Like ``favorite(keepsBirth:bytes:)``, with /p/x/x.jpg, which is another favorite in an album and is deleted.
   private func favoriteAndDeletedPhoto(
     keepsBirth: Bool = true, isTold: Bool = true
-  ) throws -> (ReconcilerFixture, id: Int64, deleted: Int64) {
+  ) throws -> (ReconcilerFixture, id: AssetID, deleted: AssetID) {
     let (fixture, id) = try favorite(keepsBirth: keepsBirth)
     let stat = fixture.disk.write("/p/x/x.jpg", content: Self.deletedContent, keepsBirth: keepsBirth)
     try fixture.apply(Fixture.found(2, "x", inode: 20), Fixture.file("x.jpg", in: 2, stat))
@@ -262,7 +263,7 @@ private typealias Fixture = ReconcilerFixture
 
   /// The saved photo has its id, its user data and new content. The deleted photo is deleted. If its bytes come back, it
   /// has its id and its user data again.
-  private func expectSaved(_ fixture: ReconcilerFixture, _ id: Int64, deleted: Int64) throws {
+  private func expectSaved(_ fixture: ReconcilerFixture, _ id: AssetID, deleted: AssetID) throws {
     #expect(try fixture.paths() == ["/p/a.jpg": id])
     let asset = try fixture.asset("/p/a.jpg")
     #expect(asset.isFavorite && asset.camera?.model == "X200")
@@ -373,7 +374,7 @@ private typealias Fixture = ReconcilerFixture
   // MARK: Seen too early
 
   /// Two favorites, /p/a.jpg and /p/b.jpg. 100 seconds pass.
-  private func twoFavorites() throws -> (ReconcilerFixture, a: Int64, b: Int64) {
+  private func twoFavorites() throws -> (ReconcilerFixture, a: AssetID, b: AssetID) {
     let (fixture, a) = try favorite()
     try fixture.apply(Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: 200)))
     let b = try #require(try fixture.paths()["/p/b.jpg"])

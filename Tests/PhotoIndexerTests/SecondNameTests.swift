@@ -1,3 +1,4 @@
+import PhotoModel
 import Testing
 import WatchRecords
 
@@ -11,7 +12,7 @@ private typealias Fixture = ReconcilerFixture
 @Suite struct SecondNameTests {
   /// /p/a.jpg: a settled favorite, which is older than the library. Then /p/b.jpg is created, and /p/a.jpg is renamed over
   /// it.
-  private func renamedOverANewFile() throws -> (ReconcilerFixture, id: Int64, stat: FileStat) {
+  private func renamedOverANewFile() throws -> (ReconcilerFixture, id: AssetID, stat: FileStat) {
     let fixture = try ReconcilerFixture()
     let old = fixture.disk.write("/p/a.jpg")
     fixture.disk.pass(100)

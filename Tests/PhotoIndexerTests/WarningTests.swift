@@ -1,6 +1,8 @@
 import Foundation
 import Logging
 import PhotoCatalog
+import PhotoModel
+import PhotoTestSupport
 import Synchronization
 import Testing
 import WatchRecords
@@ -148,7 +150,7 @@ extension Library {
   fileprivate func fail(_ paths: [String]) {
     reconciler.unread = [:]
     for (index, path) in paths.enumerated() {
-      reconciler.unread[Int64(index)] = ReadRetry(
+      reconciler.unread[AssetID(index)] = ReadRetry(
         isPending: true, at: 0, delay: 0,
         failure: .init(path: Array(path.utf8), reason: "Input/output error", since: 1_000_000))
     }

@@ -1,3 +1,4 @@
+import PhotoModel
 import Testing
 
 @testable import PhotoCatalog
@@ -7,7 +8,7 @@ import Testing
 @Suite struct ClientListsTests {
   private let list = OrderedList(ids: Array(1...1_000))
 
-  private func edited(_ list: OrderedList, removing id: Int64) -> OrderedList {
+  private func edited(_ list: OrderedList, removing id: AssetID) -> OrderedList {
     var list = list
     list.entries.remove(id)
     list.noteEdits(1)

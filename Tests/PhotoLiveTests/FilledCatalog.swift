@@ -58,7 +58,7 @@ final class FilledCatalog: Sendable {
   }
 
   /// - Parameter date: microseconds since 1970.
-  func date(_ id: Int64, _ date: Int64) throws {
+  func date(_ id: AssetID, _ date: Int64) throws {
     try commit { writer, record in
       guard let row = try writer.file(ofAsset: id) else { return }
       let content = AssetContent(
@@ -69,11 +69,11 @@ final class FilledCatalog: Sendable {
   }
 
   /// - Returns: the id of the album.
-  func addAlbum(_ title: String, of ids: [Int64]) throws -> Int64 {
+  func addAlbum(_ title: String, of ids: [AssetID]) throws -> CollectionID {
     try catalog.write { writer in
       let insert = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
       insert.bind(1, title)
-      let album = try insert.firstRow { insert.int64(0) } ?? 0
+      let album = try insert.firstRow { insert.collectionID(0) } ?? 0
       let member = try RawStatement(writer.database, "INSERT INTO album_asset VALUES (?, ?, ?)")
       for (rank, id) in ids.enumerated() {
         member.bind(1, album)
@@ -86,7 +86,7 @@ final class FilledCatalog: Sendable {
   }
 
   @discardableResult
-  func favor(_ id: Int64) throws -> Int64 {
+  func favor(_ id: AssetID) throws -> Int64 {
     try commit { writer, record in
       let isNew = try writer.setFavorite(id, true)
       #expect(isNew)

@@ -1,3 +1,5 @@
+import PhotoModel
+import PhotoTestSupport
 import Testing
 
 @testable import PhotoCatalog
@@ -23,7 +25,7 @@ import Testing
           fetch.edit(index) { $0.noteDifference(Int.random(in: 0...900, using: &random)) }
         }
       default:
-        let list = OrderedList(ids: Array(1...Int64.random(in: 1...50, using: &random)))
+        let list = OrderedList(ids: Array(1...AssetID.random(in: 1...50, using: &random)))
         fetch.append(ListVersion(list, at: sequence, .now))
       }
       let keyBytes = fetch.observerCount == 0 ? key.utf8.count : 0

@@ -99,7 +99,7 @@ import Testing
     let plans = try (1...4).map { try library.plan(limit: $0) }
     var sequences: [(FetchPlan, Int64)] = []
     for round in 0..<20 {
-      library.commit((0..<1_000).map { Int64($0 + round) })
+      library.commit((0..<1_000).map { AssetID($0 + round) })
       for plan in plans {
         library.pass(.milliseconds(1))
         sequences.append((plan, try lists.current(plan).sequence))
@@ -124,9 +124,9 @@ import Testing
     let (many, few) = (library.lists(), library.lists(limits))
     for lists in [many, few] { lists.beginObserving(plan) }
     var sequences: [Int64] = []
-    for round in 0..<200 as Range<Int64> {
+    for round in 0..<200 {
       for lists in [many, few] { _ = try lists.current(plan) }
-      sequences.append(try library.favor(1 + round * 99))
+      sequences.append(try library.favor(AssetID(1 + round * 99)))
       #expect(few.keptBytes <= 1 << 20)
     }
     let last = try (many.current(plan), few.current(plan))
@@ -154,12 +154,12 @@ import Testing
     let lists = library.lists(limits)
     let plan = try library.plan()
     lists.beginObserving(plan)
-    library.commit((0..<1_000).map { Int64($0) })
+    library.commit((0..<1_000).map { AssetID($0) })
     let first = try lists.current(plan).sequence
     for round in 1...10 {
       library.pass(.seconds(1))
       #expect(lists.recent(plan, sequence: first) != nil, "round \(round)")
-      library.commit((0..<1_000).map { Int64($0 + round) })
+      library.commit((0..<1_000).map { AssetID($0 + round) })
       _ = try lists.current(plan)
     }
     #expect(lists.recent(plan, sequence: first + 1) == nil)
@@ -169,7 +169,7 @@ import Testing
   /// position.
   @Test func photoThatKeepsItsPlaceWithAnotherDateIsSearchedByTheNewOne() throws {
     let library = try FilledCatalog(count: 3)
-    for (id, date) in [(1, 10), (2, 20), (3, 30)] as [(Int64, Int64)] { try library.date(id, date) }
+    for (id, date) in [(1, 10), (2, 20), (3, 30)] as [(AssetID, Int64)] { try library.date(id, date) }
     let plan = try library.plan(FetchOptions())
     let lists = library.lists()
     #expect(try lists.current(plan).ids == [3, 2, 1])
@@ -186,7 +186,7 @@ import Testing
   @Test func listsThatACommitCannotConcernAreNotLookedAt() throws {
     let library = try FilledCatalog(count: 40)
     try library.insert(10, .video)
-    for id in 1...5 as ClosedRange<Int64> { try library.favor(id) }
+    for id in 1...5 as ClosedRange<AssetID> { try library.favor(id) }
     let below = try library.catalog.write { writer in
       try writer.insertDirectory(
         parentID: library.directoryID, rootID: nil, name: Array("sub".utf8), volumeID: 1, inode: 2, birthTime: 1
@@ -273,7 +273,7 @@ import Testing
     limits.keptFetches = 2
     let lists = library.lists(limits)
     let observed = try library.plan(limit: 100)
-    library.commit((0..<1_000).map { Int64($0) })
+    library.commit((0..<1_000).map { AssetID($0) })
     lists.beginObserving(observed)
     let sequence = try lists.current(observed).sequence
     library.pass(.seconds(3_600))
@@ -338,7 +338,7 @@ import Testing
         group.addTask {
           var knownCount = 0
           for round in 0..<200 {
-            if task == 0 { library.commit([Int64(round)]) }
+            if task == 0 { library.commit([AssetID(round)]) }
             do {
               let plan = plans[round % 3]
               let list = try lists.current(plan)
@@ -391,7 +391,7 @@ import Testing
 private final class ScriptedLibrary: Sendable {
   private struct State {
     var sequence: Int64 = 0
-    var ids: [Int64] = []
+    var ids: [AssetID] = []
     var time = ContinuousClock.now
     var fetchCount = 0
     var onFetch: @Sendable (FetchPlan) -> Void = { _ in }
@@ -422,7 +422,7 @@ private final class ScriptedLibrary: Sendable {
     try planner.catalog.read { try $0.plan(FetchOptions(fetchLimit: limit)) }
   }
 
-  func commit(_ ids: [Int64], announced: Bool = true) {
+  func commit(_ ids: [AssetID], announced: Bool = true) {
     let sequence = state.withLock { state in
       state.ids = ids
       state.sequence += 1

@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import PhotoTestSupport
 import Synchronization
 import Testing
@@ -25,7 +26,7 @@ import Testing
   /// Effects of a commit that updates `count` assets, the first of which has the commit's sequence as its id.
   private func effects(_ sequence: Int64, count: Int64 = 1, renames: Bool = false) throws -> CommitEffects {
     var record = CommitRecord()
-    for id in 0..<count { record.update(asset: sequence + id, .favorite) }
+    for number in 0..<count { record.update(asset: AssetID(sequence + number), .favorite) }
     if renames { record.renamedDirectories = [.init(directoryID: 1, fromPath: [1], toPath: [2])] }
     return try test.catalog.write { try $0.effects(of: record, origin: "client:\(sequence)") }
   }

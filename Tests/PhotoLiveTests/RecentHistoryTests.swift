@@ -21,7 +21,7 @@ import Varlink
     return sequence
   }
 
-  private func updates(_ ids: some Sequence<Int64>) -> CommitRecord {
+  private func updates(_ ids: some Sequence<AssetID>) -> CommitRecord {
     var record = CommitRecord()
     for id in ids { record.update(asset: id, .favorite) }
     return record
@@ -30,15 +30,15 @@ import Varlink
   @Test func pageIsThatOfTheCatalog() throws {
     let history = RecentHistory()
     var record = updates([3, 1, 2])
-    for id in [9, 7, 8] as [Int64] { record.insert(asset: id) }
-    for id in [6, 4] as [Int64] { record.delete(asset: id) }
+    for id in [9, 7, 8] as [AssetID] { record.insert(asset: id) }
+    for id in [6, 4] as [AssetID] { record.delete(asset: id) }
     record.insert(collection: 40)
     record.update(collection: 1)
     record.delete(collection: 50)
     record.renamedDirectories = [.init(directoryID: 1, fromPath: [47, 97, 255], toPath: [47, 98])]
     record.update(CommitRecord.Availability(rootID: 1, path: [47, 97], isAvailable: false))
     let first = try commit(record, to: history)
-    for id in 1...3 as ClosedRange<Int64> { _ = try commit(updates([id]), to: history) }
+    for id in 1...3 as ClosedRange<AssetID> { _ = try commit(updates([id]), to: history) }
     for sequence in first - 1...first + 2 {
       let page = try #require(history.page(after: sequence))
       let changes = try test.catalog.read { try $0.persistentChanges(after: sequence, limit: 10) }
@@ -50,7 +50,7 @@ import Varlink
   @Test func onlyTheNewestCommitsAreInMemory() throws {
     let history = RecentHistory(limits: .init(commits: 3, items: 10))
     var last: Int64 = 0
-    for id in 1...5 as ClosedRange<Int64> { last = try commit(updates([id]), to: history) }
+    for id in 1...5 as ClosedRange<AssetID> { last = try commit(updates([id]), to: history) }
     #expect(history.page(after: last) == nil && history.page(after: last + 1) == nil)
     #expect(history.page(after: last - 3) != nil && history.page(after: last - 4) == nil)
     // Two commits of five assets each leave no room for others.

@@ -14,7 +14,7 @@ import Varlink
   private struct Reply: Decodable {
     struct Parameters: Decodable {
       let parameter: String?
-      let ids: [Int64]?
+      let ids: [AssetID]?
       let state: String?
     }
     let error: String?

@@ -20,8 +20,8 @@ import class Foundation.ProcessInfo
   /// A client's list, made from the observations that it receives.
   private struct Replica {
     var observation: CollectionListObservation
-    var ids: [Int64] = []
-    var collections: [Int64: AssetCollection] = [:]
+    var ids: [CollectionID] = []
+    var collections: [CollectionID: AssetCollection] = [:]
     var token = ""
     var all: [CollectionObservation] = []
     var encoded: [VarlinkEncoded] = []
@@ -58,12 +58,12 @@ import class Foundation.ProcessInfo
       } else {
         #expect(sent.previousToken == token)
         let details = try #require(sent.details)
-        ids = try details.applied(to: ids)
+        ids = try details.applied(to: ids.map(\.element)).map(CollectionID.init(element:))
         for id in sent.deleted ?? [] { collections[id] = nil }
         for collection in (sent.inserted ?? []) + (sent.updated ?? []) { collections[collection.id] = collection }
         token = sent.token
       }
-      #expect(sent.count == ids.count && sent.digest == ListDigest(of: ids).description)
+      #expect(sent.count == ids.count && sent.digest == ListDigest(of: ids.map(\.element)).description)
       #expect(collections.count == ids.count)
     }
   }
@@ -131,7 +131,7 @@ import class Foundation.ProcessInfo
     var (awake, asleep) = (try await Replica(fixture), try await Replica(fixture))
     for id in ids.prefix(20) {
       try fixture.commit { writer, record in
-        try writer.setUserData(of: id, isFavorite: true, isHidden: id % 2 == 0, &record)
+        try writer.setUserData(of: id, isFavorite: true, isHidden: id.rawValue % 2 == 0, &record)
       }
       try await awake.advance()
     }

@@ -13,7 +13,7 @@ import Varlink
     let total: Int
     let offset: Int
     let assets: [Asset]?
-    let ids: [Int64]?
+    let ids: [AssetID]?
   }
 
   private func pages(
@@ -93,14 +93,15 @@ import Varlink
   @Test func getAssetsReportsForEachIDThatFitsWhetherItExists() async throws {
     struct Reply: Decodable {
       let assets: [Asset]
-      let missing: [Int64]
+      let missing: [AssetID]
     }
     let fixture = try ServerFixture()
     let ids = try fixture.insert(990, titleLength: 2_300)
     try await fixture.serving { path, _ in
       let client = try await VarlinkClient.connect(path: path)
-      var rest = [-1, 1 << 40] + ids + [Int64.max]
-      var (found, missing): ([Int64], [Int64]) = ([], [])
+      let far = AssetID(1 << 40)
+      var rest = [-1, far] + ids + [.max]
+      var (found, missing): ([AssetID], [AssetID]) = ([], [])
       while !rest.isEmpty {
         let bytes = try await client.call(
           "org.photod.library.GetAssets", encoded: VarlinkEncoded(encoding: ["ids": rest]))
@@ -112,7 +113,7 @@ import Varlink
         missing += reply.missing
         rest.removeAll { named.contains($0) }
       }
-      #expect(found == ids && missing == [-1, 1 << 40, .max])
+      #expect(found == ids && missing == [-1, far, .max])
     }
   }
 

@@ -44,7 +44,7 @@ import Varlink
       let source: String
       let kind: String
       let path: String?
-      let assetID: Int64?
+      let assetID: AssetID?
       let detail: String
     }
     let events: [Event]

@@ -206,5 +206,5 @@ import Testing
 }
 
 extension ServerFixture {
-  func ids() throws -> [Int64] { try catalog.read { try $0.ids(try $0.plan(FetchOptions())) } }
+  func ids() throws -> [AssetID] { try catalog.read { try $0.ids(try $0.plan(FetchOptions())) } }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import PhotoModel
 import PhotoTestSupport
 import Synchronization
 import Testing
@@ -12,7 +13,7 @@ import Varlink
 @Suite(.timeLimit(.minutes(10))) struct PageTests {
   private struct Page: Decodable {
     struct Parameters: Decodable { let assets: [Identified]? }
-    struct Identified: Decodable { let id: Int64 }
+    struct Identified: Decodable { let id: AssetID }
     let parameters: Parameters
     let continues: Bool?
     let error: String?

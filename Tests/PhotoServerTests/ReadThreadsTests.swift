@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test func differencesOfListsStopWithoutBudget() {
-    let (before, after) = (Array(Int64(1)...200_000), Array((Int64(1)...200_000).reversed()))
+    let (before, after) = (Array(AssetID(1)...200_000), Array((AssetID(1)...200_000).reversed()))
     let spent = WorkBudget(.seconds(1), clock: { 0 })
     spent.cancel()
     let details = WorkBudget.$current.withValue(spent) {

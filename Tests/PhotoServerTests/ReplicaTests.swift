@@ -20,7 +20,7 @@ import class Foundation.ProcessInfo
   private struct Replica {
     var observation: ListObservation
     let plan: FetchPlan
-    var ids: [Int64] = []
+    var ids: [AssetID] = []
     var token = ""
     var changedFields: Set<String> = []
 
@@ -128,7 +128,7 @@ import class Foundation.ProcessInfo
 
 extension ServerFixture {
   fileprivate func insert(
-    _ writer: CatalogWriter, _ record: inout CommitRecord, _ mediaType: MediaType, _ ids: inout [Int64]
+    _ writer: CatalogWriter, _ record: inout CommitRecord, _ mediaType: MediaType, _ ids: inout [AssetID]
   ) throws {
     let row = FileRow(
       assetID: 0, directoryID: directoryID, name: Array("new\(ids.count)-\(ids.last ?? 0)".utf8), byteCount: 1,
@@ -140,7 +140,7 @@ extension ServerFixture {
 
   /// Adds an asset to the album, moves it within the album, or removes it.
   fileprivate func edit(
-    _ writer: CatalogWriter, _ album: Int64, _ id: Int64, _ rank: Int, _ record: inout CommitRecord
+    _ writer: CatalogWriter, _ album: CollectionID, _ id: AssetID, _ rank: Int, _ record: inout CommitRecord
   ) throws {
     let edit = try RawStatement(
       writer.database,
@@ -162,11 +162,11 @@ extension ServerFixture {
   }
 
   /// - Returns: the id of the album.
-  fileprivate func addAlbum(_ title: String, of ids: [Int64]) throws -> Int64 {
+  fileprivate func addAlbum(_ title: String, of ids: [AssetID]) throws -> CollectionID {
     try catalog.write { writer in
       let insert = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
       insert.bind(1, title)
-      let album = try insert.firstRow { insert.int64(0) } ?? 0
+      let album = try insert.firstRow { insert.collectionID(0) } ?? 0
       let member = try RawStatement(writer.database, "INSERT INTO album_asset VALUES (?, ?, ?)")
       for (rank, id) in ids.enumerated() {
         member.bind(1, album)

@@ -43,8 +43,8 @@ final class ServerFixture: Sendable {
 
   /// Adds photos in one commit.
   @discardableResult
-  func insert(_ count: Int = 1, titleLength: Int = 0, announced: Bool = true) throws -> [Int64] {
-    var ids: [Int64] = []
+  func insert(_ count: Int = 1, titleLength: Int = 0, announced: Bool = true) throws -> [AssetID] {
+    var ids: [AssetID] = []
     try commit(announced: announced) { writer, record in
       let title = titleLength > 0 ? String(repeating: "t", count: titleLength) : nil
       for _ in 0..<count {
@@ -60,7 +60,7 @@ final class ServerFixture: Sendable {
     return ids
   }
 
-  func delete(_ ids: [Int64], announced: Bool = true) throws {
+  func delete(_ ids: [AssetID], announced: Bool = true) throws {
     try commit(announced: announced) { writer, record in
       for id in ids {
         try writer.deleteAsset(id)

@@ -1,4 +1,5 @@
 import PhotoContract
+import PhotoModel
 import Testing
 import Varlink
 
@@ -90,7 +91,9 @@ import Varlink
     var observers = try await Observers(fixture, count: 2)
     let after = observers.observations[0].checkedSequence
     try fixture.commit { writer, record in
-      for id in ids where id % 2 == 0 { try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record) }
+      for id in ids where id.rawValue % 2 == 0 {
+        try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
+      }
     }
     try await observers.advance()
     #expect(observers.sent.allSatisfy { $0.last?.reload == .tooManyChanges })
@@ -139,7 +142,7 @@ import Varlink
     let other = SharedPages.List(plan: "p", sequence: 2)
     func page(_ list: SharedPages.List, at position: Int) -> Observation {
       pages.page(of: list, at: position) {
-        let observation = Observation(token: "t", count: 9, digest: "d", offset: position, ids: [Int64(position)])
+        let observation = Observation(token: "t", count: 9, digest: "d", offset: position, ids: [AssetID(position)])
         return SharedPages.Page(observation: observation, encoded: VarlinkEncoded(observation))
       }.observation
     }

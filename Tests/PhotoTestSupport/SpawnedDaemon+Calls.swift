@@ -51,14 +51,14 @@ extension DaemonFixture {
     return assets
   }
 
-  package func ids(_ options: FetchOptions = FetchOptions()) async throws -> (token: String, ids: [Int64]) {
+  package func ids(_ options: FetchOptions = FetchOptions()) async throws -> (token: String, ids: [AssetID]) {
     struct Parameters: Encodable { let options: FetchOptions }
     struct Page: Decodable {
       let token: String
-      let ids: [Int64]
+      let ids: [AssetID]
     }
     let client = try await connect()
-    var ids: [Int64] = []
+    var ids: [AssetID] = []
     var token = ""
     for try await page in client.stream("org.photod.library.FetchIDs", Parameters(options: options), of: Page.self) {
       ids += page.ids
@@ -68,7 +68,7 @@ extension DaemonFixture {
   }
 
   @discardableResult
-  package func setFavorite(_ ids: [Int64], _ isFavorite: Bool = true, clientName: String = "test") async throws
+  package func setFavorite(_ ids: [AssetID], _ isFavorite: Bool = true, clientName: String = "test") async throws
     -> String
   {
     struct Parameters: Encodable {

@@ -157,7 +157,7 @@ import Testing
       #expect(again.description == text)
       for _ in 0..<4 {
         var asset = asset
-        asset.id = Int64.random(in: 0...3, using: &generator)
+        asset.id = .random(in: 0...3, using: &generator)
         asset.rating = [nil, 0, 1, 2, 3].randomElement(using: &generator) ?? nil
         asset.title = [nil, "", "a", "a'b", "\u{301}"].randomElement(using: &generator) ?? nil
         #expect(again.matches(asset) == predicate.matches(asset), "\(text)")

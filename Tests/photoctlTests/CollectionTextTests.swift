@@ -7,10 +7,10 @@ import Testing
 
 struct CollectionTextTests {
   private static func observation(
-    _ token: String, after previous: String? = nil, _ ids: [Int64]
+    _ token: String, after previous: String? = nil, _ ids: [CollectionID]
   ) -> CollectionObservation {
     CollectionObservation(
-      token: token, previousToken: previous, count: ids.count, digest: ListDigest(of: ids).description)
+      token: token, previousToken: previous, count: ids.count, digest: ListDigest(of: ids.map(\.element)).description)
   }
 
   @Test func albumsAreATableFollowedByTheirChanges() throws {

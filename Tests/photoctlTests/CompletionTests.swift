@@ -6,7 +6,7 @@ import Testing
 
 struct CompletionTests {
   private static func album(
-    _ id: Int64, _ kind: AssetCollection.Kind, _ title: String, path: String? = nil, subtype: String? = nil
+    _ id: CollectionID, _ kind: AssetCollection.Kind, _ title: String, path: String? = nil, subtype: String? = nil
   ) -> AssetCollection {
     AssetCollection(id: id, kind: kind, subtype: subtype, title: title, path: path, count: 2)
   }

@@ -8,7 +8,7 @@ struct RenderingTests {
   private static let taken = PhotoDate(
     year: 2024, month: 7, day: 21, hour: 10, minute: 0, second: 5, offsetMinutes: 120)!
 
-  private func asset(_ id: Int64, path: String = "/p/a.jpg", _ change: (inout Asset) -> Void = { _ in }) -> Asset {
+  private func asset(_ id: AssetID, path: String = "/p/a.jpg", _ change: (inout Asset) -> Void = { _ in }) -> Asset {
     var asset = Asset(
       id: id, mediaType: .image, creationDate: Self.taken, creationDateSource: .metadata,
       modificationDate: PhotoDate(microseconds: 0), addedDate: PhotoDate(microseconds: 0),
@@ -64,10 +64,10 @@ struct RenderingTests {
 
   @Test(arguments: [[], [1], [1, 1], [2, 0, 3]])
   func pagesMakeOneJSONArray(sizes: [Int]) throws {
-    var id: Int64 = 0
+    var id: AssetID = 0
     let pages = sizes.map { size in
       (0..<size).map { _ in
-        id += 1
+        id = id.advanced(by: 1)
         return asset(id)
       }
     }

@@ -8,7 +8,7 @@ import Testing
 struct WatchTextTests {
   private let time = "10:15:02"
 
-  private func asset(_ id: Int64, _ path: String) -> Asset {
+  private func asset(_ id: AssetID, _ path: String) -> Asset {
     let date = PhotoDate(microseconds: 0)
     return Asset(
       id: id, mediaType: .image, creationDate: date, creationDateSource: .metadata, modificationDate: date,
@@ -71,7 +71,7 @@ struct WatchTextTests {
 
   @Test func theNumberOfRememberedPathsIsBounded() {
     var seen = SeenPaths(capacity: 3)
-    for id in 1...5 { seen.note(asset(Int64(id), "/\(id)")) }
+    for id in AssetID(1)...5 { seen.note(asset(id, "/\(id)")) }
     #expect((1...5).map { seen[$0] } == [nil, nil, "/3", "/4", "/5"])
     seen.note(asset(4, "/four"))
     #expect(seen[3] == "/3" && seen[4] == "/four")
@@ -88,7 +88,7 @@ struct WatchTextTests {
   }
 
   @Test func manyRemovedAssetsAreNamedByTheirFolder() {
-    func removed(_ paths: [String], of count: Int64) -> String {
+    func removed(_ paths: [String], of count: AssetID) -> String {
       var history = HistoryText()
       history.remember(zip(1..., paths).map { asset($0, $1) })
       return text(change { $0.deletedAssets = Array(1...count) }, named: [], in: &history)

@@ -1,12 +1,13 @@
 import ChangeDetails
 import PhotoContract
+import PhotoModel
 import Testing
 
 @testable import photoctl
 
 /// The observations that `watch` prints, and the state from which it continues.
 struct WatchedListTests {
-  private func page(_ ids: [Int64], at offset: Int, of all: [Int64], token: String = "l.1.2") -> Observation {
+  private func page(_ ids: [AssetID], at offset: Int, of all: [AssetID], token: String = "l.1.2") -> Observation {
     Observation(
       token: token, count: all.count, digest: ListDigest(of: all).description, offset: offset, ids: ids,
       complete: offset + ids.count == all.count)
@@ -44,7 +45,7 @@ struct WatchedListTests {
   }
 
   @Test func idsAreParsedFromLinesOrJSON() throws {
-    func parse(_ text: String) throws -> [Int64] { try ListedIDs.parse(Array(text.utf8), name: "ids.txt") }
+    func parse(_ text: String) throws -> [AssetID] { try ListedIDs.parse(Array(text.utf8), name: "ids.txt") }
     #expect(try parse("3\n1\n2\n") == [3, 1, 2])
     #expect(try parse("[3, 1,\r\n 2]") == [3, 1, 2])
     #expect(try parse("") == [] && parse("[]") == [])

@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// One `items-changed` of a `GListModel`, or one splice of an array.
 public struct ListModelEdit: Hashable, Sendable {
   public var position: Int
@@ -28,9 +30,9 @@ extension FetchResultChangeDetails {
   /// - Throws: ``Mismatch``. Every number is checked, so details from a socket cannot crash the program that reads
   ///   them.
   /// - Complexity: O(n)
-  public func applied(to before: [Int64]) throws(Mismatch) -> [Int64] {
+  public func applied(to before: [AssetID]) throws(Mismatch) -> [AssetID] {
     let steps = try steps(for: before.count)
-    var after: [Int64] = []
+    var after: [AssetID] = []
     after.reserveCapacity(countAfter)
     var stay = before.indices.startIndex
     var leaving = steps.leaving[...]
@@ -64,7 +66,7 @@ extension FetchResultChangeDetails {
   ///
   /// - Throws: ``Mismatch``. Then the list is unchanged.
   /// - Complexity: O(n · k) for k runs of removed, inserted and moved ids; ``applied(to:)`` is O(n).
-  public func applySequentially(to list: inout [Int64]) throws(Mismatch) {
+  public func applySequentially(to list: inout [AssetID]) throws(Mismatch) {
     let steps = try steps(for: list.count)
     let aside = Dictionary(uniqueKeysWithValues: moves.map { ($0.fromBefore, list[$0.fromBefore]) })
     for range in steps.leaving.reversed() { list.removeSubrange(range.start..<range.start + range.count) }
@@ -94,9 +96,9 @@ extension FetchResultChangeDetails {
   ///
   /// - Throws: ``Mismatch``
   /// - Complexity: O(k log k) in the number of removed, inserted and moved ids.
-  public func collectionDifference(from before: [Int64]) throws(Mismatch) -> CollectionDifference<Int64> {
+  public func collectionDifference(from before: [AssetID]) throws(Mismatch) -> CollectionDifference<AssetID> {
     _ = try steps(for: before.count)
-    var changes: [CollectionDifference<Int64>.Change] = []
+    var changes: [CollectionDifference<AssetID>.Change] = []
     for position in removedBefore.positions {
       changes.append(.remove(offset: position, element: before[position], associatedWith: nil))
     }
@@ -165,14 +167,14 @@ extension FetchResultChangeDetails {
   /// Returns the ids that fill the slots of the list after, in ascending order.
   private struct Arrivals {
     private var moves: ArraySlice<Move>
-    private var insertedIDs: ArraySlice<Int64>
+    private var insertedIDs: ArraySlice<AssetID>
 
     init(_ details: FetchResultChangeDetails) {
       moves = details.moves[...]
       insertedIDs = details.insertedIDs[...]
     }
 
-    mutating func next(at position: Int, movedFrom: (Int) -> Int64) -> Int64 {
+    mutating func next(at position: Int, movedFrom: (Int) -> AssetID) -> AssetID {
       if let move = moves.first, move.toAfter == position {
         moves.removeFirst()
         return movedFrom(move.fromBefore)

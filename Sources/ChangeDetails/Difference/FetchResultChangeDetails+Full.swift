@@ -7,7 +7,7 @@ package struct ChangePositions {
   package var removedBefore = IndexRangeBuilder()
   package var deletedBefore = IndexRangeBuilder()
   package var insertedAfter = IndexRangeBuilder()
-  package var insertedIDs: [Int64] = []
+  package var insertedIDs: [AssetID] = []
   package var changedBefore = IndexRangeBuilder()
   package var changedAfter = IndexRangeBuilder()
   /// The fields that changed, of all changed assets together.
@@ -42,7 +42,7 @@ extension FetchResultChangeDetails {
   /// - Returns: `nil` when nothing changed.
   /// - Complexity: O(n log n), or O(n) if nothing moves.
   package static func full(
-    from before: [Int64], to after: [Int64], touched: TouchedAssets
+    from before: [AssetID], to after: [AssetID], touched: TouchedAssets
   ) -> FetchResultChangeDetails? {
     var difference = FullDifference(before: before, after: after, touched: touched)
     // After the budget is spent, the result is discarded.
@@ -57,8 +57,8 @@ extension FetchResultChangeDetails {
 
 /// Computes the full form once, from the equal ends inwards.
 private struct FullDifference {
-  private let before: [Int64]
-  private let after: [Int64]
+  private let before: [AssetID]
+  private let after: [AssetID]
   private let touched: TouchedAssets
   /// How many ids at the start, and at the end, are equal. They survive and do not move, and no id moves past them.
   private let head: Int
@@ -71,7 +71,7 @@ private struct FullDifference {
   private var isTouched: [Bool] = []
   private(set) var positions = ChangePositions()
 
-  init(before: [Int64], after: [Int64], touched: TouchedAssets) {
+  init(before: [AssetID], after: [AssetID], touched: TouchedAssets) {
     self.before = before
     self.after = after
     self.touched = touched

@@ -1,3 +1,5 @@
+import PhotoModel
+
 extension FetchResultChangeDetails {
   /// The difference between two states of one fetch, from the assets that commits touched in between. The result is
   /// that of the full form, with one exception: a touched asset may move although the full form moves fewer others.
@@ -15,7 +17,7 @@ extension FetchResultChangeDetails {
   /// - Complexity: O(k log n) for k touched ids. If they are a large part of the list, or come in groups, it is that of
   ///   the full form.
   package static func incremental(
-    from before: OrderedIDs, to after: OrderedIDs, limit: Int? = nil, touched: TouchedAssets, placed: [Int64] = []
+    from before: OrderedIDs, to after: OrderedIDs, limit: Int? = nil, touched: TouchedAssets, placed: [AssetID] = []
   ) -> FetchResultChangeDetails? {
     let countBefore = min(before.count, limit ?? .max)
     let countAfter = min(after.count, limit ?? .max)
@@ -44,7 +46,7 @@ struct IncrementalDifference {
 
   /// A touched id that is in either published list.
   private struct Touched {
-    let id: Int64
+    let id: AssetID
     let isChanged: Bool
     let before: Int?
     let after: Int?
@@ -88,7 +90,7 @@ struct IncrementalDifference {
   var keepsTheUntouched: Bool { untouchedBefore == untouchedAfter }
 
   /// Adds touched ids. Each id may be added once only.
-  mutating func place(_ ids: some Sequence<Int64>) {
+  mutating func place(_ ids: some Sequence<AssetID>) {
     for id in ids {
       let inBefore = before.position(of: id).flatMap { $0 < countBefore ? $0 : nil }
       let inAfter = after.position(of: id).flatMap { $0 < countAfter ? $0 : nil }

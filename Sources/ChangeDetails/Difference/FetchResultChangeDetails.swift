@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// A run of consecutive indexes.
 public struct IndexRange: Codable, Hashable, Sendable {
   public var start: Int
@@ -29,8 +31,9 @@ public struct FetchResultChangeDetails: Codable, Hashable, Sendable {
   /// The positions in `removedBefore` whose assets left the library, not only this list.
   public var deletedBefore: [IndexRange]
   public var insertedAfter: [IndexRange]
-  /// The ids at the positions of `insertedAfter`, in the same order.
-  public var insertedIDs: [Int64]
+  /// The ids at the positions of `insertedAfter`, in the same order. In the details of a list of collections, they are the
+  /// numbers of the collections.
+  public var insertedIDs: [AssetID]
   /// The same assets as `changedAfter`, in the order of the list before.
   public var changedBefore: [IndexRange]
   public var changedAfter: [IndexRange]
@@ -41,7 +44,7 @@ public struct FetchResultChangeDetails: Codable, Hashable, Sendable {
 
   public init(
     countBefore: Int, countAfter: Int, removedBefore: [IndexRange] = [], deletedBefore: [IndexRange] = [],
-    insertedAfter: [IndexRange] = [], insertedIDs: [Int64] = [], changedBefore: [IndexRange] = [],
+    insertedAfter: [IndexRange] = [], insertedIDs: [AssetID] = [], changedBefore: [IndexRange] = [],
     changedAfter: [IndexRange] = [], changedFields: [String] = [], moves: [Move] = []
   ) {
     self.countBefore = countBefore

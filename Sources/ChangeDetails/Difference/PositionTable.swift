@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// A table of the position of each id in a list.
 ///
 /// It exists because a `Dictionary` of 100,000 ids costs more than all the rest of a difference. It has two forms:
@@ -7,13 +9,13 @@
 /// A client chooses the ids of `sinceIDs`. The hash therefore has a secret of this process: without it, ids that share one
 /// slot are easy to find, and a list of them would take quadratic time.
 struct PositionTable {
-  private let ids: [Int64]
+  private let ids: [AssetID]
   /// Positions in `ids`, or −1 for a free slot.
   private var slots: [Int32]
   private let form: Form
 
   private enum Form {
-    /// The id of the first slot.
+    /// The number of the id of the first slot.
     case ownSlots(from: Int64)
     /// The number of slots is a power of two, and at most half of them are taken. A slot's number is the upper bits of the
     /// hash, from `shift` on.
@@ -25,7 +27,7 @@ struct PositionTable {
   /// - Parameter secret: the secret of this process. Tests pass others.
   /// - Precondition: no id is there twice.
   /// - Complexity: O(n); 8 to 16 bytes an id beside the ids themselves, or less if the ids lie close together.
-  init(of ids: [Int64], secret: Secret = Self.processSecret) {
+  init(of ids: [AssetID], secret: Secret = Self.processSecret) {
     precondition(ids.count < Int(Int32.max) / 4, "a list of \(ids.count) ids is too long")
     self.ids = ids
     var bits: UInt64 = 2
@@ -35,7 +37,7 @@ struct PositionTable {
       slots = [Int32](repeating: -1, count: count)
       slots.withUnsafeMutableBufferPointer { slots in
         for position in ids.indices {
-          let slot = Int(ids[position] - first)
+          let slot = Int(ids[position].rawValue - first)
           precondition(slots[slot] < 0, "id \(ids[position]) is in a list twice")
           slots[slot] = Int32(position)
         }
@@ -60,22 +62,22 @@ struct PositionTable {
 
   /// The smallest id, and how many numbers there are from it to the largest. The result is nil if there is no id, or if
   /// the numbers are too many to count.
-  private static func span(of ids: [Int64]) -> (first: Int64, count: Int)? {
+  private static func span(of ids: [AssetID]) -> (first: Int64, count: Int)? {
     guard var first = ids.first, var last = ids.first else { return nil }
     for id in ids {
       first = min(first, id)
       last = max(last, id)
     }
-    let (distance, overflows) = last.subtractingReportingOverflow(first)
-    return overflows || distance > Int32.max ? nil : (first, Int(distance) + 1)
+    let (distance, overflows) = last.rawValue.subtractingReportingOverflow(first.rawValue)
+    return overflows || distance > Int32.max ? nil : (first.rawValue, Int(distance) + 1)
   }
 
   /// The position of an id, `nil` if it is not in the list.
   @inline(__always)
-  func position(of id: Int64) -> Int? {
+  func position(of id: AssetID) -> Int? {
     switch form {
     case .ownSlots(let first):
-      let (slot, overflows) = id.subtractingReportingOverflow(first)
+      let (slot, overflows) = id.rawValue.subtractingReportingOverflow(first)
       guard !overflows, slot >= 0, slot < slots.count else { return nil }
       let position = Int(slots[Int(slot)])
       return position < 0 ? nil : position
@@ -114,8 +116,8 @@ struct PositionTable {
   /// https://github.com/wangyi-fudan/wyhash). Their upper bits alone do not spread ids that follow each other for every
   /// secret, so they are mixed once more.
   @inline(__always)
-  private static func slot(of id: Int64, shift: UInt64, secret: Secret) -> Int {
-    let product = (UInt64(bitPattern: id) ^ secret.mask).multipliedFullWidth(by: secret.factor)
+  private static func slot(of id: AssetID, shift: UInt64, secret: Secret) -> Int {
+    let product = (UInt64(bitPattern: id.rawValue) ^ secret.mask).multipliedFullWidth(by: secret.factor)
     let folded = product.high ^ product.low
     return Int(truncatingIfNeeded: ((folded ^ (folded >> 32)) &* 0xD6E8_FEB8_6659_FD93) >> shift)
   }

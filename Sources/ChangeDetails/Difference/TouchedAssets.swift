@@ -4,8 +4,8 @@ import PhotoModel
 /// library. They are the set C of ``FetchResultChangeDetails/full(from:to:touched:)``.
 package struct TouchedAssets: Hashable, Sendable {
   /// The touched fields by asset. An asset counts even if a later commit changed it back or deleted it.
-  package var fields: [Int64: ChangedFields]
-  package var deleted: Set<Int64>
+  package var fields: [AssetID: ChangedFields]
+  package var deleted: Set<AssetID>
   /// Assets that one event touched together, for example the unplugging of a drive. A set of bits holds them, because
   /// an entry of `fields` for each would take too much memory.
   package private(set) var groups: [Group] = []
@@ -15,7 +15,7 @@ package struct TouchedAssets: Hashable, Sendable {
     package let fields: ChangedFields
   }
 
-  package init(fields: [Int64: ChangedFields] = [:], deleted: Set<Int64> = []) {
+  package init(fields: [AssetID: ChangedFields] = [:], deleted: Set<AssetID> = []) {
     self.fields = fields
     self.deleted = deleted
   }
@@ -23,7 +23,7 @@ package struct TouchedAssets: Hashable, Sendable {
   package var isEmpty: Bool { fields.isEmpty && deleted.isEmpty && groups.isEmpty }
 
   /// The touched fields of an asset, or `nil` if it was not touched.
-  package func fields(of id: Int64) -> ChangedFields? {
+  package func fields(of id: AssetID) -> ChangedFields? {
     var all = fields[id]
     for group in groups where group.ids.contains(id) { all = (all ?? []).union(group.fields) }
     return all
@@ -52,22 +52,22 @@ package struct IDSet: Hashable, Sendable {
 
   package init() {}
 
-  package init(_ ids: some Sequence<Int64>) { for id in ids { insert(id) } }
+  package init(_ ids: some Sequence<AssetID>) { for id in ids { insert(id) } }
 
   package var isEmpty: Bool { words.isEmpty }
 
   @inline(__always)
-  package func contains(_ id: Int64) -> Bool {
-    let index = id >> 6 - first
+  package func contains(_ id: AssetID) -> Bool {
+    let index = id.rawValue >> 6 - first
     guard index >= 0, index < words.count else { return false }
-    return words[Int(index)] & 1 << UInt64(id & 63) != 0
+    return words[Int(index)] & 1 << UInt64(id.rawValue & 63) != 0
   }
 
   /// - Precondition: ids are not negative.
   /// - Complexity: amortized O(1) if ids ascend, as those of a directory mostly do.
-  package mutating func insert(_ id: Int64) {
+  package mutating func insert(_ id: AssetID) {
     precondition(id >= 0, "id \(id) is negative")
-    let word = id >> 6
+    let word = id.rawValue >> 6
     if words.isEmpty { first = word }
     if word < first {
       // At least doubles the number of words, so that descending ids do not move all words each time.
@@ -77,6 +77,6 @@ package struct IDSet: Hashable, Sendable {
     }
     let index = Int(word - first)
     if index >= words.count { words.append(contentsOf: repeatElement(0, count: index + 1 - words.count)) }
-    words[index] |= 1 << UInt64(id & 63)
+    words[index] |= 1 << UInt64(id.rawValue & 63)
   }
 }

@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The digest of consecutive ids in a list, in a form that joins in O(1). Its h and m are those of ``ListDigest``. It
 /// stores the power m^n for its n ids, because ``ListDigest/joined(with:)`` takes O(log n) to compute it.
 struct DigestPart: Hashable, Sendable {
@@ -10,7 +12,7 @@ struct DigestPart: Hashable, Sendable {
   init() {}
 
   /// - Complexity: O(n); about 3 ns an id.
-  init(of ids: some Sequence<Int64>) {
+  init(of ids: some Sequence<AssetID>) {
     let digest = ListDigest(of: ids)
     value = digest.value
     power = ListDigest.power(digest.count)

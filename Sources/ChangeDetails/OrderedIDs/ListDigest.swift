@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// A number by which two programs prove that they hold the same list of ids in the same order.
 ///
 /// h = 0, then for each id: h = (h · 1099511628211 + id) mod (2⁶¹ − 1). Two parts join: h(X Y) = h(X) · m^|Y| + h(Y). A
@@ -21,14 +23,14 @@ public struct ListDigest: Hashable, Sendable {
   }
 
   /// - Complexity: O(n); about 3 ns an id.
-  public init(of ids: some Sequence<Int64>) {
+  public init(of ids: some Sequence<AssetID>) {
     self.init()
     let isContiguous: Void? = ids.withContiguousStorageIfAvailable { for id in $0 { append(id) } }
     if isContiguous == nil { for id in ids { append(id) } }
   }
 
   /// - Complexity: O(1)
-  public mutating func append(_ id: Int64) {
+  public mutating func append(_ id: AssetID) {
     value = Self.sum(Self.product(value, Self.multiplier), Self.residue(id))
     count += 1
   }
@@ -50,8 +52,8 @@ public struct ListDigest: Hashable, Sendable {
 
   // MARK: - Arithmetic modulo 2⁶¹ − 1
 
-  static func residue(_ id: Int64) -> UInt64 {
-    let remainder = id % Int64(modulus)
+  static func residue(_ id: AssetID) -> UInt64 {
+    let remainder = id.rawValue % Int64(modulus)
     return UInt64(remainder < 0 ? remainder + Int64(modulus) : remainder)
   }
 

@@ -1,9 +1,11 @@
+import PhotoModel
+
 extension OrderedIDs {
   /// - Parameter position: the position of the new entry, from 0 to `count`. See ``position(forKey:id:ascending:)``.
   /// - Precondition: the id is not in the list and not negative. The key is not below that of the entry before, nor
   ///   above that of the entry after.
   /// - Complexity: O(log n). A full leaf is split, and then the map of ids is updated for one half.
-  package mutating func insert(_ id: Int64, key: UInt64, at position: Int) {
+  package mutating func insert(_ id: AssetID, key: UInt64, at position: Int) {
     precondition(position >= 0 && position <= count, "a position of \(position) in a list of \(count)")
     precondition(!contains(id), "id \(id) is in the list already")
     guard let sibling = root.insert(id, key: key, at: position, shape, &numbering) else { return }
@@ -15,10 +17,10 @@ extension OrderedIDs {
   /// - Returns: the former position, or `nil` if the id was not in the list.
   /// - Complexity: O(log n). A leaf that becomes small is filled up from its neighbour, or joined with it.
   @discardableResult
-  package mutating func remove(_ id: Int64) -> Int? {
+  package mutating func remove(_ id: AssetID) -> Int? {
     guard let position = position(of: id) else { return nil }
     root.remove(at: position, shape, &numbering)
-    numbering.leafOf[id] = 0
+    numbering.leafOf[id.rawValue] = 0
     while root.node.children.count == 1 {
       numbering.release(root.number)
       root = root.node.children[0]
@@ -65,7 +67,7 @@ extension OrderedIDs.Subtree {
 
   /// - Returns: the subtree that follows this one, if it had to be split.
   mutating func insert(
-    _ id: Int64, key: UInt64, at position: Int, _ shape: Shape, _ numbering: inout Numbering
+    _ id: AssetID, key: UInt64, at position: Int, _ shape: Shape, _ numbering: inout Numbering
   ) -> OrderedIDs.Subtree? {
     makeUnique(shape)
     var sibling: OrderedIDs.Subtree?
@@ -75,7 +77,7 @@ extension OrderedIDs.Subtree {
       if node.ids.count == node.ids.capacity { node.reserve(isLeaf: true, shape) }
       node.ids.insert(id, at: position)
       node.keys.insert(key, at: position)
-      numbering.leafOf[id] = number
+      numbering.leafOf[id.rawValue] = number
       if node.ids.count > shape.leaf { sibling = split(insertedAt: position, shape, &numbering) }
     } else {
       let (index, offset) = node.child(taking: position)
@@ -137,7 +139,7 @@ extension OrderedIDs.Subtree {
     node.ids.append(contentsOf: other.ids)
     node.keys.append(contentsOf: other.keys)
     node.children.append(contentsOf: other.children)
-    for id in other.ids { numbering.leafOf[id] = number }
+    for id in other.ids { numbering.leafOf[id.rawValue] = number }
     for child in other.children { numbering.parentOf[Int64(child.number)] = number }
   }
 
@@ -146,7 +148,7 @@ extension OrderedIDs.Subtree {
     node.ids.insert(contentsOf: other.ids, at: 0)
     node.keys.insert(contentsOf: other.keys, at: 0)
     node.children.insert(contentsOf: other.children, at: 0)
-    for id in other.ids { numbering.leafOf[id] = number }
+    for id in other.ids { numbering.leafOf[id.rawValue] = number }
     for child in other.children { numbering.parentOf[Int64(child.number)] = number }
   }
 

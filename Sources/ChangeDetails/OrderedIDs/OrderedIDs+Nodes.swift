@@ -1,3 +1,5 @@
+import PhotoModel
+
 extension OrderedIDs {
   /// How many entries a leaf and how many children an inner node may have. Tests use small numbers, so that every kind
   /// of split happens.
@@ -19,13 +21,13 @@ extension OrderedIDs {
     /// ``Numbering`` stay valid when a node is copied.
     let number: UInt32
     /// The ids of a leaf in the order of the list. Empty in an inner node.
-    var ids: [Int64]
+    var ids: [AssetID]
     /// The sort key of each id. Empty in an inner node.
     var keys: [UInt64]
     /// The children of an inner node in order. Empty in a leaf.
     var children: [Subtree]
 
-    init(number: UInt32, ids: [Int64] = [], keys: [UInt64] = [], children: [Subtree] = []) {
+    init(number: UInt32, ids: [AssetID] = [], keys: [UInt64] = [], children: [Subtree] = []) {
       self.number = number
       self.ids = ids
       self.keys = keys
@@ -91,7 +93,7 @@ extension OrderedIDs {
     private(set) var part: DigestPart
     /// The key of the first entry, or 0 if there is none.
     private(set) var firstKey: UInt64
-    private(set) var firstID: Int64
+    private(set) var firstID: AssetID
 
     init(_ node: Node) {
       self.node = node

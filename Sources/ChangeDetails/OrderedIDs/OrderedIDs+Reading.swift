@@ -1,9 +1,11 @@
+import PhotoModel
+
 extension OrderedIDs: RandomAccessCollection {
   package var startIndex: Int { 0 }
   package var endIndex: Int { count }
 
   /// - Complexity: O(log n). For a run of positions, an iterator or ``ids(in:)`` is faster.
-  package subscript(position: Int) -> Int64 {
+  package subscript(position: Int) -> AssetID {
     let (leaf, offset) = leaf(holding: position)
     return leaf.ids[offset]
   }
@@ -28,9 +30,9 @@ extension OrderedIDs: RandomAccessCollection {
   }
 
   /// - Complexity: O(log n + m) for m ids, copied leaf by leaf.
-  package func ids(in range: Range<Int>) -> [Int64] {
+  package func ids(in range: Range<Int>) -> [AssetID] {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "positions \(range) in a list of \(count)")
-    var ids: [Int64] = []
+    var ids: [AssetID] = []
     ids.reserveCapacity(range.count)
     var position = range.lowerBound
     while position < range.upperBound {
@@ -44,7 +46,7 @@ extension OrderedIDs: RandomAccessCollection {
 
   package struct Iterator: IteratorProtocol {
     private let list: OrderedIDs
-    private var leaf: [Int64] = []
+    private var leaf: [AssetID] = []
     private var offset = 0
     /// The position after the current leaf.
     private var position: Int
@@ -54,7 +56,7 @@ extension OrderedIDs: RandomAccessCollection {
       position = 0
     }
 
-    package mutating func next() -> Int64? {
+    package mutating func next() -> AssetID? {
       if offset == leaf.count {
         guard position < list.count else { return nil }
         leaf = list.leaf(holding: position).leaf.ids
@@ -81,7 +83,7 @@ extension OrderedIDs {
   /// The position where an entry is, or would be inserted, in a list that orders the entries of one key by id.
   /// - Parameter ascending: whether the smaller of two ids comes first.
   /// - Complexity: O(log n)
-  package func position(forKey key: UInt64, id: Int64, ascending: Bool) -> Int {
+  package func position(forKey key: UInt64, id: AssetID, ascending: Bool) -> Int {
     partition(Cut(key: key, side: ascending ? .ascending(id) : .descending(id)))
   }
 
@@ -89,14 +91,14 @@ extension OrderedIDs {
   private struct Cut {
     enum Side {
       case start, end
-      case ascending(Int64)
-      case descending(Int64)
+      case ascending(AssetID)
+      case descending(AssetID)
     }
     let key: UInt64
     let side: Side
 
     @inline(__always)
-    func isAfter(key other: UInt64, id: Int64) -> Bool {
+    func isAfter(key other: UInt64, id: AssetID) -> Bool {
       if other != key { return other < key }
       return switch side {
       case .start: false

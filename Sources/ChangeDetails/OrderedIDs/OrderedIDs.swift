@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The list of one fetch, kept in order while photos come, go and change: a counted B+ tree with cheap copies.
 ///
 /// Each entry is an id, which is in a list once only, and a key. The key approximates the fetch's sort order: key(x) <
@@ -30,12 +32,12 @@ package struct OrderedIDs: Sendable {
   ///   - keys: of the same entries, never descending.
   /// - Precondition: no id is in the list twice, and none is negative.
   /// - Complexity: O(n); about 21 bytes for each entry.
-  package init(ids: [Int64], keys: [UInt64]) { self.init(ids: ids, keys: keys, shape: .usual) }
+  package init(ids: [AssetID], keys: [UInt64]) { self.init(ids: ids, keys: keys, shape: .usual) }
 
   /// A list in an order that only the caller knows, such as the user's own order of an album. All keys are 0.
-  package init(ids: [Int64]) { self.init(ids: ids, keys: [UInt64](repeating: 0, count: ids.count), shape: .usual) }
+  package init(ids: [AssetID]) { self.init(ids: ids, keys: [UInt64](repeating: 0, count: ids.count), shape: .usual) }
 
-  init(ids: [Int64], keys: [UInt64], shape: Shape) {
+  init(ids: [AssetID], keys: [UInt64], shape: Shape) {
     precondition(ids.count == keys.count, "\(ids.count) ids and \(keys.count) keys")
     self.init(shape: shape)
     guard !ids.isEmpty else { return }
@@ -47,12 +49,12 @@ package struct OrderedIDs: Sendable {
   package var isEmpty: Bool { count == 0 }
 
   /// - Complexity: O(log n), with the steps of a radix tree.
-  package func contains(_ id: Int64) -> Bool { numbering.leafOf[id] != 0 }
+  package func contains(_ id: AssetID) -> Bool { numbering.leafOf[id.rawValue] != 0 }
 
   /// The position of an id, or `nil` if it is not in the list.
   /// - Complexity: O(log n)
-  package func position(of id: Int64) -> Int? {
-    let leaf = numbering.leafOf[id]
+  package func position(of id: AssetID) -> Int? {
+    let leaf = numbering.leafOf[id.rawValue]
     guard leaf != 0 else { return nil }
     let (node, start) = node(leaf)
     guard let index = node.ids.firstIndex(of: id) else { preconditionFailure("id \(id) is not in its leaf") }
@@ -83,7 +85,7 @@ package struct OrderedIDs: Sendable {
   // MARK: - From a sorted list
 
   private static func leaves(
-    _ ids: [Int64], _ keys: [UInt64], _ shape: Shape, _ numbering: inout Numbering
+    _ ids: [AssetID], _ keys: [UInt64], _ shape: Shape, _ numbering: inout Numbering
   ) -> [Subtree] {
     // Leaves are filled to about 85 %, so that the next insertions need no split.
     let usual = (shape.leaf * 7 + 7) / 8
@@ -100,7 +102,7 @@ package struct OrderedIDs: Sendable {
   }
 
   private static func leafOf(_ leaves: [Subtree], count: Int) -> PagedNumbers {
-    let largest = leaves.reduce(0) { Swift.max($0, $1.node.ids.max() ?? 0) }
+    let largest = leaves.reduce(0) { Swift.max($0, $1.node.ids.max()?.rawValue ?? 0) }
     // Ids are usually dense. Then one array, which takes ids in any order, is filled first, and the pages are made from
     // it.
     let isDense = largest < Int64(count) * 4 + 1_000
@@ -109,9 +111,9 @@ package struct OrderedIDs: Sendable {
     for leaf in leaves {
       for id in leaf.node.ids {
         precondition(id >= 0, "id \(id) is negative")
-        let other = isDense ? dense[Int(id)] : sparse[id]
+        let other = isDense ? dense[Int(id.rawValue)] : sparse[id.rawValue]
         precondition(other == 0, "id \(id) is in a list twice")
-        if isDense { dense[Int(id)] = leaf.number } else { sparse[id] = leaf.number }
+        if isDense { dense[Int(id.rawValue)] = leaf.number } else { sparse[id.rawValue] = leaf.number }
       }
     }
     return isDense ? PagedNumbers(dense) : sparse

@@ -9,7 +9,7 @@ import PredicateLanguage
 struct AssetInsertions {
   /// This is a class, so that several hundred bytes and a dozen texts are not copied.
   fileprivate final class Insertion {
-    let id: Int64
+    let id: AssetID
     let content: AssetContent
     let row: FileRow
     let created: CreationDate
@@ -17,7 +17,7 @@ struct AssetInsertions {
     /// The asset had this id before.
     let isBack: Bool
 
-    init(id: Int64, content: AssetContent, row: FileRow, created: CreationDate, addedDate: Int64, isBack: Bool) {
+    init(id: AssetID, content: AssetContent, row: FileRow, created: CreationDate, addedDate: Int64, isBack: Bool) {
       self.id = id
       self.content = content
       self.row = row
@@ -32,16 +32,16 @@ struct AssetInsertions {
 
   private var pending: [Insertion] = []
   /// The largest id that was assigned; nil before the first.
-  private var lastID: Int64?
+  private var lastID: AssetID?
 
   /// - Parameter formerID: the former id of an asset that comes back; nil for a new one.
   /// - Returns: the id of the asset.
   mutating func add(
-    _ content: AssetContent, _ row: FileRow, created: CreationDate, addedDate: Int64, formerID: Int64? = nil,
+    _ content: AssetContent, _ row: FileRow, created: CreationDate, addedDate: Int64, formerID: AssetID? = nil,
     to database: Database
-  ) throws -> Int64 {
+  ) throws -> AssetID {
     let last = try lastID ?? Self.lastID(database)
-    let id = formerID ?? last + 1
+    let id = formerID ?? last.advanced(by: 1)
     lastID = max(last, id)
     pending.append(
       Insertion(
@@ -51,7 +51,7 @@ struct AssetInsertions {
   }
 
   /// Ensures that new assets get larger ids than this one.
-  mutating func reserve(through id: Int64, in database: Database) throws {
+  mutating func reserve(through id: AssetID, in database: Database) throws {
     try flush(into: database)
     guard try (lastID ?? Self.lastID(database)) < id else { return }
     lastID = id
@@ -86,9 +86,9 @@ struct AssetInsertions {
   }
 
   /// The largest id that was ever assigned. AUTOINCREMENT keeps it.
-  private static func lastID(_ database: Database) throws -> Int64 {
+  private static func lastID(_ database: Database) throws -> AssetID {
     let last = try RawStatement(database, "SELECT seq FROM sqlite_sequence WHERE name = 'asset'")
-    return try last.firstRow { last.int64(0) } ?? 0
+    return try last.firstRow { last.assetID(0) } ?? 0
   }
 
   // MARK: - Statements

@@ -6,11 +6,11 @@ extension CatalogReader {
   /// Whole assets in the order of the ids, and the ids without an asset. An id that is given twice is returned twice.
   ///
   /// - Complexity: four lookups by key for each asset, and one for each of its keywords and for each directory.
-  package func assets(_ ids: [Int64]) throws -> (assets: [Asset], missing: [Int64]) {
+  package func assets(_ ids: [AssetID]) throws -> (assets: [Asset], missing: [AssetID]) {
     var rows = try AssetRows(database)
     var assets: [Asset] = []
     assets.reserveCapacity(ids.count)
-    var missing: [Int64] = []
+    var missing: [AssetID] = []
     for id in ids {
       if let asset = try rows.asset(id) { assets.append(asset) } else { missing.append(id) }
     }
@@ -22,11 +22,11 @@ extension CatalogReader {
   ///
   /// - Parameter maximumBytes: the size of the writer that must not be exceeded.
   /// - Returns: how many of the ids were handled, and those of them without an asset.
-  package func write(_ ids: some Collection<Int64>, to writer: inout JSONWriter, upTo maximumBytes: Int) throws
-    -> (taken: Int, missing: [Int64])
+  package func write(_ ids: some Collection<AssetID>, to writer: inout JSONWriter, upTo maximumBytes: Int) throws
+    -> (taken: Int, missing: [AssetID])
   {
     var rows = try AssetRows(database)
-    var (taken, missing): (Int, [Int64]) = (0, [])
+    var (taken, missing): (Int, [AssetID]) = (0, [])
     for id in ids {
       if let asset = try rows.asset(id) {
         let mark = writer.mark
@@ -64,7 +64,7 @@ private struct AssetRows {
     tree = try DirectoryPaths(database)
   }
 
-  mutating func asset(_ id: Int64) throws -> Asset? {
+  mutating func asset(_ id: AssetID) throws -> Asset? {
     asset.bind(1, id)
     guard var found = try asset.firstRow({ try AssetColumns.asset(asset, &tree) }) else { return nil }
     keywords.bind(1, id)
@@ -109,7 +109,7 @@ private enum AssetColumns {
     let place = try tree.place(row.int64(30))
     let name = row.bytes(31)
     return Asset(
-      id: row.int64(0), mediaType: mediaType, mediaSubtypes: MediaSubtypes(rawValue: row.int64(2)).names,
+      id: row.assetID(0), mediaType: mediaType, mediaSubtypes: MediaSubtypes(rawValue: row.int64(2)).names,
       creationDate: created.date, creationDateSource: created.source,
       modificationDate: PhotoDate(microseconds: row.int64(6)),
       addedDate: PhotoDate(microseconds: row.int64(7)), pixelWidth: row.optionalInt(8),

@@ -1,4 +1,5 @@
 import GRDB
+import PhotoModel
 
 /// The number of assets and directories below one root.
 package struct RootCounts: Hashable, Sendable {
@@ -14,7 +15,7 @@ package struct RootCounts: Hashable, Sendable {
 
 /// An asset whose file could not be read, or whose content could not be decoded.
 package struct FailedAsset: Hashable, Sendable {
-  package var assetID: Int64
+  package var assetID: AssetID
   /// The path as bytes, as the file system has it. It need not be valid UTF-8.
   package var path: [UInt8]
   package var failure: String
@@ -70,7 +71,7 @@ extension CatalogReader {
     try statement.forEachRow {
       failed.append(
         FailedAsset(
-          assetID: statement.int64(0),
+          assetID: statement.assetID(0),
           path: try tree.place(statement.int64(1)).path(of: statement.bytes(2)),
           failure: statement.text(3), readTime: statement.int64(4)))
     }

@@ -32,7 +32,7 @@ extension CreationDate {
 }
 
 extension FileLookups {
-  package func creationDate(of assetID: Int64) throws -> CreationDate? {
+  package func creationDate(of assetID: AssetID) throws -> CreationDate? {
     let select = try RawStatement(
       database, "SELECT creation_date, creation_offset, creation_source FROM asset WHERE id = ?")
     select.bind(1, assetID)
@@ -74,7 +74,7 @@ extension CatalogWriter {
     repeat {
       record = CommitRecord()
       next.bind(1, Self.migratedAssetsPerCommit)
-      try next.forEachRow { record.update(asset: next.int64(0), .metadata) }
+      try next.forEachRow { record.update(asset: next.assetID(0), .metadata) }
       guard let last = record.updatedAssets.keys.max() else { return }
       for id in try collectionsOfMigratedAssets(through: last) { record.update(collection: id) }
       _ = try append(record, origin: "migration", date: date)
@@ -87,7 +87,7 @@ extension CatalogWriter {
   /// A record of the history should fit into one reply.
   private static let migratedAssetsPerCommit: Int64 = 50_000
 
-  private func collectionsOfMigratedAssets(through last: Int64) throws -> [Int64] {
+  private func collectionsOfMigratedAssets(through last: AssetID) throws -> [CollectionID] {
     let select = try RawStatement(
       database,
       """
@@ -97,8 +97,8 @@ extension CatalogWriter {
       UNION SELECT l.collection_id FROM migrated_asset m CROSS JOIN album_asset l ON l.asset_id = m.id WHERE m.id <= ?1
       """)
     select.bind(1, last)
-    var ids: [Int64] = []
-    try select.forEachRow { ids.append(select.int64(0)) }
+    var ids: [CollectionID] = []
+    try select.forEachRow { ids.append(select.collectionID(0)) }
     return ids
   }
 }

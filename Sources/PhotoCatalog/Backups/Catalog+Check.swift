@@ -182,7 +182,7 @@ extension Catalog {
     var (count, first) = (0, Int64.max)
     try rows.forEachRow {
       do {
-        for column: Int32 in [1, 3, 4, 5, 6] { _ = try PackedIDs.unpack(rows.bytes(column)) }
+        for column: Int32 in [1, 3, 4, 5, 6] { _ = try PackedIDs.unpack(rows.bytes(column)) as [AssetID] }
         _ = try PackedIDs.unpackFields(rows.bytes(2))
       } catch is PhotoError {
         count += 1

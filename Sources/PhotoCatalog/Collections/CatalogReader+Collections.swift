@@ -9,7 +9,7 @@ extension CatalogReader {
   ///   - assetID: restricts the result to collections whose list has this asset. A hidden or trashed asset is in none.
   /// - Complexity: O(n) over the assets of each collection, for the exact count.
   package func collections(
-    kinds: Set<AssetCollection.Kind>? = nil, containing assetID: Int64? = nil
+    kinds: Set<AssetCollection.Kind>? = nil, containing assetID: AssetID? = nil
   ) throws -> [AssetCollection] {
     let asset = try assetID.map(membership)
     return try AssetCollection.Kind.allCases.filter { kinds?.contains($0) ?? true }.flatMap { kind in
@@ -17,7 +17,7 @@ extension CatalogReader {
     }
   }
 
-  package func collection(id: Int64) throws -> AssetCollection? { try collectionRow(id: id).map(summary) }
+  package func collection(id: CollectionID) throws -> AssetCollection? { try collectionRow(id: id).map(summary) }
 
   private func sortedRows(_ kind: AssetCollection.Kind) throws -> [CollectionRow] {
     try collectionRows(kind: kind).map { (place: CollectionPlace($0), row: $0) }.sorted { $0.place < $1.place }.map(
@@ -27,8 +27,8 @@ extension CatalogReader {
   /// The facts that decide which collections contain an asset. They are read once for all collections, because a
   /// statement for each of thousands of folders would be slow.
   private struct Membership {
-    var smartAlbums: Set<Int64>
-    var albums: Set<Int64>
+    var smartAlbums: Set<CollectionID>
+    var albums: Set<CollectionID>
     var directoryID: Int64?
 
     func isIn(_ collection: CollectionRow) -> Bool {
@@ -41,7 +41,7 @@ extension CatalogReader {
     }
   }
 
-  private func membership(_ assetID: Int64) throws -> Membership {
+  private func membership(_ assetID: AssetID) throws -> Membership {
     var membership = Membership(smartAlbums: [], albums: [])
     let place = try RawStatement(
       database, "SELECT directory_id FROM asset WHERE id = ? AND " + FetchSource.visible.sql)
@@ -50,14 +50,14 @@ extension CatalogReader {
     membership.directoryID = directoryID
     for album in try collectionRows(kind: .smartAlbum) {
       var source = CollectionList(album).source
-      source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.integer(assetID)]))
+      source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.id(assetID)]))
       let statement = try RawStatement(database, "SELECT 1" + source.from + source.whereClause)
       statement.bind(source.arguments)
       if try statement.firstRow({ true }) ?? false { membership.smartAlbums.insert(album.id) }
     }
     let albums = try RawStatement(database, "SELECT collection_id FROM album_asset WHERE asset_id = ?")
     albums.bind(1, assetID)
-    try albums.forEachRow { membership.albums.insert(albums.int64(0)) }
+    try albums.forEachRow { membership.albums.insert(albums.collectionID(0)) }
     return membership
   }
 
@@ -74,12 +74,12 @@ extension CatalogReader {
   }
 
   /// The cover that the user chose, unless it has left the album or is hidden now.
-  private func chosenCover(of row: CollectionRow) throws -> Int64? {
+  private func chosenCover(of row: CollectionRow) throws -> AssetID? {
     guard let chosen = row.keyAssetID else { return nil }
     var source = Self.visibleSource(row)
-    source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.integer(chosen)]))
+    source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.id(chosen)]))
     let statement = try RawStatement(database, "SELECT asset.id" + source.from + source.whereClause)
     statement.bind(source.arguments)
-    return try statement.firstRow { statement.int64(0) }
+    return try statement.firstRow { statement.assetID(0) }
   }
 }

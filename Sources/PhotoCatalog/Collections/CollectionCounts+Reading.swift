@@ -50,7 +50,7 @@ extension CollectionCounts {
   }
 
   /// Completes a collection whose assets are all known.
-  fileprivate mutating func fill(_ id: Int64, _ reader: CatalogReader) throws {
+  fileprivate mutating func fill(_ id: CollectionID, _ reader: CatalogReader) throws {
     guard let entry = entries[id] else { return }
     if entry.members != nil {
       try readMembers(of: id, reader)

@@ -5,9 +5,9 @@ import PhotoModel
 /// The possible effects of commits on collections.
 package struct CollectionTouches: Sendable {
   /// The touched fields of each asset. For one that was inserted or deleted, they include ``ChangedFields/path``.
-  var assets: [Int64: ChangedFields]
+  var assets: [AssetID: ChangedFields]
   /// The collections that were created, updated or deleted.
-  var collections: Set<Int64>
+  var collections: Set<CollectionID>
   /// Whether directories were renamed, which changes their folder albums and the paths of all assets below.
   var hasRenames: Bool
   /// The effects of commits on edited albums: assets that were added, removed or moved. nil if they are unknown.
@@ -23,7 +23,7 @@ package struct CollectionTouches: Sendable {
     self.effects = effects
   }
 
-  init(assets: [Int64: ChangedFields], collections: Set<Int64>) {
+  init(assets: [AssetID: ChangedFields], collections: Set<CollectionID>) {
     self.assets = assets
     self.collections = collections
     hasRenames = true
@@ -31,14 +31,14 @@ package struct CollectionTouches: Sendable {
   }
 
   /// The assets whose place in the album may have changed; nil if unknown.
-  func placed(inAlbum id: Int64) -> Set<Int64>? { effects?.placed(inAlbum: id) }
+  func placed(inAlbum id: CollectionID) -> Set<AssetID>? { effects?.placed(inAlbum: id) }
 }
 
 extension CatalogReader {
   /// The effects of these commits by the history. It does not name the assets of edited albums, so those are read
   /// again.
   func collectionTouches(after sequence: Int64, through last: Int64) throws -> CollectionTouches {
-    var assets: [Int64: ChangedFields] = [:]
+    var assets: [AssetID: ChangedFields] = [:]
     let history = try RawStatement(
       database,
       "SELECT inserted_assets, updated_assets, deleted_assets FROM history WHERE sequence > ? AND sequence <= ?")
@@ -47,14 +47,14 @@ extension CatalogReader {
     try history.forEachRow {
       for (id, fields) in try PackedIDs.unpackFields(history.bytes(1)) { assets[id, default: fields].formUnion(fields) }
       for column in [0, 2] as [Int32] {
-        for id in try PackedIDs.unpack(history.bytes(column)) { assets[id, default: []].formUnion(.path) }
+        for id: AssetID in try PackedIDs.unpack(history.bytes(column)) { assets[id, default: []].formUnion(.path) }
       }
     }
     return CollectionTouches(assets: assets, collections: try touchedCollections(after: sequence, through: last))
   }
 
   /// The folder albums of the directories that these commits renamed, and of all directories below them.
-  func foldersRenamed(after sequence: Int64, through last: Int64) throws -> [Int64] {
+  func foldersRenamed(after sequence: Int64, through last: Int64) throws -> [CollectionID] {
     let statement = try RawStatement(
       database,
       "WITH RECURSIVE below(id) AS (\(MovedSubtree.renamed.rawValue) "
@@ -62,8 +62,8 @@ extension CatalogReader {
         + "SELECT collection.id FROM below CROSS JOIN collection ON collection.directory_id = below.id")
     statement.bind(1, sequence)
     statement.bind(2, last)
-    var ids: [Int64] = []
-    try statement.forEachRow { ids.append(statement.int64(0)) }
+    var ids: [CollectionID] = []
+    try statement.forEachRow { ids.append(statement.collectionID(0)) }
     return ids
   }
 }
@@ -76,12 +76,12 @@ extension CollectionCounts {
   private struct Update {
     let reader: CatalogReader
     /// The collections that may have changed.
-    var dirty: Set<Int64> = []
+    var dirty: Set<CollectionID> = []
     /// The assets whose picture changed.
-    var redrawn: Set<Int64> = []
+    var redrawn: Set<AssetID> = []
     var changes: CollectionLog.Changes = ([:], [])
     /// The edited albums whose changed assets are unknown.
-    var unnamed: [Int64] = []
+    var unnamed: [CollectionID] = []
   }
 
   /// The present state of an asset.
@@ -126,10 +126,10 @@ extension CollectionCounts {
 
   // MARK: Collections
 
-  private mutating func take(rows ids: Set<Int64>, at last: Int64, _ update: inout Update) throws {
+  private mutating func take(rows ids: Set<CollectionID>, at last: Int64, _ update: inout Update) throws {
     var missing = ids
     statementCount += ids.count
-    var moved: [(id: Int64, place: CollectionPlace)] = []
+    var moved: [(id: CollectionID, place: CollectionPlace)] = []
     for row in try update.reader.collectionRows(ids: ids) {
       missing.remove(row.id)
       update.dirty.insert(row.id)
@@ -148,12 +148,12 @@ extension CollectionCounts {
       update.changes.deleted.insert(id)
     }
     // Collections that move are removed first, because they would disturb the search for the new places.
-    for (id, _) in moved { for kinds in orders.keys { orders[kinds]?.remove(id) } }
+    for (id, _) in moved { for kinds in orders.keys { orders[kinds]?.remove(id.element) } }
     for (id, place) in moved {
       entries[id]?.place = place
       for kinds in orders.keys where entries[id].map({ kinds.contains($0.row.kind) }) ?? false {
         guard let position = orders[kinds].map({ position(of: place, in: $0) }) else { continue }
-        orders[kinds]?.insert(id, key: 0, at: position)
+        orders[kinds]?.insert(id.element, key: 0, at: position)
       }
     }
   }
@@ -169,26 +169,26 @@ extension CollectionCounts {
     }
   }
 
-  private mutating func remove(_ id: Int64) {
+  private mutating func remove(_ id: CollectionID) {
     guard let entry = entries.removeValue(forKey: id) else { return }
-    for kinds in orders.keys { orders[kinds]?.remove(id) }
+    for kinds in orders.keys { orders[kinds]?.remove(id.element) }
     if entry.row.kind == .album { albumCount -= 1 }
     if let directory = entry.row.directoryID { folderOfDirectory[directory] = nil }
     for asset in entry.members ?? OrderedIDs() { setAlbums(of: asset) { $0.removeAll { $0 == id } } }
   }
 
-  private mutating func setAlbums(of asset: Int64, _ body: (inout [Int64]) -> Void) {
+  private mutating func setAlbums(of asset: AssetID, _ body: (inout [CollectionID]) -> Void) {
     body(&albumsOfAsset[asset, default: []])
     if albumsOfAsset[asset]?.isEmpty ?? false { albumsOfAsset[asset] = nil }
   }
 
   // MARK: Assets
 
-  private mutating func take(assets: [Int64: ChangedFields], _ update: inout Update) throws {
+  private mutating func take(assets: [AssetID: ChangedFields], _ update: inout Update) throws {
     for (id, fields) in assets where !fields.isSubset(of: Self.irrelevant) {
-      let before = Membership(number: numbers[id])
+      let before = Membership(number: numbers[id.rawValue])
       let now = try state(of: id, update.reader)
-      numbers[id] = now?.membership.number ?? 0
+      numbers[id.rawValue] = now?.membership.number ?? 0
       if fields.contains(.content) { update.redrawn.insert(id) }
 
       for (bit, album) in smartAlbums.enumerated() {
@@ -206,7 +206,7 @@ extension CollectionCounts {
     }
   }
 
-  private mutating func state(of id: Int64, _ reader: CatalogReader) throws -> AssetState? {
+  private mutating func state(of id: AssetID, _ reader: CatalogReader) throws -> AssetState? {
     statementCount += 1
     let select = try RawStatement(
       reader.database,
@@ -228,7 +228,7 @@ extension CollectionCounts {
 
   /// Updates a smart album or folder that had the asset before, or has it now.
   private mutating func note(
-    _ id: Int64, _ now: AssetState?, in collection: Int64, was: Bool, isThere: Bool, _ update: inout Update
+    _ id: AssetID, _ now: AssetState?, in collection: CollectionID, was: Bool, isThere: Bool, _ update: inout Update
   ) {
     guard was || isThere, entries[collection] != nil else { return }
     update.dirty.insert(collection)
@@ -240,8 +240,8 @@ extension CollectionCounts {
 
   /// - Parameter isInside: whether the second is farther out than the first.
   private mutating func note(
-    _ id: Int64, _ end: CollectionEnd?, _ key: WritableKeyPath<CollectionEnds, CollectionEnd?> & Sendable,
-    in collection: Int64, isInside: (CollectionEnd, CollectionEnd) -> Bool
+    _ id: AssetID, _ end: CollectionEnd?, _ key: WritableKeyPath<CollectionEnds, CollectionEnd?> & Sendable,
+    in collection: CollectionID, isInside: (CollectionEnd, CollectionEnd) -> Bool
   ) {
     guard let known = entries[collection]?.ends[keyPath: key] else {
       // An end that is absent and not stale means that there was no such asset.
@@ -259,14 +259,14 @@ extension CollectionCounts {
     }
   }
 
-  private mutating func noteAlbums(of id: Int64, _ now: AssetState?, _ update: inout Update) throws {
-    var albums: [Int64] = []
+  private mutating func noteAlbums(of id: AssetID, _ now: AssetState?, _ update: inout Update) throws {
+    var albums: [CollectionID] = []
     if now != nil {
       statementCount += 1
       let select = try RawStatement(
         update.reader.database, "SELECT collection_id FROM album_asset WHERE asset_id = ?")
       select.bind(1, id)
-      try select.forEachRow { if entries[select.int64(0)] != nil { albums.append(select.int64(0)) } }
+      try select.forEachRow { if entries[select.collectionID(0)] != nil { albums.append(select.collectionID(0)) } }
     }
     for album in Set(albums).union(albumsOfAsset[id] ?? []) {
       update.dirty.insert(album)
@@ -276,14 +276,14 @@ extension CollectionCounts {
     albumsOfAsset[id] = albums.isEmpty ? nil : albums
   }
 
-  private mutating func insert(_ end: CollectionEnd, inAlbum album: Int64) {
+  private mutating func insert(_ end: CollectionEnd, inAlbum album: CollectionID) {
     let key = SortNumber.of(end.date)
     guard let position = entries[album]?.members?.position(forKey: key, id: end.id, ascending: true) else { return }
     entries[album]?.members?.insert(end.id, key: key, at: position)
   }
 
   /// Reads all assets of an album.
-  mutating func readMembers(of album: Int64, _ reader: CatalogReader) throws {
+  mutating func readMembers(of album: CollectionID, _ reader: CatalogReader) throws {
     for asset in entries[album]?.members ?? OrderedIDs() {
       setAlbums(of: asset) { $0.removeAll { $0 == album } }
     }
@@ -295,23 +295,23 @@ extension CollectionCounts {
       "SELECT asset.id, asset.creation_date" + source.from + source.whereClause
         + " ORDER BY asset.creation_date, asset.id")
     select.bind(source.arguments)
-    var (ids, keys): ([Int64], [UInt64]) = ([], [])
+    var (ids, keys): ([AssetID], [UInt64]) = ([], [])
     try select.forEachRow {
-      ids.append(select.int64(0))
+      ids.append(select.assetID(0))
       keys.append(SortNumber.of(select.int64(1)))
     }
     entries[album]?.members = OrderedIDs(ids: ids, keys: keys)
     for id in ids { setAlbums(of: id) { $0.append(album) } }
   }
 
-  private mutating func readMembers(of album: Int64, _ update: inout Update) throws {
+  private mutating func readMembers(of album: CollectionID, _ update: inout Update) throws {
     try readMembers(of: album, update.reader)
     update.dirty.insert(album)
   }
 
   // MARK: Published collections
 
-  private mutating func publish(_ id: Int64, at last: Int64, _ update: inout Update) throws {
+  private mutating func publish(_ id: CollectionID, at last: Int64, _ update: inout Update) throws {
     guard let before = entries[id]?.collection else { return }
     try refresh(id, update.reader)
     guard let after = entries[id]?.collection else { return }
@@ -323,7 +323,7 @@ extension CollectionCounts {
   }
 
   /// Rebuilds the published form of a collection, after all of its changes are recorded.
-  mutating func refresh(_ id: Int64, _ reader: CatalogReader) throws {
+  mutating func refresh(_ id: CollectionID, _ reader: CatalogReader) throws {
     guard var entry = entries[id] else { return }
     if let members = entry.members {
       entry.count = members.count
@@ -344,7 +344,7 @@ extension CollectionCounts {
     entries[id] = entry
   }
 
-  private mutating func end(_ id: Int64?, _ reader: CatalogReader) throws -> CollectionEnd? {
+  private mutating func end(_ id: AssetID?, _ reader: CatalogReader) throws -> CollectionEnd? {
     guard let id else { return nil }
     statementCount += 1
     let select = try RawStatement(reader.database, "SELECT creation_date, creation_offset FROM asset WHERE id = ?")
@@ -355,9 +355,9 @@ extension CollectionCounts {
   }
 
   /// The asset, if the collection shows it.
-  private func shows(_ asset: Int64, _ entry: Entry) -> Int64? {
+  private func shows(_ asset: AssetID, _ entry: Entry) -> AssetID? {
     if let members = entry.members { return members.contains(asset) ? asset : nil }
-    let membership = Membership(number: numbers[asset])
+    let membership = Membership(number: numbers[asset.rawValue])
     let isInFolder = membership.folder.map { folders[$0] == entry.row.id } ?? false
     let bit = smartAlbums.firstIndex { $0.id == entry.row.id }
     return isInFolder || bit.map { membership.smart >> UInt32($0) & 1 == 1 } ?? false ? asset : nil

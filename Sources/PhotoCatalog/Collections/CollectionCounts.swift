@@ -34,19 +34,19 @@ package struct CollectionCounts: Sendable {
 
   /// The commit whose state this is.
   package internal(set) var sequence: Int64
-  var entries: [Int64: Entry] = [:]
+  var entries: [CollectionID: Entry] = [:]
   /// The smart albums, for which an asset qualifies by its own fields. The index of each is its bit in `numbers`.
-  var smartAlbums: [(id: Int64, requirements: AssetRequirements)] = []
+  var smartAlbums: [(id: CollectionID, requirements: AssetRequirements)] = []
   /// The folder albums by their index in `numbers`. An index is never reused.
-  var folders: [Int64] = []
+  var folders: [CollectionID] = []
   var folderOfDirectory: [Int64: Int] = [:]
-  /// The ``Membership`` of each visible asset. 0 if it isn't visible.
+  /// The ``Membership`` of each visible asset, by the number of the asset. 0 if it isn't visible.
   var numbers = PagedNumbers()
   /// The number of the user's albums.
   var albumCount = 0
   /// The user's albums that show an asset.
-  var albumsOfAsset: [Int64: [Int64]] = [:]
-  /// The order of the collections, for each set of kinds that was requested.
+  var albumsOfAsset: [AssetID: [CollectionID]] = [:]
+  /// The order of the collections, for each set of kinds that was requested. See ``CollectionID/element``.
   var orders: [Set<AssetCollection.Kind>: OrderedIDs] = [:]
   var log: CollectionLog
   /// The number of statements that were run since this was created.
@@ -68,7 +68,7 @@ package struct CollectionCounts: Sendable {
     var folder: Int? { number >> 8 == 0 ? nil : Int(number >> 8) - 1 }
   }
 
-  package func collection(_ id: Int64) -> AssetCollection? { entries[id]?.collection }
+  package func collection(_ id: CollectionID) -> AssetCollection? { entries[id]?.collection }
 
   package var count: Int { entries.count }
 
@@ -77,7 +77,7 @@ package struct CollectionCounts: Sendable {
   package mutating func order(of kinds: Set<AssetCollection.Kind>) -> OrderedIDs {
     if let order = orders[kinds] { return order }
     let order = OrderedIDs(
-      ids: entries.values.filter { kinds.contains($0.row.kind) }.map(\.place).sorted().map(\.id))
+      ids: entries.values.filter { kinds.contains($0.row.kind) }.map(\.place).sorted().map(\.id.element))
     orders[kinds] = order
     return order
   }
@@ -87,7 +87,11 @@ package struct CollectionCounts: Sendable {
     var (low, high) = (0, order.count)
     while low < high {
       let middle = (low + high) / 2
-      if let other = entries[order[middle]], other.place < place { low = middle + 1 } else { high = middle }
+      if let other = entries[CollectionID(element: order[middle])], other.place < place {
+        low = middle + 1
+      } else {
+        high = middle
+      }
     }
     return low
   }
@@ -103,24 +107,30 @@ package struct CollectionCounts: Sendable {
   ) -> CollectionChange? {
     let after = order(of: kinds)
     var (fields, deleted) = log.changes(after: sequence) ?? allChanges(after: sequence, before)
-    fields = fields.filter { before.contains($0.key) || after.contains($0.key) }
-    deleted = deleted.filter(before.contains)
-    let touched = TouchedAssets(fields: fields.mapValues { _ in [] }, deleted: deleted)
+    fields = fields.filter { before.contains($0.key.element) || after.contains($0.key.element) }
+    deleted = deleted.filter { before.contains($0.element) }
+    let touched = TouchedAssets(
+      fields: Dictionary(uniqueKeysWithValues: fields.keys.map { ($0.element, []) }),
+      deleted: Set(deleted.map(\.element)))
     guard var details = FetchResultChangeDetails.incremental(from: before, to: after, touched: touched) else {
       return nil
     }
-    let changed = details.changedAfter.flatMap { after.ids(in: $0.start..<$0.start + $0.count) }
+    func collections(_ ranges: [IndexRange], in list: OrderedIDs) -> [CollectionID] {
+      ranges.flatMap { list.ids(in: $0.start..<$0.start + $0.count) }.map(CollectionID.init(element:))
+    }
+    let changed = collections(details.changedAfter, in: after)
     details.changedFields = changed.reduce(into: CollectionFields()) { $0.formUnion(fields[$1] ?? []) }.names
     return CollectionChange(
-      details: details, inserted: details.insertedIDs.compactMap(collection), updated: changed.compactMap(collection),
-      deleted: details.removedBefore.flatMap { before.ids(in: $0.start..<$0.start + $0.count) })
+      details: details, inserted: details.insertedIDs.compactMap { collection(CollectionID(element: $0)) },
+      updated: changed.compactMap(collection), deleted: collections(details.removedBefore, in: before))
   }
 
   /// The changes since a commit that the log no longer reaches.
   private func allChanges(after sequence: Int64, _ before: OrderedIDs) -> CollectionLog.Changes {
     let changed = entries.lazy.filter { $0.value.changedAt > sequence }.map { ($0.key, CollectionFields.all) }
     return (
-      fields: Dictionary(uniqueKeysWithValues: changed), deleted: Set(before.lazy.filter { entries[$0] == nil })
+      fields: Dictionary(uniqueKeysWithValues: changed),
+      deleted: Set(before.lazy.map(CollectionID.init(element:)).filter { entries[$0] == nil })
     )
   }
 }
@@ -132,7 +142,7 @@ package struct CollectionChange: Sendable {
   package let inserted: [AssetCollection]
   /// Parallel to `details.changedAfter`.
   package let updated: [AssetCollection]
-  package let deleted: [Int64]
+  package let deleted: [CollectionID]
 }
 
 /// The fields of a collection that changed.
@@ -169,7 +179,7 @@ package struct CollectionFields: OptionSet, Hashable, Sendable {
 
 /// The collections that the newest commits changed.
 struct CollectionLog: Sendable {
-  typealias Changes = (fields: [Int64: CollectionFields], deleted: Set<Int64>)
+  typealias Changes = (fields: [CollectionID: CollectionFields], deleted: Set<CollectionID>)
 
   private var changes: [(sequence: Int64, changes: Changes)] = []
   /// The log has all changes after this commit.

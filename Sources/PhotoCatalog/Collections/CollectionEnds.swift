@@ -6,7 +6,7 @@ import PredicateLanguage
 struct CollectionEnd: Hashable, Comparable, Sendable {
   /// When it was taken, in microseconds since 1970.
   let date: Int64
-  let id: Int64
+  let id: AssetID
   /// The offset in minutes east of UTC.
   var offset: Int?
 
@@ -28,7 +28,7 @@ struct CollectionEnds: Hashable, Sendable {
 struct CollectionPlace: Hashable, Comparable, Sendable {
   let kind: Int64
   let key: [UInt8]
-  let id: Int64
+  let id: CollectionID
 
   init(_ row: CollectionRow) {
     kind = row.kind.code
@@ -50,7 +50,7 @@ struct CollectionPlace: Hashable, Comparable, Sendable {
 
 extension AssetCollection {
   /// - Parameter cover: the user's choice, if the collection shows it. By default, the newest asset is the cover.
-  init(_ row: CollectionRow, count: Int, ends: CollectionEnds = CollectionEnds(), cover: Int64? = nil) {
+  init(_ row: CollectionRow, count: Int, ends: CollectionEnds = CollectionEnds(), cover: AssetID? = nil) {
     self.init(
       id: row.id, kind: row.kind, subtype: row.subtype, title: row.title, path: row.path.map { FilePath.text($0) },
       count: count, keyAssetID: cover ?? ends.newest?.id, startDate: ends.oldest?.takenDate,
@@ -74,7 +74,7 @@ extension CatalogReader {
     let statement = try RawStatement(database, sql)
     statement.bind(arguments)
     return try statement.firstRow {
-      CollectionEnd(date: statement.int64(1), id: statement.int64(0), offset: statement.optionalInt(2))
+      CollectionEnd(date: statement.int64(1), id: statement.assetID(0), offset: statement.optionalInt(2))
     }
   }
 

@@ -7,7 +7,7 @@ package enum SmartAlbum: String, CaseIterable, Sendable {
 
 /// A collection of the catalog, without its counts.
 struct CollectionRow: Hashable, Sendable {
-  var id: Int64
+  var id: CollectionID
   var kind: AssetCollection.Kind
   var subtype: String?
   /// For a folder album, the folder's name in the form of the contract.
@@ -16,7 +16,7 @@ struct CollectionRow: Hashable, Sendable {
   /// For a folder album, the bytes of its path.
   var path: [UInt8]?
   /// The cover that the user chose.
-  var keyAssetID: Int64?
+  var keyAssetID: AssetID?
 
   var smartAlbum: SmartAlbum? { kind == .smartAlbum ? subtype.flatMap(SmartAlbum.init) : nil }
 

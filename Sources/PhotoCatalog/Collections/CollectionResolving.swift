@@ -11,7 +11,7 @@ extension CatalogReader {
     let (kind, name) = Self.split(text)
     let found: [CollectionRow]
     switch kind {
-    case "id": found = try Int64(name).flatMap { try collectionRow(id: $0) }.map { [$0] } ?? []
+    case "id": found = try CollectionID(name).flatMap { try collectionRow(id: $0) }.map { [$0] } ?? []
     case "folder": found = try folderAlbum(path: FilePath.bytes(name)).map { [$0] } ?? []
     case "smart": found = try smartAlbums(titled: name)
     case "album": found = try collectionRows(kind: .album, titled: name)
@@ -62,7 +62,7 @@ extension CatalogReader {
     return (nil, text)
   }
 
-  func collectionRow(id: Int64) throws -> CollectionRow? {
+  func collectionRow(id: CollectionID) throws -> CollectionRow? {
     try collectionRows(ids: [id]).first
   }
 
@@ -77,7 +77,7 @@ extension CatalogReader {
   }
 
   /// The existing ones of these collections, in the order of the ids.
-  func collectionRows(ids: some Sequence<Int64>) throws -> [CollectionRow] {
+  func collectionRows(ids: some Sequence<CollectionID>) throws -> [CollectionRow] {
     var tree = try DirectoryPaths(database)
     let statement = try RawStatement(database, Self.rowColumns + " WHERE id = ?")
     return try ids.compactMap { id in
@@ -90,8 +90,8 @@ extension CatalogReader {
 
   private static func collectionRow(_ row: RawStatement, _ tree: inout DirectoryPaths) throws -> CollectionRow {
     var collection = CollectionRow(
-      id: row.int64(0), kind: AssetCollection.Kind(code: row.int64(1)), subtype: row.optionalText(2),
-      title: row.text(3), directoryID: row.optionalInt64(4), keyAssetID: row.optionalInt64(5))
+      id: row.collectionID(0), kind: AssetCollection.Kind(code: row.int64(1)), subtype: row.optionalText(2),
+      title: row.text(3), directoryID: row.optionalInt64(4), keyAssetID: row.optionalAssetID(5))
     if let directoryID = collection.directoryID {
       let place = try tree.place(directoryID)
       collection.path = place.path
@@ -104,7 +104,7 @@ extension CatalogReader {
     guard let directory = try directoryID(path: path) else { return nil }
     let statement = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
     statement.bind(1, directory)
-    return try statement.firstRow { statement.int64(0) }.flatMap { try collectionRow(id: $0) }
+    return try statement.firstRow { statement.collectionID(0) }.flatMap { try collectionRow(id: $0) }
   }
 
   /// Finds smart albums by subtype or by title.
@@ -124,11 +124,11 @@ extension CatalogReader {
       ? "SELECT collection.id FROM collection JOIN directory ON directory.id = collection.directory_id "
         + "WHERE kind = ? AND (directory.parent_id IS NULL OR photod_fold(photod_name(directory.name)) = ?) ORDER BY collection.id"
       : "SELECT id FROM collection WHERE kind = ? AND photod_fold(title) = ? ORDER BY id"
-    var ids: [Int64] = []
+    var ids: [CollectionID] = []
     let statement = try RawStatement(database, sql)
     statement.bind(1, kind.code)
     statement.bind(2, folded)
-    try statement.forEachRow { ids.append(statement.int64(0)) }
+    try statement.forEachRow { ids.append(statement.collectionID(0)) }
     return try ids.compactMap { try collectionRow(id: $0) }
       .filter { CaseFolding.fold($0.title).utf8.elementsEqual(folded.utf8) }
   }

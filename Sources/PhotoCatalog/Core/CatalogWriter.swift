@@ -49,14 +49,14 @@ package final class CatalogWriter {
   ///   - row: the file. Its `assetID` is ignored. Its directory must have no file with that name.
   ///   - addedDate: microseconds since 1970.
   /// - Returns: the id of the new asset, which is larger than all earlier ids.
-  package func insertAsset(_ content: AssetContent, file row: FileRow, addedDate: Int64) throws -> Int64 {
+  package func insertAsset(_ content: AssetContent, file row: FileRow, addedDate: Int64) throws -> AssetID {
     let created = CreationDate(content, row, held: nil, seenDate: addedDate, now: date)
     return try insertions.add(content, row, created: created, addedDate: addedDate, to: connection)
   }
 
   /// Adds an asset with its former id (see ``restore(_:content:file:)``).
   func insertFormerAsset(
-    _ id: Int64, _ content: AssetContent, file row: FileRow, created: CreationDate, addedDate: Int64
+    _ id: AssetID, _ content: AssetContent, file row: FileRow, created: CreationDate, addedDate: Int64
   ) throws {
     try keepingWords(of: id) {
       _ = try insertions.add(content, row, created: created, addedDate: addedDate, formerID: id, to: connection)
@@ -64,7 +64,7 @@ package final class CatalogWriter {
   }
 
   /// Ensures that no new asset gets this id or a smaller one.
-  func reserveIDs(through id: Int64) throws {
+  func reserveIDs(through id: AssetID) throws {
     try insertions.reserve(through: id, in: connection)
   }
 

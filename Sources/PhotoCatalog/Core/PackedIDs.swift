@@ -7,38 +7,38 @@ import PhotoModel
 /// in LEB128, too. An empty list is `NULL`. Ids of one commit are close together, so most take one byte.
 package enum PackedIDs {
   /// Sorts the ids and stores duplicates once. `nil` if there are none.
-  package static func pack(_ ids: [Int64]) -> [UInt8]? {
+  package static func pack(_ ids: [some CatalogID]) -> [UInt8]? {
     guard !ids.isEmpty else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(ids.count * 2)
     var previous: Int64 = 0
-    for id in ids.sorted() where id != previous {
-      append(UInt64(id - previous), to: &bytes)
-      previous = id
+    for id in ids.sorted() where id.rawValue != previous {
+      append(UInt64(id.rawValue - previous), to: &bytes)
+      previous = id.rawValue
     }
     return bytes
   }
 
   /// `nil` if there are none.
-  package static func pack(_ fields: [Int64: ChangedFields]) -> [UInt8]? {
+  package static func pack(_ fields: [AssetID: ChangedFields]) -> [UInt8]? {
     guard !fields.isEmpty else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(fields.count * 3)
     var previous: Int64 = 0
     for (id, touched) in fields.sorted(by: { $0.key < $1.key }) {
-      append(UInt64(id - previous), to: &bytes)
+      append(UInt64(id.rawValue - previous), to: &bytes)
       append(UInt64(touched.rawValue), to: &bytes)
-      previous = id
+      previous = id.rawValue
     }
     return bytes
   }
 
   /// The ids in ascending order.
   ///
-  /// - Throws: ``PhotoError`` `catalogDamaged` for bytes that are no result of ``pack(_:)-([Int64])``.
-  package static func unpack(_ bytes: [UInt8]) throws -> [Int64] {
+  /// - Throws: ``PhotoError`` `catalogDamaged` for bytes that are no result of `pack`.
+  package static func unpack<ID: CatalogID>(_ bytes: [UInt8]) throws -> [ID] {
     var cursor = Cursor(bytes)
-    var ids: [Int64] = []
+    var ids: [ID] = []
     ids.reserveCapacity(bytes.count)
     while !cursor.isAtEnd { ids.append(try cursor.nextID()) }
     return ids
@@ -46,13 +46,13 @@ package enum PackedIDs {
 
   /// The ids with their fields, in ascending order.
   ///
-  /// - Throws: ``PhotoError`` `catalogDamaged` for bytes that are no result of ``pack(_:)-([Int64:ChangedFields])``.
-  package static func unpackFields(_ bytes: [UInt8]) throws -> [(Int64, ChangedFields)] {
+  /// - Throws: ``PhotoError`` `catalogDamaged` for bytes that are no result of `pack`.
+  package static func unpackFields(_ bytes: [UInt8]) throws -> [(AssetID, ChangedFields)] {
     var cursor = Cursor(bytes)
-    var fields: [(Int64, ChangedFields)] = []
+    var fields: [(AssetID, ChangedFields)] = []
     fields.reserveCapacity(bytes.count / 2)
     while !cursor.isAtEnd {
-      let id = try cursor.nextID()
+      let id: AssetID = try cursor.nextID()
       guard let bits = UInt16(exactly: try cursor.nextInteger()) else { throw cursor.damage }
       fields.append((id, ChangedFields(rawValue: bits)))
     }
@@ -99,12 +99,12 @@ package enum PackedIDs {
       throw damage
     }
 
-    mutating func nextID() throws -> Int64 {
+    mutating func nextID<ID: CatalogID>() throws -> ID {
       guard let difference = Int64(exactly: try nextInteger()), difference > 0 else { throw damage }
       let (id, overflow) = previous.addingReportingOverflow(difference)
       guard !overflow else { throw damage }
       previous = id
-      return id
+      return ID(rawValue: id)
     }
   }
 }

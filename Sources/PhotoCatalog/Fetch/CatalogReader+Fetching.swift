@@ -24,7 +24,7 @@ extension CatalogReader {
       source = list.source
       dependsOn.formUnion(list.dependsOn)
       // Recents is the same list as without a collection.
-      if collection.smartAlbum != .recents { collectionKey = String(collection.id) }
+      if collection.smartAlbum != .recents { collectionKey = collection.id.description }
     }
     if options.includeHidden != true {
       source.conditions.append(SQLCondition(sql: "+asset.is_hidden = 0"))
@@ -115,14 +115,14 @@ extension CatalogReader {
   ///
   /// - Complexity: one pass over an index if the order is by date, or that of a user's album. With a predicate and no
   ///   limit, or in any other order, a pass over the rows and a sort: O(n log n).
-  package func ids(_ plan: FetchPlan) throws -> [Int64] {
+  package func ids(_ plan: FetchPlan) throws -> [AssetID] {
     if let limit = plan.fetchLimit, let search = TextSearch(plan, limit: limit, database) {
       return try search.rows().rows.map(\.id)
     }
-    var ids: [Int64] = []
+    var ids: [AssetID] = []
     let statement = try RawStatement(database, uncached: plan.idStatement)
     statement.bind(plan.arguments)
-    try statement.forEachRow { ids.append(statement.int64(0)) }
+    try statement.forEachRow { ids.append(statement.assetID(0)) }
     return ids
   }
 

@@ -1,5 +1,6 @@
 import ChangeDetails
 import GRDB
+import PhotoModel
 
 extension CatalogReader {
   /// Fetches a list as a whole. If the fetch has a limit, some rows beyond it are fetched as a reserve
@@ -16,9 +17,9 @@ extension CatalogReader {
     }
     let statement = try RawStatement(database, uncached: plan.entryStatement)
     statement.bind(plan.source.arguments + (wanted.map { [.integer(Int64($0))] } ?? []))
-    var (ids, numbers): ([Int64], [UInt64]) = ([], [])
+    var (ids, numbers): ([AssetID], [UInt64]) = ([], [])
     try statement.forEachRow {
-      ids.append(statement.int64(0))
+      ids.append(statement.assetID(0))
       numbers.append(statement.sortNumber(1, plan.order))
     }
     return OrderedList(
@@ -93,11 +94,11 @@ extension CatalogReader {
   /// them. If there are more than `most`, it may return only some, but more than `most`.
   private func placedAssets(
     _ known: OrderedList, _ plan: FetchPlan, since sequence: Int64, _ most: Int
-  ) throws -> Set<Int64>? {
+  ) throws -> Set<AssetID>? {
     guard try historyReaches(sequence) else { return nil }
     // The history says that an album changed, but not which of its members did.
     if let album = plan.albumID, try touchedCollections(after: sequence, through: .max).contains(album) { return nil }
-    var placed: Set<Int64> = []
+    var placed: Set<AssetID> = []
     let history = try RawStatement(
       database, "SELECT inserted_assets, updated_assets, deleted_assets FROM history WHERE sequence > ?")
     history.bind(1, sequence)
@@ -107,18 +108,18 @@ extension CatalogReader {
       for (id, fields) in try PackedIDs.unpackFields(history.bytes(1)) where !fields.isDisjoint(with: plan.dependsOn) {
         placed.insert(id)
       }
-      for id in try PackedIDs.unpack(history.bytes(2)) where known.entries.contains(id) { placed.insert(id) }
+      for id: AssetID in try PackedIDs.unpack(history.bytes(2)) where known.entries.contains(id) { placed.insert(id) }
     }
     return placed
   }
 
   /// The assets below directories that were renamed, or that went online or offline. Only lists that depend on paths or
   /// availability need them. nil if there are more than `most`.
-  private func assetsBelow(_ plan: FetchPlan, since sequence: Int64, _ most: Int) throws -> Set<Int64>? {
+  private func assetsBelow(_ plan: FetchPlan, since sequence: Int64, _ most: Int) throws -> Set<AssetID>? {
     var kinds: [MovedSubtree] = []
     if plan.source.usesPath || plan.source.usesOffline { kinds.append(.renamed) }
     if plan.source.usesOffline { kinds.append(.cameOrWent) }
-    var below: Set<Int64> = []
+    var below: Set<AssetID> = []
     for kind in kinds {
       let ids = try assets(below: kind, after: sequence, through: .max, limit: most + 1)
       // An id may occur twice, so there may be fewer assets than ids. A whole fetch is correct in that case, too.
@@ -147,11 +148,11 @@ private struct SortingStatement {
   ///
   /// - Complexity: one lookup for each id, whatever the size of the catalog. If the list depends on paths, it also
   ///   takes one pass over all directories.
-  func sorted(_ ids: [Int64]) throws -> [(id: Int64, number: UInt64)] {
+  func sorted(_ ids: [AssetID]) throws -> [(id: AssetID, number: UInt64)] {
     let statement = try RawStatement(database, uncached: plan.touchedStatement)
-    statement.bind([.text("[" + ids.map(String.init).joined(separator: ",") + "]")] + plan.touchedArguments)
-    var sorted: [(Int64, UInt64)] = []
-    try statement.forEachRow { sorted.append((statement.int64(0), statement.sortNumber(1, plan.order))) }
+    statement.bind([.text("[" + ids.map(\.description).joined(separator: ",") + "]")] + plan.touchedArguments)
+    var sorted: [(AssetID, UInt64)] = []
+    try statement.forEachRow { sorted.append((statement.assetID(0), statement.sortNumber(1, plan.order))) }
     return sorted
   }
 
@@ -159,7 +160,7 @@ private struct SortingStatement {
   ///
   /// - Parameter start: the asset belongs at this position or after it.
   /// - Returns: nil if the entries do not match the catalog.
-  func position(of id: Int64, _ number: UInt64, in list: OrderedIDs, from start: Int) throws -> Int? {
+  func position(of id: AssetID, _ number: UInt64, in list: OrderedIDs, from start: Int) throws -> Int? {
     if let ascending = plan.order.idsAscendInTies {
       return list.position(forKey: number, id: id, ascending: ascending)
     }

@@ -1,4 +1,5 @@
 import GRDB
+import PhotoModel
 
 /// Reads a list page by page from one snapshot.
 ///
@@ -8,8 +9,8 @@ import GRDB
 package struct FetchPages: Sendable {
   private enum Rest: Sendable {
     /// The rest begins after the asset with this value of the first sort key and this id. It has at most `left` ids.
-    case behind(SQLValue, Int64, left: Int)
-    case ids(ArraySlice<Int64>)
+    case behind(SQLValue, AssetID, left: Int)
+    case ids(ArraySlice<AssetID>)
     case none
   }
 
@@ -40,21 +41,21 @@ package struct FetchPages: Sendable {
     guard offset > 0 else {
       // The first page begins before everything: +∞ and -∞ are beyond every date and rank.
       rest = .behind(
-        .real(plan.order.isFirstAscending ? -.infinity : .infinity), plan.order.isFirstAscending ? .min : .max,
-        left: total)
+        .real(plan.order.isFirstAscending ? -.infinity : .infinity),
+        AssetID(rawValue: plan.order.isFirstAscending ? .min : .max), left: total)
       return
     }
     let statement = try RawStatement(reader.database, uncached: plan.entryStatement)
     statement.bind(plan.arguments)
     defer { statement.reset() }
     for _ in 0..<offset { guard try statement.step() else { break } }
-    rest = .behind(statement.number(1), statement.int64(0), left: total - offset)
+    rest = .behind(statement.number(1), statement.assetID(0), left: total - offset)
   }
 
   /// The ids of the next page; none at the end.
   ///
   /// - Parameter reader: a reader of the same snapshot.
-  package mutating func next(_ count: Int, _ reader: CatalogReader) throws -> [Int64] {
+  package mutating func next(_ count: Int, _ reader: CatalogReader) throws -> [AssetID] {
     switch rest {
     case .none: return []
     case .ids(let ids):
@@ -63,11 +64,11 @@ package struct FetchPages: Sendable {
     case .behind(let key, let id, let left):
       guard let sql = plan.nextStatement else { return [] }
       let statement = try RawStatement(reader.database, uncached: sql)
-      statement.bind(plan.source.arguments + [key, .integer(id), .integer(Int64(min(count, left)))])
-      var ids: [Int64] = []
+      statement.bind(plan.source.arguments + [key, .id(id), .integer(Int64(min(count, left)))])
+      var ids: [AssetID] = []
       var last = key
       try statement.forEachRow {
-        ids.append(statement.int64(0))
+        ids.append(statement.assetID(0))
         last = statement.number(1)
       }
       rest = ids.last.map { left > ids.count ? .behind(last, $0, left: left - ids.count) : .none } ?? .none

@@ -16,7 +16,7 @@ package struct FetchPlan: Sendable {
   package let dependsOn: ChangedFields
 
   /// The user's album whose members and order the list has. The list also changes when that album does.
-  package let albumID: Int64?
+  package let albumID: CollectionID?
 
   package let fetchLimit: Int?
 
@@ -82,7 +82,7 @@ extension FetchPlan: Hashable {
 /// The rows of a list: tables and conditions. It is built while a fetch is planned.
 struct FetchSource: Sendable {
   /// The user's album whose members the list has, and whose order may be wanted.
-  var albumID: Int64?
+  var albumID: CollectionID?
   var conditions: [SQLCondition] = []
   /// Whether conditions use `place.path`, the path of the first resource's directory without a slash at the end.
   var usesPath = false
@@ -136,7 +136,7 @@ struct FetchSource: Sendable {
   var arguments: [SQLValue] { arguments(touched: false) }
 
   func arguments(touched: Bool) -> [SQLValue] {
-    conditions(touched: touched).flatMap(\.arguments) + (albumID.map { [.integer($0)] } ?? [])
+    conditions(touched: touched).flatMap(\.arguments) + (albumID.map { [.id($0)] } ?? [])
   }
 
   /// The sign keeps SQLite from passing through an index only to check these conditions

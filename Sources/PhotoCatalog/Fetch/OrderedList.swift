@@ -1,4 +1,5 @@
 import ChangeDetails
+import PhotoModel
 
 /// The list of one fetch at one commit, in a form that can be updated with the touched assets of later commits. A copy
 /// costs nothing, and shares all unchanged parts with the original.
@@ -23,7 +24,7 @@ package struct OrderedList: Sendable {
 
   /// The ids, with the limit applied.
   /// - Complexity: O(n)
-  package var ids: [Int64] { entries.ids(in: 0..<count) }
+  package var ids: [AssetID] { entries.ids(in: 0..<count) }
 
   /// - Complexity: O(log n)
   package var digest: String { entries.digest(ofFirst: count).description }
@@ -38,7 +39,7 @@ package struct OrderedList: Sendable {
   }
 
   /// A list that is given as it is, in an order that can't be updated.
-  package init(ids: [Int64]) { self.init(entries: OrderedIDs(ids: ids), isWhole: true, limit: nil) }
+  package init(ids: [AssetID]) { self.init(entries: OrderedIDs(ids: ids), isWhole: true, limit: nil) }
 
   /// Compares count and digest. Two different lists are taken as equal with a probability of 2⁻⁶¹.
   /// - Complexity: O(log n), so a million ids are not compared when a photo changed but stayed in its place.

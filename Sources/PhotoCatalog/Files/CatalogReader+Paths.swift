@@ -1,8 +1,9 @@
 import GRDB
+import PhotoModel
 
 /// The catalog's record of one file.
 package struct CatalogFile: Hashable, Sendable {
-  package var assetID: Int64
+  package var assetID: AssetID
   /// The position among the asset's resources. The resource to show has 0.
   package var position: Int
   /// Why the asset's content could not be read, or nil.
@@ -12,7 +13,7 @@ package struct CatalogFile: Hashable, Sendable {
 extension CatalogReader {
   /// The asset to which each of these files belongs, in the order of the paths. 0 for a path that is no file of an
   /// asset.
-  package func assetIDs(paths: [[UInt8]]) throws -> [Int64] {
+  package func assetIDs(paths: [[UInt8]]) throws -> [AssetID] {
     var finder = try PathFinder(database)
     return try paths.map { try finder.file($0)?.assetID ?? 0 }
   }
@@ -66,7 +67,7 @@ private struct PathFinder {
     resource.bind(2, text: name)
     return try resource.firstRow {
       CatalogFile(
-        assetID: resource.int64(0), position: Int(resource.int64(1)), failure: resource.optionalText(2))
+        assetID: resource.assetID(0), position: Int(resource.int64(1)), failure: resource.optionalText(2))
     }
   }
 

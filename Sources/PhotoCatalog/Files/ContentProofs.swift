@@ -1,4 +1,5 @@
 import GRDB
+import PhotoModel
 
 // Requests for samples and hashes of files (``ContentMarks``), and their results. The column `resource.proof_state` has
 // the state of a file:
@@ -62,8 +63,8 @@ extension FileLookups {
   ///   - mostPassed: how many files the call examines at most. It skips files on drives that are offline.
   /// - Returns: the files, and the id of the last asset that was examined. That id is nil if no file is left.
   package func filesToProve(
-    after assetID: Int64, isWhole: Bool, limit: Int, mostPassed: Int
-  ) throws -> (rows: [FileRow], through: Int64?) {
+    after assetID: AssetID, isWhole: Bool, limit: Int, mostPassed: Int
+  ) throws -> (rows: [FileRow], through: AssetID?) {
     let source = "resource INDEXED BY \(isWhole ? "resource_unhashed" : "resource_unsampled")"
     let last = try RawStatement(
       database,
@@ -73,7 +74,7 @@ extension FileLookups {
       """)
     last.bind(1, assetID)
     last.bind(2, mostPassed)
-    guard let end = try last.firstRow({ last.optionalInt64(0) }) ?? nil else { return ([], nil) }
+    guard let end = try last.firstRow({ last.optionalAssetID(0) }) ?? nil else { return ([], nil) }
     let select = try RawStatement(
       database,
       """
@@ -122,7 +123,7 @@ extension CatalogWriter {
       FROM library
       """)
     range.bind(1, limit)
-    let found = try range.firstRow { (range.int64(0), range.optionalInt64(1), range.optionalInt64(2)) }
+    let found = try range.firstRow { (range.assetID(0), range.optionalAssetID(1), range.optionalAssetID(2)) }
     guard let found, let last = found.1, let newest = found.2 else { return false }
     let want = try RawStatement(
       database,
@@ -144,15 +145,15 @@ extension CatalogWriter {
 
   /// Requests the hash of an asset that got user data. A hash proves a content without further facts. So the user data
   /// can be restored even if the file comes back with another name.
-  func wantHash(of id: Int64) throws { try setProofState(of: id, "2", where: "proof_state <> 2") }
+  func wantHash(of id: AssetID) throws { try setProofState(of: id, "2", where: "proof_state <> 2") }
 
   /// Postpones the requests for a file that cannot be read, or that is on a network file system. They become due when
   /// the file changes, or when a user asks for them.
-  package func putOffProof(of id: Int64) throws {
+  package func putOffProof(of id: AssetID) throws {
     try setProofState(of: id, "-proof_state", where: "proof_state > 0")
   }
 
-  private func setProofState(of id: Int64, _ value: String, where condition: String) throws {
+  private func setProofState(of id: AssetID, _ value: String, where condition: String) throws {
     let update = try RawStatement(
       database,
       """

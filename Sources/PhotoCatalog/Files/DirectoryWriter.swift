@@ -1,4 +1,5 @@
 import GRDB
+import PhotoModel
 
 /// A root as the catalog knows it.
 package struct RootRow: Hashable, Sendable {
@@ -80,10 +81,10 @@ extension CatalogReader {
   }
 
   /// The ids of the smart albums by subtype.
-  package func smartAlbums() throws -> [String: Int64] {
-    var ids: [String: Int64] = [:]
+  package func smartAlbums() throws -> [String: CollectionID] {
+    var ids: [String: CollectionID] = [:]
     let select = try RawStatement(database, "SELECT subtype, id FROM collection WHERE kind = 0")
-    try select.forEachRow { ids[select.text(0)] = select.int64(1) }
+    try select.forEachRow { ids[select.text(0)] = select.collectionID(1) }
     return ids
   }
 
@@ -183,7 +184,7 @@ extension CatalogWriter {
   /// - Returns: The ids of the directory and of its album.
   package func insertDirectory(
     parentID: Int64?, rootID: Int64?, name: [UInt8], volumeID: Int64, inode: UInt64, birthTime: Int64
-  ) throws -> (directory: Int64, album: Int64) {
+  ) throws -> (directory: Int64, album: CollectionID) {
     let insert = try RawStatement(
       database,
       "INSERT INTO directory (parent_id, root_id, name, volume_id, inode, birth_time) VALUES (?, ?, ?, ?, ?, ?)")
@@ -198,7 +199,7 @@ extension CatalogWriter {
     let album = try RawStatement(database, "INSERT INTO collection (kind, directory_id) VALUES (2, ?)")
     album.bind(1, directory)
     try album.run()
-    return (directory, try database.lastInsertedRowID)
+    return (directory, CollectionID(rawValue: try database.lastInsertedRowID))
   }
 
   /// Writes the place and identity of a directory. This changes one row, however much the directory holds.
@@ -222,12 +223,12 @@ extension CatalogWriter {
   /// already.
   ///
   /// - Returns: The ids of the album and of the assets.
-  package func deleteDirectory(_ id: Int64) throws -> (album: Int64?, assets: [Int64]) {
+  package func deleteDirectory(_ id: Int64) throws -> (album: CollectionID?, assets: [AssetID]) {
     let assets = try files(in: id).map(\.assetID)
     for asset in assets { try deleteAsset(asset) }
     let find = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
     find.bind(1, id)
-    let album = try find.firstRow { find.int64(0) }
+    let album = try find.firstRow { find.collectionID(0) }
     for sql in ["DELETE FROM collection WHERE directory_id = ?", "DELETE FROM directory WHERE id = ?"] {
       let delete = try RawStatement(database, sql)
       delete.bind(1, id)
@@ -236,9 +237,9 @@ extension CatalogWriter {
     return (album, assets)
   }
 
-  package func folderAlbum(of directoryID: Int64) throws -> Int64? {
+  package func folderAlbum(of directoryID: Int64) throws -> CollectionID? {
     let select = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
     select.bind(1, directoryID)
-    return try select.firstRow { select.int64(0) }
+    return try select.firstRow { select.collectionID(0) }
   }
 }

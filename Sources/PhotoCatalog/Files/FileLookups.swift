@@ -21,7 +21,7 @@ extension FileLookups {
 
   func file(_ select: RawStatement) -> FileRow {
     FileRow(
-      assetID: select.int64(0), directoryID: select.int64(1), name: select.bytes(2), byteCount: select.int64(3),
+      assetID: select.assetID(0), directoryID: select.int64(1), name: select.bytes(2), byteCount: select.int64(3),
       modificationTime: select.int64(4), changeTime: select.int64(5), inode: UInt64(bitPattern: select.int64(6)),
       birthTime: select.int64(7), readTime: select.int64(8),
       marks: select.marks(9))
@@ -49,7 +49,7 @@ extension FileLookups {
   }
 
   /// The first file of an asset.
-  package func file(ofAsset id: Int64) throws -> FileRow? {
+  package func file(ofAsset id: AssetID) throws -> FileRow? {
     let select = try RawStatement(
       database,
       """
@@ -119,7 +119,7 @@ extension FileLookups {
   }
 
   /// Whether the user has given an asset anything. If so, it is not a copy that may become another asset.
-  package func hasUserData(_ assetID: Int64) throws -> Bool {
+  package func hasUserData(_ assetID: AssetID) throws -> Bool {
     let select = try RawStatement(
       database,
       """
@@ -137,14 +137,14 @@ extension FileLookups {
   }
 
   /// When an asset was added, in microseconds since 1970.
-  package func addedDate(of assetID: Int64) throws -> Int64? {
+  package func addedDate(of assetID: AssetID) throws -> Int64? {
     let select = try RawStatement(database, "SELECT added_date FROM asset WHERE id = ?")
     select.bind(1, assetID)
     return try select.firstRow { select.int64(0) }
   }
 
   /// The content of an asset, as the catalog holds it.
-  package func content(of assetID: Int64) throws -> AssetContent? {
+  package func content(of assetID: AssetID) throws -> AssetContent? {
     let row = try RawStatement(
       database,
       """

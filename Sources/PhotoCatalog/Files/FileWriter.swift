@@ -4,7 +4,7 @@ import PredicateLanguage
 
 /// A file as the catalog last saw it. Times are nanoseconds since 1970.
 package struct FileRow: Hashable, Sendable {
-  package let assetID: Int64
+  package let assetID: AssetID
   package var directoryID: Int64
   package var name: [UInt8]
   package var byteCount: Int64
@@ -19,7 +19,7 @@ package struct FileRow: Hashable, Sendable {
   package var marks: ContentMarks
 
   package init(
-    assetID: Int64, directoryID: Int64, name: [UInt8], byteCount: Int64, modificationTime: Int64, changeTime: Int64,
+    assetID: AssetID, directoryID: Int64, name: [UInt8], byteCount: Int64, modificationTime: Int64, changeTime: Int64,
     inode: UInt64, birthTime: Int64, readTime: Int64, marks: ContentMarks = ContentMarks()
   ) {
     self.assetID = assetID
@@ -34,7 +34,7 @@ package struct FileRow: Hashable, Sendable {
     self.marks = marks
   }
 
-  package func of(asset id: Int64) -> FileRow {
+  package func of(asset id: AssetID) -> FileRow {
     FileRow(
       assetID: id, directoryID: directoryID, name: name, byteCount: byteCount, modificationTime: modificationTime,
       changeTime: changeTime, inode: inode, birthTime: birthTime, readTime: readTime, marks: marks)
@@ -191,7 +191,7 @@ extension CatalogWriter {
   }
 
   /// Removes an asset and its files from the catalog without a tombstone (see ``bury(_:directoryPath:date:)``).
-  package func deleteAsset(_ id: Int64) throws {
+  package func deleteAsset(_ id: AssetID) throws {
     let place = try RawStatement(database, "SELECT directory_id, name FROM asset WHERE id = ?")
     place.bind(1, id)
     guard let (directory, name) = try place.firstRow({ (place.int64(0), place.bytes(1)) }) else { return }

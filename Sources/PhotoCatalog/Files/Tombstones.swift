@@ -4,7 +4,7 @@ import PhotoModel
 /// The record of an asset that left the library. It has what is needed to recognize the file if it returns, and all
 /// data that the user gave the asset.
 package struct Tombstone: Hashable, Sendable {
-  package let assetID: Int64
+  package let assetID: AssetID
   /// Microseconds since 1970. nil if the tombstone never expires: a rebuild of the catalog makes such tombstones from
   /// the journal of user data.
   package var deletedDate: Int64?
@@ -37,17 +37,17 @@ package struct Tombstone: Hashable, Sendable {
 
   /// A user's album that contained it, and its position there.
   package struct Membership: Hashable, Sendable {
-    package let albumID: Int64
+    package let albumID: CollectionID
     package let rank: Double
 
-    package init(albumID: Int64, rank: Double) {
+    package init(albumID: CollectionID, rank: Double) {
       self.albumID = albumID
       self.rank = rank
     }
   }
 
   package init(
-    assetID: Int64, deletedDate: Int64?, deletedAge: Int64 = 0, path: [UInt8], volumeID: Int64? = nil,
+    assetID: AssetID, deletedDate: Int64?, deletedAge: Int64 = 0, path: [UInt8], volumeID: Int64? = nil,
     inode: UInt64 = 0, birthTime: Int64 = 0, byteCount: Int64? = nil, modificationTime: Int64 = 0,
     marks: ContentMarks = ContentMarks(), seenTime: Int64 = 0, addedDate: Int64, creationDate: CreationDate? = nil,
     isFavorite: Bool = false,
@@ -84,7 +84,7 @@ extension FileLookups {
     return Int(try count.firstRow { count.int64(0) } ?? 0)
   }
 
-  package func tombstone(of assetID: Int64) throws -> Tombstone? {
+  package func tombstone(of assetID: AssetID) throws -> Tombstone? {
     let select = try RawStatement(database, "SELECT \(Self.tombstoneColumns) FROM tombstone WHERE asset_id = ?")
     select.bind(1, assetID)
     return try tombstones(select).first
@@ -130,7 +130,7 @@ extension FileLookups {
       sameHash.bind(3, hash)
       found += try tombstones(sameHash)
     }
-    var known: Set<Int64> = []
+    var known: Set<AssetID> = []
     return found.filter { known.insert($0.assetID).inserted }
   }
 
@@ -192,7 +192,7 @@ extension FileLookups {
       let byteCount = select.int64(6)
       tombstones.append(
         Tombstone(
-          assetID: select.int64(0), deletedDate: select.optionalInt64(1), deletedAge: select.int64(15),
+          assetID: select.assetID(0), deletedDate: select.optionalInt64(1), deletedAge: select.int64(15),
           path: select.bytes(2),
           volumeID: select.optionalInt64(3), inode: UInt64(bitPattern: select.int64(4)), birthTime: select.int64(5),
           byteCount: byteCount < 0 ? nil : byteCount, modificationTime: select.int64(7),
@@ -207,7 +207,7 @@ extension FileLookups {
     for index in tombstones.indices {
       albums.bind(1, tombstones[index].assetID)
       try albums.forEachRow {
-        tombstones[index].albums.append(.init(albumID: albums.int64(0), rank: albums.double(1)))
+        tombstones[index].albums.append(.init(albumID: albums.collectionID(0), rank: albums.double(1)))
       }
     }
     return tombstones
@@ -263,7 +263,7 @@ extension CatalogWriter {
   ///   - date: Microseconds since 1970.
   /// - Returns: The keys by which its file can be found again, inode and fingerprint. nil if there is no such asset.
   package func bury(
-    _ id: Int64, directoryPath: [UInt8], date: Int64
+    _ id: AssetID, directoryPath: [UInt8], date: Int64
   ) throws -> (inode: UInt64, fingerprint: UInt64?)? {
     // In the table of files, an empty hash means that the hash is equal to the sample. A tombstone is also looked up by
     // its hash, so it has the hash itself.
@@ -336,7 +336,7 @@ extension CatalogWriter {
   }
 
   /// - Parameter hasAlbums: false if the caller knows that the tombstone has no albums, which saves a statement.
-  package func removeTombstone(_ assetID: Int64, hasAlbums: Bool = true) throws {
+  package func removeTombstone(_ assetID: AssetID, hasAlbums: Bool = true) throws {
     let tables = hasAlbums ? ["tombstone", "tombstone_album"] : ["tombstone"]
     for sql in tables.map({ "DELETE FROM \($0) WHERE asset_id = ?" }) {
       let delete = try RawStatement(databaseBesideNewAssets, sql)

@@ -104,7 +104,7 @@ extension CatalogReader {
     _ kind: MovedSubtree, _ fields: ChangedFields, after sequence: Int64, through last: Int64,
     in touched: inout TouchedAssets
   ) throws {
-    var few: [Int64] = []
+    var few: [AssetID] = []
     var many = IDSet()
     try forEachAsset(below: kind, after: sequence, through: last) { id in
       guard few.count < Self.mostNamed else { return many.insert(id) }
@@ -119,7 +119,7 @@ extension CatalogReader {
   }
 
   /// The collections that these commits made, edited or deleted.
-  func touchedCollections(after sequence: Int64, through last: Int64) throws -> Set<Int64> {
+  func touchedCollections(after sequence: Int64, through last: Int64) throws -> Set<CollectionID> {
     let history = try RawStatement(
       database,
       "SELECT inserted_collections, updated_collections, deleted_collections FROM history "
@@ -127,7 +127,7 @@ extension CatalogReader {
         + "coalesce(inserted_collections, updated_collections, deleted_collections) IS NOT NULL")
     history.bind(1, sequence)
     history.bind(2, last)
-    var ids: Set<Int64> = []
+    var ids: Set<CollectionID> = []
     try history.forEachRow {
       for column in Int32(0)...2 where !history.isNull(column) {
         ids.formUnion(try PackedIDs.unpack(history.bytes(column)))
@@ -150,14 +150,14 @@ extension CatalogReader {
   /// The assets with a file in or below the directories that these commits moved. An asset may occur twice.
   ///
   /// - Parameter limit: The largest number of rows.
-  func assets(below kind: MovedSubtree, after sequence: Int64, through last: Int64, limit: Int) throws -> [Int64] {
-    var ids: [Int64] = []
+  func assets(below kind: MovedSubtree, after sequence: Int64, through last: Int64, limit: Int) throws -> [AssetID] {
+    var ids: [AssetID] = []
     try forEachAsset(below: kind, after: sequence, through: last, limit: limit) { ids.append($0) }
     return ids
   }
 
   private func forEachAsset(
-    below kind: MovedSubtree, after sequence: Int64, through last: Int64, limit: Int = -1, _ body: (Int64) -> Void
+    below kind: MovedSubtree, after sequence: Int64, through last: Int64, limit: Int = -1, _ body: (AssetID) -> Void
   ) throws {
     // UNION visits a directory once, even if it was renamed again or lies below another one.
     let statement = try RawStatement(
@@ -168,7 +168,7 @@ extension CatalogReader {
     statement.bind(1, sequence)
     statement.bind(2, last)
     statement.bind(3, limit)
-    try statement.forEachRow { body(statement.int64(0)) }
+    try statement.forEachRow { body(statement.assetID(0)) }
   }
 
   /// The origins of these commits.
@@ -186,10 +186,12 @@ extension CatalogReader {
 extension PersistentChange {
   /// The bytes that its ids take in a reply, which is somewhat less than the whole.
   fileprivate var encodedIDBytes: Int {
-    let lists = [
-      insertedAssets, updatedAssets, deletedAssets, insertedCollections, updatedCollections, deletedCollections,
-    ]
-    return lists.reduce(0) { sum, ids in ids.reduce(sum) { $0 + Self.digitCount($1) + 1 } }
+    Self.byteCount(of: [insertedAssets, updatedAssets, deletedAssets])
+      + Self.byteCount(of: [insertedCollections, updatedCollections, deletedCollections])
+  }
+
+  private static func byteCount(of lists: [[some CatalogID]]) -> Int {
+    lists.reduce(0) { sum, ids in ids.reduce(sum) { $0 + digitCount($1.rawValue) + 1 } }
   }
 
   private static func digitCount(_ id: Int64) -> Int {

@@ -10,26 +10,26 @@ package struct CommitEffects: Sendable {
   package private(set) var touched = TouchedAssets()
   package private(set) var origins: Set<String> = []
   /// The collections that were made, updated or deleted.
-  package private(set) var collections: Set<Int64> = []
+  package private(set) var collections: Set<CollectionID> = []
   /// The collections that were made or deleted.
-  private(set) var newAndGoneCollections: Set<Int64> = []
+  private(set) var newAndGoneCollections: Set<CollectionID> = []
   /// For each album whose members or order were edited, the assets that were added, removed or moved in it.
-  private var editedAlbums: [Int64: Set<Int64>] = [:]
+  private var editedAlbums: [CollectionID: Set<AssetID>] = [:]
   /// Whether the path of a directory, and of everything below it, changed.
   package private(set) var hasRenames = false
   /// Whether a root, or a mount below one, went online or offline with everything in it.
   package private(set) var hasAvailability = false
   private(set) var isFromHistory = false
   /// The assets that these commits inserted, even if a later one of them deleted the asset.
-  private var inserted: Set<Int64> = []
+  private var inserted: Set<AssetID> = []
   /// The facts of touched assets after the last of these commits. An asset without an entry may have any facts.
-  private var facts: [Int64: AssetFacts] = [:]
+  private var facts: [AssetID: AssetFacts] = [:]
 
   /// Effects of no commits.
   package init() {}
 
   /// - Parameter facts: The facts of the inserted and updated assets. An asset without an entry may have any facts.
-  init(_ record: CommitRecord, origin: String, facts: [Int64: AssetFacts]) {
+  init(_ record: CommitRecord, origin: String, facts: [AssetID: AssetFacts]) {
     touched.note(
       inserted: record.insertedAssets, updated: record.updatedAssets.lazy.map { ($0.key, $0.value) },
       deleted: record.deletedAssets)
@@ -45,7 +45,7 @@ package struct CommitEffects: Sendable {
 
   /// Effects from the history. It names everything that was touched, but not the inserted assets, the edits of each
   /// album or the current state of the assets.
-  init(touched: TouchedAssets, origins: Set<String>, collections: Set<Int64>) {
+  init(touched: TouchedAssets, origins: Set<String>, collections: Set<CollectionID>) {
     isFromHistory = true
     self.touched = touched
     self.origins = origins
@@ -76,14 +76,14 @@ package struct CommitEffects: Sendable {
   }
 
   /// The assets that edits of an album added, removed or moved. nil if they are unknown.
-  package func placed(inAlbum id: Int64) -> Set<Int64>? {
+  package func placed(inAlbum id: CollectionID) -> Set<AssetID>? {
     guard collections.contains(id) else { return [] }
     guard !isFromHistory, !newAndGoneCollections.contains(id) else { return nil }
     return editedAlbums[id] ?? []
   }
 
-  func wasInserted(_ id: Int64) -> Bool { inserted.contains(id) }
-  func facts(of id: Int64) -> AssetFacts? { facts[id] }
+  func wasInserted(_ id: AssetID) -> Bool { inserted.contains(id) }
+  func facts(of id: AssetID) -> AssetFacts? { facts[id] }
 }
 
 /// The properties of an asset that decide whether it can be in a list at all.
@@ -157,9 +157,9 @@ extension FetchPlan {
 
   /// The touched assets that may have been inserted, removed or moved in the list. nil if there may be more than
   /// `effects` names.
-  func placed(by effects: CommitEffects, in list: OrderedList) -> Set<Int64>? {
+  func placed(by effects: CommitEffects, in list: OrderedList) -> Set<AssetID>? {
     guard !effects.isFromHistory else { return nil }
-    var placed: Set<Int64> = []
+    var placed: Set<AssetID> = []
     if let albumID {
       guard let edited = effects.placed(inAlbum: albumID) else { return nil }
       placed = edited
@@ -170,7 +170,7 @@ extension FetchPlan {
   }
 
   /// - Parameter isThere: Whether the asset was in the list before these commits.
-  private func mayPlace(_ id: Int64, _ fields: ChangedFields, _ effects: CommitEffects, isThere: Bool) -> Bool {
+  private func mayPlace(_ id: AssetID, _ fields: ChangedFields, _ effects: CommitEffects, isThere: Bool) -> Bool {
     let isGone = effects.touched.deleted.contains(id)
     let isNew = effects.wasInserted(id)
     guard isGone || isNew || !fields.isDisjoint(with: dependsOn) else { return false }
@@ -185,7 +185,7 @@ extension FetchPlan {
 extension TouchedAssets {
   /// Adds one commit, or several commits as one.
   mutating func note(
-    inserted: some Sequence<Int64>, updated: some Sequence<(Int64, ChangedFields)>, deleted: some Sequence<Int64>
+    inserted: some Sequence<AssetID>, updated: some Sequence<(AssetID, ChangedFields)>, deleted: some Sequence<AssetID>
   ) {
     for id in inserted {
       // The asset was deleted and has returned at another place. It is unknown what else has changed meanwhile.
@@ -206,7 +206,7 @@ extension CatalogWriter {
   /// - Complexity: One lookup for each inserted or updated asset.
   package func effects(of record: CommitRecord, origin: String) throws -> CommitEffects {
     let ids = record.insertedAssets.union(record.updatedAssets.keys)
-    var facts: [Int64: AssetFacts] = [:]
+    var facts: [AssetID: AssetFacts] = [:]
     if !ids.isEmpty {
       let select = try RawStatement(
         database,

@@ -3,18 +3,18 @@ import PhotoModel
 
 /// Everything that one commit touches.
 package struct CommitRecord: Sendable {
-  package var insertedAssets: Set<Int64> = []
+  package var insertedAssets: Set<AssetID> = []
   /// The changed fields of each updated asset.
-  package var updatedAssets: [Int64: ChangedFields] = [:]
-  package var deletedAssets: Set<Int64> = []
+  package var updatedAssets: [AssetID: ChangedFields] = [:]
+  package var deletedAssets: Set<AssetID> = []
   /// The fields that this commit changed before it deleted the asset. If the asset returns, they count as changed too.
-  private var updatedBeforeDeletion: [Int64: ChangedFields] = [:]
-  package var insertedCollections: Set<Int64> = []
-  package var updatedCollections: Set<Int64> = []
-  package var deletedCollections: Set<Int64> = []
+  private var updatedBeforeDeletion: [AssetID: ChangedFields] = [:]
+  package var insertedCollections: Set<CollectionID> = []
+  package var updatedCollections: Set<CollectionID> = []
+  package var deletedCollections: Set<CollectionID> = []
   /// For each album whose members or order were edited, the assets that were added, removed or moved in it. The history
   /// records only that the album was updated.
-  package private(set) var editedAlbums: [Int64: Set<Int64>] = [:]
+  package private(set) var editedAlbums: [CollectionID: Set<AssetID>] = [:]
   package var renamedDirectories: [Renamed] = []
   package var rootAvailability: [Availability] = []
 
@@ -58,7 +58,7 @@ package struct CommitRecord: Sendable {
   /// - Parameter fields: The fields that may differ if this commit deleted the asset before. Clients see only whole
   ///   commits, so for them the asset was updated.
   package mutating func insert(
-    asset id: Int64, orUpdate fields: ChangedFields = [.content, .metadata, .keywords, .path]
+    asset id: AssetID, orUpdate fields: ChangedFields = [.content, .metadata, .keywords, .path]
   ) {
     if deletedAssets.remove(id) == nil {
       insertedAssets.insert(id)
@@ -69,14 +69,14 @@ package struct CommitRecord: Sendable {
   }
 
   /// Records an update. An asset that this commit inserted counts only as inserted.
-  package mutating func update(asset id: Int64, _ fields: ChangedFields) {
+  package mutating func update(asset id: AssetID, _ fields: ChangedFields) {
     if insertedAssets.contains(id) { return }
     updatedAssets[id, default: []].formUnion(fields)
   }
 
   /// Records a deletion. An asset that this commit inserted is dropped from the record. One that this commit deleted
   /// and inserted again counts as deleted.
-  package mutating func delete(asset id: Int64) {
+  package mutating func delete(asset id: AssetID) {
     updatedBeforeDeletion[id] = updatedAssets.removeValue(forKey: id)
     if insertedAssets.remove(id) == nil { deletedAssets.insert(id) }
   }
@@ -90,11 +90,11 @@ package struct CommitRecord: Sendable {
     if rootAvailability[known].isAvailable != availability.isAvailable { rootAvailability.remove(at: known) }
   }
 
-  package mutating func insert(collection id: Int64) { insertedCollections.insert(id) }
+  package mutating func insert(collection id: CollectionID) { insertedCollections.insert(id) }
 
   /// Records a change of a collection's title, count or cover. For the members of an album, see
   /// ``edit(album:placing:)``.
-  package mutating func update(collection id: Int64) {
+  package mutating func update(collection id: CollectionID) {
     if !insertedCollections.contains(id) && !deletedCollections.contains(id) { updatedCollections.insert(id) }
   }
 
@@ -102,12 +102,12 @@ package struct CommitRecord: Sendable {
   ///
   /// - Parameter assets: The assets that this commit adds to the album, removes from it or moves in it. Assets that
   ///   leave the library, or return to it with their position, are not among them.
-  package mutating func edit(album id: Int64, placing assets: some Sequence<Int64>) {
+  package mutating func edit(album id: CollectionID, placing assets: some Sequence<AssetID>) {
     update(collection: id)
     editedAlbums[id, default: []].formUnion(assets)
   }
 
-  package mutating func delete(collection id: Int64) {
+  package mutating func delete(collection id: CollectionID) {
     updatedCollections.remove(id)
     if insertedCollections.remove(id) == nil { deletedCollections.insert(id) }
   }

@@ -1,4 +1,5 @@
 import Glibc
+import PhotoModel
 
 /// The newest commit of a library, kept outside of the catalog's folder: `$XDG_STATE_HOME/photod/LIBRARY.mark`.
 ///
@@ -22,8 +23,8 @@ final class HighWaterMark {
     var epoch: Int64
     var sequence: Int64
     /// New assets get larger ids than this, and new collections larger ids than the next.
-    var reservedAssets: Int64
-    var reservedCollections: Int64
+    var reservedAssets: AssetID
+    var reservedCollections: CollectionID
     /// The catalog that was open.
     var file: FileNumbers
     /// Whether the catalog was closed in order.
@@ -146,7 +147,8 @@ extension HighWaterMark.Record {
       let birth: Int64 = value(10, "birth"), let closed: Int = value(11, "closed"), words[12].hasPrefix("boot=")
     else { return nil }
     self.init(
-      epoch: epoch, sequence: sequence, reservedAssets: assets, reservedCollections: collections,
+      epoch: epoch, sequence: sequence, reservedAssets: AssetID(rawValue: assets),
+      reservedCollections: CollectionID(rawValue: collections),
       file: FileNumbers(device: device, inode: inode, birthTime: birth), isClosed: closed == 1,
       bootID: String(words[12].dropFirst(5)))
   }

@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The contents of a journal of user data (see ``UserDataJournal`` for its format).
 struct UserDataContents {
   /// The library of this journal. nil if both lines with its name are damaged.
@@ -7,12 +9,12 @@ struct UserDataContents {
   private(set) var baseNumber: Int64 = 0
   /// The number of the last batch.
   private(set) var number: Int64 = 0
-  private(set) var reservedAssets: Int64 = 0
-  private(set) var reservedCollections: Int64 = 0
+  private(set) var reservedAssets: AssetID = 0
+  private(set) var reservedCollections: CollectionID = 0
   /// The newest entry of each asset. ``finish()`` removes the entries without user data.
-  private(set) var entries: [Int64: UserDataEntry] = [:]
+  private(set) var entries: [AssetID: UserDataEntry] = [:]
   /// The length of the newest line of each asset, in bytes.
-  private(set) var lineBytes: [Int64: Int] = [:]
+  private(set) var lineBytes: [AssetID: Int] = [:]
   private(set) var others: [[UInt8]] = []
   private(set) var moveCount = 0
   /// The batches after the requested number, oldest first.
@@ -115,8 +117,8 @@ struct UserDataContents {
     reservedAssets = max(reservedAssets, entries.keys.max() ?? 0)
     if isDamaged {
       // A lost line may have reserved more ids.
-      reservedAssets += Self.doubt
-      reservedCollections += Self.doubt
+      reservedAssets = AssetID(rawValue: reservedAssets.rawValue + Self.doubt)
+      reservedCollections = CollectionID(rawValue: reservedCollections.rawValue + Self.doubt)
     }
     entries = entries.filter { !$0.value.isEmpty }
   }
@@ -145,9 +147,9 @@ struct UserDataContents {
   }
 
   /// Encodes one batch as lines.
-  static func frame(_ records: [UserDataRecord], number: Int64) -> (bytes: [UInt8], lineBytes: [Int64: Int]) {
+  static func frame(_ records: [UserDataRecord], number: Int64) -> (bytes: [UInt8], lineBytes: [AssetID: Int]) {
     var bytes: [UInt8] = []
-    var lineBytes: [Int64: Int] = [:]
+    var lineBytes: [AssetID: Int] = [:]
     for (index, record) in records.enumerated() {
       let start = bytes.count
       append(record, number: number, left: records.count - 1 - index, to: &bytes)

@@ -49,8 +49,8 @@ final class UserDataJournal {
 
   let path: String
   private(set) var number: Int64
-  private(set) var reservedAssets: Int64
-  private(set) var reservedCollections: Int64
+  private(set) var reservedAssets: AssetID
+  private(set) var reservedCollections: CollectionID
   /// Whether the file must be rewritten before anything is appended, because its contents are unknown or unreliable.
   var mustRewrite = false
   /// Whether a folder stayed parked for longer than one commit since the journal was opened. In that case the renames
@@ -60,11 +60,11 @@ final class UserDataJournal {
   private var descriptor: Int32
   private let hook: @Sendable (Step) throws -> Void
   private var length: Int
-  private var lineBytes: [Int64: Int]
+  private var lineBytes: [AssetID: Int]
   private var liveBytes: Int
   private var moveCount: Int
   /// The fields from a later version. Every new line of their asset repeats them.
-  private var others: [Int64: [UserDataField]]
+  private var others: [AssetID: [UserDataField]]
   /// The lines from a later version.
   private(set) var otherLines: [[UInt8]]
   private var undo: Undo?
@@ -74,8 +74,8 @@ final class UserDataJournal {
   private struct Undo {
     let length: Int
     let number: Int64
-    let reserved: (Int64, Int64)
-    let lineBytes: [Int64: Int?]
+    let reserved: (AssetID, CollectionID)
+    let lineBytes: [AssetID: Int?]
   }
 
   // MARK: - Opening
@@ -149,22 +149,22 @@ final class UserDataJournal {
     var library: String
     var epoch: Int64
     var number: Int64
-    var reservedAssets: Int64
-    var reservedCollections: Int64
+    var reservedAssets: AssetID
+    var reservedCollections: CollectionID
     var entries: [UserDataEntry]
     /// The lines from a later version.
     var others: [[UInt8]]
 
-    fileprivate var othersOfAssets: [Int64: [UserDataField]] {
+    fileprivate var othersOfAssets: [AssetID: [UserDataField]] {
       Dictionary(entries.filter { !$0.others.isEmpty }.map { ($0.id, $0.others) }, uniquingKeysWith: { $1 })
     }
   }
 
   private static func write(
     _ state: State, to path: String, _ hook: (Step) throws -> Void
-  ) throws -> (descriptor: Int32, length: Int, lineBytes: [Int64: Int]) {
+  ) throws -> (descriptor: Int32, length: Int, lineBytes: [AssetID: Int]) {
     var bytes = Array((magic + "\n").utf8)
-    var lineBytes: [Int64: Int] = [:]
+    var lineBytes: [AssetID: Int] = [:]
     func add(_ record: UserDataRecord) {
       UserDataContents.append(record, number: state.number, left: 0, to: &bytes)
     }
@@ -188,10 +188,10 @@ final class UserDataJournal {
   // MARK: - Appending
 
   /// Whether the journal has user data of this asset.
-  func holds(_ id: Int64) -> Bool { lineBytes[id] != nil }
-  var heldIDs: some Collection<Int64> { lineBytes.keys }
-  func others(of id: Int64) -> [UserDataField] { others[id] ?? [] }
-  var idsWithOthers: some Collection<Int64> { others.keys }
+  func holds(_ id: AssetID) -> Bool { lineBytes[id] != nil }
+  var heldIDs: some Collection<AssetID> { lineBytes.keys }
+  func others(of id: AssetID) -> [UserDataField] { others[id] ?? [] }
+  var idsWithOthers: some Collection<AssetID> { others.keys }
 
   /// Appends a batch. If it throws, nothing was appended.
   ///
@@ -269,7 +269,7 @@ final class UserDataJournal {
   /// Replaces the journal by a new one. If it throws, either the old one stays, or the new one has the name but the
   /// disk may lose it. In the second case the open file is not what the next start reads, so it must be rewritten.
   func rewrite(_ state: State) throws {
-    let file: (descriptor: Int32, length: Int, lineBytes: [Int64: Int])
+    let file: (descriptor: Int32, length: Int, lineBytes: [AssetID: Int])
     do { file = try Self.write(state, to: path, hook) } catch {
       if !hasItsName { mustRewrite = true }
       throw error

@@ -2,7 +2,7 @@ import PhotoModel
 
 /// The user data of one asset, and the properties by which its file is recognized if the catalog is lost.
 package struct UserDataEntry: Hashable, Sendable {
-  package var id: Int64
+  package var id: AssetID
   package var isFavorite = false
   package var isHidden = false
   /// Microseconds since 1970. nil if the asset is in the library.
@@ -30,7 +30,7 @@ package struct UserDataEntry: Hashable, Sendable {
     package init() {}
   }
 
-  package init(id: Int64) { self.id = id }
+  package init(id: AssetID) { self.id = id }
 
   /// Whether no user data is left. Such an entry cancels an earlier one.
   package var isEmpty: Bool { !isFavorite && !isHidden && others.isEmpty }
@@ -51,7 +51,7 @@ enum UserDataRecord: Hashable, Sendable {
   /// The catalog was closed in order.
   case closed
   /// Ids up to these may have been assigned.
-  case ids(assets: Int64, collections: Int64)
+  case ids(assets: AssetID, collections: CollectionID)
   case asset(UserDataEntry)
   /// The end of a compaction. This number of `asset` lines came before it.
   case all(count: Int)
@@ -69,7 +69,7 @@ enum UserDataRecord: Hashable, Sendable {
         fields.text("uuid").flatMap { uuid in fields.integer("epoch").map { .library(uuid: uuid, epoch: $0) } }
       case "opened": fields.integer("epoch").map { .opened(epoch: $0) }
       case "closed": .closed
-      case "ids": .ids(assets: fields.integer("assets") ?? 0, collections: fields.integer("collections") ?? 0)
+      case "ids": .ids(assets: fields.id("assets") ?? 0, collections: fields.id("collections") ?? 0)
       case "asset": UserDataEntry(&fields).map(UserDataRecord.asset)
       case "all": fields.integer("count").map { .all(count: Int(clamping: $0)) }
       case "moved": fields.bytes("from").flatMap { from in fields.bytes("to").map { .moved(from: from, to: $0) } }
@@ -91,8 +91,8 @@ enum UserDataRecord: Hashable, Sendable {
     case .closed: line.begin("closed")
     case .ids(let assets, let collections):
       line.begin("ids")
-      line.add("assets", assets)
-      line.add("collections", collections)
+      line.add("assets", assets.rawValue)
+      line.add("collections", collections.rawValue)
     case .asset(let entry): entry.write(to: &line)
     case .all(let count):
       line.begin("all")
@@ -109,7 +109,7 @@ enum UserDataRecord: Hashable, Sendable {
 
 extension UserDataEntry {
   fileprivate init?(_ fields: inout Fields) {
-    guard let id = fields.integer("id"), id > 0 else { return nil }
+    guard let id: AssetID = fields.id("id"), id > 0 else { return nil }
     self.init(id: id)
     isFavorite = fields.integer("favorite") == 1
     isHidden = fields.integer("hidden") == 1
@@ -129,7 +129,7 @@ extension UserDataEntry {
 
   fileprivate func write(to line: inout Line) {
     line.begin("asset")
-    line.add("id", id)
+    line.add("id", id.rawValue)
     if isFavorite { line.add("favorite", 1) }
     if isHidden { line.add("hidden", 1) }
     if let deletedDate { line.add("deleted", deletedDate) }
@@ -168,6 +168,7 @@ private struct Fields {
 
   mutating func text(_ key: String) -> String? { bytes(key).map { String(decoding: $0, as: UTF8.self) } }
   mutating func integer(_ key: String) -> Int64? { text(key).flatMap { Int64($0) } }
+  mutating func id<ID: CatalogID>(_ key: String) -> ID? { integer(key).map(ID.init(rawValue:)) }
   mutating func digest(_ key: String) -> ContentDigest? { text(key).flatMap { ContentDigest(text: $0) } }
 }
 

@@ -41,8 +41,8 @@ extension CatalogWriter {
     guard let journal else { return }
     let (assets, collections) = try lastIDs()
     guard assets > journal.reservedAssets || collections > journal.reservedCollections else { return }
-    func next(_ last: Int64, _ reserved: Int64) -> Int64 {
-      last > reserved ? last + UserDataJournal.reservation : reserved
+    func next<ID: CatalogID>(_ last: ID, _ reserved: ID) -> ID {
+      last > reserved ? ID(rawValue: last.rawValue + UserDataJournal.reservation) : reserved
     }
     journalRecords.append(
       .ids(
@@ -50,16 +50,16 @@ extension CatalogWriter {
   }
 
   /// The largest ids that were ever assigned.
-  func lastIDs() throws -> (assets: Int64, collections: Int64) {
+  func lastIDs() throws -> (assets: AssetID, collections: CollectionID) {
     let select = try RawStatement(
       database,
       "SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'asset'), "
         + "(SELECT seq FROM sqlite_sequence WHERE name = 'collection')")
-    return try select.firstRow { (select.int64(0), select.int64(1)) } ?? (0, 0)
+    return try select.firstRow { (select.assetID(0), select.collectionID(1)) } ?? (0, 0)
   }
 
   /// Reserves ids: no new asset or collection gets an id up to these.
-  func reserve(assets: Int64, collections: Int64) throws {
+  func reserve(assets: AssetID, collections: CollectionID) throws {
     try reserveIDs(through: assets)
     // This row exists, because the table contains the smart albums.
     let raise = try RawStatement(
@@ -89,7 +89,7 @@ extension CatalogWriter {
   }
 
   /// All user data, as the entries of a new journal.
-  func userData(others: (Int64) -> [UserDataField], alsoOf more: some Sequence<Int64>) throws -> [UserDataEntry] {
+  func userData(others: (AssetID) -> [UserDataField], alsoOf more: some Sequence<AssetID>) throws -> [UserDataEntry] {
     var reading = try UserDataReading(database)
     var ids = Set(more)
     let select = try RawStatement(
@@ -98,7 +98,7 @@ extension CatalogWriter {
       SELECT id FROM asset WHERE is_favorite = 1 UNION SELECT id FROM asset WHERE is_hidden = 1
       UNION SELECT asset_id FROM tombstone WHERE is_favorite OR is_hidden
       """)
-    try select.forEachRow { ids.insert(select.int64(0)) }
+    try select.forEachRow { ids.insert(select.assetID(0)) }
     return try ids.sorted().compactMap { id in
       guard var entry = try reading.entry(of: id) else { return nil }
       entry.others = others(id)
@@ -167,7 +167,7 @@ struct UserDataReading {
   }
 
   /// The user data of an asset that is or was in the library. nil if the asset is unknown.
-  mutating func entry(of id: Int64) throws -> UserDataEntry? {
+  mutating func entry(of id: AssetID) throws -> UserDataEntry? {
     asset.bind(1, id)
     if let found = try asset.firstRow({ (read(asset, id), asset.int64(3), asset.bytes(4)) }) {
       var (entry, directory, name) = found
@@ -183,7 +183,7 @@ struct UserDataReading {
     }
   }
 
-  private func read(_ row: RawStatement, _ id: Int64) -> UserDataEntry {
+  private func read(_ row: RawStatement, _ id: AssetID) -> UserDataEntry {
     var entry = UserDataEntry(id: id)
     (entry.isFavorite, entry.isHidden, entry.addedDate) = (row.bool(0), row.bool(1), row.int64(2))
     entry.file.volume = row.text(5)

@@ -3,7 +3,7 @@ import PhotoModel
 
 extension CatalogWriter {
   /// The ids among these that belong to no asset.
-  package func missingAssets(_ ids: [Int64]) throws -> [Int64] {
+  package func missingAssets(_ ids: [AssetID]) throws -> [AssetID] {
     let select = try RawStatement(database, "SELECT 1 FROM asset WHERE id = ?")
     return try ids.filter { id in
       select.bind(1, id)
@@ -13,7 +13,7 @@ extension CatalogWriter {
 
   /// Sets the given fields, and adds the changed asset and its collections to the record.
   package func setUserData(
-    of id: Int64, isFavorite: Bool?, isHidden: Bool?, _ record: inout CommitRecord
+    of id: AssetID, isFavorite: Bool?, isHidden: Bool?, _ record: inout CommitRecord
   ) throws {
     var collections = Set(try self.collections(holding: id))
     var fields: ChangedFields = []
@@ -26,18 +26,18 @@ extension CatalogWriter {
   }
 
   /// - Returns: Whether the value changed.
-  package func setFavorite(_ id: Int64, _ isFavorite: Bool) throws -> Bool {
+  package func setFavorite(_ id: AssetID, _ isFavorite: Bool) throws -> Bool {
     if isFavorite { try wantHash(of: id) }
     return try set("UPDATE asset SET is_favorite = ?1 WHERE id = ?2 AND is_favorite <> ?1", id, isFavorite)
   }
 
   /// - Returns: Whether the value changed.
-  package func setHidden(_ id: Int64, _ isHidden: Bool) throws -> Bool {
+  package func setHidden(_ id: AssetID, _ isHidden: Bool) throws -> Bool {
     if isHidden { try wantHash(of: id) }
     return try set("UPDATE asset SET is_hidden = ?1 WHERE id = ?2 AND is_hidden <> ?1", id, isHidden)
   }
 
-  private func set(_ sql: String, _ id: Int64, _ value: Bool) throws -> Bool {
+  private func set(_ sql: String, _ id: AssetID, _ value: Bool) throws -> Bool {
     let update = try RawStatement(database, sql)
     update.bind(1, value)
     update.bind(2, id)
@@ -47,7 +47,7 @@ extension CatalogWriter {
 
   /// The collections that show this asset: its folder album, and the smart albums and user albums that contain it.
   /// Their counts and covers may change with the asset.
-  package func collections(holding assetID: Int64) throws -> [Int64] {
+  package func collections(holding assetID: AssetID) throws -> [CollectionID] {
     let select = try RawStatement(
       database,
       """
@@ -59,8 +59,8 @@ extension CatalogWriter {
         WHERE a.id = ?1
       """)
     select.bind(1, assetID)
-    var ids: [Int64] = []
-    try select.forEachRow { ids.append(select.int64(0)) }
+    var ids: [CollectionID] = []
+    try select.forEachRow { ids.append(select.collectionID(0)) }
     return ids
   }
 }

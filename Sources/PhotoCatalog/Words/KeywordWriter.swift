@@ -1,8 +1,9 @@
 import GRDB
+import PhotoModel
 
 enum KeywordRows {
   /// Writes the keywords of an asset that has none yet.
-  static func insert(_ keywords: [String], of assetID: Int64, in database: Database) throws {
+  static func insert(_ keywords: [String], of assetID: AssetID, in database: Database) throws {
     guard !keywords.isEmpty else { return }
     let select = try RawStatement(database, "SELECT id FROM keyword WHERE name = ?")
     let insertWord = try RawStatement(database, "INSERT INTO keyword (name) VALUES (?)")
@@ -29,7 +30,7 @@ enum KeywordRows {
 
 extension CatalogWriter {
   /// Replaces the keywords of an asset. If they are the same, nothing is written.
-  func updateKeywords(_ keywords: [String], of assetID: Int64) throws {
+  func updateKeywords(_ keywords: [String], of assetID: AssetID) throws {
     guard try self.keywords(of: assetID) != keywords else { return }
     try deleteKeywords(of: assetID)
     try KeywordRows.insert(keywords, of: assetID, in: database)
@@ -38,7 +39,7 @@ extension CatalogWriter {
   /// Removes the keywords of an asset, and deletes the words that no other asset has.
   ///
   /// - Complexity: One lookup if the asset has no keywords, otherwise one or two for each keyword.
-  func deleteKeywords(of assetID: Int64) throws {
+  func deleteKeywords(of assetID: AssetID) throws {
     let select = try RawStatement(database, "SELECT keyword_id FROM asset_keyword WHERE asset_id = ?")
     select.bind(1, assetID)
     var ids: [Int64] = []
@@ -59,7 +60,7 @@ extension CatalogWriter {
 
 extension FileLookups {
   /// The keywords of an asset, in the order of its file.
-  func keywords(of assetID: Int64) throws -> [String] {
+  func keywords(of assetID: AssetID) throws -> [String] {
     let select = try RawStatement(
       database,
       "SELECT w.name FROM asset_keyword k CROSS JOIN keyword w ON w.id = k.keyword_id WHERE k.asset_id = ? "

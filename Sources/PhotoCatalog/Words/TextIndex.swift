@@ -1,4 +1,5 @@
 import GRDB
+import PhotoModel
 import PredicateLanguage
 
 // The index of the words of assets. A transaction that changes an indexed asset updates the index too. New assets are
@@ -15,7 +16,7 @@ extension CatalogWriter {
       database, "SELECT max(id), count(*) FROM (SELECT id FROM asset WHERE id > ? ORDER BY id LIMIT ?)")
     last.bind(1, through)
     last.bind(2, limit)
-    guard let (next, count) = try last.firstRow({ (last.int64(0), Int(last.int64(1))) }), count > 0 else {
+    guard let (next, count) = try last.firstRow({ (last.assetID(0), Int(last.int64(1))) }), count > 0 else {
       return false
     }
     let insert = try RawStatement(
@@ -31,7 +32,7 @@ extension CatalogWriter {
 
   /// Updates the index after `body` has changed or removed the words of an asset. Every such change must be made within
   /// it.
-  func keepingWords<Value>(of assetID: Int64, _ body: () throws -> Value) throws -> Value {
+  func keepingWords<Value>(of assetID: AssetID, _ body: () throws -> Value) throws -> Value {
     guard assetID <= (try indexedThrough()) else { return try body() }
     let before = try words(of: assetID)
     let value = try body()
@@ -54,15 +55,15 @@ extension CatalogWriter {
   }
 
   /// - Returns: The words, or nil if there is no such asset.
-  private func words(of assetID: Int64) throws -> [UInt8]? {
+  private func words(of assetID: AssetID) throws -> [UInt8]? {
     let select = try RawStatement(database, "SELECT words FROM asset_words WHERE id = ?")
     select.bind(1, assetID)
     return try select.firstRow { select.bytes(0) }
   }
 
-  private func indexedThrough() throws -> Int64 {
+  private func indexedThrough() throws -> AssetID {
     let select = try RawStatement(databaseBesideNewAssets, "SELECT indexed_through FROM text_index")
-    return try select.firstRow { select.int64(0) } ?? 0
+    return try select.firstRow { select.assetID(0) } ?? 0
   }
 }
 

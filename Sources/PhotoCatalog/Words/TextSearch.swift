@@ -1,5 +1,6 @@
 import ChangeDetails
 import GRDB
+import PhotoModel
 import PredicateLanguage
 
 /// Finds the beginning of a list with a text condition, by the method that seems fastest.
@@ -28,7 +29,7 @@ struct TextSearch {
     self.list = list
   }
 
-  typealias Rows = [(id: Int64, number: UInt64)]
+  typealias Rows = [(id: AssetID, number: UInt64)]
 
   enum Way {
     /// Walk through the list, and test the words of each asset.
@@ -126,7 +127,7 @@ struct TextSearch {
       guard try statement.step() else { return .rows(rows) }
       let words = statement.bytes(2)
       if whole.holds(spaced: words) {
-        rows.append((statement.int64(0), statement.sortNumber(1, plan.order)))
+        rows.append((statement.assetID(0), statement.sortNumber(1, plan.order)))
         if rows.count == limit { return .rows(rows) }
       }
       count += 1
@@ -156,7 +157,7 @@ struct TextSearch {
     var rows: Rows = []
     for _ in 0..<most {
       guard try statement.step() else { return rows }
-      let id = statement.int64(0)
+      let id = statement.assetID(0)
       guard found.contains(id) else { continue }
       if !isWhole {
         words.bind(1, id)
@@ -168,23 +169,23 @@ struct TextSearch {
     return nil
   }
 
-  private func lookedUp(_ found: [Int64], isWhole: Bool) throws -> Rows {
+  private func lookedUp(_ found: [AssetID], isWhole: Bool) throws -> Rows {
     let statement = try RawStatement(database, uncached: lookupStatement(isWhole: isWhole))
-    let ids = "[" + found.map(String.init).joined(separator: ",") + "]"
+    let ids = "[" + found.map(\.description).joined(separator: ",") + "]"
     let source = isWhole ? list : plan.source
     statement.bind([.text(ids)] + source.arguments(touched: true) + [.integer(Int64(limit))])
     var rows: Rows = []
-    try statement.forEachRow { rows.append((statement.int64(0), statement.sortNumber(1, plan.order))) }
+    try statement.forEachRow { rows.append((statement.assetID(0), statement.sortNumber(1, plan.order))) }
     return rows
   }
 
   /// The ids of all assets in the library that match these words, in no particular order.
-  private func indexed(_ query: TextQuery) throws -> [Int64] {
+  private func indexed(_ query: TextQuery) throws -> [AssetID] {
     let condition = TextCondition(query)
     let statement = try RawStatement(database, condition.idStatement)
     statement.bind(condition.ofAll.arguments)
-    var ids: [Int64] = []
-    try statement.forEachRow { ids.append(statement.int64(0)) }
+    var ids: [AssetID] = []
+    try statement.forEachRow { ids.append(statement.assetID(0)) }
     return ids
   }
 

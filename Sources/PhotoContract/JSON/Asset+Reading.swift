@@ -2,7 +2,7 @@ import PhotoModel
 
 extension Asset: JSONReadable {
   package init(from reader: inout JSONReader) throws(JSONReader.Unexpected) {
-    var id: Int64?
+    var id: AssetID?
     var mediaType: MediaType?
     var mediaSubtypes: [String]?
     var creationDate: PhotoDate?

@@ -36,6 +36,12 @@ extension Int64: JSONReadable {
   package init(from reader: inout JSONReader) throws(JSONReader.Unexpected) { self = try reader.int64() }
 }
 
+extension AssetID: JSONReadable {
+  package init(from reader: inout JSONReader) throws(JSONReader.Unexpected) {
+    self.init(rawValue: try reader.int64())
+  }
+}
+
 extension Double: JSONReadable {
   package init(from reader: inout JSONReader) throws(JSONReader.Unexpected) { self = try reader.double() }
 }

@@ -25,6 +25,14 @@ extension Int64: JSONWritable {
   package func write(to writer: inout JSONWriter) { writer.value(self) }
 }
 
+extension AssetID: JSONWritable {
+  package func write(to writer: inout JSONWriter) { writer.value(rawValue) }
+}
+
+extension CollectionID: JSONWritable {
+  package func write(to writer: inout JSONWriter) { writer.value(rawValue) }
+}
+
 extension Double: JSONWritable {
   package func write(to writer: inout JSONWriter) { writer.value(self) }
 }

@@ -9,7 +9,7 @@ extension Observation: JSONReadable {
     var digest: String?
     var origin: String?
     var offset: Int?
-    var ids: [Int64]?
+    var ids: [AssetID]?
     var complete: Bool?
     var reload: Reload?
     var details: FetchResultChangeDetails?
@@ -48,7 +48,7 @@ extension FetchResultChangeDetails: JSONReadable {
     var removedBefore: [IndexRange]?
     var deletedBefore: [IndexRange]?
     var insertedAfter: [IndexRange]?
-    var insertedIDs: [Int64]?
+    var insertedIDs: [AssetID]?
     var changedBefore: [IndexRange]?
     var changedAfter: [IndexRange]?
     var changedFields: [String]?

@@ -26,7 +26,7 @@ extension AssetIDPage: JSONReadable {
     var token: String?
     var total: Int?
     var offset: Int?
-    var ids: [Int64]?
+    var ids: [AssetID]?
     try reader.object { reader, name throws(JSONReader.Unexpected) in
       switch name {
       case "token": token = try reader.value()
@@ -46,7 +46,7 @@ extension GetAssetsReply: JSONReadable {
   package init(from reader: inout JSONReader) throws(JSONReader.Unexpected) {
     var token: String?
     var assets: [Asset]?
-    var missing: [Int64]?
+    var missing: [AssetID]?
     try reader.object { reader, name throws(JSONReader.Unexpected) in
       switch name {
       case "token": token = try reader.value()

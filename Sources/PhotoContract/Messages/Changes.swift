@@ -16,9 +16,9 @@ package struct PerformChangesRequest: Codable, Sendable {
 public struct ChangeResult: Codable, Hashable, Sendable {
   /// The library's token with the changes in it.
   public let token: String
-  public let createdAlbumIDs: [Int64]
+  public let createdAlbumIDs: [CollectionID]
 
-  package init(token: String, createdAlbumIDs: [Int64]) {
+  package init(token: String, createdAlbumIDs: [CollectionID]) {
     self.token = token
     self.createdAlbumIDs = createdAlbumIDs
   }

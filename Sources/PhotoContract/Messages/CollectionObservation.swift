@@ -20,13 +20,13 @@ public struct CollectionObservation: Codable, Hashable, Sendable {
   /// Parallel to `details.changedAfter`.
   public var updated: [AssetCollection]?
   /// The ids of the removed collections, in the order of the list before.
-  public var deleted: [Int64]?
+  public var deleted: [CollectionID]?
 
   public init(
     token: String, previousToken: String? = nil, count: Int, digest: String, offset: Int? = nil,
     collections: [AssetCollection]? = nil, complete: Bool? = nil, reload: Observation.Reload? = nil,
     details: FetchResultChangeDetails? = nil, inserted: [AssetCollection]? = nil, updated: [AssetCollection]? = nil,
-    deleted: [Int64]? = nil
+    deleted: [CollectionID]? = nil
   ) {
     self.token = token
     self.previousToken = previousToken

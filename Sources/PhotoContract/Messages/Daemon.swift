@@ -21,9 +21,9 @@ public struct PathExplanation: Codable, Hashable, Sendable {
   public let state: String
   /// Sentences for a person.
   public let reason: String
-  public let assetID: Int64?
+  public let assetID: AssetID?
 
-  package init(state: String, reason: String, assetID: Int64?) {
+  package init(state: String, reason: String, assetID: AssetID?) {
     self.state = state
     self.reason = reason
     self.assetID = assetID

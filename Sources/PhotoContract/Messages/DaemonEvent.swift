@@ -25,13 +25,13 @@ public struct DaemonEvent: Codable, Hashable, Sendable {
   public var path: String?
   /// The path before a move.
   public var fromPath: String?
-  public var assetID: Int64?
+  public var assetID: AssetID?
   /// One line for a person.
   public var detail: String
 
   public init(
     number: Int, time: PhotoDate, source: String, kind: String, path: String? = nil, fromPath: String? = nil,
-    assetID: Int64? = nil, detail: String
+    assetID: AssetID? = nil, detail: String
   ) {
     self.number = number
     self.time = time

@@ -1,3 +1,5 @@
+import PhotoModel
+
 // The parameters of the errors of org.photod.library and org.photod.manage. Errors with the same parameters share a type.
 
 /// The parameters of the errors that have only a message for a person.
@@ -32,9 +34,9 @@ package struct SortKeyError: Codable, Sendable {
 
 /// NoSuchAsset.
 package struct AssetIDsError: Codable, Sendable {
-  package var ids: [Int64]
+  package var ids: [AssetID]
 
-  package init(ids: [Int64]) { self.ids = ids }
+  package init(ids: [AssetID]) { self.ids = ids }
 }
 
 /// NoSuchCollection.

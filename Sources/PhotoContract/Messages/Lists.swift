@@ -44,9 +44,9 @@ public struct AssetIDPage: Codable, Hashable, Sendable {
   public let total: Int
   /// The position of the first of these ids in the list.
   public let offset: Int
-  public let ids: [Int64]
+  public let ids: [AssetID]
 
-  package init(token: String, total: Int, offset: Int, ids: [Int64]) {
+  package init(token: String, total: Int, offset: Int, ids: [AssetID]) {
     self.token = token
     self.total = total
     self.offset = offset
@@ -55,18 +55,18 @@ public struct AssetIDPage: Codable, Hashable, Sendable {
 }
 
 package struct GetAssetsRequest: Codable, Sendable {
-  package var ids: [Int64]
+  package var ids: [AssetID]
 
-  package init(ids: [Int64]) { self.ids = ids }
+  package init(ids: [AssetID]) { self.ids = ids }
 }
 
 /// An id that is neither in `assets` nor in `missing` did not fit in the reply.
 package struct GetAssetsReply: Codable, Sendable {
   package var token: String
   package var assets: [Asset]
-  package var missing: [Int64]
+  package var missing: [AssetID]
 
-  package init(token: String, assets: [Asset], missing: [Int64]) {
+  package init(token: String, assets: [Asset], missing: [AssetID]) {
     self.token = token
     self.assets = assets
     self.missing = missing
@@ -82,9 +82,9 @@ package struct FindAssetsRequest: Codable, Sendable {
 package struct FindAssetsReply: Codable, Sendable {
   package var token: String
   /// Parallel to the paths of the request; 0 if no asset has the path.
-  package var ids: [Int64]
+  package var ids: [AssetID]
 
-  package init(token: String, ids: [Int64]) {
+  package init(token: String, ids: [AssetID]) {
     self.token = token
     self.ids = ids
   }
@@ -93,9 +93,9 @@ package struct FindAssetsReply: Codable, Sendable {
 package struct FetchCollectionsRequest: Codable, Sendable {
   /// Words of ``AssetCollection/Kind``; all kinds if it is nil.
   package var kinds: [String]?
-  package var containingAsset: Int64?
+  package var containingAsset: AssetID?
 
-  package init(kinds: [String]? = nil, containingAsset: Int64? = nil) {
+  package init(kinds: [String]? = nil, containingAsset: AssetID? = nil) {
     self.kinds = kinds
     self.containingAsset = containingAsset
   }

@@ -19,7 +19,7 @@ public struct Observation: Codable, Hashable, Sendable {
   /// watcher, rescan, mount, migration, or client:<name>; `nil` if one difference has several origins.
   public var origin: String?
   public var offset: Int?
-  public var ids: [Int64]?
+  public var ids: [AssetID]?
   public var complete: Bool?
   public var reload: Reload?
   public var details: FetchResultChangeDetails?
@@ -28,7 +28,7 @@ public struct Observation: Codable, Hashable, Sendable {
 
   public init(
     token: String, previousToken: String? = nil, count: Int, digest: String, origin: String? = nil, offset: Int? = nil,
-    ids: [Int64]? = nil, complete: Bool? = nil, reload: Reload? = nil, details: FetchResultChangeDetails? = nil,
+    ids: [AssetID]? = nil, complete: Bool? = nil, reload: Reload? = nil, details: FetchResultChangeDetails? = nil,
     insertedAssets: [Asset]? = nil, changedAssets: [Asset]? = nil
   ) {
     self.token = token

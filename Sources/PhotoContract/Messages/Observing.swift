@@ -6,12 +6,12 @@ package struct ObserveRequest: Codable, Sendable {
   package var options: FetchOptions?
   package var since: String?
   package var sinceDigest: String?
-  package var sinceIDs: [Int64]?
+  package var sinceIDs: [AssetID]?
   package var objects: Bool?
   package var reloadOnly: Bool?
 
   package init(
-    options: FetchOptions? = nil, since: String? = nil, sinceDigest: String? = nil, sinceIDs: [Int64]? = nil,
+    options: FetchOptions? = nil, since: String? = nil, sinceDigest: String? = nil, sinceIDs: [AssetID]? = nil,
     objects: Bool? = nil, reloadOnly: Bool? = nil
   ) {
     self.options = options

@@ -23,10 +23,10 @@ public struct UnreadableFile: Codable, Hashable, Sendable {
   /// How to correct it.
   public var remedy: String
   /// `nil` for a folder, and for a file that is not in the library.
-  public var assetID: Int64?
+  public var assetID: AssetID?
 
   public init(
-    path: String, kind: String, reason: String, since: PhotoDate? = nil, remedy: String, assetID: Int64? = nil
+    path: String, kind: String, reason: String, since: PhotoDate? = nil, remedy: String, assetID: AssetID? = nil
   ) {
     self.path = path
     self.kind = kind

@@ -70,7 +70,7 @@ extension LibraryEvent {
     }
   }
 
-  package var assetID: Int64? {
+  package var assetID: AssetID? {
     switch fact {
     case .inserted(_, let id), .updated(_, let id, _), .renamed(_, _, let id), .removed(_, let id),
       .deferred(_, let id, _), .damaged(_, let id, _):

@@ -30,17 +30,17 @@ package struct LibraryEvent: Sendable {
     case polling(root: [UInt8], PollingReason, polled: Int, directories: Int)
 
     // The decisions of the library.
-    case inserted(EventPlace, assetID: Int64)
-    case updated(EventPlace, assetID: Int64, ChangedFields)
-    case renamed(from: EventPlace, to: EventPlace, assetID: Int64)
+    case inserted(EventPlace, assetID: AssetID)
+    case updated(EventPlace, assetID: AssetID, ChangedFields)
+    case renamed(from: EventPlace, to: EventPlace, assetID: AssetID)
     case folderRenamed(from: [UInt8], to: [UInt8])
-    case removed(EventPlace, assetID: Int64)
+    case removed(EventPlace, assetID: AssetID)
     /// A folder left with all that was below it.
     case folderRemoved(EventPlace, assetCount: Int)
-    case ignored(EventPlace, assetID: Int64?, Reason)
-    case deferred(EventPlace, assetID: Int64, Reason)
+    case ignored(EventPlace, assetID: AssetID?, Reason)
+    case deferred(EventPlace, assetID: AssetID, Reason)
     /// The content of the file can't be parsed.
-    case damaged(EventPlace, assetID: Int64, failure: String)
+    case damaged(EventPlace, assetID: AssetID, failure: String)
     case scanDecided(root: [UInt8], removed: Int, isComplete: Bool)
     /// A scan misses too many photos to remove them before a second scan misses them too, or a person confirms it.
     case braked(root: [UInt8], missing: Int)

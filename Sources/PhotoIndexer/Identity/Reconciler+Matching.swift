@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import WatchRecords
 
 // Files and known photos are matched all at once, when all places that may hold one of them have been listed:
@@ -60,7 +61,7 @@ extension Reconciler {
   func decideHeldFiles(in batch: inout Batch) throws {
     guard !held.isEmpty, !isSearching else { return }
     batch.evidence = .scan
-    var (moves, others): ([Int64: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])
+    var (moves, others): ([AssetID: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])
     for (place, file) in held.takeAll() {
       var reading = file.reading
       guard try batch.writer.file(place.directoryID, place.name).map({ isContested($0, file.stat) }) ?? true,
@@ -93,7 +94,7 @@ extension Reconciler {
   /// have its content.
   private func insertAll(_ new: [(place: Place, file: HeldFiles.File)], in batch: inout Batch) throws {
     var matches: [(match: FormerMatch, former: Tombstone, index: Int)] = []
-    var (chosen, taken): ([Int: Tombstone], Set<Int64>) = ([:], [])
+    var (chosen, taken): ([Int: Tombstone], Set<AssetID>) = ([:], [])
     for (index, (place, file)) in new.enumerated() where file.stat.byteCount > 0 {
       var (_, row) = read(place, file.stat, assetID: 0, reading: file.reading, isSampled: false)
       try sampleIfDeleted(&row, in: batch)
@@ -143,7 +144,7 @@ extension Reconciler {
   }
 
   /// Moves photos that may have exchanged their places.
-  private func moveAll(_ moves: [Int64: FoundMove], in batch: inout Batch) throws {
+  private func moveAll(_ moves: [AssetID: FoundMove], in batch: inout Batch) throws {
     let sorted = moves.sorted { $0.key < $1.key }
     for (assetID, move) in sorted {
       guard let occupant = try batch.writer.file(move.place.directoryID, move.place.name),
@@ -166,7 +167,7 @@ extension Reconciler {
 struct FormerMatch: Comparable {
   private let likeness: PlaceLikeness
   private let deletedDate: Int64
-  private let assetID: Int64
+  private let assetID: AssetID
 
   init(_ former: Tombstone, _ path: [UInt8]) {
     likeness = PlaceLikeness(former.path, path)

@@ -9,7 +9,7 @@ package struct Explanation: Sendable, Equatable {
   /// indexed, unreadable, pending, offline, ignored, empty, notMedia, missing, outside
   package var state: String
   package var reason: String
-  package var assetID: Int64?
+  package var assetID: AssetID?
 }
 
 extension Library {
@@ -108,7 +108,7 @@ extension Library {
   }
 
   /// A path that can't be looked at, or that is in such a folder. Nothing of it is known but what the library has.
-  private func explainUnreadable(_ path: [UInt8], rootID: Int64, assetID: Int64? = nil) -> Explanation? {
+  private func explainUnreadable(_ path: [UInt8], rootID: Int64, assetID: AssetID? = nil) -> Explanation? {
     guard reconciler.roots[rootID]?.isAvailable == true, let entry = unreadable.entry(hiding: path),
       entry.errorNumber != EREMOTE
     else { return nil }

@@ -15,8 +15,8 @@ struct ProofPass {
   /// Whether there are new files that were not taken up.
   var hasNewFiles = true
   /// The assets up to these were passed.
-  var hashedThrough: Int64 = 0
-  var sampledThrough: Int64 = 0
+  var hashedThrough: AssetID = 0
+  var sampledThrough: AssetID = 0
   /// Roots on a network that a person has asked for.
   var requestedRoots: Set<Int64> = []
   var status = LibraryStatus.Hashing()
@@ -37,9 +37,9 @@ struct ProofPass {
   /// Continues with this request, which was not made yet.
   mutating func takeBack(_ request: ProofRequest) {
     if request.isWhole {
-      hashedThrough = min(hashedThrough, request.row.assetID - 1)
+      hashedThrough = min(hashedThrough, request.row.assetID.advanced(by: -1))
     } else {
-      sampledThrough = min(sampledThrough, request.row.assetID - 1)
+      sampledThrough = min(sampledThrough, request.row.assetID.advanced(by: -1))
     }
   }
 

@@ -7,7 +7,7 @@ import PhotoModel
 package struct UnreadableEntry: Sendable, Equatable {
   package var kind: UnreadableFile.Kind
   package var path: [UInt8]
-  package var assetID: Int64?
+  package var assetID: AssetID?
   /// The message of the system, or of the reader of its format.
   package var reason: String
   /// When it was found unreadable, or nil if that is not known.
@@ -67,5 +67,5 @@ extension Library {
 /// Paths that can't be read, as the library knows them without its catalog.
 package struct UnreadableState: Sendable {
   let told: [UnreadablePaths.Entry]
-  let failing: [(Int64, ReadRetry.Failure)]
+  let failing: [(AssetID, ReadRetry.Failure)]
 }

@@ -1,25 +1,27 @@
+import PhotoModel
+
 /// The files of the catalog that a scan did not find in their places.
 ///
 /// They are grouped by directory. If a drive is unmounted during the scan, only the missing files below its folder are
 /// examined, however many others there are.
 struct MissingFiles {
-  private var places: [Int64: Place] = [:]
-  private var assets: [Int64: Set<Int64>] = [:]
+  private var places: [AssetID: Place] = [:]
+  private var assets: [Int64: Set<AssetID>] = [:]
   /// The number of files that were examined by ``remove(directory:)``.
   private(set) var examinedCount = 0
 
   /// The files in the order of their assets.
-  var sorted: [(assetID: Int64, place: Place)] {
+  var sorted: [(assetID: AssetID, place: Place)] {
     places.sorted { $0.key < $1.key }.map { (assetID: $0.key, place: $0.value) }
   }
 
-  mutating func insert(_ assetID: Int64, at place: Place) {
+  mutating func insert(_ assetID: AssetID, at place: Place) {
     remove(assetID)
     places[assetID] = place
     assets[place.directoryID, default: []].insert(assetID)
   }
 
-  mutating func remove(_ assetID: Int64) {
+  mutating func remove(_ assetID: AssetID) {
     guard let directory = places.removeValue(forKey: assetID)?.directoryID else { return }
     assets[directory]?.remove(assetID)
     if assets[directory]?.isEmpty == true { assets[directory] = nil }

@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 
 /// The files that came a moment ago, and the deleted assets that they were taken for. Programs save by renaming a file
 /// over a photo within ``Reconciler/atomicSaveAge`` of its birth.
@@ -34,7 +35,7 @@ struct RecentArrivals {
     init(former: Tombstone) { self.former = former }
   }
 
-  private var arrivals: [Int64: Arrival] = [:]
+  private var arrivals: [AssetID: Arrival] = [:]
   /// The next size at which the old entries are removed.
   private var limit = 64
 
@@ -64,13 +65,13 @@ struct RecentArrivals {
   /// Notes that an asset goes on in the file of its copy.
   ///
   /// - Parameter former: the asset as it was before.
-  mutating func pass(from copy: FileRow, to assetID: Int64, insteadOf former: Tombstone) {
+  mutating func pass(from copy: FileRow, to assetID: AssetID, insteadOf former: Tombstone) {
     let known = arrivals.removeValue(forKey: copy.assetID)
     guard let time = copy.birthTime != 0 ? copy.birthTime : known?.time else { return }
     add(Arrival(of: copy, at: time, insteadOf: former), of: assetID, at: known?.time ?? copy.changeTime)
   }
 
-  private mutating func add(_ arrival: Arrival, of assetID: Int64, at moment: Int64) {
+  private mutating func add(_ arrival: Arrival, of assetID: AssetID, at moment: Int64) {
     guard Self.isRecent(arrival.time, at: moment) else { return }
     arrivals[assetID] = arrival
     guard arrivals.count >= limit else { return }

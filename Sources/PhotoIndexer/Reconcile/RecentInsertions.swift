@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 
 /// The new assets of the last hour by their content. One of them may be the copy that a move to another disk makes
 /// before the original goes.
@@ -17,7 +18,7 @@ struct RecentInsertions {
   static let limit = 262_144
 
   private struct Entry {
-    let assetID: Int64
+    let assetID: AssetID
     let keys: Keys
     /// Nanoseconds since 1970.
     let time: Int64
@@ -38,7 +39,7 @@ struct RecentInsertions {
   private var places: [UInt64: [Int32]] = [:]
   private var sortedCount = 0
   /// Assets that left. Their entries are dropped when they are met, or when more assets have left than there are entries.
-  private var gone: Set<Int64> = []
+  private var gone: Set<AssetID> = []
   /// The candidates that were unfit in the transaction of this writer.
   private var setAside: [UInt64: [Int32]] = [:]
   private weak var writer: CatalogWriter?
@@ -109,7 +110,7 @@ struct RecentInsertions {
   /// Removes an asset that left the library.
   ///
   /// - Complexity: O(1) on average. The entries are pruned only after as many assets have left.
-  mutating func remove(_ assetID: Int64, time: Int64) {
+  mutating func remove(_ assetID: AssetID, time: Int64) {
     guard !entries.isEmpty else { return }
     gone.insert(assetID)
     if gone.count > max(Self.fewGone, entries.count) { prune(at: time) }
@@ -155,7 +156,7 @@ struct RecentInsertions {
   ///   - date: assets that were added before are passed over; microseconds since 1970.
   ///   - judge: receives each asset once, though it may have been added several times.
   mutating func forEach(
-    _ key: UInt64, addedAfter date: Int64, in writer: CatalogWriter, _ judge: (Int64) throws -> Judgement
+    _ key: UInt64, addedAfter date: Int64, in writer: CatalogWriter, _ judge: (AssetID) throws -> Judgement
   ) rethrows {
     if self.writer !== writer {
       for (key, unfit) in setAside { places[key] = ((places[key] ?? []) + unfit).sorted() }
@@ -166,7 +167,7 @@ struct RecentInsertions {
     defer { if !list.isEmpty { places[key] = list } }
     // They are in the order in which they were added, unless the clock was set back.
     var place = firstIndex(in: list, after: date * 1000)
-    var judged: Set<Int64> = []
+    var judged: Set<AssetID> = []
     var kept = place
     defer { list.removeSubrange(kept..<place) }
     while place < list.count {

@@ -267,7 +267,7 @@ extension Reconciler {
   ///
   /// - Returns: whether a deleted asset has replaced this one.
   func becomesFormer(
-    _ assetID: Int64, _ content: AssetContent, _ file: FileRow, reason: ContentNews, in batch: inout Batch
+    _ assetID: AssetID, _ content: AssetContent, _ file: FileRow, reason: ContentNews, in batch: inout Batch
   ) throws -> Bool {
     var row = file
     guard row.marks.fingerprint != nil, let added = try batch.writer.addedDate(of: assetID) else { return false }
@@ -368,13 +368,13 @@ extension Reconciler {
   }
 
   /// Deletes an asset without a tombstone, because it is provisional or proves to be another asset.
-  func erase(_ assetID: Int64, in batch: inout Batch) throws {
+  func erase(_ assetID: AssetID, in batch: inout Batch) throws {
     try touchCollections(of: assetID, batch: &batch)
     try batch.writer.deleteAsset(assetID)
     noteRemoval(of: assetID, in: &batch)
   }
 
-  func noteRemoval(of assetID: Int64, in batch: inout Batch) {
+  func noteRemoval(of assetID: AssetID, in batch: inout Batch) {
     recentInsertions.remove(assetID, time: batch.time)
     batch.record.delete(asset: assetID)
     batch.noteChange()
@@ -407,7 +407,7 @@ extension Reconciler {
 
   /// Reads a file and makes its row. `readTime` is 0 if the file could not be read now, or not in this turn.
   func read(
-    _ place: Place, _ stat: FileStat, assetID: Int64, reading: ContentReading?, isSampled: Bool
+    _ place: Place, _ stat: FileStat, assetID: AssetID, reading: ContentReading?, isSampled: Bool
   ) -> (AssetContent, FileRow) {
     var result = reading ?? .raced
     if case .content(_, let read, _, _) = result, read.identity != stat.identity { result = .raced }

@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import WatchRecords
 
 // Directories: a rename changes one row, however much is below the directory.
@@ -320,7 +321,7 @@ extension Reconciler {
     batch.record.rootAvailability.append(.init(rootID: rootID, path: path, isAvailable: isAvailable))
   }
 
-  func album(of directoryID: Int64, in batch: Batch) throws -> Int64? {
+  func album(of directoryID: Int64, in batch: Batch) throws -> CollectionID? {
     if let album = albums[directoryID] { return album }
     let album = try batch.writer.folderAlbum(of: directoryID)
     albums[directoryID] = album

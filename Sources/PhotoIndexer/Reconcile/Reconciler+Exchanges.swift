@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import WatchRecords
 
 /// Records which photos lost their places to other files, for some seconds.
@@ -14,7 +15,7 @@ struct Exchanges {
 
   private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
   /// By the asset that lost its place to an unknown file, or got a second name: the asset of that file or name.
-  private var newcomers = RecentValues<Int64, Int64>(lifetime: lifetime)
+  private var newcomers = RecentValues<AssetID, AssetID>(lifetime: lifetime)
 
   /// - Parameter row: the file as it was known before another came to its place.
   mutating func noteDisplaced(_ row: FileRow, from place: Place, uptime: Int64) {
@@ -31,11 +32,11 @@ struct Exchanges {
 
   mutating func forgetDisplaced(from place: Place) { displaced.remove(place) }
 
-  mutating func noteNewcomer(_ assetID: Int64, inPlaceOf other: Int64, uptime: Int64) {
+  mutating func noteNewcomer(_ assetID: AssetID, inPlaceOf other: AssetID, uptime: Int64) {
     newcomers.note(assetID, for: other, uptime: uptime)
   }
 
-  func newcomer(inPlaceOf assetID: Int64, uptime: Int64) -> Int64? { newcomers.value(for: assetID, uptime: uptime) }
+  func newcomer(inPlaceOf assetID: AssetID, uptime: Int64) -> AssetID? { newcomers.value(for: assetID, uptime: uptime) }
 }
 
 /// Values that are valid for some seconds.

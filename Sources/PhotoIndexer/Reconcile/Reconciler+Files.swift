@@ -276,7 +276,7 @@ extension Reconciler {
 
   /// Schedules the next reading of a file that was not read. It also does so for a young file that can't be parsed,
   /// because that may still be in the making.
-  func scheduleRetry(_ assetID: Int64, _ content: AssetContent, _ row: FileRow, in batch: Batch) {
+  func scheduleRetry(_ assetID: AssetID, _ content: AssetContent, _ row: FileRow, in batch: Batch) {
     if let failure = content.failure, row.readTime != 0 {
       note(.damaged(eventPlace(row), assetID: assetID, failure: failure), as: .damaged)
     }
@@ -296,7 +296,7 @@ extension Reconciler {
   /// Schedules the next reading after the disk failed. The file is read again in 5 s, then each time after twice the
   /// delay, up to an hour. It is not pending, because no caller can wait for a disk. The first scan of the next photod
   /// reads it as well, because the catalog records that it was not read.
-  func deferReading(_ assetID: Int64, _ row: FileRow, _ failure: String, in batch: Batch) {
+  func deferReading(_ assetID: AssetID, _ row: FileRow, _ failure: String, in batch: Batch) {
     let uptime = batch.uptime
     let before = unread[assetID].flatMap { $0.failure == nil ? nil : $0 }
     var retry = before ?? ReadRetry(isPending: false, at: uptime, delay: 0)
@@ -333,7 +333,7 @@ extension Reconciler {
   private static let diskRetriesPerTurn = 64
 
   /// Reads these files again, as many as one turn may. The others stay due.
-  func readAgain(_ assetIDs: [Int64], in batch: inout Batch) throws {
+  func readAgain(_ assetIDs: [AssetID], in batch: inout Batch) throws {
     for assetID in assetIDs {
       guard !files.isTurnOver else { return }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
@@ -393,13 +393,13 @@ extension Reconciler {
     if let id = smartAlbums[subtype] { batch.record.update(collection: id) }
   }
 
-  func touchCollections(of assetID: Int64, batch: inout Batch) throws {
+  func touchCollections(of assetID: AssetID, batch: inout Batch) throws {
     for id in try batch.writer.collections(holding: assetID) { batch.record.update(collection: id) }
   }
 }
 
 extension FileRow {
-  init(_ place: Place, _ stat: FileStat, assetID: Int64, readTime: Int64, marks: ContentMarks = ContentMarks()) {
+  init(_ place: Place, _ stat: FileStat, assetID: AssetID, readTime: Int64, marks: ContentMarks = ContentMarks()) {
     self.init(
       assetID: assetID, directoryID: place.directoryID, name: place.name, byteCount: stat.byteCount,
       modificationTime: stat.modificationTime, changeTime: stat.changeTime, inode: stat.identity.inode,

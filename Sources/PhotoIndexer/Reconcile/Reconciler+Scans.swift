@@ -55,14 +55,14 @@ struct Suspect: Sendable {
   var since: Moment
   var missing: Int
   /// The missed files. A file that only a later scan misses was missed once.
-  var files: Set<Int64> = []
+  var files: Set<AssetID> = []
   /// The missed directories, with everything below them.
   var directories: Set<Int64> = []
 }
 
 /// The files and directories that a scan did not find.
 private struct Missed {
-  var files: [(assetID: Int64, place: Place)]
+  var files: [(assetID: AssetID, place: Place)]
   /// The directories, each with the number of assets in it and below.
   var directories: [(id: Int64, assetCount: Int)]
 
@@ -200,7 +200,7 @@ extension Reconciler {
   /// root. That scan does not judge the files that the others lack, because a person's confirmation may apply to its
   /// folder only. A scan of the root decides about them.
   private func missed(by scan: CatalogScan, below base: Int64, in batch: Batch) throws -> Missed {
-    var files: [(Int64, Place)] = []
+    var files: [(AssetID, Place)] = []
     for (assetID, place) in scan.missing.sorted where tree.contains(place.directoryID) {
       if tree.isInside(place.directoryID, base) {
         files.append((assetID, place))
@@ -267,7 +267,7 @@ extension Reconciler {
   }
 
   /// Forgets that a file is missing: it is there after all, or was removed for another reason.
-  func forgetMissing(_ assetID: Int64) { updateUndecidedScans { $0.missing.remove(assetID) } }
+  func forgetMissing(_ assetID: AssetID) { updateUndecidedScans { $0.missing.remove(assetID) } }
 
   /// Changes every scan that is under way, or has ended and waits for others.
   func updateUndecidedScans(_ change: (inout CatalogScan) -> Void) {

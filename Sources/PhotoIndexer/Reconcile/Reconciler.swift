@@ -44,11 +44,11 @@ final class Reconciler {
   var confirmedRequests: Set<UInt32> = []
   /// The files that must be read again, by asset. They could not be read when they were found, or may not be complete
   /// yet.
-  var unread: [Int64: ReadRetry] = [:]
+  var unread: [AssetID: ReadRetry] = [:]
   /// The folder albums that were looked up, by directory.
-  var albums: [Int64: Int64] = [:]
+  var albums: [Int64: CollectionID] = [:]
   /// The smart albums by subtype.
-  let smartAlbums: [String: Int64]
+  let smartAlbums: [String: CollectionID]
   var events: EventNotes
   /// The keys of the deleted assets, which may come back.
   var tombstones: TombstoneKeys

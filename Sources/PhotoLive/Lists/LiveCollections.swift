@@ -79,7 +79,7 @@ package final class LiveCollections: Sendable {
   package func list(_ kinds: Set<AssetCollection.Kind>) throws -> (Version, [AssetCollection]) {
     try current { collections, _ in
       let version = Version(kinds: kinds, sequence: collections.sequence, order: collections.order(of: kinds))
-      return (version, version.order.compactMap { collections.collection($0) })
+      return (version, version.order.compactMap { collections.collection(CollectionID(element: $0)) })
     }
   }
 

@@ -9,7 +9,7 @@ package struct FetchedList: Sendable {
 
   package var count: Int { list.count }
   /// - Complexity: O(n)
-  package var ids: [Int64] { list.ids }
+  package var ids: [AssetID] { list.ids }
   package var digest: String { list.digest }
 }
 

@@ -20,7 +20,7 @@ package struct ListObservation {
     didSet {
       switch sent {
       case .ids(let ids):
-        live.lists.held.hold(byteCount: ids.count * MemoryLayout<Int64>.stride, by: holder)
+        live.lists.held.hold(byteCount: ids.count * MemoryLayout<AssetID>.stride, by: holder)
       case .list(let list): live.lists.held.hold(list, by: holder)
       }
     }
@@ -57,7 +57,7 @@ package struct ListObservation {
 
   private enum Sent: Sendable {
     /// The list that the client named in its request, until the first reply.
-    case ids([Int64])
+    case ids([AssetID])
     /// A list that photod read itself.
     case list(OrderedList)
   }
@@ -328,7 +328,7 @@ package struct ListObservation {
       guard left > 0 else { break }
       left -= 1
       var digits = 2
-      var rest = id
+      var rest = id.rawValue
       while rest >= 10 {
         digits += 1
         rest /= 10

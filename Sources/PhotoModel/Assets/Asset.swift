@@ -80,7 +80,7 @@ public struct Resource: Codable, Hashable, Sendable {
 /// One photo or video of the library, as `org.photod.library` describes it.
 public struct Asset: Codable, Hashable, Sendable, Identifiable {
   /// Unique in its library and never reused. A deleted photo gets its id back if it returns within 30 days.
-  public var id: Int64
+  public var id: AssetID
   public var mediaType: MediaType
   /// livePhoto, panorama, hdr, screenshot, raw, animated, motionPhoto, burst, depth; more may come.
   public var mediaSubtypes: [String]
@@ -114,7 +114,7 @@ public struct Asset: Codable, Hashable, Sendable, Identifiable {
   public var resources: [Resource]
 
   public init(
-    id: Int64, mediaType: MediaType, mediaSubtypes: [String] = [], creationDate: PhotoDate,
+    id: AssetID, mediaType: MediaType, mediaSubtypes: [String] = [], creationDate: PhotoDate,
     creationDateSource: CreationDateSource, modificationDate: PhotoDate, addedDate: PhotoDate, pixelWidth: Int? = nil,
     pixelHeight: Int? = nil,
     orientation: Int? = nil, durationSeconds: Double? = nil, location: Location? = nil, camera: Camera? = nil,

@@ -7,7 +7,7 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
     public static let allCases: [Kind] = [.smartAlbum, .album, .folderAlbum]
   }
 
-  public var id: Int64
+  public var id: CollectionID
   public var kind: Kind
   /// For a smart album: recents, favorites, videos or screenshots. Later versions may add more.
   public var subtype: String?
@@ -17,13 +17,13 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   /// The exact number of assets that a fetch of this collection without options returns.
   public var count: Int
   /// The asset to show as its cover.
-  public var keyAssetID: Int64?
+  public var keyAssetID: AssetID?
   public var startDate: PhotoDate?
   public var endDate: PhotoDate?
 
   public init(
-    id: Int64, kind: Kind, subtype: String? = nil, title: String, path: String? = nil, count: Int,
-    keyAssetID: Int64? = nil, startDate: PhotoDate? = nil, endDate: PhotoDate? = nil
+    id: CollectionID, kind: Kind, subtype: String? = nil, title: String, path: String? = nil, count: Int,
+    keyAssetID: AssetID? = nil, startDate: PhotoDate? = nil, endDate: PhotoDate? = nil
   ) {
     self.id = id
     self.kind = kind

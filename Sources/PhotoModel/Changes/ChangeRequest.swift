@@ -1,7 +1,7 @@
 /// One request of `PerformChanges`. Exactly one field is set.
 public struct ChangeRequest: Codable, Hashable, Sendable {
   public struct EditAsset: Codable, Hashable, Sendable {
-    public var ids: [Int64]
+    public var ids: [AssetID]
     public var isFavorite: Bool?
     public var isHidden: Bool?
     public var rating: Int?
@@ -14,7 +14,7 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
     /// The names of the fields to clear.
     public var clear: [String]?
 
-    public init(ids: [Int64], isFavorite: Bool? = nil, isHidden: Bool? = nil) {
+    public init(ids: [AssetID], isFavorite: Bool? = nil, isHidden: Bool? = nil) {
       self.ids = ids
       self.isFavorite = isFavorite
       self.isHidden = isHidden
@@ -23,24 +23,24 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
 
   public struct CreateAlbum: Codable, Hashable, Sendable {
     public var title: String
-    public var assetIDs: [Int64]?
+    public var assetIDs: [AssetID]?
   }
 
   public struct EditAlbum: Codable, Hashable, Sendable {
-    public var id: Int64
+    public var id: CollectionID
     public var title: String?
-    public var placeAssetIDs: [Int64]?
-    public var beforeAssetID: Int64?
-    public var removeAssetIDs: [Int64]?
-    public var keyAssetID: Int64?
+    public var placeAssetIDs: [AssetID]?
+    public var beforeAssetID: AssetID?
+    public var removeAssetIDs: [AssetID]?
+    public var keyAssetID: AssetID?
   }
 
   public var editAsset: EditAsset?
-  public var trashAssets: [Int64]?
-  public var restoreAssets: [Int64]?
+  public var trashAssets: [AssetID]?
+  public var restoreAssets: [AssetID]?
   public var createAlbum: CreateAlbum?
   public var editAlbum: EditAlbum?
-  public var deleteAlbum: Int64?
+  public var deleteAlbum: CollectionID?
 
   public init(editAsset: EditAsset) { self.editAsset = editAsset }
 }

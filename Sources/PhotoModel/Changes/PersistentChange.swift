@@ -26,19 +26,19 @@ public struct PersistentChange: Codable, Hashable, Sendable {
   public var date: PhotoDate
   /// `watcher`, `rescan`, `mount`, `migration` (a newer photod upgraded the catalog) or `client:<name>`.
   public var origin: String
-  public var insertedAssets: [Int64]
-  public var updatedAssets: [Int64]
-  public var deletedAssets: [Int64]
-  public var insertedCollections: [Int64]
-  public var updatedCollections: [Int64]
-  public var deletedCollections: [Int64]
+  public var insertedAssets: [AssetID]
+  public var updatedAssets: [AssetID]
+  public var deletedAssets: [AssetID]
+  public var insertedCollections: [CollectionID]
+  public var updatedCollections: [CollectionID]
+  public var deletedCollections: [CollectionID]
   public var renamedDirectories: [RenamedDirectory]
   public var rootAvailability: [RootAvailability]
 
   public init(
-    token: String, date: PhotoDate, origin: String, insertedAssets: [Int64] = [], updatedAssets: [Int64] = [],
-    deletedAssets: [Int64] = [], insertedCollections: [Int64] = [], updatedCollections: [Int64] = [],
-    deletedCollections: [Int64] = [], renamedDirectories: [RenamedDirectory] = [],
+    token: String, date: PhotoDate, origin: String, insertedAssets: [AssetID] = [], updatedAssets: [AssetID] = [],
+    deletedAssets: [AssetID] = [], insertedCollections: [CollectionID] = [], updatedCollections: [CollectionID] = [],
+    deletedCollections: [CollectionID] = [], renamedDirectories: [RenamedDirectory] = [],
     rootAvailability: [RootAvailability] = []
   ) {
     self.token = token

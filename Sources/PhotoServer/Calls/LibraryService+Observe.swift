@@ -60,7 +60,7 @@ extension LibraryService {
     let parameters = try await reads.parameters(call, ObserveRequest.self)
     // They wait for a thread, and then until the first difference is computed.
     if let ids = parameters.sinceIDs {
-      library.live.lists.held.hold(byteCount: ids.count * MemoryLayout<Int64>.stride, by: holder)
+      library.live.lists.held.hold(byteCount: ids.count * MemoryLayout<AssetID>.stride, by: holder)
     }
     let plan = try await reads.read(library.catalog) { [held = library.live.lists.held] reader in
       if let ids = parameters.sinceIDs, Set(ids).count != ids.count { throw VarlinkError.invalidParameter("sinceIDs") }

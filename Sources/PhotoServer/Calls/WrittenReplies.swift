@@ -1,6 +1,7 @@
 import PhotoCatalog
 import PhotoContract
 import PhotoLive
+import PhotoModel
 import Varlink
 
 // Replies that are written while they are read, each value once. They need the total beforehand, from `ListTotals`.
@@ -9,7 +10,7 @@ extension CatalogReader {
   /// The reply to Fetch with as many of these assets as fit, at least one.
   ///
   /// - Returns: the reply, and the number of ids that it covers.
-  func fetchReply(_ ids: ArraySlice<Int64>, token: String, total: Int, offset: Int) throws
+  func fetchReply(_ ids: ArraySlice<AssetID>, token: String, total: Int, offset: Int) throws
     -> (encoded: VarlinkEncoded, taken: Int)
   {
     try assetsReply(ids, besides: 0) { writer, _ in
@@ -20,7 +21,7 @@ extension CatalogReader {
   }
 
   /// The reply to GetAssets. An id that does not occur in it did not fit.
-  func getAssetsReply(_ ids: [Int64]) throws -> VarlinkEncoded {
+  func getAssetsReply(_ ids: [AssetID]) throws -> VarlinkEncoded {
     let token = try token().description
     return try assetsReply(ids[...], besides: ids.count * ReplyLimits.bytesPerID) { writer, missing in
       writer.member("missing", missing)
@@ -32,13 +33,13 @@ extension CatalogReader {
   ///   - byteCount: the size of the other members, apart from some hundred bytes.
   ///   - others: writes the members after `assets`. It gets the ids without an asset.
   private func assetsReply(
-    _ ids: ArraySlice<Int64>, besides byteCount: Int, _ others: (inout JSONWriter, [Int64]) -> Void
+    _ ids: ArraySlice<AssetID>, besides byteCount: Int, _ others: (inout JSONWriter, [AssetID]) -> Void
   ) throws -> (encoded: VarlinkEncoded, taken: Int) {
     let room = ReplyLimits.maximumBytes - byteCount - 512
     var writer = JSONWriter(capacity: min(ReplyLimits.maximumBytes, byteCount + (1 + ids.count) * 1024))
     var taken = 0
     try writer.object { writer in
-      var missing: [Int64] = []
+      var missing: [AssetID] = []
       writer.name("assets")
       try writer.array { (taken, missing) = try write(ids, to: &$0, upTo: room) }
       others(&writer, missing)
@@ -49,7 +50,7 @@ extension CatalogReader {
 
 extension VarlinkEncoded {
   /// A reply to FetchIDs.
-  static func idPage(_ ids: [Int64], token: String, total: Int, offset: Int) -> VarlinkEncoded {
+  static func idPage(_ ids: [AssetID], token: String, total: Int, offset: Int) -> VarlinkEncoded {
     var writer = JSONWriter(capacity: 512 + ids.count * ReplyLimits.bytesPerID)
     writer.object {
       $0.member("ids", ids)

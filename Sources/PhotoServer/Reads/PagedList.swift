@@ -1,6 +1,7 @@
 import PhotoCatalog
 import PhotoContract
 import PhotoLive
+import PhotoModel
 import Varlink
 
 /// A list that is sent page by page, all from one snapshot.
@@ -19,7 +20,7 @@ struct PagedList: Sendable {
   private var pages: FetchPages
   private var position: Int
   /// The ids for which the last reply had no room.
-  private var rest: ArraySlice<Int64> = []
+  private var rest: ArraySlice<AssetID> = []
 
   /// - Parameter offset: the index of the first asset to send.
   init(_ snapshot: CatalogSnapshot, _ token: String, _ pages: FetchPages, from offset: Int) {

@@ -63,7 +63,7 @@ extension Asset {
     func boolean(_ value: Bool?) -> [Predicate.Literal] { value.map { [.boolean($0)] } ?? [] }
     let resource = resources.first
     return switch key {
-    case .id: [.integer(id)]
+    case .id: [.integer(id.rawValue)]
     case .mediaType: [.mediaType(mediaType)]
     case .creationDate: [.moment(creationDate)]
     case .creationDateSource: [.dateSource(creationDateSource)]

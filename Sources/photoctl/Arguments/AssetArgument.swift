@@ -1,15 +1,16 @@
 import ArgumentParser
 import PhotoClient
+import PhotoModel
 
 /// An asset as the command line names it: by its id, or by the path of one of its files.
 enum AssetArgument: ExpressibleByArgument, Hashable, Sendable {
-  case id(Int64)
+  case id(AssetID)
   /// The path in its original spelling.
   case path(String)
 
   init?(argument: String) {
     guard !argument.isEmpty else { return nil }
-    if argument.utf8.allSatisfy({ (48...57).contains($0) }), let id = Int64(argument) {
+    if argument.utf8.allSatisfy({ (48...57).contains($0) }), let id = AssetID(argument) {
       self = .id(id)
     } else {
       self = .path(argument)
@@ -34,9 +35,9 @@ struct NamedAsset: Hashable, Sendable {
 
 extension PhotoLibrary {
   /// The id of each name; `nil` for a path that no asset has. A number is taken as an id without a check.
-  func findIDs(of names: [NamedAsset]) async throws -> [Int64?] {
+  func findIDs(of names: [NamedAsset]) async throws -> [AssetID?] {
     let typed = names.compactMap { if case .path(let path) = $0.argument { path } else { nil } }
-    var found: ArraySlice<Int64?> = []
+    var found: ArraySlice<AssetID?> = []
     if !typed.isEmpty {
       let folders = try await folders()
       found = try await findAssets(paths: typed.map { folders.text($0) })[...]
@@ -52,12 +53,12 @@ extension PhotoLibrary {
   /// The ids, in the order of the names, each once, with the first name of each.
   ///
   /// - Throws: ``Failure`` for the first path that no asset has.
-  func ids(of names: [NamedAsset]) async throws -> (ids: [Int64], names: [Int64: NamedAsset]) {
+  func ids(of names: [NamedAsset]) async throws -> (ids: [AssetID], names: [AssetID: NamedAsset]) {
     let found = try await findIDs(of: names)
     let missing = zip(names, found).filter { $0.1 == nil }.map(\.0)
     if let failure = Failure(notInLibrary: missing) { throw failure }
-    var ids: [Int64] = []
-    var firstNames: [Int64: NamedAsset] = [:]
+    var ids: [AssetID] = []
+    var firstNames: [AssetID: NamedAsset] = [:]
     for (name, id) in zip(names, found) {
       if let id, firstNames.updateValue(firstNames[id] ?? name, forKey: id) == nil { ids.append(id) }
     }
@@ -84,7 +85,7 @@ extension Failure {
   }
 
   /// The failure for ids that no asset has, with the place of the first one; `nil` if there are none.
-  init?(noSuchAssets ids: [Int64], names: [Int64: NamedAsset]) {
+  init?(noSuchAssets ids: [AssetID], names: [AssetID: NamedAsset]) {
     guard let first = ids.first else { return nil }
     let problem = "no asset has the id \(first)"
     self.init(

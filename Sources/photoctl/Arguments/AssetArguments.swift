@@ -1,4 +1,5 @@
 import ArgumentParser
+import PhotoModel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -80,7 +81,7 @@ struct StandardInput {
 
   private func isJSON(_ entry: ArraySlice<UInt8>) -> Bool { !isNullEnded && entry.starts(with: "{\"".utf8) }
 
-  private func id(_ entry: ArraySlice<UInt8>, at place: String) throws -> Int64 {
+  private func id(_ entry: ArraySlice<UInt8>, at place: String) throws -> AssetID {
     do {
       return try JSONDecoder().decode(Line.self, from: Data(entry)).id
     } catch {
@@ -104,5 +105,5 @@ struct StandardInput {
   }
 
   /// The part of a line from `--format jsonl` that is needed here.
-  private struct Line: Decodable { let id: Int64 }
+  private struct Line: Decodable { let id: AssetID }
 }

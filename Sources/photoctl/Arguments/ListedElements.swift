@@ -8,7 +8,7 @@ extension Asset: Listed {
   ]
 
   static let fields: [Field<Asset>] = [
-    Field("id", integer: { $0.id }), Field("mediaType", text: { $0.mediaType.rawValue }),
+    Field("id", integer: { $0.id.rawValue }), Field("mediaType", text: { $0.mediaType.rawValue }),
     Field("mediaSubtypes") { .list($0.mediaSubtypes) },
     Field("creationDate", date: { $0.creationDate }),
     Field("creationDateSource", text: { $0.creationDateSource.rawValue }),
@@ -65,9 +65,10 @@ extension AssetCollection: Listed {
   ]
 
   static let fields: [Field<AssetCollection>] = [
-    Field("id", integer: { $0.id }), Field("kind", text: { $0.kind.rawValue }), Field("subtype", text: { $0.subtype }),
+    Field("id", integer: { $0.id.rawValue }), Field("kind", text: { $0.kind.rawValue }),
+    Field("subtype", text: { $0.subtype }),
     Field("title", text: { $0.title }), Field("path", text: { $0.path }), Field("count", integer: { $0.count }),
-    Field("keyAssetID", integer: { $0.keyAssetID }), Field("startDate", date: { $0.startDate }),
+    Field("keyAssetID", integer: { $0.keyAssetID?.rawValue }), Field("startDate", date: { $0.startDate }),
     Field("endDate", date: { $0.endDate }),
   ]
 

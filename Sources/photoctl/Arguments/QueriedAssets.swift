@@ -18,7 +18,7 @@ struct QueriedAssets {
     // Most lists are short, and the first page has all of them.
     let first = try await library.fetchPage(options)
     guard first.assets.count < first.total else { return try body(first.assets) }
-    var ids: [Int64] = []
+    var ids: [AssetID] = []
     var token = ""
     for try await page in library.fetchIDs(options) {
       token = page.token

@@ -52,7 +52,7 @@ struct AlbumsCommand: AsyncParsableCommand {
   func run() async throws {
     let library = connection.library
     if watch { return try await watch(library) }
-    var asset: Int64?
+    var asset: AssetID?
     if let containing {
       let named = NamedAsset(containing)
       asset = try await library.ids(of: [named]).ids.first

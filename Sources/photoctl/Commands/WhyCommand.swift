@@ -1,5 +1,6 @@
 import ArgumentParser
 import PhotoClient
+import PhotoModel
 
 struct WhyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -29,7 +30,7 @@ struct WhyCommand: AsyncParsableCommand {
     let path: String
     let state: String
     let reason: String
-    let assetID: Int64?
+    let assetID: AssetID?
   }
 
   func run() async throws {

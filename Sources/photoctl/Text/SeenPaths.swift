@@ -3,9 +3,9 @@ import PhotoModel
 /// The last known paths of the assets in a watch, so that it can name a removed asset, and the former path of a moved
 /// one.
 struct SeenPaths: Sendable {
-  private var paths: [Int64: String] = [:]
+  private var paths: [AssetID: String] = [:]
   /// The ids in the order in which they were first seen. Some may be forgotten already.
-  private var order: [Int64] = []
+  private var order: [AssetID] = []
   private let capacity: Int
 
   static let standardCapacity = 10_000
@@ -13,7 +13,7 @@ struct SeenPaths: Sendable {
   /// - Parameter capacity: beyond it, the oldest paths are forgotten, because a watch may run for months.
   init(capacity: Int = standardCapacity) { self.capacity = capacity }
 
-  subscript(id: Int64) -> String? { paths[id] }
+  subscript(id: AssetID) -> String? { paths[id] }
 
   mutating func note(_ asset: Asset) {
     guard let path = asset.listedPath else { return }
@@ -22,7 +22,7 @@ struct SeenPaths: Sendable {
     if order.count > capacity { paths[order.removeFirst()] = nil }
   }
 
-  mutating func forget(_ ids: [Int64]) {
+  mutating func forget(_ ids: [AssetID]) {
     for id in ids { paths[id] = nil }
   }
 

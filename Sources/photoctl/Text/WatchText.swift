@@ -62,19 +62,19 @@ struct HistoryText {
 /// Formats lines about changes for a person.
 struct WatchText {
   let style: Style
-  let assets: [Int64: Asset]
+  let assets: [AssetID: Asset]
   /// The paths before the change.
   let seen: SeenPaths
 
   /// If more assets changed, they are only counted.
   static let maximumNamed = 10
 
-  func inserted(_ ids: [Int64]) -> [String] {
+  func inserted(_ ids: [AssetID]) -> [String] {
     lines(ids) { style.good("+ \(assets[$0]?.listedPath.map(Printable.text) ?? "asset \($0)")") }
   }
 
   /// Shows the former path, too, if it is another.
-  func changed(_ ids: [Int64]) -> [String] {
+  func changed(_ ids: [AssetID]) -> [String] {
     lines(ids) { id in
       let path = assets[id]?.listedPath
       let before = path == nil || seen[id] == path ? nil : seen[id]
@@ -84,7 +84,7 @@ struct WatchText {
   }
 
   /// A removed asset is shown by its id, unless this watch has seen its path. If many were removed, only their folder is shown.
-  func removed(_ ids: [Int64]) -> [String] {
+  func removed(_ ids: [AssetID]) -> [String] {
     guard ids.count > Self.maximumNamed else {
       return ids.map { style.bad("- \(seen[$0].map(Printable.text) ?? "asset \($0)")") }
     }
@@ -105,7 +105,7 @@ struct WatchText {
     return common.count > 1 ? common.joined(separator: "/") : "/"
   }
 
-  private func lines(_ ids: [Int64], _ line: (Int64) -> String) -> [String] {
+  private func lines(_ ids: [AssetID], _ line: (AssetID) -> String) -> [String] {
     ids.count <= Self.maximumNamed ? ids.map(line) : []
   }
 
@@ -155,7 +155,7 @@ struct ObservationText {
   init(style: Style = .plain) { self.style = style }
 
   /// The assets of a complete list whose paths should be fetched.
-  var unseen: [Int64] { replica.ids.prefix(HistoryText.maximumRemembered).filter { seen[$0] == nil } }
+  var unseen: [AssetID] { replica.ids.prefix(HistoryText.maximumRemembered).filter { seen[$0] == nil } }
 
   /// Remembers the paths of assets, for the time when they move or are removed.
   mutating func remember(_ assets: [Asset]) {
@@ -202,11 +202,11 @@ struct ObservationText {
   }
 
   private mutating func lines(
-    _ details: FetchResultChangeDetails, _ observation: Observation, before: [Int64]
+    _ details: FetchResultChangeDetails, _ observation: Observation, before: [AssetID]
   ) -> [String] {
     let inserted = observation.insertedAssets ?? []
     let changed = observation.changedAssets ?? []
-    var assets: [Int64: Asset] = [:]
+    var assets: [AssetID: Asset] = [:]
     for asset in inserted + changed { assets[asset.id] = asset }
     let text = WatchText(style: style, assets: assets, seen: seen)
     var lines = text.inserted(details.insertedIDs) + text.changed(changed.map(\.id))

@@ -16,7 +16,7 @@ struct WatchedList {
   ///   - token: the token from which to continue.
   ///   - digest: the digest of the list at `token`, if it is known.
   ///   - ids: the list at `token`, if it is known.
-  init(since token: String?, digest: String? = nil, ids: [Int64]? = nil) {
+  init(since token: String?, digest: String? = nil, ids: [AssetID]? = nil) {
     self.token = token
     self.digest = digest
     if let token {
@@ -72,14 +72,14 @@ enum ListedIDs {
   ///
   /// - Parameter name: the name of the file, for errors.
   /// - Throws: ``Failure`` for any other input, and for an id that occurs twice.
-  static func parse(_ bytes: [UInt8], name: String) throws -> [Int64] {
-    var ids: [Int64] = []
+  static func parse(_ bytes: [UInt8], name: String) throws -> [AssetID] {
+    var ids: [AssetID] = []
     var line = 1
     let words = bytes.split(omittingEmptySubsequences: true) { byte in
       " \t\r\n,[]".utf8.contains(byte)
     }
     for word in words {
-      guard let id = Int64(String(decoding: word, as: UTF8.self)), id > 0 else {
+      guard let id = AssetID(String(decoding: word, as: UTF8.self)), id > 0 else {
         line += bytes[..<word.startIndex].count { $0 == UInt8(ascii: "\n") }
         let shown = Printable.text(String(decoding: word.prefix(40), as: UTF8.self))
         throw Failure(

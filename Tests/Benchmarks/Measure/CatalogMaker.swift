@@ -47,7 +47,7 @@ struct CatalogMaker {
     }
     try catalog.write { writer in
       var record = CommitRecord()
-      for id in stride(from: Int64(1), through: Int64(count), by: 50) {
+      for id in stride(from: AssetID(1), through: AssetID(count), by: 50) {
         try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
       }
       try makeAlbums(writer)

@@ -1,4 +1,5 @@
 import ChangeDetails
+import PhotoModel
 import TestTools
 
 /// Measures the full form of a difference beside a plain Heckel difference and the standard library's. The latter is so
@@ -35,24 +36,24 @@ func detailFigures(count: Int, rounds: Int) throws -> Figures {
 }
 
 private struct Lists {
-  let before: [Int64]
-  let after: [Int64]
+  let before: [AssetID]
+  let after: [AssetID]
   let touched: TouchedAssets
   let survivorCount: Int
 
   /// A tenth of the ids are removed, and as many are inserted, all over the list.
   static func edited(_ count: Int, _ dice: inout SeededGenerator) -> Lists {
-    let before = (1...Int64(count)).shuffled(using: &dice)
+    let before = (1...AssetID(count)).shuffled(using: &dice)
     let gone = Set(before.shuffled(using: &dice).prefix(count / 10))
     let kept = before.filter { !gone.contains($0) }
     let places = (0..<gone.count).map { _ in Int.random(in: 0..<kept.count, using: &dice) }.sorted()
     var touched = TouchedAssets(deleted: gone)
-    var after: [Int64] = []
+    var after: [AssetID] = []
     var taken = 0
     for (index, id) in kept.enumerated() {
       while taken < places.count, places[taken] <= index {
         taken += 1
-        let new = Int64(count + taken)
+        let new = AssetID(count + taken)
         after.append(new)
         touched.fields[new] = .content
       }
@@ -63,7 +64,7 @@ private struct Lists {
 
   /// Every asset has a new date.
   static func shuffled(_ count: Int, _ dice: inout SeededGenerator) -> Lists {
-    let before = Array(1...Int64(count))
+    let before = Array(1...AssetID(count))
     var touched = TouchedAssets()
     for id in before { touched.fields[id] = .metadata }
     return Lists(before: before, after: before.shuffled(using: &dice), touched: touched, survivorCount: count)
@@ -79,8 +80,8 @@ private struct HeckelDifference {
   private(set) var moves: [(from: Int, to: Int)] = []
   let survivorCount: Int
 
-  init(from before: [Int64], to after: [Int64]) {
-    var table: [Int64: (old: Int?, new: Int?)] = [:]
+  init(from before: [AssetID], to after: [AssetID]) {
+    var table: [AssetID: (old: Int?, new: Int?)] = [:]
     for (index, id) in after.enumerated() { table[id, default: (nil, nil)].new = index }
     for (index, id) in before.enumerated() { table[id, default: (nil, nil)].old = index }
     var removedBefore: [Int] = []

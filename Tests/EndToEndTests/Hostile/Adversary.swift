@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoModel
 import PhotoTestSupport
 import Synchronization
 
@@ -37,7 +38,7 @@ final class Adversary: Sendable {
 
   let socket: String
   /// The ids of photos that are in the library.
-  let ids: [Int64]
+  let ids: [AssetID]
   let calls: ContractCalls
   let held = HeldConnections()
   /// The actions that no thread has begun yet.
@@ -46,7 +47,7 @@ final class Adversary: Sendable {
   private let callNumber = Atomic<Int>(0)
   private let written = Mutex(Report())
 
-  init(socket: String, ids: [Int64]) throws {
+  init(socket: String, ids: [AssetID]) throws {
     self.socket = socket
     self.ids = ids
     calls = try ContractCalls(socket: socket)

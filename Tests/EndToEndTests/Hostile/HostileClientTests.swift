@@ -91,7 +91,7 @@ import Testing
   }
 
   /// photod treats each process as a client, so the adversary needs a process of its own.
-  private static func attack(_ socket: String, _ ids: [Int64], _ file: String, seconds: Int) async {
+  private static func attack(_ socket: String, _ ids: [AssetID], _ file: String, seconds: Int) async {
     await #expect(processExitsWith: .success) { [socket, ids, file, seconds = seconds as Int] in
       let adversary = try Adversary(socket: socket, ids: ids)
       try await adversary.run(for: .seconds(seconds), threads: 6, seed: effort("PHOTOD_HOSTILE_SEED", 1))

@@ -41,7 +41,7 @@ struct LiveCheck: Sendable {
     }
   }
 
-  private func difference(_ ids: [Int64], _ fetched: [Int64]) -> String {
+  private func difference(_ ids: [AssetID], _ fetched: [AssetID]) -> String {
     let (more, less) = (Set(ids).subtracting(fetched).sorted(), Set(fetched).subtracting(ids).sorted())
     return ", not \(more.prefix(5)), but \(less.prefix(5))"
   }
@@ -84,9 +84,9 @@ struct LiveCheck: Sendable {
   }
 
   /// The ids, or nil if the collection no longer exists.
-  private func ids(_ options: FetchOptions) async throws -> [Int64]? {
+  private func ids(_ options: FetchOptions) async throws -> [AssetID]? {
     do {
-      var ids: [Int64] = []
+      var ids: [AssetID] = []
       for try await page in library.fetchIDs(options) { ids += page.ids }
       return ids
     } catch PhotoLibraryError.noSuchCollection {

@@ -25,8 +25,8 @@ final class LiveQueries {
   private var albums: [ObservedAlbums] = []
   private var fetches: RandomFetches<SeededGenerator>?
   private var seen: Set<FetchOptions> = []
-  private var known: [Int64] = []
-  private var userAlbums: [Int64] = []
+  private var known: [AssetID] = []
+  private var userAlbums: [CollectionID] = []
   private var isRootAway = false
   private var round = 0
   private(set) var tally = LiveQueryTally()
@@ -105,9 +105,9 @@ final class LiveQueries {
     try await fixture.synchronize()
     fixture.kill(SIGTERM)
     let ids = try editCatalog { writer, _ in
-      var ids: [Int64] = []
+      var ids: [AssetID] = []
       let select = try RawStatement(try writer.database, "SELECT id FROM asset ORDER BY id")
-      try select.forEachRow { ids.append(select.int64(0)) }
+      try select.forEachRow { ids.append(select.assetID(0)) }
       return ids
     }
     userAlbums = try ["Album", "Trip"].map { title in
@@ -116,7 +116,7 @@ final class LiveQueries {
         let insert = try RawStatement(
           try writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
         insert.bind(1, title)
-        let album = try insert.firstRow { insert.int64(0) } ?? 0
+        let album = try insert.firstRow { insert.collectionID(0) } ?? 0
         for (rank, id) in members.enumerated() { try Self.place(writer, album, id, Double(rank)) }
         return album
       }
@@ -277,7 +277,7 @@ final class LiveQueries {
     return value
   }
 
-  private static func place(_ writer: CatalogWriter, _ album: Int64, _ id: Int64, _ rank: Double?) throws {
+  private static func place(_ writer: CatalogWriter, _ album: CollectionID, _ id: AssetID, _ rank: Double?) throws {
     let statement = try RawStatement(
       try writer.database,
       rank == nil
@@ -294,9 +294,9 @@ final class LiveQueries {
     var changing = random
     let albums = userAlbums
     try editCatalog { writer, record in
-      var ids: [Int64] = []
+      var ids: [AssetID] = []
       let select = try RawStatement(try writer.database, "SELECT id FROM asset ORDER BY id")
-      try select.forEachRow { ids.append(select.int64(0)) }
+      try select.forEachRow { ids.append(select.assetID(0)) }
       for id in ids.shuffled(using: &changing).prefix(.random(in: 0...12, using: &changing)) {
         let album = albums.randomElement(using: &changing) ?? 0
         let rank: Double? = Int.random(in: 0..<3, using: &changing) == 0 ? nil : .random(in: 0...60, using: &changing)

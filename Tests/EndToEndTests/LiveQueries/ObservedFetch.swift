@@ -26,7 +26,7 @@ final class ObservedFetch: Sendable {
   struct State: Sendable {
     var replica = FetchResultReplica()
     /// The assets of the replica, if the client holds whole assets.
-    var objects: [Int64: Asset] = [:]
+    var objects: [AssetID: Asset] = [:]
     /// The answer to the present beginning.
     var answer: Answer?
     var failure: (any Error)?
@@ -119,7 +119,7 @@ final class ObservedFetch: Sendable {
       if holdsObjects {
         let changed = details.changedAfter.flatMap { replica.ids[$0.start..<$0.start + $0.count] }
         let ids = details.insertedIDs + changed
-        let came: [Int64: Asset]
+        let came: [AssetID: Asset]
         if let inserted = observation.insertedAssets, let updated = observation.changedAssets {
           guard (inserted + updated).map(\.id) == ids else { throw WrongAssets(ids: ids) }
           came = Dictionary((inserted + updated).map { ($0.id, $0) }) { $1 }
@@ -141,11 +141,11 @@ final class ObservedFetch: Sendable {
   }
 
   /// The assets that still exist.
-  private func assets(_ ids: [Int64]) async throws -> [Int64: Asset] {
+  private func assets(_ ids: [AssetID]) async throws -> [AssetID: Asset] {
     Dictionary(try await library.assets(ids).map { ($0.id, $0) }) { $1 }
   }
 
-  struct WrongAssets: Error { let ids: [Int64] }
+  struct WrongAssets: Error { let ids: [AssetID] }
 }
 
 /// Lets a task pass, or holds it back.

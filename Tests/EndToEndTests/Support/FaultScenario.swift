@@ -23,12 +23,12 @@ final class FaultScenario {
   let fixture: DaemonFixture
   private var round = 0
   /// The ids of the photos by their present path. A photo is the same as before if a person would say so.
-  private(set) var known: [String: Int64] = [:]
-  private var favorites: Set<Int64> = []
+  private(set) var known: [String: AssetID] = [:]
+  private var favorites: Set<AssetID> = []
   /// The errors that clients received.
   var errorsAnswered: [String] = []
   /// Photos whose call ended without an answer. The change may have been made or not.
-  private var unsure: Set<Int64> = []
+  private var unsure: Set<AssetID> = []
   /// The metadata of each file, by its name. All files without an entry are ``DaemonFixture/photo(_:)``.
   private var facts: [String: Facts] = [:]
 

@@ -1,10 +1,11 @@
 import ChangeDetails
 import PhotoContract
+import PhotoModel
 import Testing
 
 /// A list that is updated from the replies of Observe, by the contract's rules alone.
 struct Replica {
-  var ids: [Int64] = []
+  var ids: [AssetID] = []
   var token = ""
   var eventCount = 0
 

@@ -65,7 +65,7 @@ import Testing
     try catalog.set([4, 5], favorite: true)
     try catalog.write { writer in
       var record = CommitRecord()
-      for id: Int64 in [4, 5] {
+      for id: AssetID in [4, 5] {
         _ = try writer.bury(id, directoryPath: Array("/p/".utf8), date: 77)
         record.delete(asset: id)
       }
@@ -382,7 +382,7 @@ import Testing
   @Test func historyIsForgottenBySizeButNotItsLastCommit() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(1)
-    func append(_ assets: ClosedRange<Int64>) throws {
+    func append(_ assets: ClosedRange<AssetID>) throws {
       try catalog.write { writer in
         var record = CommitRecord()
         for id in assets { record.update(asset: id, .metadata) }
@@ -433,8 +433,8 @@ import Testing
         pragma, try clock.measure { _ = try catalog.read { try String.fetchAll($0.database, sql: "PRAGMA \(pragma)") } }
       )
     }
-    print("favorites", try clock.measure { try catalog.set(Array(1...Int64(count / 10)), favorite: true) })
-    print("favorite", try clock.measure { for id in 1...20 { try catalog.set([Int64(id)], favorite: false) } } / 20)
+    print("favorites", try clock.measure { try catalog.set(Array(1...AssetID(count / 10)), favorite: true) })
+    print("favorite", try clock.measure { for id in 1...20 { try catalog.set([AssetID(id)], favorite: false) } } / 20)
     print("backup", try clock.measure { _ = try catalog.backup(to: nil) })
     print("check", try clock.measure { _ = try catalog.check(deep: false) })
     try catalog.close()

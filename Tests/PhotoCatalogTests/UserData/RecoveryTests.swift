@@ -23,8 +23,8 @@ import Testing
     return catalog
   }
 
-  private let typed: [Int64: String] = [1: "favorite", 2: "favorite", 3: "hidden"]
-  private var waiting: [Int64: String] { typed.mapValues { $0 + " waits" } }
+  private let typed: [AssetID: String] = [1: "favorite", 2: "favorite", 3: "hidden"]
+  private var waiting: [AssetID: String] { typed.mapValues { $0 + " waits" } }
 
   // MARK: - The journal
 
@@ -491,7 +491,7 @@ import Testing
     try catalog.addPhotos(20)
     var contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
     #expect(contents.reservedAssets >= 20)
-    try catalog.write { try $0.reserveIDs(through: contents.reservedAssets + 1) }
+    try catalog.write { try $0.reserveIDs(through: contents.reservedAssets.advanced(by: 1)) }
     contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
     #expect(contents.reservedAssets > 20_000)
     try catalog.close()

@@ -48,7 +48,7 @@ final class UserDataFixture: Sendable {
 extension Catalog {
   /// Adds photos `1.jpg`, `2.jpg`, … in `/p`. The inode of each photo is its number.
   @discardableResult
-  func addPhotos(_ count: Int, from first: Int = 1) throws -> [Int64] {
+  func addPhotos(_ count: Int, from first: Int = 1) throws -> [AssetID] {
     try write { writer in
       let directory: Int64
       if first == 1 {
@@ -76,7 +76,7 @@ extension Catalog {
   }
 
   /// Sets user data as PerformChanges does.
-  func set(_ ids: [Int64], favorite: Bool? = nil, hidden: Bool? = nil) throws {
+  func set(_ ids: [AssetID], favorite: Bool? = nil, hidden: Bool? = nil) throws {
     try write(durable: true) { writer in
       var record = CommitRecord()
       for id in ids { try writer.setUserData(of: id, isFavorite: favorite, isHidden: hidden, &record) }
@@ -85,9 +85,9 @@ extension Catalog {
   }
 
   /// The user data of assets and of tombstones, by id.
-  func typed() throws -> [Int64: String] {
+  func typed() throws -> [AssetID: String] {
     try read { reader in
-      var typed: [Int64: String] = [:]
+      var typed: [AssetID: String] = [:]
       let select = try RawStatement(
         reader.database,
         """
@@ -95,7 +95,7 @@ extension Catalog {
         UNION ALL SELECT asset_id, is_favorite, is_hidden, 1 FROM tombstone
         """)
       try select.forEachRow {
-        typed[select.int64(0)] =
+        typed[select.assetID(0)] =
           (select.bool(1) ? "favorite " : "") + (select.bool(2) ? "hidden " : "") + (select.bool(3) ? "waits" : "")
       }
       return typed.mapValues { $0.trimmingCharacters(in: .whitespaces) }

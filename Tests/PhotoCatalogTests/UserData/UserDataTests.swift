@@ -246,7 +246,7 @@ import Testing
     for (step, copy) in made {
       let reopened = try copy.open()
       let typed = try reopened.typed()
-      let all: [Int64: String] = [1: "favorite", 2: "favorite", 3: "favorite", 4: "favorite"]
+      let all: [AssetID: String] = [1: "favorite", 2: "favorite", 3: "favorite", 4: "favorite"]
       // Before the append nothing was written to the disk. After it, both changed photos are favorites.
       #expect(typed == (step == .append ? [1: "favorite", 2: "favorite"] : all), "\(step)")
       #expect(reopened.epoch == 1, "\(step)")

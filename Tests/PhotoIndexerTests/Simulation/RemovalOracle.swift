@@ -13,7 +13,7 @@ struct RemovalOracle {
   private static let grace = 600 * seconds
 
   /// Since when each asset is suspect, in monotonic nanoseconds.
-  private var suspectedSince: [Int64: Int64] = [:]
+  private var suspectedSince: [AssetID: Int64] = [:]
   /// Roots whose removals a person has confirmed since the last settled state.
   private var confirmedRoots: Set<String> = []
   /// A listing is running whose result counts as an event.
@@ -26,7 +26,7 @@ struct RemovalOracle {
   /// A listing ends with the photod-watch that made it.
   mutating func beginSession() { isInEventListing = false }
 
-  mutating func note(suspected: Set<Int64>, at time: Int64) {
+  mutating func note(suspected: Set<AssetID>, at time: Int64) {
     suspectedSince = suspectedSince.filter { suspected.contains($0.key) }
     for id in suspected { suspectedSince[id] = suspectedSince[id] ?? time }
   }
@@ -66,7 +66,7 @@ struct RemovalOracle {
   ///   - isScanAlone: only scans reported departures.
   ///   - isAvailable: whether the root with this path is available after the commit.
   func check(
-    before: [Int64: Asset], after: [Int64: Asset], isScanAlone: Bool, roots: [String], time: Int64,
+    before: [AssetID: Asset], after: [AssetID: Asset], isScanAlone: Bool, roots: [String], time: Int64,
     isAvailable: (String) -> Bool
   ) throws {
     let paths = Set(after.values.map { $0.simulatedPath })

@@ -1,3 +1,4 @@
+import PhotoModel
 import WatchRecords
 
 @testable import PhotoCatalog
@@ -18,8 +19,8 @@ extension Library {
   private func lowerBrake() { reconciler.policy.count = RemovalOracle.count }
 
   /// All photos that a scan missed and that stay for the time being.
-  func suspectedAssets() -> Set<Int64> {
-    var found: Set<Int64> = []
+  func suspectedAssets() -> Set<AssetID> {
+    var found: Set<AssetID> = []
     for suspect in reconciler.roots.all.compactMap(\.suspect) {
       found.formUnion(suspect.files)
       for directory in suspect.directories where reconciler.tree.contains(directory) {

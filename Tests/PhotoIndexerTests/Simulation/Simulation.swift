@@ -37,9 +37,9 @@ final class Simulation {
   var rootVolumes: [String: String] = [:]
   /// Roots that a person has confirmed on another drive. Until the library has found that out, they may be on either.
   var adoptedRoots: Set<String> = []
-  var favorites: [Int64: Bool] = [:]
-  var hidden: [Int64: Bool] = [:]
-  var assets: [Int64: Asset] = [:]
+  var favorites: [AssetID: Bool] = [:]
+  var hidden: [AssetID: Bool] = [:]
+  var assets: [AssetID: Asset] = [:]
   var sequence: Int64 = 0
   var epoch: Int64 = 0
   var replicas: [Replica] = []
@@ -58,7 +58,7 @@ final class Simulation {
   struct Replica {
     let options: FetchOptions
     var plan: FetchPlan
-    var ids: [Int64]
+    var ids: [AssetID]
     var sequence: Int64
   }
 

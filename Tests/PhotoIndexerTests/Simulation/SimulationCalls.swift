@@ -80,7 +80,7 @@ extension Simulation {
     try await check()
   }
 
-  func hasUserData(_ id: Int64) -> Bool { favorites[id] ?? false || hidden[id] ?? false }
+  func hasUserData(_ id: AssetID) -> Bool { favorites[id] ?? false || hidden[id] ?? false }
 
   func perform(_ path: String, isFavorite: Bool? = nil, isHidden: Bool? = nil) async throws {
     guard let library, let id = assets.values.first(where: { $0.simulatedPath == path })?.id else { return }

@@ -47,7 +47,7 @@ extension Simulation {
     try CatalogInvariants.check(catalog)
   }
 
-  private func compareStates(_ now: [Int64: Asset], _ touched: TouchedAssets) throws {
+  private func compareStates(_ now: [AssetID: Asset], _ touched: TouchedAssets) throws {
     if let id = touched.deleted.first(where: { now[$0] != nil }) {
       throw SimulationFailure("asset \(id) is there and history says that it left")
     }
@@ -87,7 +87,7 @@ extension Simulation {
     var table: [String: Asset] = [:]
     for asset in assets.values { table[asset.simulatedPath] = asset }
     let placements = disk.placements(roots: roots, rules: rules)
-    var visible: [(photo: Int, path: String, id: Int64)] = []
+    var visible: [(photo: Int, path: String, id: AssetID)] = []
     for root in roots {
       guard case .success(let key) = disk.open(root) else {
         try expectAvailable(root, table, false)

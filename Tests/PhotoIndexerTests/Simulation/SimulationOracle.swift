@@ -1,3 +1,4 @@
+import PhotoModel
 import WatchRecords
 
 @testable import PhotoIndexer
@@ -49,7 +50,7 @@ import WatchRecords
 ///    taken, under any of its names, if events were lost.
 struct SimulationOracle {
   struct Known {
-    let id: Int64
+    let id: AssetID
     let key: SimulatedDisk.NodeKey
     let place: String
     let content: Int
@@ -70,11 +71,11 @@ struct SimulationOracle {
   }
 
   private(set) var known: [Int: Known] = [:]
-  private var owners: [Int64: Int] = [:]
+  private var owners: [AssetID: Int] = [:]
   /// All ids that each photo had at the end of an epoch.
-  private var allIDs: [Int: Set<Int64>] = [:]
+  private var allIDs: [Int: Set<AssetID>] = [:]
   /// The photos that may have had each id between the ends of epochs, since its owner was last seen.
-  private var passed: [Int64: Set<Int>] = [:]
+  private var passed: [AssetID: Set<Int>] = [:]
   /// Photos that had an id at the end of an epoch.
   private var settled: Set<Int> = []
   /// The paths in the library that each photo has had.
@@ -228,7 +229,7 @@ struct SimulationOracle {
   }
 
   /// - Parameter isGiven: a person has given user data to the photo; otherwise the person has removed it.
-  mutating func noteUserData(of photo: Int, _ id: Int64, isGiven: Bool) {
+  mutating func noteUserData(of photo: Int, _ id: AssetID, isGiven: Bool) {
     // A copy that has user data of its own is not taken for the original any more.
     if carried.contains(photo) { unseen.insert(photo) }
     if known[photo]?.id == id { known[photo]?.isGiven = isGiven }
@@ -326,7 +327,7 @@ struct SimulationOracle {
   ///
   /// - Parameter passing: photos that left within the epoch. A photo that came in an earlier epoch counts only as a
   ///   copy.
-  private func bearers(of id: Int64, passing: Set<Int>) -> Set<Int> {
+  private func bearers(of id: AssetID, passing: Set<Int>) -> Set<Int> {
     guard let owner = owners[id] else { return [] }
     var found = passed[id, default: []].union([owner])
     var (open, left) = (Array(found), passing.subtracting(found))
@@ -354,8 +355,8 @@ struct SimulationOracle {
   /// - Parameter open: photos that a program is writing. The library still has their content from before, because no
   ///   event has reported the new one.
   mutating func settle(
-    visible: [(photo: Int, path: String, id: Int64)], placements: [Int: Placement], open: Set<Int>,
-    kinds: [SimulatedDisk.Kind], hasUserData: (Int64) -> Bool
+    visible: [(photo: Int, path: String, id: AssetID)], placements: [Int: Placement], open: Set<Int>,
+    kinds: [SimulatedDisk.Kind], hasUserData: (AssetID) -> Bool
   ) throws {
     for (photo, path, _) in visible { paths[photo, default: []].insert(path) }
     // The library may find their old places later. Until then the copy is an asset of its own.

@@ -8,10 +8,10 @@ import PhotoModel
 /// A client that disconnects. It keeps a list and a token, and resumes with both, also after a restart of photod.
 struct SleepingClient {
   let options: FetchOptions
-  var ids: [Int64]
+  var ids: [AssetID]
   var sequence: Int64
   /// The assets at that time.
-  var assets: [Int64: Asset]
+  var assets: [AssetID: Asset]
 }
 
 // A client that resumes gets the changes that happened, and those agree with the history.

@@ -1,0 +1,24 @@
+import PhotoModel
+
+/// An id that the catalog stores as an integer.
+package protocol CatalogID: Hashable, Comparable, Sendable {
+  init(rawValue: Int64)
+  var rawValue: Int64 { get }
+}
+
+extension AssetID: CatalogID {}
+extension CollectionID: CatalogID {}
+
+extension SQLValue {
+  static func id(_ id: some CatalogID) -> SQLValue { .integer(id.rawValue) }
+}
+
+extension RawStatement {
+  func bind(_ index: Int32, _ id: (some CatalogID)?) { bind(index, id?.rawValue) }
+
+  func assetID(_ column: Int32) -> AssetID { AssetID(rawValue: int64(column)) }
+
+  func optionalAssetID(_ column: Int32) -> AssetID? { optionalInt64(column).map(AssetID.init(rawValue:)) }
+
+  func collectionID(_ column: Int32) -> CollectionID { CollectionID(rawValue: int64(column)) }
+}
