@@ -59,7 +59,7 @@ import Testing
     try fixture.insert(.sample(1), directory: second, name: Array("x.jpg".utf8))
     let read = { try fixture.catalog.read { try $0.assets([1]).assets[0] } }
     #expect(try read().resources[0].path == "/drive/a/b/x.jpg")
-    try fixture.execute("UPDATE directory SET name = 'renamed' WHERE id = ?", [.integer(first)])
+    try fixture.execute("UPDATE directory SET name = 'renamed' WHERE id = ?", [.id(first)])
     try fixture.execute("UPDATE root SET is_available = 0")
     #expect(try read().resources[0].path == "/drive/renamed/b/x.jpg")
     #expect(try !read().available)
@@ -137,11 +137,12 @@ import Testing
         writer.database,
         "INSERT INTO directory (id, parent_id, name, volume_id, inode, birth_time) VALUES (?, ?, 'd', 1, ?, 0)")
       for _ in 0..<2_000 {
-        insert.bind(1, directory + 1)
+        let below = DirectoryID(rawValue: directory.rawValue + 1)
+        insert.bind(1, below)
         insert.bind(2, directory)
-        insert.bind(3, directory + 1)
+        insert.bind(3, below)
         try insert.run()
-        directory += 1
+        directory = below
       }
     }
     try fixture.insert(.sample(1), directory: directory, name: [65])

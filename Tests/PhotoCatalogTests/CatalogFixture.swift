@@ -45,7 +45,7 @@ final class CatalogFixture {
 
   /// - Returns: the id of its top directory. The id of the root is the same number.
   @discardableResult
-  func addRoot(_ path: String, isAvailable: Bool = true) throws -> Int64 {
+  func addRoot(_ path: String, isAvailable: Bool = true) throws -> DirectoryID {
     let id = try nextID("directory")
     try execute(
       "INSERT INTO root (id, path, is_available) VALUES (?, ?, ?)",
@@ -54,21 +54,23 @@ final class CatalogFixture {
       "INSERT INTO directory (id, root_id, name, volume_id, inode, birth_time) VALUES (?, ?, '', 1, ?, 0)",
       [.integer(id), .integer(id), .integer(id)])
     try addFolderAlbum(id)
-    return id
+    return DirectoryID(rawValue: id)
   }
 
   @discardableResult
-  func addDirectory(_ name: [UInt8], in parent: Int64) throws -> Int64 {
+  func addDirectory(_ name: [UInt8], in parent: DirectoryID) throws -> DirectoryID {
     let id = try nextID("directory")
     try execute(
       "INSERT INTO directory (id, parent_id, name, volume_id, inode, birth_time) VALUES (?, ?, ?, 1, ?, 0)",
-      [.integer(id), .integer(parent), .text(name), .integer(id)])
+      [.integer(id), .id(parent), .text(name), .integer(id)])
     try addFolderAlbum(id)
-    return id
+    return DirectoryID(rawValue: id)
   }
 
   @discardableResult
-  func addDirectory(_ name: String, in parent: Int64) throws -> Int64 { try addDirectory(Array(name.utf8), in: parent) }
+  func addDirectory(_ name: String, in parent: DirectoryID) throws -> DirectoryID {
+    try addDirectory(Array(name.utf8), in: parent)
+  }
 
   private func addFolderAlbum(_ directory: Int64) throws {
     try execute("INSERT INTO collection (kind, directory_id) VALUES (2, ?)", [.integer(directory)])
@@ -98,11 +100,11 @@ final class CatalogFixture {
   // MARK: - Assets
 
   /// Inserts the rows of an asset. Only the first of its `resources` is written, and the path of that one is ignored.
-  func insert(_ asset: Asset, directory: Int64, name: [UInt8], failure: String? = nil) throws {
+  func insert(_ asset: Asset, directory: DirectoryID, name: [UInt8], failure: String? = nil) throws {
     try insert([(asset, directory, name, failure)])
   }
 
-  func insert(_ rows: [(asset: Asset, directory: Int64, name: [UInt8], failure: String?)]) throws {
+  func insert(_ rows: [(asset: Asset, directory: DirectoryID, name: [UInt8], failure: String?)]) throws {
     try catalog.write { writer in
       let statement = try RawStatement(writer.database, Self.insertAsset)
       let resource = try RawStatement(writer.database, Self.insertResource)
@@ -126,14 +128,14 @@ final class CatalogFixture {
             real(camera?.exposureSeconds), real(camera?.fNumber), integer(camera?.iso),
             real(camera?.focalLengthMillimeters), camera?.flashFired.map(flag), text(asset.title),
             text(asset.caption), integer(asset.rating), text(asset.burstIdentifier), flag(asset.isFavorite),
-            flag(asset.isHidden), flag(asset.isTrashed), text(failure), .integer(directory), .text(name),
+            flag(asset.isHidden), flag(asset.isTrashed), text(failure), .id(directory), .text(name),
             .text(CaseFolding.fold(FilePath.nameText(name))), .integer(first?.byteCount ?? 0),
             .text(first?.contentType ?? "image/jpeg"),
           ], to: statement)
         try statement.run()
         Self.bind(
           [
-            .integer(directory), .text(name), .id(asset.id), .integer(0), .integer(first?.kind.code ?? 0),
+            .id(directory), .text(name), .id(asset.id), .integer(0), .integer(first?.kind.code ?? 0),
             .text(first?.contentType ?? "image/jpeg"), .integer(first?.byteCount ?? 0),
           ], to: resource)
         try resource.run()
@@ -142,12 +144,12 @@ final class CatalogFixture {
   }
 
   func insertCompanion(
-    of asset: AssetID, position: Int64, kind: Resource.Kind, directory: Int64, name: [UInt8], contentType: String
+    of asset: AssetID, position: Int64, kind: Resource.Kind, directory: DirectoryID, name: [UInt8], contentType: String
   ) throws {
     try execute(
       Self.insertResource,
       [
-        .integer(directory), .text(name), .id(asset), .integer(position), .integer(kind.code),
+        .id(directory), .text(name), .id(asset), .integer(position), .integer(kind.code),
         .text(contentType), .integer(99),
       ])
   }
@@ -172,8 +174,8 @@ final class CatalogFixture {
   func commit(
     _ origin: String = "watcher", inserted: [AssetID] = [], updated: [AssetID: ChangedFields] = [:],
     deleted: [AssetID] = [], updatedCollections: [CollectionID] = [],
-    renamed: [(id: Int64, from: [UInt8], to: [UInt8])] = [],
-    roots: [(id: Int64, path: String, isAvailable: Bool)] = []
+    renamed: [(id: DirectoryID, from: [UInt8], to: [UInt8])] = [],
+    roots: [(id: RootID, path: String, isAvailable: Bool)] = []
   ) throws -> Int64 {
     try catalog.write { writer in
       let history = try RawStatement(
@@ -189,13 +191,13 @@ final class CatalogFixture {
       let sequence = try writer.database.lastInsertedRowID
       for (id, from, to) in renamed {
         let row = try RawStatement(writer.database, "INSERT INTO history_directory VALUES (?, ?, ?, ?)")
-        Self.bind([.integer(sequence), .integer(id), .text(from), .text(to)], to: row)
+        Self.bind([.integer(sequence), .id(id), .text(from), .text(to)], to: row)
         try row.run()
       }
       for (id, path, isAvailable) in roots {
         let row = try RawStatement(
           writer.database, "INSERT INTO history_root (sequence, root_id, path, is_available) VALUES (?, ?, ?, ?)")
-        Self.bind([.integer(sequence), .integer(id), .text(path), .integer(isAvailable ? 1 : 0)], to: row)
+        Self.bind([.integer(sequence), .id(id), .text(path), .integer(isAvailable ? 1 : 0)], to: row)
         try row.run()
       }
       return sequence

@@ -193,7 +193,8 @@ import class Foundation.ProcessInfo
     switch Int.random(in: 0..<8, using: &random) {
     case 0...1:
       let made = try writer.insertDirectory(
-        parentID: .random(in: 1...6, using: &random), rootID: nil, name: name, volumeID: 1, inode: 9, birthTime: 1)
+        parentID: DirectoryID(rawValue: .random(in: 1...6, using: &random)), rootID: nil, name: name, volumeID: 1,
+        inode: 9, birthTime: 1)
       record.insert(collection: made.album)
       for id in assets {
         guard let row = try writer.file(ofAsset: id) else { continue }
@@ -205,7 +206,7 @@ import class Foundation.ProcessInfo
         let directory = try ids(
           "SELECT id FROM directory WHERE id > 6 AND id NOT IN (SELECT directory_id FROM asset) "
             + "AND id NOT IN (SELECT directory_id FROM resource)"
-        ).randomElement(using: &random), let album = try writer.deleteDirectory(directory).album
+        ).randomElement(using: &random), let album = try writer.deleteDirectory(DirectoryID(rawValue: directory)).album
       else { return }
       record.delete(collection: album)
     case 3...4:

@@ -5,15 +5,15 @@ import Testing
 
 @Suite struct CollectionTests {
   private let fixture: CatalogFixture
-  private let top: Int64
-  private let trip: Int64
+  private let top: DirectoryID
+  private let trip: DirectoryID
 
   init() throws {
     fixture = try CatalogFixture()
     top = try fixture.addRoot("/photos/Family")
     trip = try fixture.addDirectory("Trip", in: top)
     try fixture.addDirectory("Alpha", in: top)
-    let rows: [(Asset, Int64)] = [
+    let rows: [(Asset, DirectoryID)] = [
       (.sample(1, taken: 100), trip), (.sample(2, taken: 300, isFavorite: true), trip), (.sample(3, added: 900), trip),
       (.sample(4, taken: 500, isHidden: true), trip), (.sample(5, .video, taken: 200), top),
     ]

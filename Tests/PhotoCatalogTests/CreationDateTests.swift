@@ -10,7 +10,7 @@ import Testing
 /// The dates of assets in the catalog.
 @Suite struct CreationDateTests {
   private let fixture: CatalogFixture
-  private let directory: Int64
+  private let directory: DirectoryID
 
   init() throws {
     fixture = try CatalogFixture()

@@ -6,9 +6,9 @@ import Testing
 
 @Suite struct FetchTests {
   private let fixture: CatalogFixture
-  private let top: Int64
-  private let trip: Int64
-  private let drive: Int64
+  private let top: DirectoryID
+  private let trip: DirectoryID
+  private let drive: DirectoryID
 
   /// From the newest: 5 (video, favorite), 4 (screenshot), 3, 2 (in the folder Trip), 1 (on an offline drive). 6 is
   /// hidden, 7 is trashed. 8 has no creation date and was added before all of them.
@@ -18,7 +18,7 @@ import Testing
     trip = try fixture.addDirectory("Trip", in: top)
     drive = try fixture.addRoot("/drive", isAvailable: false)
     let below = try fixture.addDirectory("below", in: drive)
-    let rows: [(Asset, Int64)] = [
+    let rows: [(Asset, DirectoryID)] = [
       (.sample(1, taken: 1_001), below), (.sample(2, taken: 1_002), trip), (.sample(3, taken: 1_003), top),
       (.sample(4, taken: 1_004, subtypes: ["screenshot"]), top),
       (.sample(5, .video, taken: 1_005, isFavorite: true), top),
@@ -135,10 +135,10 @@ import Testing
 
   @Test func aPlanIsGoodForLaterSnapshots() throws {
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions(collection: "folder:/photos/Trip")) }
-    try fixture.execute("UPDATE asset SET directory_id = ? WHERE id = 3", [.integer(trip)])
+    try fixture.execute("UPDATE asset SET directory_id = ? WHERE id = 3", [.id(trip)])
     #expect(try fixture.catalog.read { try $0.ids(plan) } == [3, 2])
-    try fixture.execute("DELETE FROM collection WHERE directory_id = ?", [.integer(trip)])
-    try fixture.execute("UPDATE asset SET directory_id = ?", [.integer(top)])
+    try fixture.execute("DELETE FROM collection WHERE directory_id = ?", [.id(trip)])
+    try fixture.execute("UPDATE asset SET directory_id = ?", [.id(top)])
     #expect(try fixture.catalog.read { try $0.ids(plan) } == [])
   }
 
@@ -197,7 +197,7 @@ import Testing
   /// Words may be frequent, rare or almost absent, and SQLite may search in any way. The result is always the beginning
   /// of the list.
   @Test func aTextIsFoundByTheShortestWay() throws {
-    var rows: [(Asset, Int64)] = []
+    var rows: [(Asset, DirectoryID)] = []
     for id in Int64(100)..<12_100 {
       var asset = Asset.sample(AssetID(rawValue: id), taken: 2_000 + id * 7_919 % 12_007)
       asset.title = [id % 3 == 0 ? "often" : nil, id % 30 == 0 ? "seldom" : nil, id == 3_000 ? "once" : nil]

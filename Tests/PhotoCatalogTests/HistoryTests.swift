@@ -110,7 +110,7 @@ import Testing
     try fixture.insertCompanion(of: 3, position: 1, kind: .sidecar, directory: b, name: [66], contentType: "text/xml")
     let path = Array("/photos/a".utf8)
     try fixture.commit(renamed: [(a, path, path), (b, path, path), (a, path, path)])
-    try fixture.commit(updated: [2: .favorite], roots: [(drive, "/drive", false)])
+    try fixture.commit(updated: [2: .favorite], roots: [(RootID(rawValue: drive.rawValue), "/drive", false)])
     #expect(try touched(0, 1) == TouchedAssets(fields: [1: .path, 2: .path, 3: .path]))
     #expect(try touched(1, 2) == TouchedAssets(fields: [2: .favorite, 4: .availability]))
     #expect(
@@ -135,7 +135,7 @@ import Testing
         (.sample($0), directory: $0 == last ? root : sub, name: Array("\($0)".utf8), failure: nil)
       })
     let first = try fixture.commit(renamed: [(sub, Array("/p/a".utf8), Array("/p/sub".utf8))])
-    let second = try fixture.commit(roots: [(root, "/p", false)])
+    let second = try fixture.commit(roots: [(RootID(rawValue: root.rawValue), "/p", false)])
     let (renamed, gone, both) = try fixture.catalog.read {
       (
         try $0.touched(after: first - 1, through: first), try $0.touched(after: first, through: second),

@@ -6,7 +6,7 @@ import Testing
 
 /// New assets are written in groups, which must make no difference to the result.
 @Suite struct InsertionTests {
-  private func row(_ number: Int, in directory: Int64) -> FileRow {
+  private func row(_ number: Int, in directory: DirectoryID) -> FileRow {
     FileRow(
       assetID: 0, directoryID: directory, name: Array("\(number).jpg".utf8), byteCount: Int64(number),
       modificationTime: Int64(number) * 1000, changeTime: 3, inode: UInt64(number), birthTime: 4, readTime: 5)

@@ -6,7 +6,7 @@ import Testing
 /// Keywords as rows: their order, their pages, and the removal of unused ones.
 @Suite struct KeywordTests {
   private let fixture: CatalogFixture
-  private let directory: Int64
+  private let directory: DirectoryID
 
   init() throws {
     fixture = try CatalogFixture()

@@ -148,7 +148,7 @@ struct RandomCommits {
       rating: Bool.random(using: &random) ? .random(in: 0...5, using: &random) : nil)
   }
 
-  private mutating func directory() -> Int64 { .random(in: 1...6, using: &random) }
+  private mutating func directory() -> DirectoryID { DirectoryID(rawValue: .random(in: 1...6, using: &random)) }
 
   private mutating func name() -> [UInt8] {
     names += 1
@@ -193,14 +193,16 @@ struct RandomCommits {
       guard try value(writer, "SELECT is_available FROM root WHERE id = ?", root) != (isAvailable ? 1 : 0) else {
         return
       }
-      try writer.setRootAvailable(root, isAvailable)
-      record.update(.init(rootID: root, path: Array("/r".utf8), isAvailable: isAvailable))
+      try writer.setRootAvailable(RootID(rawValue: root), isAvailable)
+      record.update(.init(rootID: RootID(rawValue: root), path: Array("/r".utf8), isAvailable: isAvailable))
     } else {
-      let directory = Int64.random(in: 4...6, using: &random)
-      guard try value(writer, "SELECT is_available FROM directory WHERE id = ?", directory) != (isAvailable ? 1 : 0)
+      let directory = DirectoryID(rawValue: .random(in: 4...6, using: &random))
+      guard
+        try value(writer, "SELECT is_available FROM directory WHERE id = ?", directory.rawValue)
+          != (isAvailable ? 1 : 0)
       else { return }
       try writer.setDirectoryAvailable(directory, isAvailable)
-      let root = directory == 6 ? 2 : 1 as Int64
+      let root = directory == 6 ? 2 : 1 as RootID
       record.update(.init(rootID: root, path: Array("/r/m".utf8), isAvailable: isAvailable, directoryID: directory))
     }
   }
@@ -213,7 +215,7 @@ struct RandomCommits {
       writer, "UPDATE directory SET parent_id = ?, name = ? WHERE id = ?",
       [.integer(parents.randomElement(using: &random) ?? 1), .text(name()), .integer(directory)])
     record.renamedDirectories.append(
-      .init(directoryID: directory, fromPath: Array("/from".utf8), toPath: Array("/to".utf8)))
+      .init(directoryID: DirectoryID(rawValue: directory), fromPath: Array("/from".utf8), toPath: Array("/to".utf8)))
   }
 
   private func run(_ writer: CatalogWriter, _ sql: String, _ values: [SQLValue]) throws {

@@ -26,7 +26,7 @@ struct RandomLibrary {
       photos, drive, slash, a, try fixture.addDirectory("a' OR 1=1 --", in: a),
       try fixture.addDirectory([0x62, 0xff], in: drive),
     ]
-    var rows: [(asset: Asset, directory: Int64, name: [UInt8], failure: String?)] = []
+    var rows: [(asset: Asset, directory: DirectoryID, name: [UInt8], failure: String?)] = []
     for id in AssetID(1)...AssetID(Self.count) {
       let name = Self.names.randomElement(using: &random) ?? []
       var asset = Asset.random(id, using: &random)

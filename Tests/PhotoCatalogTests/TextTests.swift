@@ -12,7 +12,7 @@ import Testing
 /// Assets are found by their words, whether the index contains them or not.
 @Suite struct TextTests {
   private let fixture: CatalogFixture
-  private let directory: Int64
+  private let directory: DirectoryID
 
   init() throws {
     fixture = try CatalogFixture()

@@ -8,7 +8,8 @@ import Testing
   private let content = AssetContent(
     mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", keywords: ["sea"])
 
-  private func row(_ name: String, in directory: Int64, inode: UInt64 = 7, fingerprint: UInt64? = .max) -> FileRow {
+  private func row(_ name: String, in directory: DirectoryID, inode: UInt64 = 7, fingerprint: UInt64? = .max) -> FileRow
+  {
     FileRow(
       assetID: 0, directoryID: directory, name: Array(name.utf8), byteCount: 10, modificationTime: 2, changeTime: 3,
       inode: inode, birthTime: 4, readTime: 5, marks: ContentMarks(fingerprint: fingerprint))

@@ -76,7 +76,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.write("/p/2020/x.jpg", bytes: 300, keepsBirth: false)
     try scan(fixture, [("2019", 20), ("2020", 21)])
     let other = try #require(try fixture.paths()["/p/2020/x.jpg"])
-    func folders() throws -> [[UInt8]: Int64] {
+    func folders() throws -> [[UInt8]: DirectoryID] {
       try fixture.catalog.read {
         Dictionary(uniqueKeysWithValues: try $0.directories().map { ($0.name, $0.id) })
       }

@@ -480,7 +480,7 @@ private typealias Fixture = ReconcilerFixture
 
 extension Library {
   /// Makes a folder unavailable, as if its drive were away.
-  fileprivate func setAway(_ folder: Int64) throws {
+  fileprivate func setAway(_ folder: DirectoryID) throws {
     let reconciler = reconciler
     try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)

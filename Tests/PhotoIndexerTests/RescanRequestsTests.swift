@@ -1,4 +1,5 @@
 import Dispatch
+import PhotoModel
 import Synchronization
 import Testing
 
@@ -9,9 +10,9 @@ import Testing
   /// Begins rescans as the library does, and records the folders of those that began.
   private final class Scans: Sendable {
     let requests = RescanRequests()
-    private let begun = Mutex<[Int64]>([])
+    private let begun = Mutex<[DirectoryID]>([])
 
-    var folders: [Int64] { begun.withLock { $0 } }
+    var folders: [DirectoryID] { begun.withLock { $0 } }
 
     func begin() {
       requests.beginWaiting { folder in
@@ -25,8 +26,8 @@ import Testing
     /// Returns when the caller is registered.
     ///
     /// - Parameter root: nil: a root for each folder.
-    func ask(_ folder: Int64, ofRoot root: UInt16? = nil) async -> Task<RescanCounts, any Error> {
-      let root = root ?? UInt16(folder)
+    func ask(_ folder: DirectoryID, ofRoot root: UInt16? = nil) async -> Task<RescanCounts, any Error> {
+      let root = root ?? UInt16(folder.rawValue)
       let (registered, isRegistered) = AsyncStream.makeStream(of: Void.self)
       let task = Task {
         try await self.requests.wait(for: .init(root: root, directoryID: folder, isConfirmed: false)) {
@@ -42,7 +43,7 @@ import Testing
   @Test func callersOfAFolderShareAScanThatWaits() async throws {
     let scans = Scans()
     defer { scans.requests.failAll(with: CancellationError()) }
-    for folder in Int64(1)...4 { _ = await scans.ask(folder) }
+    for folder in Int64(1)...4 { _ = await scans.ask(DirectoryID(rawValue: folder)) }
     var callers: [Task<RescanCounts, any Error>] = []
     for _ in 0..<50 { callers.append(await scans.ask(1)) }
     #expect(scans.folders == [1, 2, 3, 4] && scans.requests.waitingCount == 1)
@@ -56,9 +57,9 @@ import Testing
   @Test func aScanWhoseCallersHaveGoneIsNotBegun() async throws {
     let scans = Scans()
     defer { scans.requests.failAll(with: CancellationError()) }
-    for folder in Int64(1)...4 { _ = await scans.ask(folder) }
+    for folder in Int64(1)...4 { _ = await scans.ask(DirectoryID(rawValue: folder)) }
     var gone: [Task<RescanCounts, any Error>] = []
-    for folder in Int64(5)...300 { gone.append(await scans.ask(folder)) }
+    for folder in Int64(5)...300 { gone.append(await scans.ask(DirectoryID(rawValue: folder))) }
     let last = await scans.ask(1_000)
     #expect(scans.requests.waitingCount == 297)
     for caller in gone {
@@ -77,7 +78,7 @@ import Testing
   @Test func aRootIsScannedOnceAtATime() async throws {
     let scans = Scans()
     defer { scans.requests.failAll(with: CancellationError()) }
-    for folder in Int64(11)...13 { _ = await scans.ask(folder, ofRoot: 1) }
+    for folder in Int64(11)...13 { _ = await scans.ask(DirectoryID(rawValue: folder), ofRoot: 1) }
     _ = await scans.ask(21, ofRoot: 2)
     #expect(scans.folders == [11, 21])
     scans.requests.finish(2)

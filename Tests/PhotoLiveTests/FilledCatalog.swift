@@ -11,7 +11,7 @@ import Testing
 final class FilledCatalog: Sendable {
   let feed = ChangeFeed(sequence: 0)
   let recent: RecentCommits
-  let directoryID: Int64
+  let directoryID: DirectoryID
   private let names = Mutex(0)
   var catalog: Catalog { environment.catalog }
   private let environment: TestCatalog

@@ -272,7 +272,7 @@ import class Foundation.ProcessInfo
           case 1: try writer.setUserData(of: id, isFavorite: nil, isHidden: .random(using: &random), &record)
           case 2:
             try writer.moveFile(
-              row, to: .random(in: 1...6, using: &random),
+              row, to: DirectoryID(rawValue: .random(in: 1...6, using: &random)),
               name: Array("\(round)-\(UInt64.random(in: 0 ... .max, using: &random))".utf8))
             record.update(asset: id, .path)
           case 3:
@@ -280,7 +280,7 @@ import class Foundation.ProcessInfo
             record.delete(asset: id)
             live.removeAll { $0 == id }
           case 4:
-            let directory = Int64.random(in: 2...6, using: &random)
+            let directory = DirectoryID(rawValue: .random(in: 2...6, using: &random))
             let rename = try RawStatement(writer.database, "UPDATE directory SET name = ? WHERE id = ?")
             rename.bind(1, "\(UInt64.random(in: 0 ... .max, using: &random))")
             rename.bind(2, directory)
@@ -289,7 +289,7 @@ import class Foundation.ProcessInfo
               .init(directoryID: directory, fromPath: Array("/from".utf8), toPath: Array("/to".utf8)))
           default:
             let new = FileRow(
-              assetID: 0, directoryID: .random(in: 1...6, using: &random),
+              assetID: 0, directoryID: DirectoryID(rawValue: .random(in: 1...6, using: &random)),
               name: Array("n\(round)-\(id)-\(live.count)".utf8),
               byteCount: 1, modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
             let content = AssetContent(

@@ -154,7 +154,7 @@ extension ServerFixture {
     record.edit(album: album, placing: [id])
   }
 
-  fileprivate func rename(_ writer: CatalogWriter, _ directory: Int64, _ name: String) throws {
+  fileprivate func rename(_ writer: CatalogWriter, _ directory: DirectoryID, _ name: String) throws {
     let update = try RawStatement(writer.database, "UPDATE directory SET name = ? WHERE id = ?")
     update.bind(1, name)
     update.bind(2, directory)

@@ -21,7 +21,7 @@ final class ServerFixture: Sendable {
   let catalog: Catalog
   let library: Library
   /// The differences for the observations that a test advances itself.
-  let directoryID: Int64
+  let directoryID: DirectoryID
   /// The service that ``serving(threads:libraryTurns:pageDeadline:snapshotDeadline:_:)`` started last.
   let service = Mutex<VarlinkService?>(nil)
   /// The reads of a client whose part the test plays.

@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import TestTools
 
 /// The environment "catalog": a catalog in a temporary folder, which is removed when its last reference goes.
@@ -24,7 +25,7 @@ extension Catalog {
   /// Adds a root with its directory, as a first scan does.
   ///
   /// - Returns: the id of the directory.
-  package func addRoot(_ path: String) throws -> Int64 {
+  package func addRoot(_ path: String) throws -> DirectoryID {
     try write { writer in
       try writer.insertDirectory(
         parentID: nil, rootID: try writer.insertRoot(path: Array(path.utf8)), name: [],

@@ -65,7 +65,7 @@ struct AssetInsertions {
   }
 
   /// A file whose asset is gathered but not written yet.
-  func file(_ directoryID: Int64, _ name: [UInt8]) -> FileRow? {
+  func file(_ directoryID: DirectoryID, _ name: [UInt8]) -> FileRow? {
     guard let insertion = pending.last(where: { $0.row.directoryID == directoryID && $0.row.name == name }) else {
       return nil
     }

@@ -71,7 +71,7 @@ private struct AssetRows {
     try keywords.forEachRow { found.keywords.append(keywords.text(0)) }
     companions.bind(1, id)
     try companions.forEachRow {
-      let place = try tree.place(companions.int64(0))
+      let place = try tree.place(companions.directoryID(0))
       let name = companions.bytes(1)
       found.resources.append(
         Resource(
@@ -106,7 +106,7 @@ private enum AssetColumns {
       make: row.optionalText(15), model: row.optionalText(16), lens: row.optionalText(17),
       exposureSeconds: row.optionalDouble(18), fNumber: row.optionalDouble(19), iso: row.optionalInt(20),
       focalLengthMillimeters: row.optionalDouble(21), flashFired: row.isNull(22) ? nil : row.bool(22))
-    let place = try tree.place(row.int64(30))
+    let place = try tree.place(row.directoryID(30))
     let name = row.bytes(31)
     return Asset(
       id: row.assetID(0), mediaType: mediaType, mediaSubtypes: MediaSubtypes(rawValue: row.int64(2)).names,

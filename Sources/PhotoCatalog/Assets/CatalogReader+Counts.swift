@@ -3,7 +3,7 @@ import PhotoModel
 
 /// The number of assets and directories below one root.
 package struct RootCounts: Hashable, Sendable {
-  package var rootID: Int64
+  package var rootID: RootID
   /// The path as bytes, as the file system has it. It need not be valid UTF-8.
   package var path: [UInt8]
   package var isAvailable: Bool
@@ -47,7 +47,7 @@ extension CatalogReader {
     let roots = try RawStatement(database, "SELECT id, path, is_available FROM root ORDER BY path")
     var counts: [RootCounts] = []
     try roots.forEachRow {
-      let id = roots.int64(0)
+      let id = roots.rootID(0)
       below.bind(1, id)
       let sums = try below.firstRow { (directories: Int(below.int64(0)), assets: Int(below.int64(1))) }
       counts.append(
@@ -72,7 +72,7 @@ extension CatalogReader {
       failed.append(
         FailedAsset(
           assetID: statement.assetID(0),
-          path: try tree.place(statement.int64(1)).path(of: statement.bytes(2)),
+          path: try tree.place(statement.directoryID(1)).path(of: statement.bytes(2)),
           failure: statement.text(3), readTime: statement.int64(4)))
     }
     return failed

@@ -29,7 +29,7 @@ extension CatalogReader {
   private struct Membership {
     var smartAlbums: Set<CollectionID>
     var albums: Set<CollectionID>
-    var directoryID: Int64?
+    var directoryID: DirectoryID?
 
     func isIn(_ collection: CollectionRow) -> Bool {
       switch collection.kind {
@@ -46,7 +46,7 @@ extension CatalogReader {
     let place = try RawStatement(
       database, "SELECT directory_id FROM asset WHERE id = ? AND " + FetchSource.visible.sql)
     place.bind(1, assetID)
-    guard let directoryID = try place.firstRow({ place.int64(0) }) else { return membership }
+    guard let directoryID = try place.firstRow({ place.directoryID(0) }) else { return membership }
     membership.directoryID = directoryID
     for album in try collectionRows(kind: .smartAlbum) {
       var source = CollectionList(album).source

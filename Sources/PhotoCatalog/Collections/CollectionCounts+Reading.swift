@@ -30,7 +30,7 @@ extension CollectionCounts {
     let places = try RawStatement(
       reader.database, "SELECT id, directory_id FROM asset WHERE is_hidden = 0 AND is_trashed = 0")
     try places.forEachRow {
-      let folder = folderOfDirectory[places.int64(1)]
+      let folder = folderOfDirectory[places.directoryID(1)]
       numbers[places.int64(0)] = Membership(smart: 0, folder: folder).number
       if let folder { counts[folder] += 1 }
     }

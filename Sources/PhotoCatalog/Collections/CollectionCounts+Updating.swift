@@ -216,7 +216,7 @@ extension CollectionCounts {
     return try select.firstRow {
       let facts = AssetFacts(
         mediaType: select.int64(0), isFavorite: select.bool(1), isHidden: select.bool(2), isTrashed: select.bool(3),
-        isScreenshot: select.bool(4), directoryID: select.int64(5))
+        isScreenshot: select.bool(4), directoryID: select.directoryID(5))
       guard !facts.isHidden && !facts.isTrashed else { return nil }
       var smart: UInt32 = 0
       for (bit, album) in smartAlbums.enumerated() where album.requirements.admit(facts) { smart |= 1 << UInt32(bit) }

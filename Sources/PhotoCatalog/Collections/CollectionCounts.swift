@@ -39,7 +39,7 @@ package struct CollectionCounts: Sendable {
   var smartAlbums: [(id: CollectionID, requirements: AssetRequirements)] = []
   /// The folder albums by their index in `numbers`. An index is never reused.
   var folders: [CollectionID] = []
-  var folderOfDirectory: [Int64: Int] = [:]
+  var folderOfDirectory: [DirectoryID: Int] = [:]
   /// The ``Membership`` of each visible asset, by the number of the asset. 0 if it isn't visible.
   var numbers = PagedNumbers()
   /// The number of the user's albums.

@@ -12,7 +12,7 @@ struct CollectionRow: Hashable, Sendable {
   var subtype: String?
   /// For a folder album, the folder's name in the form of the contract.
   var title: String
-  var directoryID: Int64?
+  var directoryID: DirectoryID?
   /// For a folder album, the bytes of its path.
   var path: [UInt8]?
   /// The cover that the user chose.
@@ -60,7 +60,7 @@ struct CollectionList: Sendable {
     case .folderAlbum:
       // A directory's id is never reused, so the list of a deleted directory is empty.
       source.conditions = [
-        SQLCondition(sql: "asset.directory_id = ?", arguments: [.integer(collection.directoryID ?? 0)])
+        SQLCondition(sql: "asset.directory_id = ?", arguments: [.id(collection.directoryID ?? 0)])
       ]
       source.requirements.directoryID = collection.directoryID ?? 0
       dependsOn = [.path, .resources]

@@ -91,7 +91,7 @@ extension CatalogReader {
   private static func collectionRow(_ row: RawStatement, _ tree: inout DirectoryPaths) throws -> CollectionRow {
     var collection = CollectionRow(
       id: row.collectionID(0), kind: AssetCollection.Kind(code: row.int64(1)), subtype: row.optionalText(2),
-      title: row.text(3), directoryID: row.optionalInt64(4), keyAssetID: row.optionalAssetID(5))
+      title: row.text(3), directoryID: row.optionalDirectoryID(4), keyAssetID: row.optionalAssetID(5))
     if let directoryID = collection.directoryID {
       let place = try tree.place(directoryID)
       collection.path = place.path

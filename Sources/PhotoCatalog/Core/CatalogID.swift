@@ -8,6 +8,9 @@ package protocol CatalogID: Hashable, Comparable, Sendable {
 
 extension AssetID: CatalogID {}
 extension CollectionID: CatalogID {}
+extension DirectoryID: CatalogID {}
+extension RootID: CatalogID {}
+extension VolumeID: CatalogID {}
 
 extension SQLValue {
   static func id(_ id: some CatalogID) -> SQLValue { .integer(id.rawValue) }
@@ -21,4 +24,16 @@ extension RawStatement {
   func optionalAssetID(_ column: Int32) -> AssetID? { optionalInt64(column).map(AssetID.init(rawValue:)) }
 
   func collectionID(_ column: Int32) -> CollectionID { CollectionID(rawValue: int64(column)) }
+
+  func directoryID(_ column: Int32) -> DirectoryID { DirectoryID(rawValue: int64(column)) }
+
+  func optionalDirectoryID(_ column: Int32) -> DirectoryID? { optionalInt64(column).map(DirectoryID.init(rawValue:)) }
+
+  func rootID(_ column: Int32) -> RootID { RootID(rawValue: int64(column)) }
+
+  func optionalRootID(_ column: Int32) -> RootID? { optionalInt64(column).map(RootID.init(rawValue:)) }
+
+  func volumeID(_ column: Int32) -> VolumeID { VolumeID(rawValue: int64(column)) }
+
+  func optionalVolumeID(_ column: Int32) -> VolumeID? { optionalInt64(column).map(VolumeID.init(rawValue:)) }
 }

@@ -70,7 +70,7 @@ package final class CatalogWriter {
 
   /// Looks up a file, including those that are gathered but not written. Otherwise each file of a burst would cause a
   /// write, because it is looked up before it is inserted.
-  package func file(_ directoryID: Int64, _ name: [UInt8]) throws -> FileRow? {
+  package func file(_ directoryID: DirectoryID, _ name: [UInt8]) throws -> FileRow? {
     try insertions.file(directoryID, name) ?? file(directoryID, name, in: connection)
   }
 

@@ -23,12 +23,12 @@ extension CatalogReader {
     return try finder.file(path)
   }
 
-  package func file(directory: Int64, name: [UInt8]) throws -> CatalogFile? {
+  package func file(directory: DirectoryID, name: [UInt8]) throws -> CatalogFile? {
     try PathFinder(database).file(directory: directory, name: name)
   }
 
   /// The directory with this path. If roots are nested, it belongs to the innermost root that knows it.
-  package func directoryID(path: [UInt8]) throws -> Int64? {
+  package func directoryID(path: [UInt8]) throws -> DirectoryID? {
     var finder = try PathFinder(database)
     return try finder.directory(path)
   }
@@ -41,18 +41,18 @@ private struct PathFinder {
 
   /// The roots' directories with the components of their paths. The longest path is first, so that the innermost of
   /// nested roots is found first.
-  private let tops: [(id: Int64, components: [ArraySlice<UInt8>])]
+  private let tops: [(id: DirectoryID, components: [ArraySlice<UInt8>])]
   private let child: RawStatement
   private let resource: RawStatement
   /// The results of ``directories(_:)``. Most of the paths of one call are in a few directories.
-  private var known: [ArraySlice<UInt8>: [Int64]] = [:]
+  private var known: [ArraySlice<UInt8>: [DirectoryID]] = [:]
 
   init(_ database: Database) throws {
-    var tops: [(id: Int64, components: [ArraySlice<UInt8>])] = []
+    var tops: [(id: DirectoryID, components: [ArraySlice<UInt8>])] = []
     let statement = try RawStatement(
       database, "SELECT directory.id, root.path FROM root JOIN directory ON directory.root_id = root.id")
     try statement.forEachRow {
-      tops.append((statement.int64(0), statement.bytes(1).split(separator: Self.slash)))
+      tops.append((statement.directoryID(0), statement.bytes(1).split(separator: Self.slash)))
     }
     self.tops = tops.sorted { $0.components.count > $1.components.count }
     child = try RawStatement(database, "SELECT id FROM directory WHERE parent_id = ? AND name = ?")
@@ -62,7 +62,7 @@ private struct PathFinder {
         + "JOIN asset ON asset.id = resource.asset_id WHERE resource.directory_id = ? AND resource.name = ?")
   }
 
-  func file(directory: Int64, name: [UInt8]) throws -> CatalogFile? {
+  func file(directory: DirectoryID, name: [UInt8]) throws -> CatalogFile? {
     resource.bind(1, directory)
     resource.bind(2, text: name)
     return try resource.firstRow {
@@ -82,23 +82,23 @@ private struct PathFinder {
     return nil
   }
 
-  mutating func directory(_ path: [UInt8]) throws -> Int64? {
+  mutating func directory(_ path: [UInt8]) throws -> DirectoryID? {
     guard path.first == Self.slash else { return nil }
     return try directories(path[...]).first
   }
 
   /// One directory for each root that knows the path, the innermost first.
-  private mutating func directories(_ path: ArraySlice<UInt8>) throws -> [Int64] {
+  private mutating func directories(_ path: ArraySlice<UInt8>) throws -> [DirectoryID] {
     if let found = known[path] { return found }
     let components = path.split(separator: Self.slash)
-    var found: [Int64] = []
+    var found: [DirectoryID] = []
     for top in tops where components.starts(with: top.components) {
-      var current: Int64? = top.id
+      var current: DirectoryID? = top.id
       for name in components.dropFirst(top.components.count) {
         guard let parent = current else { break }
         child.bind(1, parent)
         child.bind(2, text: Array(name))
-        current = try child.firstRow { child.int64(0) }
+        current = try child.firstRow { child.directoryID(0) }
       }
       if let current { found.append(current) }
     }

@@ -165,7 +165,7 @@ extension CatalogWriter {
   }
 
   /// Makes the postponed requests of the files in these directories due, because a user asked for it.
-  package func wantProofs(in directories: [Int64]) throws {
+  package func wantProofs(in directories: [DirectoryID]) throws {
     let update = try RawStatement(
       database, "UPDATE resource SET proof_state = -proof_state WHERE directory_id = ? AND proof_state < 0")
     for directory in directories {

@@ -23,7 +23,7 @@ struct DirectoryPaths {
   }
 
   private let statement: RawStatement
-  private var places: [Int64: Place] = [:]
+  private var places: [DirectoryID: Place] = [:]
 
   init(_ database: Database) throws {
     statement = try RawStatement(
@@ -33,11 +33,11 @@ struct DirectoryPaths {
   }
 
   /// - Throws: ``PhotoError`` `catalogDamaged` if there is no such directory.
-  mutating func place(_ id: Int64) throws -> Place {
+  mutating func place(_ id: DirectoryID) throws -> Place {
     if let place = places[id] { return place }
     // The loop climbs to a known directory or a top, and then descends again. Without recursion the depth does not
     // matter.
-    var below: [(id: Int64, name: [UInt8], isAvailable: Bool)] = []
+    var below: [(id: DirectoryID, name: [UInt8], isAvailable: Bool)] = []
     var current = id
     var place: Place
     climbing: while true {
@@ -48,7 +48,7 @@ struct DirectoryPaths {
       statement.bind(1, current)
       let row = try statement.firstRow {
         (
-          parent: statement.optionalInt64(0), name: statement.bytes(1), root: statement.bytes(2),
+          parent: statement.optionalDirectoryID(0), name: statement.bytes(1), root: statement.bytes(2),
           isRootAvailable: statement.bool(3), isAvailable: statement.bool(4)
         )
       }

@@ -3,29 +3,29 @@ import PhotoModel
 
 /// A root as the catalog knows it.
 package struct RootRow: Hashable, Sendable {
-  package let id: Int64
+  package let id: RootID
   package let path: [UInt8]
   package var isAvailable: Bool
 }
 
 /// A directory as the catalog knows it. Its path consists of its parents' names and its own.
 package struct DirectoryRow: Hashable, Sendable {
-  package let id: Int64
+  package let id: DirectoryID
   /// nil for the top of a root.
-  package var parentID: Int64?
+  package var parentID: DirectoryID?
   /// The root, only for a top.
-  package var rootID: Int64?
+  package var rootID: RootID?
   /// The bytes from the file system. It is empty for a top.
   package var name: [UInt8]
-  package var volumeID: Int64
+  package var volumeID: VolumeID
   package var inode: UInt64
   package var birthTime: Int64
   /// False for the top of a file system that was mounted in a folder and is now unmounted.
   package var isAvailable: Bool
 
   package init(
-    id: Int64, parentID: Int64?, rootID: Int64?, name: [UInt8], volumeID: Int64, inode: UInt64, birthTime: Int64,
-    isAvailable: Bool = true
+    id: DirectoryID, parentID: DirectoryID?, rootID: RootID?, name: [UInt8], volumeID: VolumeID, inode: UInt64,
+    birthTime: Int64, isAvailable: Bool = true
   ) {
     self.id = id
     self.parentID = parentID
@@ -43,21 +43,21 @@ extension CatalogReader {
     var rows: [RootRow] = []
     let select = try RawStatement(database, "SELECT id, path, is_available FROM root ORDER BY id")
     try select.forEachRow {
-      rows.append(RootRow(id: select.int64(0), path: select.bytes(1), isAvailable: select.bool(2)))
+      rows.append(RootRow(id: select.rootID(0), path: select.bytes(1), isAvailable: select.bool(2)))
     }
     return rows
   }
 
   /// The identity of each volume, by its id.
-  package func volumes() throws -> [Int64: String] {
-    var identities: [Int64: String] = [:]
+  package func volumes() throws -> [VolumeID: String] {
+    var identities: [VolumeID: String] = [:]
     let select = try RawStatement(database, "SELECT id, identity FROM volume")
-    try select.forEachRow { identities[select.int64(0)] = select.text(1) }
+    try select.forEachRow { identities[select.volumeID(0)] = select.text(1) }
     return identities
   }
 
   /// The identity of the volume that holds a directory.
-  package func volumeIdentity(ofDirectory id: Int64) throws -> String? {
+  package func volumeIdentity(ofDirectory id: DirectoryID) throws -> String? {
     let select = try RawStatement(
       database, "SELECT volume.identity FROM directory JOIN volume ON volume.id = volume_id WHERE directory.id = ?")
     select.bind(1, id)
@@ -66,8 +66,8 @@ extension CatalogReader {
 
   /// When each unavailable root went offline, in microseconds since 1970. Dates before the oldest commit in the history
   /// are missing.
-  package func offlineDates() throws -> [Int64: Int64] {
-    var dates: [Int64: Int64] = [:]
+  package func offlineDates() throws -> [RootID: Int64] {
+    var dates: [RootID: Int64] = [:]
     let select = try RawStatement(
       database,
       """
@@ -76,7 +76,7 @@ extension CatalogReader {
       WHERE root.is_available = 0 AND history_root.is_available = 0 AND history_root.directory_id IS NULL
       GROUP BY root.id
       """)
-    try select.forEachRow { dates[select.int64(0)] = select.int64(1) }
+    try select.forEachRow { dates[select.rootID(0)] = select.int64(1) }
     return dates
   }
 
@@ -98,8 +98,8 @@ extension CatalogReader {
     try select.forEachRow {
       rows.append(
         DirectoryRow(
-          id: select.int64(0), parentID: select.optionalInt64(1), rootID: select.optionalInt64(2),
-          name: select.bytes(3), volumeID: select.int64(4), inode: UInt64(bitPattern: select.int64(5)),
+          id: select.directoryID(0), parentID: select.optionalDirectoryID(1), rootID: select.optionalRootID(2),
+          name: select.bytes(3), volumeID: select.volumeID(4), inode: UInt64(bitPattern: select.int64(5)),
           birthTime: select.int64(6), isAvailable: select.bool(7)))
     }
     return rows
@@ -107,14 +107,14 @@ extension CatalogReader {
 }
 
 extension CatalogWriter {
-  package func insertRoot(path: [UInt8]) throws -> Int64 {
+  package func insertRoot(path: [UInt8]) throws -> RootID {
     let insert = try RawStatement(database, "INSERT INTO root (path) VALUES (?)")
     insert.bind(1, text: path)
     try insert.run()
-    return try database.lastInsertedRowID
+    return RootID(rawValue: try database.lastInsertedRowID)
   }
 
-  package func setRootAvailable(_ id: Int64, _ isAvailable: Bool) throws {
+  package func setRootAvailable(_ id: RootID, _ isAvailable: Bool) throws {
     let update = try RawStatement(database, "UPDATE root SET is_available = ? WHERE id = ?")
     update.bind(1, isAvailable)
     update.bind(2, id)
@@ -122,7 +122,7 @@ extension CatalogWriter {
   }
 
   /// Sets the availability of the top of a file system that is mounted in a folder. It applies to everything below it.
-  package func setDirectoryAvailable(_ id: Int64, _ isAvailable: Bool) throws {
+  package func setDirectoryAvailable(_ id: DirectoryID, _ isAvailable: Bool) throws {
     let update = try RawStatement(database, "UPDATE directory SET is_available = ? WHERE id = ?")
     update.bind(1, isAvailable)
     update.bind(2, id)
@@ -131,7 +131,7 @@ extension CatalogWriter {
 
   /// Gives a directory, and everything below it on the same file system, another volume. It is used if the file system
   /// is now known by another identity.
-  package func setVolume(ofDirectoriesBelow id: Int64, from old: Int64, to new: Int64) throws {
+  package func setVolume(ofDirectoriesBelow id: DirectoryID, from old: VolumeID, to new: VolumeID) throws {
     let update = try RawStatement(
       database,
       """
@@ -146,7 +146,7 @@ extension CatalogWriter {
   }
 
   /// Clears the inodes of a directory and of everything below it, because they mean nothing on another file system.
-  package func forgetInodes(below id: Int64) throws {
+  package func forgetInodes(below id: DirectoryID) throws {
     for table in ["directory", "resource"] {
       let key = table == "directory" ? "id" : "directory_id"
       let update = try RawStatement(
@@ -162,29 +162,29 @@ extension CatalogWriter {
   }
 
   /// Deletes a root. Its directories must be deleted already.
-  package func deleteRoot(_ id: Int64) throws {
+  package func deleteRoot(_ id: RootID) throws {
     let delete = try RawStatement(database, "DELETE FROM root WHERE id = ?")
     delete.bind(1, id)
     try delete.run()
   }
 
   /// Returns the volume with this identity. It is added if it is new.
-  package func volume(identity: String) throws -> Int64 {
+  package func volume(identity: String) throws -> VolumeID {
     let select = try RawStatement(database, "SELECT id FROM volume WHERE identity = ?")
     select.bind(1, identity)
-    if let id = try select.firstRow({ select.int64(0) }) { return id }
+    if let id = try select.firstRow({ select.volumeID(0) }) { return id }
     let insert = try RawStatement(database, "INSERT INTO volume (identity) VALUES (?)")
     insert.bind(1, identity)
     try insert.run()
-    return try database.lastInsertedRowID
+    return VolumeID(rawValue: try database.lastInsertedRowID)
   }
 
   /// Adds a directory together with its folder album.
   ///
   /// - Returns: The ids of the directory and of its album.
   package func insertDirectory(
-    parentID: Int64?, rootID: Int64?, name: [UInt8], volumeID: Int64, inode: UInt64, birthTime: Int64
-  ) throws -> (directory: Int64, album: CollectionID) {
+    parentID: DirectoryID?, rootID: RootID?, name: [UInt8], volumeID: VolumeID, inode: UInt64, birthTime: Int64
+  ) throws -> (directory: DirectoryID, album: CollectionID) {
     let insert = try RawStatement(
       database,
       "INSERT INTO directory (parent_id, root_id, name, volume_id, inode, birth_time) VALUES (?, ?, ?, ?, ?, ?)")
@@ -195,7 +195,7 @@ extension CatalogWriter {
     insert.bind(5, Int64(bitPattern: inode))
     insert.bind(6, birthTime)
     try insert.run()
-    let directory = try database.lastInsertedRowID
+    let directory = DirectoryID(rawValue: try database.lastInsertedRowID)
     let album = try RawStatement(database, "INSERT INTO collection (kind, directory_id) VALUES (2, ?)")
     album.bind(1, directory)
     try album.run()
@@ -223,7 +223,7 @@ extension CatalogWriter {
   /// already.
   ///
   /// - Returns: The ids of the album and of the assets.
-  package func deleteDirectory(_ id: Int64) throws -> (album: CollectionID?, assets: [AssetID]) {
+  package func deleteDirectory(_ id: DirectoryID) throws -> (album: CollectionID?, assets: [AssetID]) {
     let assets = try files(in: id).map(\.assetID)
     for asset in assets { try deleteAsset(asset) }
     let find = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
@@ -237,7 +237,7 @@ extension CatalogWriter {
     return (album, assets)
   }
 
-  package func folderAlbum(of directoryID: Int64) throws -> CollectionID? {
+  package func folderAlbum(of directoryID: DirectoryID) throws -> CollectionID? {
     let select = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
     select.bind(1, directoryID)
     return try select.firstRow { select.collectionID(0) }

@@ -21,14 +21,14 @@ extension FileLookups {
 
   func file(_ select: RawStatement) -> FileRow {
     FileRow(
-      assetID: select.assetID(0), directoryID: select.int64(1), name: select.bytes(2), byteCount: select.int64(3),
+      assetID: select.assetID(0), directoryID: select.directoryID(1), name: select.bytes(2), byteCount: select.int64(3),
       modificationTime: select.int64(4), changeTime: select.int64(5), inode: UInt64(bitPattern: select.int64(6)),
       birthTime: select.int64(7), readTime: select.int64(8),
       marks: select.marks(9))
   }
 
   /// The files directly in a directory, in the order of their names' bytes, which is that of the primary key.
-  package func files(in directoryID: Int64) throws -> [FileRow] {
+  package func files(in directoryID: DirectoryID) throws -> [FileRow] {
     let select = try RawStatement(database, "SELECT \(Self.fileColumns) FROM resource WHERE directory_id = ?")
     select.bind(1, directoryID)
     var rows: [FileRow] = []
@@ -36,11 +36,11 @@ extension FileLookups {
     return rows
   }
 
-  package func file(_ directoryID: Int64, _ name: [UInt8]) throws -> FileRow? {
+  package func file(_ directoryID: DirectoryID, _ name: [UInt8]) throws -> FileRow? {
     try file(directoryID, name, in: database)
   }
 
-  func file(_ directoryID: Int64, _ name: [UInt8], in database: Database) throws -> FileRow? {
+  func file(_ directoryID: DirectoryID, _ name: [UInt8], in database: Database) throws -> FileRow? {
     let select = try RawStatement(
       database, "SELECT \(Self.fileColumns) FROM resource WHERE directory_id = ? AND name = ?")
     select.bind(1, directoryID)
@@ -62,7 +62,7 @@ extension FileLookups {
   }
 
   /// How many assets are in a directory and below it.
-  package func assetCount(below directoryID: Int64) throws -> Int {
+  package func assetCount(below directoryID: DirectoryID) throws -> Int {
     let count = try RawStatement(
       database,
       """

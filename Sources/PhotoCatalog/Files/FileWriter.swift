@@ -5,7 +5,7 @@ import PredicateLanguage
 /// A file as the catalog last saw it. Times are nanoseconds since 1970.
 package struct FileRow: Hashable, Sendable {
   package let assetID: AssetID
-  package var directoryID: Int64
+  package var directoryID: DirectoryID
   package var name: [UInt8]
   package var byteCount: Int64
   package var modificationTime: Int64
@@ -19,8 +19,8 @@ package struct FileRow: Hashable, Sendable {
   package var marks: ContentMarks
 
   package init(
-    assetID: AssetID, directoryID: Int64, name: [UInt8], byteCount: Int64, modificationTime: Int64, changeTime: Int64,
-    inode: UInt64, birthTime: Int64, readTime: Int64, marks: ContentMarks = ContentMarks()
+    assetID: AssetID, directoryID: DirectoryID, name: [UInt8], byteCount: Int64, modificationTime: Int64,
+    changeTime: Int64, inode: UInt64, birthTime: Int64, readTime: Int64, marks: ContentMarks = ContentMarks()
   ) {
     self.assetID = assetID
     self.directoryID = directoryID
@@ -168,7 +168,7 @@ extension CatalogWriter {
   ///
   /// - Returns: Whether the asset's creation date changed, because a name may contain a date.
   @discardableResult
-  package func moveFile(_ row: FileRow, to directoryID: Int64, name: [UInt8]) throws -> Bool {
+  package func moveFile(_ row: FileRow, to directoryID: DirectoryID, name: [UInt8]) throws -> Bool {
     let resource = try RawStatement(
       database, "UPDATE resource SET directory_id = ?, name = ? WHERE directory_id = ? AND name = ?")
     resource.bind(1, directoryID)
@@ -194,7 +194,7 @@ extension CatalogWriter {
   package func deleteAsset(_ id: AssetID) throws {
     let place = try RawStatement(database, "SELECT directory_id, name FROM asset WHERE id = ?")
     place.bind(1, id)
-    guard let (directory, name) = try place.firstRow({ (place.int64(0), place.bytes(1)) }) else { return }
+    guard let (directory, name) = try place.firstRow({ (place.directoryID(0), place.bytes(1)) }) else { return }
     let first = try RawStatement(database, "DELETE FROM resource WHERE directory_id = ? AND name = ?")
     first.bind(1, directory)
     first.bind(2, text: name)

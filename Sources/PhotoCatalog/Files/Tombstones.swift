@@ -14,7 +14,7 @@ package struct Tombstone: Hashable, Sendable {
   package var path: [UInt8]
   /// The id of the volume in the catalog (see ``CatalogWriter/volume(identity:)``). If it is nil, inode and birth time
   /// are unknown too.
-  package var volumeID: Int64?
+  package var volumeID: VolumeID?
   package var inode: UInt64
   /// Nanoseconds since 1970. 0 if the file system does not record it.
   package var birthTime: Int64
@@ -47,7 +47,7 @@ package struct Tombstone: Hashable, Sendable {
   }
 
   package init(
-    assetID: AssetID, deletedDate: Int64?, deletedAge: Int64 = 0, path: [UInt8], volumeID: Int64? = nil,
+    assetID: AssetID, deletedDate: Int64?, deletedAge: Int64 = 0, path: [UInt8], volumeID: VolumeID? = nil,
     inode: UInt64 = 0, birthTime: Int64 = 0, byteCount: Int64? = nil, modificationTime: Int64 = 0,
     marks: ContentMarks = ContentMarks(), seenTime: Int64 = 0, addedDate: Int64, creationDate: CreationDate? = nil,
     isFavorite: Bool = false,
@@ -194,7 +194,7 @@ extension FileLookups {
         Tombstone(
           assetID: select.assetID(0), deletedDate: select.optionalInt64(1), deletedAge: select.int64(15),
           path: select.bytes(2),
-          volumeID: select.optionalInt64(3), inode: UInt64(bitPattern: select.int64(4)), birthTime: select.int64(5),
+          volumeID: select.optionalVolumeID(3), inode: UInt64(bitPattern: select.int64(4)), birthTime: select.int64(5),
           byteCount: byteCount < 0 ? nil : byteCount, modificationTime: select.int64(7),
           marks: select.marks(8), seenTime: select.int64(14), addedDate: select.int64(11),
           creationDate: select.isNull(16) ? nil : CreationDate(select, from: 16), isFavorite: select.bool(12),

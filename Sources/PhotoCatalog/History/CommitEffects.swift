@@ -94,7 +94,7 @@ struct AssetFacts: Hashable, Sendable {
   let isTrashed: Bool
   let isScreenshot: Bool
   /// The directory of the first resource.
-  let directoryID: Int64
+  let directoryID: DirectoryID
 }
 
 /// Necessary conditions for an asset to be in a list. They need not be sufficient.
@@ -105,7 +105,7 @@ struct AssetRequirements: Hashable, Sendable {
   var visible = false
   var untrashed = false
   var screenshot = false
-  var directoryID: Int64?
+  var directoryID: DirectoryID?
 
   mutating func require(mediaTypes codes: [Int64]) {
     mediaTypes = mediaTypes?.intersection(codes) ?? Set(codes)
@@ -217,7 +217,7 @@ extension CatalogWriter {
         facts[id] = try select.firstRow {
           AssetFacts(
             mediaType: select.int64(0), isFavorite: select.bool(1), isHidden: select.bool(2), isTrashed: select.bool(3),
-            isScreenshot: select.bool(4), directoryID: select.int64(5))
+            isScreenshot: select.bool(4), directoryID: select.directoryID(5))
         }
       }
     }

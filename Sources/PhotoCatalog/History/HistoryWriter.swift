@@ -20,11 +20,11 @@ package struct CommitRecord: Sendable {
 
   /// A directory with a new path. Everything below it moves with it.
   package struct Renamed: Hashable, Sendable {
-    package let directoryID: Int64
+    package let directoryID: DirectoryID
     package let fromPath: [UInt8]
     package let toPath: [UInt8]
 
-    package init(directoryID: Int64, fromPath: [UInt8], toPath: [UInt8]) {
+    package init(directoryID: DirectoryID, fromPath: [UInt8], toPath: [UInt8]) {
       self.directoryID = directoryID
       self.fromPath = fromPath
       self.toPath = toPath
@@ -33,13 +33,13 @@ package struct CommitRecord: Sendable {
 
   /// A root, or a mount in a folder below one, that went online or offline.
   package struct Availability: Hashable, Sendable {
-    package let rootID: Int64
+    package let rootID: RootID
     package let path: [UInt8]
     package let isAvailable: Bool
     /// The folder below the root on which the other file system is mounted. nil for the root itself.
-    package let directoryID: Int64?
+    package let directoryID: DirectoryID?
 
-    package init(rootID: Int64, path: [UInt8], isAvailable: Bool, directoryID: Int64? = nil) {
+    package init(rootID: RootID, path: [UInt8], isAvailable: Bool, directoryID: DirectoryID? = nil) {
       self.rootID = rootID
       self.path = path
       self.isAvailable = isAvailable

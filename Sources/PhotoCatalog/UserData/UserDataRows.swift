@@ -169,7 +169,7 @@ struct UserDataReading {
   /// The user data of an asset that is or was in the library. nil if the asset is unknown.
   mutating func entry(of id: AssetID) throws -> UserDataEntry? {
     asset.bind(1, id)
-    if let found = try asset.firstRow({ (read(asset, id), asset.int64(3), asset.bytes(4)) }) {
+    if let found = try asset.firstRow({ (read(asset, id), asset.directoryID(3), asset.bytes(4)) }) {
       var (entry, directory, name) = found
       entry.file.path = try tree.place(directory).path(of: name)
       return entry

@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import WatchRecords
 
 /// The reconciler's notes for the event ring, and the state that makes them cheap.
@@ -8,7 +9,7 @@ struct EventNotes {
   /// more, and would push out all other events.
   fileprivate var listing = LibraryEvent.ListingCounts()
   /// The path of the directory of the last event: events come in runs of one directory.
-  fileprivate var cachedPath: (directoryID: Int64, path: [UInt8])?
+  fileprivate var cachedPath: (directoryID: DirectoryID, path: [UInt8])?
 
   init(ring: EventRing) { self.ring = ring }
 }
@@ -91,7 +92,7 @@ extension Reconciler {
 
   func eventPlace(_ row: FileRow) -> EventPlace { eventPlace(row.directoryID, row.name) }
 
-  func eventPlace(_ directoryID: Int64, _ name: [UInt8]) -> EventPlace {
+  func eventPlace(_ directoryID: DirectoryID, _ name: [UInt8]) -> EventPlace {
     if let cached = events.cachedPath, cached.directoryID == directoryID {
       return EventPlace(directory: cached.path, name: name)
     }

@@ -1,5 +1,6 @@
 import Dispatch
 import PhotoCatalog
+import PhotoModel
 import PhotoWatch
 import Synchronization
 import WatchRecords
@@ -128,14 +129,14 @@ actor ReadAhead {
   }
 
   /// The catalog's directory of a folder, if that must be asked before inodes, as FAT's, which change with every mount.
-  private func place(of folder: Folder, _ reader: CatalogReader) throws -> Int64? {
+  private func place(of folder: Folder, _ reader: CatalogReader) throws -> DirectoryID? {
     let path = folder.path.count > 1 ? folder.path.dropLast() : folder.path[...]
     guard let id = try reader.directoryID(path: Array(path)) else { return nil }
     if folder.files.contains(where: { $0.stat.identity.birthTime == 0 }) { return id }
     return try VolumeIdentity.hasLastingInodes(reader.volumeIdentity(ofDirectory: id) ?? "") ? nil : id
   }
 
-  private func isKnown(_ file: NamedStat, in place: Int64?, _ reader: CatalogReader) throws -> Bool {
+  private func isKnown(_ file: NamedStat, in place: DirectoryID?, _ reader: CatalogReader) throws -> Bool {
     let stat = file.stat
     if let place, let row = try reader.file(place, file.name) {
       return row.readTime != 0 && row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime

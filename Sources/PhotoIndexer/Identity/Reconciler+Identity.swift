@@ -266,7 +266,7 @@ extension Reconciler {
   }
 
   /// Whether a file is the deleted one that had its inode. The inode may belong to another file now.
-  private func isSameFile(_ tombstone: Tombstone, _ row: FileRow, on volumeID: Int64) -> Bool {
+  private func isSameFile(_ tombstone: Tombstone, _ row: FileRow, on volumeID: VolumeID) -> Bool {
     guard tombstone.birthTime == row.birthTime else { return false }
     if tombstone.marks.provesContent(of: row.marks) { return true }
     if row.birthTime == 0 || !hasLastingInodes(volumeID) {

@@ -24,7 +24,7 @@ extension Reconciler {
   }
 
   /// Whether events of a directory may have been lost, and no scan has listed it since.
-  func mayHaveMissed(_ directoryID: Int64) -> Bool {
+  func mayHaveMissed(_ directoryID: DirectoryID) -> Bool {
     let rootID = tree.rootID(of: directoryID)
     if roots[rootID]?.isBlind == true { return true }
     return scans.values.contains {
@@ -49,7 +49,7 @@ extension Reconciler {
   }
 
   /// Forgets the files that were found in and below a directory, because those records are void.
-  func forgetHeldFiles(below id: Int64) {
+  func forgetHeldFiles(below id: DirectoryID) {
     guard !held.isEmpty else { return }
     for directory in tree.subtree(of: id) { held.remove(directory: directory) }
   }

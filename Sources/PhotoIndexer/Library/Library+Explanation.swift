@@ -108,7 +108,7 @@ extension Library {
   }
 
   /// A path that can't be looked at, or that is in such a folder. Nothing of it is known but what the library has.
-  private func explainUnreadable(_ path: [UInt8], rootID: Int64, assetID: AssetID? = nil) -> Explanation? {
+  private func explainUnreadable(_ path: [UInt8], rootID: RootID, assetID: AssetID? = nil) -> Explanation? {
     guard reconciler.roots[rootID]?.isAvailable == true, let entry = unreadable.entry(hiding: path),
       entry.errorNumber != EREMOTE
     else { return nil }
@@ -168,7 +168,7 @@ extension Library {
     return names.count
   }
 
-  private func explain(_ row: FileRow, path: [UInt8], rootID: Int64) throws -> Explanation {
+  private func explain(_ row: FileRow, path: [UInt8], rootID: RootID) throws -> Explanation {
     let content = try catalog.read { try $0.content(of: row.assetID) }
     // This comes before other problems, because a person can act on it.
     if reconciler.roots[rootID]?.isAvailable == false || !reconciler.tree.isMounted(row.directoryID) {

@@ -18,7 +18,7 @@ struct ProofPass {
   var hashedThrough: AssetID = 0
   var sampledThrough: AssetID = 0
   /// Roots on a network that a person has asked for.
-  var requestedRoots: Set<Int64> = []
+  var requestedRoots: Set<RootID> = []
   var status = LibraryStatus.Hashing()
 
   /// The result of taking up new files.
@@ -266,7 +266,7 @@ extension Library {
   }
 
   /// Requests samples and hashes for a person, also of files on a network.
-  func requestProofs(below directories: [Int64]) throws {
+  func requestProofs(below directories: [DirectoryID]) throws {
     let tree = reconciler.tree
     try catalog.write { writer in
       for directory in directories { try writer.wantProofs(in: tree.subtree(of: directory)) }

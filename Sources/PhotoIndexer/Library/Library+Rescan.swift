@@ -79,7 +79,7 @@ extension Library {
   }
 
   /// The root with this path, if it needs a person's confirmation.
-  private func rootID(of path: [UInt8]) -> Int64? {
+  private func rootID(of path: [UInt8]) -> RootID? {
     reconciler.tree.rootPaths.first { rootID, root in
       root == path && reconciler.roots[rootID].map { $0.isForeign || $0.isUnconfigured } == true
     }?.key
@@ -87,7 +87,7 @@ extension Library {
 
   /// Applies a person's confirmation for a root. A root on another file system is the library's now. A root that is no
   /// longer configured leaves with its assets.
-  private func confirmRoot(_ rootID: Int64) async throws -> RescanCounts {
+  private func confirmRoot(_ rootID: RootID) async throws -> RescanCounts {
     if reconciler.roots[rootID]?.isUnconfigured == true {
       let reconciler = reconciler
       do {
@@ -114,7 +114,7 @@ extension Library {
   }
 
   /// The folder with this path, if its drive is away.
-  private func awayFolder(_ path: [UInt8]) -> Int64? {
+  private func awayFolder(_ path: [UInt8]) -> DirectoryID? {
     guard let folder = reconciler.tree.directory(path: path), !reconciler.tree.row(folder).isAvailable else {
       return nil
     }
@@ -123,7 +123,7 @@ extension Library {
 
   /// Applies a person's confirmation for a folder whose drive is away. A folder that is there now is the library's. If
   /// there is none, the photos that were there leave the library.
-  private func confirmFolder(_ folder: Int64) async throws -> RescanCounts {
+  private func confirmFolder(_ folder: DirectoryID) async throws -> RescanCounts {
     guard !files.exists(reconciler.tree.path(of: folder)) else {
       reconciler.adoptedFolders.insert(folder)
       return try await scanAnew(reconciler.tree.rootID(of: folder))
@@ -147,7 +147,7 @@ extension Library {
     }
   }
 
-  private func scanAnew(_ rootID: Int64) async throws -> RescanCounts {
+  private func scanAnew(_ rootID: RootID) async throws -> RescanCounts {
     var result = RescanCounts()
     let before = live.feed.sequence
     do {
@@ -169,7 +169,7 @@ extension Library {
 
   /// Compares the disk with the catalog and changes nothing. A moved file counts as updated. The walks are on a queue of
   /// their own, one after the other, and the library goes on meanwhile. A walk ends when its caller has gone.
-  private func dryRunRescan(_ directoryIDs: [Int64]) async throws -> RescanCounts {
+  private func dryRunRescan(_ directoryIDs: [DirectoryID]) async throws -> RescanCounts {
     let tree = reconciler.tree
     let (catalog, files) = (catalog, files)
     let rules = WatchRules.nameRules(ignoring: configuration.ignore)
@@ -220,12 +220,12 @@ extension Library {
 
   /// - Returns: also what the catalog has below each of the directories, and how much of it is missing.
   private nonisolated static func compare(
-    _ directoryIDs: [Int64], _ tree: CatalogTree, _ catalog: Catalog, _ rules: NameRules,
+    _ directoryIDs: [DirectoryID], _ tree: CatalogTree, _ catalog: Catalog, _ rules: NameRules,
     _ files: any PhotoFiles
-  ) throws -> (result: RescanCounts, counts: [Int64: (missing: Int, total: Int)]) {
+  ) throws -> (result: RescanCounts, counts: [DirectoryID: (missing: Int, total: Int)]) {
     var unseen: [[UInt8]: FileRow] = [:]
-    var tops: [Int64: Int64] = [:]
-    var counts: [Int64: (missing: Int, total: Int)] = [:]
+    var tops: [DirectoryID: DirectoryID] = [:]
+    var counts: [DirectoryID: (missing: Int, total: Int)] = [:]
     try catalog.read { reader in
       for top in directoryIDs {
         // A photo on a drive that is away is not missing.
@@ -240,7 +240,7 @@ extension Library {
     }
     var result = RescanCounts()
     var new: [UInt64] = []
-    var unreadable: Set<Int64> = []
+    var unreadable: Set<DirectoryID> = []
     var isPartial = false
     for top in directoryIDs {
       let root = tree.rootPaths[tree.rootID(of: top)] ?? []

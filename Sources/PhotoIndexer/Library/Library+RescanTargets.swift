@@ -7,7 +7,7 @@ extension Library {
   ///   it.
   /// - Throws: ``LibraryError/notInLibrary(path:message:)``; ``LibraryError/unavailable(_:)`` for a path that is
   ///   offline, or was not scanned yet.
-  func rescanTargets(_ path: [UInt8]?) throws -> [(root: UInt16, directoryID: Int64)] {
+  func rescanTargets(_ path: [UInt8]?) throws -> [(root: UInt16, directoryID: DirectoryID)] {
     let tree = reconciler.tree
     guard let path else {
       return reconciler.roots.watched.filter(\.root.isAvailable).compactMap { number, root in
@@ -49,7 +49,7 @@ extension Library {
     return offlineError(rootID) ?? notScanned(reconciler.tree.rootPaths[rootID] ?? [])
   }
 
-  private func offlineError(_ rootID: Int64) -> LibraryError? {
+  private func offlineError(_ rootID: RootID) -> LibraryError? {
     let path = FilePath.text(reconciler.tree.rootPaths[rootID] ?? [])
     switch reconciler.roots[rootID]?.state {
     case nil, .online, .suspect: return nil
@@ -89,7 +89,7 @@ extension Library {
 
   /// The root that a path belongs to. If one root lies in a hidden folder of another, that is the inner one; a configured
   /// root comes before one that is configured no longer.
-  func rootID(containing path: [UInt8]) -> Int64? {
+  func rootID(containing path: [UInt8]) -> RootID? {
     let containing = reconciler.tree.rootPaths.filter { _, root in
       path.starts(with: root)
         && (path.count == root.count || root.last == UInt8(ascii: "/") || path[root.count] == UInt8(ascii: "/"))

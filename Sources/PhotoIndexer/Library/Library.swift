@@ -69,7 +69,7 @@ package actor Library {
   let barrier = SyncBarrier()
   let rescans = RescanRequests()
   /// By the root that is walked; those of several roots have one of their own. So a root that hangs delays only itself.
-  var dryRunQueues: [Int64?: DispatchQueue] = [:]
+  var dryRunQueues: [RootID?: DispatchQueue] = [:]
   var watchState = WatchState()
   var hasBeenLive = false
   var lastRootNumber: UInt16 = 0

@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import Synchronization
 
 /// The differences that a rescan found.
@@ -23,7 +24,7 @@ package struct RescanCounts: Sendable, Equatable {
 final class RescanRequests: Sendable {
   struct Folder: Hashable, Sendable {
     let root: UInt16
-    let directoryID: Int64
+    let directoryID: DirectoryID
     /// Whether a person confirmed that missing files are gone.
     let isConfirmed: Bool
   }

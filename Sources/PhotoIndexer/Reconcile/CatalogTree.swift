@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import WatchRecords
 
 /// The catalog's directories in memory. It builds their paths, and knows the number of each in photod-watch.
@@ -8,25 +9,25 @@ import WatchRecords
 struct CatalogTree {
   /// The identity of a directory on its volume, whatever its path.
   struct Identity: Hashable {
-    let volumeID: Int64
+    let volumeID: VolumeID
     let inode: UInt64
   }
 
   private struct Node {
     var row: DirectoryRow
-    var children: [[UInt8]: Int64] = [:]
+    var children: [[UInt8]: DirectoryID] = [:]
     var number: DirectoryNumber?
   }
 
-  private var nodes: [Int64: Node] = [:]
-  private var tops: [Int64: Int64] = [:]
-  private var byIdentity: [Identity: Int64] = [:]
-  private var byNumber: [DirectoryNumber: Int64] = [:]
-  private var awayIDs: Set<Int64> = []
-  private(set) var rootPaths: [Int64: [UInt8]] = [:]
+  private var nodes: [DirectoryID: Node] = [:]
+  private var tops: [RootID: DirectoryID] = [:]
+  private var byIdentity: [Identity: DirectoryID] = [:]
+  private var byNumber: [DirectoryNumber: DirectoryID] = [:]
+  private var awayIDs: Set<DirectoryID> = []
+  private(set) var rootPaths: [RootID: [UInt8]] = [:]
 
   /// In the order in which the roots came.
-  var sortedRootPaths: [(key: Int64, value: [UInt8])] { rootPaths.sorted { $0.key < $1.key } }
+  var sortedRootPaths: [(key: RootID, value: [UInt8])] { rootPaths.sorted { $0.key < $1.key } }
 
   init(roots: [RootRow], directories: [DirectoryRow]) {
     for root in roots { rootPaths[root.id] = root.path }
@@ -39,32 +40,32 @@ struct CatalogTree {
 
   // MARK: Looking up
 
-  func row(_ id: Int64) -> DirectoryRow { nodes[id]!.row }
+  func row(_ id: DirectoryID) -> DirectoryRow { nodes[id]!.row }
 
-  func contains(_ id: Int64) -> Bool { nodes[id] != nil }
+  func contains(_ id: DirectoryID) -> Bool { nodes[id] != nil }
 
-  func top(ofRoot rootID: Int64) -> Int64? { tops[rootID] }
+  func top(ofRoot rootID: RootID) -> DirectoryID? { tops[rootID] }
 
-  func child(of parentID: Int64, _ name: [UInt8]) -> Int64? { nodes[parentID]?.children[name] }
+  func child(of parentID: DirectoryID, _ name: [UInt8]) -> DirectoryID? { nodes[parentID]?.children[name] }
 
   /// In the order in which they came.
-  func children(of id: Int64) -> [Int64] { nodes[id].map { $0.children.values.sorted() } ?? [] }
+  func children(of id: DirectoryID) -> [DirectoryID] { nodes[id].map { $0.children.values.sorted() } ?? [] }
 
-  func directory(identity: Identity) -> Int64? { byIdentity[identity] }
+  func directory(identity: Identity) -> DirectoryID? { byIdentity[identity] }
 
-  func directory(number: DirectoryNumber) -> Int64? { byNumber[number] }
+  func directory(number: DirectoryNumber) -> DirectoryID? { byNumber[number] }
 
-  func number(of id: Int64) -> DirectoryNumber? { nodes[id]?.number }
+  func number(of id: DirectoryID) -> DirectoryNumber? { nodes[id]?.number }
 
   /// The root that a directory belongs to.
-  func rootID(of id: Int64) -> Int64 {
+  func rootID(of id: DirectoryID) -> RootID {
     var node = nodes[id]!
     while let parent = node.row.parentID { node = nodes[parent]! }
     return node.row.rootID!
   }
 
   /// The absolute path. Complexity: O(depth).
-  func path(of id: Int64) -> [UInt8] {
+  func path(of id: DirectoryID) -> [UInt8] {
     var names: [[UInt8]] = []
     var node = nodes[id]!
     while let parent = node.row.parentID {
@@ -80,7 +81,7 @@ struct CatalogTree {
   }
 
   /// The directory at an absolute path. Complexity: O(length of the path).
-  func directory(path: [UInt8]) -> Int64? {
+  func directory(path: [UInt8]) -> DirectoryID? {
     // An inner root comes first: the outer one may have the folder that its share is mounted on.
     for (rootID, rootPath) in rootPaths.sorted(by: { ($1.value.count, $0.key) < ($0.value.count, $1.key) }) {
       guard let top = tops[rootID], path.starts(with: rootPath) else { continue }
@@ -107,8 +108,8 @@ struct CatalogTree {
       && (path.count == folder.count || folder.last == UInt8(ascii: "/") || path[folder.count] == UInt8(ascii: "/"))
   }
 
-  func isInside(_ id: Int64, _ ancestor: Int64) -> Bool {
-    var current: Int64? = id
+  func isInside(_ id: DirectoryID, _ ancestor: DirectoryID) -> Bool {
+    var current: DirectoryID? = id
     while let directory = current {
       if directory == ancestor { return true }
       current = nodes[directory]?.row.parentID
@@ -117,10 +118,10 @@ struct CatalogTree {
   }
 
   /// A directory and those above it, up to the top of its root.
-  func ancestors(of id: Int64) -> some Sequence<Int64> { sequence(first: id) { nodes[$0]?.row.parentID } }
+  func ancestors(of id: DirectoryID) -> some Sequence<DirectoryID> { sequence(first: id) { nodes[$0]?.row.parentID } }
 
   /// A directory and all below it, children before their parents.
-  func subtree(of id: Int64) -> [Int64] {
+  func subtree(of id: DirectoryID) -> [DirectoryID] {
     var order = [id]
     var index = 0
     while index < order.count {
@@ -131,8 +132,8 @@ struct CatalogTree {
   }
 
   /// The highest directories at or below `id` that photod-watch has no number for: it did not find them.
-  func unbound(below id: Int64) -> [Int64] {
-    var missing: [Int64] = []
+  func unbound(below id: DirectoryID) -> [DirectoryID] {
+    var missing: [DirectoryID] = []
     var stack = [id]
     while let current = stack.popLast() {
       if nodes[current]?.number == nil { missing.append(current) } else { stack += children(of: current) }
@@ -142,9 +143,9 @@ struct CatalogTree {
 
   // MARK: Changing
 
-  mutating func addRoot(_ id: Int64, path: [UInt8]) { rootPaths[id] = path }
+  mutating func addRoot(_ id: RootID, path: [UInt8]) { rootPaths[id] = path }
 
-  mutating func removeRoot(_ id: Int64) { rootPaths[id] = nil }
+  mutating func removeRoot(_ id: RootID) { rootPaths[id] = nil }
 
   mutating func insert(_ row: DirectoryRow) {
     nodes[row.id] = Node(row: row)
@@ -160,21 +161,21 @@ struct CatalogTree {
   }
 
   /// Removes a directory, whose children must be gone.
-  mutating func remove(_ id: Int64) {
+  mutating func remove(_ id: DirectoryID) {
     guard let node = nodes[id] else { return }
     unlink(node.row)
     if let number = node.number { byNumber[number] = nil }
     nodes[id] = nil
   }
 
-  mutating func bind(_ id: Int64, to number: DirectoryNumber) {
+  mutating func bind(_ id: DirectoryID, to number: DirectoryNumber) {
     if let old = nodes[id]!.number { byNumber[old] = nil }
     nodes[id]!.number = number
     byNumber[number] = id
   }
 
   /// Forgets the numbers of a directory and all below it.
-  mutating func unbind(subtree id: Int64) {
+  mutating func unbind(subtree id: DirectoryID) {
     for directory in subtree(of: id) {
       if let number = nodes[directory]?.number { byNumber[number] = nil }
       nodes[directory]?.number = nil
@@ -182,7 +183,7 @@ struct CatalogTree {
   }
 
   /// Forgets the number of one directory.
-  mutating func unbind(_ id: Int64) {
+  mutating func unbind(_ id: DirectoryID) {
     if let number = nodes[id]?.number { byNumber[number] = nil }
     nodes[id]?.number = nil
   }
@@ -192,15 +193,15 @@ struct CatalogTree {
     for id in nodes.keys { nodes[id]!.number = nil }
   }
 
-  mutating func setAvailable(_ id: Int64, _ isAvailable: Bool) {
+  mutating func setAvailable(_ id: DirectoryID, _ isAvailable: Bool) {
     guard nodes[id] != nil else { return }
     nodes[id]!.row.isAvailable = isAvailable
     if isAvailable { awayIDs.remove(id) } else { awayIDs.insert(id) }
   }
 
   /// Whether a directory is there, as far as the mounts between it and its root decide that. Complexity: O(depth).
-  func isMounted(_ id: Int64) -> Bool {
-    var current: Int64? = id
+  func isMounted(_ id: DirectoryID) -> Bool {
+    var current: DirectoryID? = id
     while let directory = current, let node = nodes[directory] {
       if !node.row.isAvailable { return false }
       current = node.row.parentID
@@ -209,7 +210,7 @@ struct CatalogTree {
   }
 
   /// The tops of file systems that were mounted in folders and are not mounted now.
-  var away: [Int64] { awayIDs.sorted() }
+  var away: [DirectoryID] { awayIDs.sorted() }
 
   private mutating func link(_ row: DirectoryRow) {
     if let parent = row.parentID { nodes[parent]?.children[row.name] = row.id }

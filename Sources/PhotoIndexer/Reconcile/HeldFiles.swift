@@ -1,3 +1,4 @@
+import PhotoModel
 import WatchRecords
 
 /// Files that a scan has found in the places of others, until the scan has ended.
@@ -15,14 +16,14 @@ struct HeldFiles {
   /// takes some hundred bytes each.
   private static let limit = 20_000
 
-  private var files: [Int64: [[UInt8]: File]] = [:]
+  private var files: [DirectoryID: [[UInt8]: File]] = [:]
   private var count = 0
 
   var isEmpty: Bool { count == 0 }
   var isFull: Bool { count >= Self.limit }
 
   /// The directories that have held files.
-  var directories: some Sequence<Int64> { files.keys }
+  var directories: some Sequence<DirectoryID> { files.keys }
 
   func contains(_ place: Place) -> Bool { files[place.directoryID]?[place.name] != nil }
 
@@ -40,10 +41,10 @@ struct HeldFiles {
     return file
   }
 
-  mutating func remove(directory id: Int64) { count -= files.removeValue(forKey: id)?.count ?? 0 }
+  mutating func remove(directory id: DirectoryID) { count -= files.removeValue(forKey: id)?.count ?? 0 }
 
   /// Removes the files of a directory that its listing did not name.
-  mutating func remove(directory id: Int64, except named: Set<[UInt8]>) {
+  mutating func remove(directory id: DirectoryID, except named: Set<[UInt8]>) {
     for name in files[id]?.keys.filter({ !named.contains($0) }) ?? [] {
       remove(Place(directoryID: id, name: name))
     }

@@ -6,7 +6,7 @@ import PhotoModel
 /// examined, however many others there are.
 struct MissingFiles {
   private var places: [AssetID: Place] = [:]
-  private var assets: [Int64: Set<AssetID>] = [:]
+  private var assets: [DirectoryID: Set<AssetID>] = [:]
   /// The number of files that were examined by ``remove(directory:)``.
   private(set) var examinedCount = 0
 
@@ -28,7 +28,7 @@ struct MissingFiles {
   }
 
   /// Removes the files of one directory.
-  mutating func remove(directory id: Int64) {
+  mutating func remove(directory id: DirectoryID) {
     for assetID in assets.removeValue(forKey: id) ?? [] {
       examinedCount += 1
       places[assetID] = nil

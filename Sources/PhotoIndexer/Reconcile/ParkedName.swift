@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The name of a folder in the catalog while another folder is in its place.
 ///
 /// No file has such a name. It contains the folder's own name, so that a photod that starts meanwhile knows where the
@@ -6,7 +8,7 @@ enum ParkedName {
   /// ``CommitRecord`` knows these folders by it.
   private static let prefix = Array("\u{1}parked-".utf8)
 
-  static func make(of id: Int64, named name: [UInt8]) -> [UInt8] {
+  static func make(of id: DirectoryID, named name: [UInt8]) -> [UInt8] {
     isParked(name) ? name : prefix + Array("\(id)-".utf8) + name
   }
 

@@ -173,7 +173,7 @@ extension Reconciler {
   }
 
   /// The fields that a move changes. One of the two places may be in a root, or on a drive, that is unavailable.
-  private func fieldsOfMove(from source: Int64, to target: Int64) -> ChangedFields {
+  private func fieldsOfMove(from source: DirectoryID, to target: DirectoryID) -> ChangedFields {
     isAvailable(source) == isAvailable(target) ? .path : [.path, .availability]
   }
 

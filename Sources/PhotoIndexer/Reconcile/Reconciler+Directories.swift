@@ -69,7 +69,7 @@ extension Reconciler {
     }
   }
 
-  private func volumeID(device: UInt64, path: [UInt8], in batch: Batch) throws -> Int64 {
+  private func volumeID(device: UInt64, path: [UInt8], in batch: Batch) throws -> VolumeID {
     if let id = volumeIDs[device] { return id }
     let identity = files.volumeIdentity(device: device, path: path)
     let id = try batch.writer.volume(identity: identity)
@@ -80,7 +80,7 @@ extension Reconciler {
 
   /// The directory with this identity, if it may be in this place: it has no number of its own, and does not contain
   /// the place.
-  private func known(_ volumeID: Int64, _ identity: FileIdentity, outside parentID: Int64?) -> Int64? {
+  private func known(_ volumeID: VolumeID, _ identity: FileIdentity, outside parentID: DirectoryID?) -> DirectoryID? {
     guard let id = tree.directory(identity: CatalogTree.Identity(volumeID: volumeID, inode: identity.inode)),
       tree.row(id).birthTime == identity.birthTime, tree.number(of: id) == nil
     else { return nil }
@@ -151,8 +151,8 @@ extension Reconciler {
   /// The folder of another root that is now a root itself. Either that other root is no longer configured, or it leaves
   /// out the share that the new root is on.
   private func formerFolder(
-    _ path: [UInt8], _ volumeID: Int64, _ identity: FileIdentity, in batch: Batch
-  ) throws -> Int64? {
+    _ path: [UInt8], _ volumeID: VolumeID, _ identity: FileIdentity, in batch: Batch
+  ) throws -> DirectoryID? {
     if let id = known(volumeID, identity, outside: nil), roots[tree.rootID(of: id)]?.isUnconfigured == true,
       try provesItself(identity, on: volumeID) || tree.path(of: id) == path || holdsFiles(of: id, at: path, in: batch)
     {
@@ -206,7 +206,7 @@ extension Reconciler {
   /// Removes a directory with everything below it, except for the drives that were mounted in it.
   ///
   /// - Parameter withDrives: whether those drives are removed as well.
-  func removeTree(_ id: Int64, withDrives: Bool = false, in batch: inout Batch) throws {
+  func removeTree(_ id: DirectoryID, withDrives: Bool = false, in batch: inout Batch) throws {
     let (place, before) = (eventPlace(id, []), batch.record.deletedAssets.count)
     defer {
       events.ring.append(.folderRemoved(place, assetCount: max(0, batch.record.deletedAssets.count - before)))
@@ -235,7 +235,7 @@ extension Reconciler {
 
   /// Takes a directory out of its place, which another directory has now. Later records report its new place, or that
   /// it is gone.
-  private func park(_ id: Int64, in batch: inout Batch) throws {
+  private func park(_ id: DirectoryID, in batch: inout Batch) throws {
     let from = tree.path(of: id)
     var row = tree.row(id)
     row.name = ParkedName.make(of: id, named: row.name)
@@ -268,7 +268,7 @@ extension Reconciler {
   }
 
   /// Moves a known directory: one row, and one entry in the history.
-  private func relocate(_ id: Int64, to parentID: Int64, name: [UInt8], in batch: inout Batch) throws {
+  private func relocate(_ id: DirectoryID, to parentID: DirectoryID, name: [UInt8], in batch: inout Batch) throws {
     var row = tree.row(id)
     let leftRoot = row.rootID
     row.parentID = parentID
@@ -278,7 +278,7 @@ extension Reconciler {
     if let leftRoot { try removeRoot(leftRoot, in: &batch) }
   }
 
-  private func relocate(_ id: Int64, toTopOf rootID: Int64, in batch: inout Batch) throws {
+  private func relocate(_ id: DirectoryID, toTopOf rootID: RootID, in batch: inout Batch) throws {
     var row = tree.row(id)
     let leftRoot = row.rootID
     row.parentID = nil
@@ -313,7 +313,7 @@ extension Reconciler {
 
   /// Records that photos are available again if their folder moves from a root that is no longer configured to another.
   /// Clients must know that even if the path is the same.
-  private func noteAvailability(of id: Int64, was wasAvailable: Bool?, in batch: inout Batch) {
+  private func noteAvailability(of id: DirectoryID, was wasAvailable: Bool?, in batch: inout Batch) {
     let rootID = tree.rootID(of: id)
     guard let isAvailable = roots[rootID]?.isAvailable, isAvailable != wasAvailable, let path = tree.rootPaths[rootID],
       !batch.record.rootAvailability.contains(where: { $0.rootID == rootID })
@@ -321,7 +321,7 @@ extension Reconciler {
     batch.record.rootAvailability.append(.init(rootID: rootID, path: path, isAvailable: isAvailable))
   }
 
-  func album(of directoryID: Int64, in batch: Batch) throws -> CollectionID? {
+  func album(of directoryID: DirectoryID, in batch: Batch) throws -> CollectionID? {
     if let album = albums[directoryID] { return album }
     let album = try batch.writer.folderAlbum(of: directoryID)
     albums[directoryID] = album
@@ -370,7 +370,7 @@ extension Reconciler {
   }
 
   /// Requests a scan that decides about a directory, unless one is under way. A scan of another folder does not.
-  func requireScan(for id: Int64) {
+  func requireScan(for id: DirectoryID) {
     let rootID = tree.rootID(of: id)
     let isScanned = scans.values.contains { scan in
       scan.rootID == rootID && scan.partOf.map { tree.isInside(id, $0) } ?? true
@@ -380,7 +380,7 @@ extension Reconciler {
 
   /// Requests a scan of a root unless one is under way. A file that only a listing misses is decided by a scan. If that is
   /// the scan of another folder, its end requests the scan of the root.
-  func requireScan(of rootID: Int64) {
+  func requireScan(of rootID: RootID) {
     guard !scans.values.contains(where: { $0.rootID == rootID }) else { return }
     if roots[rootID]?.number != nil { roots[rootID]?.needsScan = true }
   }
@@ -388,7 +388,7 @@ extension Reconciler {
   /// A directory without a number from photod-watch is not in its place any more. It may be one that could not be
   /// entered, so that its photos stayed. No record will report its new place, so a scan decides what happens to its
   /// photos.
-  func unseenDirectoryLeft(_ id: Int64) {
+  func unseenDirectoryLeft(_ id: DirectoryID) {
     for root in scans.keys { scans[root]!.exempt.remove(id) }
     requireScan(for: id)
   }
@@ -407,5 +407,5 @@ extension Reconciler {
   }
 
   /// Keeps the photos that scans do not find at and below this directory.
-  func exempt(_ id: Int64) { updateUndecidedScans { $0.exempt.insert(id) } }
+  func exempt(_ id: DirectoryID) { updateUndecidedScans { $0.exempt.insert(id) } }
 }

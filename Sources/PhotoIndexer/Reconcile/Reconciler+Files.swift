@@ -382,7 +382,7 @@ extension Reconciler {
 
   // MARK: Collections
 
-  func touchCollections(ofNew content: AssetContent, in directoryID: Int64, batch: inout Batch) {
+  func touchCollections(ofNew content: AssetContent, in directoryID: DirectoryID, batch: inout Batch) {
     touch("recents", in: &batch)
     if content.mediaType == .video { touch("videos", in: &batch) }
     if content.mediaSubtypes.contains(.screenshot) { touch("screenshots", in: &batch) }

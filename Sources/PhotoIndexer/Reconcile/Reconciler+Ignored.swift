@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoModel
 import WatchRecords
 
 // Files and folders that a person excludes. No others leave because of that, so no brake is needed.
@@ -27,7 +28,7 @@ extension Reconciler {
   }
 
   /// Removes a folder without a number. A folder with a number is elsewhere, or photod-watch reports that it is gone.
-  private func dismissFolder(_ id: Int64, in batch: inout Batch) throws {
+  private func dismissFolder(_ id: DirectoryID, in batch: inout Batch) throws {
     if tree.number(of: id) == nil { try removeTree(id, in: &batch) }
   }
 }

@@ -1,11 +1,12 @@
 import PhotoCatalog
+import PhotoModel
 import WatchRecords
 
 // Mounts: a place may hold another drive than before, or the bare folder on which a drive is mounted. Neither removes a
 // photo.
 extension Reconciler {
   /// Whether a directory of the catalog is on another file system than its parent: a drive is mounted there.
-  func isMountTop(_ id: Int64) -> Bool {
+  func isMountTop(_ id: DirectoryID) -> Bool {
     let row = tree.row(id)
     guard let parent = row.parentID else { return false }
     return !isSameFileSystem(row.volumeID, tree.row(parent).volumeID)
@@ -13,13 +14,13 @@ extension Reconciler {
 
   /// Whether inodes identify files and directories. If they do not, the path counts first, and then size and
   /// modification time must agree.
-  func hasLastingInodes(_ volumeID: Int64) -> Bool {
+  func hasLastingInodes(_ volumeID: VolumeID) -> Bool {
     volumeIdentities[volumeID].map(VolumeIdentity.hasLastingInodes) ?? true
   }
 
   /// Whether inode and birth time alone prove which directory this is. Without a birth time, a new directory may have the
   /// inode of a deleted one.
-  func provesItself(_ identity: FileIdentity, on volumeID: Int64) -> Bool {
+  func provesItself(_ identity: FileIdentity, on volumeID: VolumeID) -> Bool {
     hasLastingInodes(volumeID) && identity.birthTime != 0
   }
 
@@ -29,7 +30,7 @@ extension Reconciler {
   ///
   /// - Parameter occupant: the directory that the catalog has in the new place.
   func hasMoved(
-    _ id: Int64, to path: [UInt8], over occupant: Int64?, _ identity: FileIdentity, in batch: Batch
+    _ id: DirectoryID, to path: [UInt8], over occupant: DirectoryID?, _ identity: FileIdentity, in batch: Batch
   ) throws -> Bool {
     let volumeID = tree.row(id).volumeID
     if provesItself(identity, on: volumeID) { return true }
@@ -42,7 +43,7 @@ extension Reconciler {
   }
 
   /// Whether files that the catalog has in a directory are at another path now.
-  func holdsFiles(of id: Int64, at path: [UInt8], in batch: Batch) throws -> Bool {
+  func holdsFiles(of id: DirectoryID, at path: [UInt8], in batch: Batch) throws -> Bool {
     let hasInodes = hasLastingInodes(tree.row(id).volumeID)
     let prefix = tree.path(of: id).count
     var stack = [id]
@@ -63,7 +64,7 @@ extension Reconciler {
   private static let sampleSize = 16
 
   /// Whether the file system of a directory may be this one, which had another identity before.
-  func mayBeRenamed(_ id: Int64, to volumeID: Int64) -> Bool {
+  func mayBeRenamed(_ id: DirectoryID, to volumeID: VolumeID) -> Bool {
     let row = tree.row(id)
     guard let old = volumeIdentities[row.volumeID], let new = volumeIdentities[volumeID] else { return false }
     return VolumeIdentity.mayBeRenamed(old, to: new, hasBirthTime: row.birthTime != 0)
@@ -71,7 +72,7 @@ extension Reconciler {
 
   /// Whether the place of a directory of the catalog now holds a directory of another file system.
   func isAnotherDrive(
-    _ volumeID: Int64, _ identity: FileIdentity, at occupant: Int64, in batch: Batch
+    _ volumeID: VolumeID, _ identity: FileIdentity, at occupant: DirectoryID, in batch: Batch
   ) throws -> Bool {
     let row = tree.row(occupant)
     if isSameFileSystem(row.volumeID, volumeID) || adoptedFolders.contains(occupant) { return false }
@@ -84,7 +85,7 @@ extension Reconciler {
 
   /// Marks a folder as unavailable, because its drive is not mounted any more or something is mounted over it. Its
   /// photos stay.
-  func takeAway(folder id: Int64, in batch: inout Batch) throws {
+  func takeAway(folder id: DirectoryID, in batch: inout Batch) throws {
     endListings(inside: id)
     for directory in tree.subtree(of: id) { updateUndecidedScans { $0.missing.remove(directory: directory) } }
     tree.unbind(subtree: id)
@@ -94,9 +95,9 @@ extension Reconciler {
   }
 
   /// Whether the files of a directory are there, as far as that depends on roots and drives.
-  func isAvailable(_ id: Int64) -> Bool { roots[tree.rootID(of: id)]?.isAvailable == true && tree.isMounted(id) }
+  func isAvailable(_ id: DirectoryID) -> Bool { roots[tree.rootID(of: id)]?.isAvailable == true && tree.isMounted(id) }
 
-  func setAvailable(folder id: Int64, _ isAvailable: Bool, in batch: inout Batch) throws {
+  func setAvailable(folder id: DirectoryID, _ isAvailable: Bool, in batch: inout Batch) throws {
     guard tree.row(id).isAvailable != isAvailable else { return }
     try batch.writer.setDirectoryAvailable(id, isAvailable)
     tree.setAvailable(id, isAvailable)
@@ -107,7 +108,7 @@ extension Reconciler {
   /// Moves the directories of a volume, at and below a directory, to another volume. Either it is the same file system
   /// under another identity, or it is another one. In that case the inodes are forgotten, and only paths, sizes and
   /// times show which files are the same.
-  func setVolume(_ volumeID: Int64, _ identity: FileIdentity, below id: Int64, in batch: Batch) throws {
+  func setVolume(_ volumeID: VolumeID, _ identity: FileIdentity, below id: DirectoryID, in batch: Batch) throws {
     let top = tree.row(id)
     guard top.volumeID != volumeID else { return }
     let isRenamed =
@@ -133,8 +134,8 @@ extension Reconciler {
 
   /// The directories that stay if a directory is removed: drives with photos, and the directories that lead to them.
   /// The drives become unavailable.
-  func keptDirectories(below id: Int64, in batch: inout Batch) throws -> [Int64: Kept] {
-    var kept: [Int64: Kept] = [:]
+  func keptDirectories(below id: DirectoryID, in batch: inout Batch) throws -> [DirectoryID: Kept] {
+    var kept: [DirectoryID: Kept] = [:]
     for top in try mountTops(below: id, in: batch) {
       try takeAway(folder: top, in: &batch)
       for directory in tree.subtree(of: top) { kept[directory] = .whole }
@@ -147,15 +148,15 @@ extension Reconciler {
     return kept
   }
 
-  func assetCountWithoutDrives(below id: Int64, in batch: Batch) throws -> Int {
+  func assetCountWithoutDrives(below id: DirectoryID, in batch: Batch) throws -> Int {
     var count = try batch.writer.assetCount(below: id)
     for top in try mountTops(below: id, in: batch) { count -= try batch.writer.assetCount(below: top) }
     return count
   }
 
   /// The highest directories, at `id` or below it, on which drives with photos are mounted, or were.
-  private func mountTops(below id: Int64, in batch: Batch) throws -> [Int64] {
-    var tops: [Int64] = []
+  private func mountTops(below id: DirectoryID, in batch: Batch) throws -> [DirectoryID] {
+    var tops: [DirectoryID] = []
     var stack = [id]
     while let directory = stack.popLast() {
       if isMountTop(directory), try batch.writer.assetCount(below: directory) > 0 {
@@ -190,7 +191,7 @@ extension Reconciler {
     return true
   }
 
-  private func isKnown(_ stat: FileStat, on volumeID: Int64, in batch: Batch) throws -> Bool {
+  private func isKnown(_ stat: FileStat, on volumeID: VolumeID, in batch: Batch) throws -> Bool {
     guard knownInodes.mayContain(stat.identity.inode) else { return false }
     return try batch.writer.files(inode: stat.identity.inode).contains {
       hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
@@ -223,7 +224,7 @@ extension Reconciler {
     }
   }
 
-  func isSameFileSystem(_ one: Int64, _ other: Int64) -> Bool {
+  func isSameFileSystem(_ one: VolumeID, _ other: VolumeID) -> Bool {
     guard one != other, let first = volumeIdentities[one], let second = volumeIdentities[other] else {
       return one == other
     }

@@ -24,23 +24,23 @@ struct RemovalPolicy: Sendable {
 /// A scan of one root while it is under way.
 struct CatalogScan {
   let root: UInt16
-  let rootID: Int64
+  let rootID: RootID
   let request: UInt32
   /// Monotonic nanoseconds.
   let start: Int64
   /// The directory that the scan is for, or nil for the whole root.
-  let partOf: Int64?
+  let partOf: DirectoryID?
   /// Whether the scan begins after events may have been lost. Otherwise it only proves that all is well.
   let findsWhatWasLost: Bool
   /// Directories that it has listed.
-  var listed: Set<Int64> = []
+  var listed: Set<DirectoryID> = []
   /// Files of the catalog that it did not find where they were.
   var missing = MissingFiles()
   /// Directories that the scan had not found when it ended, each with everything below it. A directory that leaves
   /// later, while the scan waits for others, is not judged by this scan.
-  var missingDirectories: Set<Int64> = []
+  var missingDirectories: Set<DirectoryID> = []
   /// Directories of which the scan knows nothing, neither of them nor of their content.
-  var exempt: Set<Int64> = []
+  var exempt: Set<DirectoryID> = []
 }
 
 /// The photos that a scan missed in a root, if they are too many to be removed at once.
@@ -57,14 +57,14 @@ struct Suspect: Sendable {
   /// The missed files. A file that only a later scan misses was missed once.
   var files: Set<AssetID> = []
   /// The missed directories, with everything below them.
-  var directories: Set<Int64> = []
+  var directories: Set<DirectoryID> = []
 }
 
 /// The files and directories that a scan did not find.
 private struct Missed {
   var files: [(assetID: AssetID, place: Place)]
   /// The directories, each with the number of assets in it and below.
-  var directories: [(id: Int64, assetCount: Int)]
+  var directories: [(id: DirectoryID, assetCount: Int)]
 
   var count: Int { files.count + directories.reduce(0) { $0 + $1.assetCount } }
 
@@ -199,7 +199,7 @@ extension Reconciler {
   /// A scan of one folder may list others: photod-watch polls them meanwhile, or has restarted and lists the whole
   /// root. That scan does not judge the files that the others lack, because a person's confirmation may apply to its
   /// folder only. A scan of the root decides about them.
-  private func missed(by scan: CatalogScan, below base: Int64, in batch: Batch) throws -> Missed {
+  private func missed(by scan: CatalogScan, below base: DirectoryID, in batch: Batch) throws -> Missed {
     var files: [(AssetID, Place)] = []
     for (assetID, place) in scan.missing.sorted where tree.contains(place.directoryID) {
       if tree.isInside(place.directoryID, base) {
@@ -221,7 +221,7 @@ extension Reconciler {
   /// grace, misses the same photos.
   ///
   /// - Parameter base: the directory that was scanned.
-  private func isBraked(_ missed: Missed, of base: Int64, _ scan: CatalogScan, in batch: Batch) throws -> Bool {
+  private func isBraked(_ missed: Missed, of base: DirectoryID, _ scan: CatalogScan, in batch: Batch) throws -> Bool {
     let suspect = roots[scan.rootID]?.suspect
     let now = Suspect.Moment(uptime: batch.uptime, date: batch.date)
     let total = try batch.writer.assetCount(below: base)
@@ -247,7 +247,7 @@ extension Reconciler {
   }
 
   private func newlyMissed(_ missed: Missed, since suspect: Suspect) -> Int {
-    func wasMissed(_ directory: Int64) -> Bool {
+    func wasMissed(_ directory: DirectoryID) -> Bool {
       tree.ancestors(of: directory).contains(where: suspect.directories.contains)
     }
     let files = missed.files.count { !suspect.files.contains($0.assetID) && !wasMissed($0.place.directoryID) }
@@ -299,7 +299,7 @@ extension Reconciler {
 
   /// Forgets that a person confirmed the folder in a root's place, or in that of a folder of the root. The confirmation is
   /// for the folder that was there at that time. A later scan may find an empty mount point.
-  private func endConfirmation(of rootID: Int64) {
+  private func endConfirmation(of rootID: RootID) {
     roots[rootID]?.isAdopted = false
     adoptedFolders = adoptedFolders.filter { tree.contains($0) && tree.rootID(of: $0) != rootID }
   }

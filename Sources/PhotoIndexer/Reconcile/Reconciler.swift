@@ -16,9 +16,9 @@ final class Reconciler {
   var policy: RemovalPolicy
   var tree: CatalogTree
   /// The catalog's id of the volume with this device number, while it is mounted.
-  var volumeIDs: [UInt64: Int64] = [:]
+  var volumeIDs: [UInt64: VolumeID] = [:]
   /// The identity of each volume of the catalog, across boots and mounts.
-  var volumeIdentities: [Int64: String]
+  var volumeIdentities: [VolumeID: String]
 
   var roots: Roots
   var scans: [UInt16: CatalogScan] = [:]
@@ -35,18 +35,18 @@ final class Reconciler {
   /// Scans that have ended while another one is under way. A file that one scan misses, the other may find.
   var endedScans: [CatalogScan] = []
   /// Requests for scans of less than a root, with the directory of each.
-  var partialRequests: [UInt32: Int64] = [:]
+  var partialRequests: [UInt32: DirectoryID] = [:]
   /// Folders in which another file system is mounted that a person declared to be part of the library.
-  var adoptedFolders: Set<Int64> = []
+  var adoptedFolders: Set<DirectoryID> = []
   /// Directories of the catalog that came back to the disk. Files that they lack may still come back too.
-  var returned: Set<Int64> = []
+  var returned: Set<DirectoryID> = []
   /// Scans that a person requested with the confirmation that missing files are gone.
   var confirmedRequests: Set<UInt32> = []
   /// The files that must be read again, by asset. They could not be read when they were found, or may not be complete
   /// yet.
   var unread: [AssetID: ReadRetry] = [:]
   /// The folder albums that were looked up, by directory.
-  var albums: [Int64: CollectionID] = [:]
+  var albums: [DirectoryID: CollectionID] = [:]
   /// The smart albums by subtype.
   let smartAlbums: [String: CollectionID]
   var events: EventNotes
@@ -227,7 +227,7 @@ final class Reconciler {
   }
 
   /// Ends the listings of a directory and of those below it.
-  func endListings(inside id: Int64) {
+  func endListings(inside id: DirectoryID) {
     func isInside(_ listing: CatalogListing) -> Bool { tree.isInside(listing.directoryID, id) }
     if listing.map(isInside) == true { listing = nil }
     otherListings = otherListings.filter { !isInside($0.value) }
@@ -236,7 +236,7 @@ final class Reconciler {
 
 /// A place in the tree that holds at most one file.
 struct Place: Hashable {
-  let directoryID: Int64
+  let directoryID: DirectoryID
   let name: [UInt8]
 
   func hash(into hasher: inout Hasher) {
@@ -263,12 +263,12 @@ struct Batch {
   /// Files that were reported gone in this batch. They are removed at its end unless they turn up elsewhere.
   var departing: [Place: FileRow] = [:]
   /// The directories that are being removed now. No asset can go on in them.
-  var leavingDirectories: Set<Int64> = []
+  var leavingDirectories: Set<DirectoryID> = []
   /// Sync requests whose answer is complete with this batch.
   var synced: [UInt64] = []
   var endedScans: [EndedScan] = []
   /// Roots that must be watched anew, because photod-watch regards a folder as known that the catalog does not have.
-  var rootsToWatchAnew: Set<Int64> = []
+  var rootsToWatchAnew: Set<RootID> = []
   /// The kernel's events that the current record reports.
   var fileEvent = FileEvent.none
   /// Whether the current record reports a rename, which explains another change time.
@@ -313,7 +313,7 @@ struct Batch {
 
 /// The listing of one directory while it is under way.
 struct CatalogListing {
-  let directoryID: Int64
+  let directoryID: DirectoryID
   let evidence: Evidence
   /// Files of the catalog that the listing has not named yet.
   private(set) var unnamed: [[UInt8]: FileRow]
@@ -321,7 +321,7 @@ struct CatalogListing {
   /// catalog is asked.
   private(set) var told: Set<[UInt8]> = []
 
-  init(directoryID: Int64, evidence: Evidence, unnamed: [[UInt8]: FileRow]) {
+  init(directoryID: DirectoryID, evidence: Evidence, unnamed: [[UInt8]: FileRow]) {
     self.directoryID = directoryID
     self.evidence = evidence
     self.unnamed = unnamed

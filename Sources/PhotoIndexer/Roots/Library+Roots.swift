@@ -51,7 +51,7 @@ extension Library {
   /// Has a root scanned as if it were new, whatever is in its place.
   ///
   /// - Throws: if the catalog can't be written. The reconciler is ahead of the catalog then.
-  func watchAnew(_ rootID: Int64) throws {
+  func watchAnew(_ rootID: RootID) throws {
     let reconciler = reconciler
     let batch = try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)

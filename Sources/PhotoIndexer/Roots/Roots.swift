@@ -22,7 +22,7 @@ struct Root {
   }
 
   /// The root's id in the catalog.
-  let id: Int64
+  let id: RootID
   /// Only `Roots` changes it.
   fileprivate(set) var state: State
   /// The number under which photod-watch has the root; nil if it does not watch it.
@@ -47,7 +47,7 @@ struct Root {
   /// to the library. Until then the catalog has the identity of the former one, and no file of the folder becomes a photo.
   var newTop: NewTop?
 
-  fileprivate init(id: Int64, state: State, number: UInt16? = nil) {
+  fileprivate init(id: RootID, state: State, number: UInt16? = nil) {
     (self.id, self.state, self.number) = (id, state, number)
   }
 
@@ -84,8 +84,8 @@ struct Root {
 /// The catalog and the history record whether a root is available. So the reconciler, which writes both, makes each change
 /// that may alter that.
 struct Roots {
-  private var roots: [Int64: Root] = [:]
-  private var ids: [UInt16: Int64] = [:]
+  private var roots: [RootID: Root] = [:]
+  private var ids: [UInt16: RootID] = [:]
   /// Counted, because they are read for each file.
   private var suspectCount = 0
   private var newTopCount = 0
@@ -93,7 +93,7 @@ struct Roots {
   /// - Parameters:
   ///   - offlineDates: since when roots are offline, in microseconds since 1970, by the history.
   ///   - former: the roots of the reconciler before this one. The reasons that it knew still hold.
-  init(_ rows: [RootRow] = [], offlineDates: [Int64: Int64] = [:], former: Roots? = nil) {
+  init(_ rows: [RootRow] = [], offlineDates: [RootID: Int64] = [:], former: Roots? = nil) {
     for row in rows {
       if row.isAvailable {
         roots[row.id] = Root(id: row.id, state: .online)
@@ -109,7 +109,7 @@ struct Roots {
   // MARK: Looking up
 
   /// A root by its id. Setting it to nil removes the root.
-  subscript(id: Int64) -> Root? {
+  subscript(id: RootID) -> Root? {
     get { roots[id] }
     set {
       if let number = roots[id]?.number { ids[number] = nil }
@@ -128,7 +128,7 @@ struct Roots {
     set { if let id = ids[number] { self[id] = newValue } }
   }
 
-  func id(ofNumber number: UInt16) -> Int64? { ids[number] }
+  func id(ofNumber number: UInt16) -> RootID? { ids[number] }
 
   /// All roots, in the order in which they were added.
   var all: [Root] { roots.values.sorted { $0.id < $1.id } }
@@ -148,54 +148,54 @@ struct Roots {
   // MARK: Changing the state
 
   /// Adds a root that the catalog got just now.
-  mutating func add(_ id: Int64, number: UInt16? = nil) { self[id] = Root(id: id, state: .online, number: number) }
+  mutating func add(_ id: RootID, number: UInt16? = nil) { self[id] = Root(id: id, state: .online, number: number) }
 
   /// A new number, under which photod-watch scans the root as if it were new. With nil, photod-watch
   /// does not have it.
-  mutating func setNumber(_ number: UInt16?, of id: Int64) {
+  mutating func setNumber(_ number: UInt16?, of id: RootID) {
     self[id]?.number = number
     self[id]?.needsScan = false
     self[id]?.mayBeComplete = false
   }
 
   /// Sets a root online: it is in its place. A suspicion of it stays.
-  mutating func setOnline(_ id: Int64) {
+  mutating func setOnline(_ id: RootID) {
     if self[id]?.isAvailable == false { self[id]?.state = .online }
   }
 
   /// Sets a root offline, or gives an offline root another reason. A suspicion ends, because the scan that raised it
   /// proves nothing once the root is back.
-  mutating func setOffline(_ id: Int64, _ reason: OfflineReason, at date: PhotoDate) {
+  mutating func setOffline(_ id: RootID, _ reason: OfflineReason, at date: PhotoDate) {
     guard let root = self[id], !root.isUnconfigured else { return }
     self[id]?.state = .offline(since: root.isAvailable ? date : root.unavailableSince, reason)
   }
 
-  mutating func setSuspect(_ id: Int64, _ suspect: Suspect) {
+  mutating func setSuspect(_ id: RootID, _ suspect: Suspect) {
     if self[id]?.isAvailable == true { self[id]?.state = .suspect(suspect) }
   }
 
   /// - Returns: whether the root was suspect.
-  mutating func endSuspicion(of id: Int64) -> Bool {
+  mutating func endSuspicion(of id: RootID) -> Bool {
     guard self[id]?.suspect != nil else { return false }
     self[id]?.state = .online
     return true
   }
 
   /// Records that the configuration no longer has a root. Its number and its pending work are forgotten.
-  mutating func setUnconfigured(_ id: Int64, at date: PhotoDate) {
+  mutating func setUnconfigured(_ id: RootID, at date: PhotoDate) {
     guard let root = self[id] else { return }
     let since = root.isAvailable ? date : root.unavailableSince
     self[id] = Root(id: id, state: .unconfigured(since: since, isEmpty: false))
   }
 
   /// Records that the configuration has a root again. photod-watch reports the files that are there.
-  mutating func setConfigured(_ id: Int64) {
+  mutating func setConfigured(_ id: RootID) {
     guard let root = self[id], root.isUnconfigured else { return }
     self[id]?.state = .offline(since: root.unavailableSince, .notLookedAt)
   }
 
   /// Records which roots have no photos, among those that are no longer configured.
-  mutating func setEmpty(_ isEmpty: (Int64) -> Bool) {
+  mutating func setEmpty(_ isEmpty: (RootID) -> Bool) {
     for id in roots.keys {
       guard case .unconfigured(let since, _) = roots[id]!.state else { continue }
       roots[id]!.state = .unconfigured(since: since, isEmpty: isEmpty(id))

@@ -57,11 +57,11 @@ struct CatalogMaker {
     try catalog.close()
   }
 
-  private func makeFolders(_ writer: CatalogWriter) throws -> [Int64] {
+  private func makeFolders(_ writer: CatalogWriter) throws -> [DirectoryID] {
     let volume = try writer.volume(identity: "photod-measure")
     let root = try writer.insertRoot(path: Array(folder.utf8))
     var inode: UInt64 = 1
-    func directory(_ parent: Int64?, _ name: String) throws -> Int64 {
+    func directory(_ parent: DirectoryID?, _ name: String) throws -> DirectoryID {
       inode += 1
       return try writer.insertDirectory(
         parentID: parent, rootID: parent == nil ? root : nil, name: Array(name.utf8), volumeID: volume, inode: inode,
@@ -69,7 +69,7 @@ struct CatalogMaker {
       ).directory
     }
     let top = try directory(nil, "")
-    var folders: [Int64] = []
+    var folders: [DirectoryID] = []
     var chapter = top
     for number in 0...count / Self.filesPerFolder {
       if number % Self.foldersPerChapter == 0 {
@@ -99,7 +99,7 @@ struct CatalogMaker {
 
   // MARK: - One asset
 
-  private mutating func asset(_ number: Int, in directory: Int64) -> (AssetContent, FileRow) {
+  private mutating func asset(_ number: Int, in directory: DirectoryID) -> (AssetContent, FileRow) {
     let isVideo = dice.once(in: 10)
     let camera = Self.cameras[Int.random(in: 0..<Self.cameras.count, using: &dice)]
     let day: Int64 = 86_400

@@ -50,7 +50,7 @@ extension Catalog {
   @discardableResult
   func addPhotos(_ count: Int, from first: Int = 1) throws -> [AssetID] {
     try write { writer in
-      let directory: Int64
+      let directory: DirectoryID
       if first == 1 {
         directory = try writer.insertDirectory(
           parentID: nil, rootID: try writer.insertRoot(path: Array("/p".utf8)), name: [],

@@ -128,9 +128,9 @@ import Testing
     let catalog = try fixture.open()
     let ids = try catalog.addPhotos(3)
     try catalog.set(ids, favorite: true)
-    func name(_ directory: Int64, _ name: String, _ writer: CatalogWriter) throws {
+    func name(_ directory: DirectoryID, _ name: String, _ writer: CatalogWriter) throws {
       try writer.database.execute(
-        sql: "UPDATE directory SET name = ? WHERE id = ?", arguments: [name, directory])
+        sql: "UPDATE directory SET name = ? WHERE id = ?", arguments: [name, directory.rawValue])
     }
     try catalog.write { writer in
       var record = CommitRecord()
@@ -147,8 +147,8 @@ import Testing
     }
     try catalog.write { writer in
       var record = CommitRecord()
-      for (directory, to) in [(Int64(2), "t"), (3, "a"), (2, "b")] { try name(directory, to, writer) }
-      for (directory, from, to) in [(Int64(3), "/p/b", "/p/a"), (2, "/p/a", "/p/b")] {
+      for (directory, to) in [(DirectoryID(rawValue: 2), "t"), (3, "a"), (2, "b")] { try name(directory, to, writer) }
+      for (directory, from, to) in [(DirectoryID(rawValue: 3), "/p/b", "/p/a"), (2, "/p/a", "/p/b")] {
         record.renamedDirectories.append(
           .init(directoryID: directory, fromPath: Array(from.utf8), toPath: Array(to.utf8)))
       }
@@ -174,7 +174,7 @@ import Testing
     }
     #expect(try paths() == ["/p/b/1.jpg", "/p/c/2.jpg", "/p/a/3.jpg"])
     // The same exchange, of which the end is found a moment later.
-    func rename(_ directory: Int64, _ from: String, _ to: String, as now: String) throws {
+    func rename(_ directory: DirectoryID, _ from: String, _ to: String, as now: String) throws {
       try catalog.write { writer in
         var record = CommitRecord()
         try name(directory, now, writer)

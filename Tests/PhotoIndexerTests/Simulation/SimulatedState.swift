@@ -69,9 +69,9 @@ extension Library {
 
   func simulatedState() throws -> SimulatedState {
     let volumes = try catalog.read { reader in
-      var volumes: [Int64: String] = [:]
+      var volumes: [VolumeID: String] = [:]
       let select = try RawStatement(reader.database, "SELECT id, identity FROM volume")
-      try select.forEachRow { volumes[select.int64(0)] = select.text(1) }
+      try select.forEachRow { volumes[select.volumeID(0)] = select.text(1) }
       return volumes
     }
     var rootVolumes: [String: String] = [:]
