@@ -36,8 +36,7 @@ package final class WorkBudget: Sendable {
   ///   - clock: by default the processor time of the calling thread, which must be the one that does the work.
   package init(_ time: Duration, from start: Int64? = nil, clock: @escaping Clock = WorkBudget.threadTime) {
     self.clock = clock
-    let (seconds, attoseconds) = time.components
-    end = (start ?? clock()) + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    end = (start ?? clock()) + time.wholeNanoseconds
   }
 
   /// Whether the current work may go on; true without a budget.

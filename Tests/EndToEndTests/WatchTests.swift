@@ -64,7 +64,7 @@ import Varlink
   private func prune(_ fixture: DaemonFixture) throws {
     fixture.kill(SIGTERM)
     let catalog = try Catalog(path: fixture.catalog)
-    try catalog.pruneHistory(olderThan: .max, keeping: 1)
+    try catalog.pruneHistory(olderThan: .latest, keeping: 1)
     try catalog.close()
   }
 

@@ -147,7 +147,7 @@ import class Foundation.ProcessInfo
       let effects = try fixture.catalog.write { writer in
         var record = CommitRecord()
         try body(writer, &record)
-        _ = try writer.append(record, origin: "watcher", date: 1)
+        _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
         return try writer.effects(of: record, origin: "watcher")
       }
       try fixture.catalog.read { try counts.update($0, CollectionTouches(effects)) }

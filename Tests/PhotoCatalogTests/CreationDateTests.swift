@@ -25,7 +25,8 @@ import Testing
   private func row(_ name: String, modified: String = "2021-03-04T05:06:07Z", asset: AssetID = 0) throws -> FileRow {
     FileRow(
       assetID: asset, directoryID: directory, name: Array(name.utf8), byteCount: 5,
-      modificationTime: try #require(PhotoDate(modified)).microseconds * 1000, changeTime: 1, inode: 1, birthTime: 1,
+      modificationTime: WallTime(microseconds: try #require(PhotoDate(modified)).microseconds), changeTime: 1, inode: 1,
+      birthTime: 1,
       readTime: 1)
   }
 
@@ -33,7 +34,9 @@ import Testing
     -> AssetID
   {
     let row = try row(name, modified: modified)
-    return try fixture.catalog.write { try $0.insertAsset(content, file: row, addedDate: 1_700_000_000_000_000) }
+    return try fixture.catalog.write {
+      try $0.insertAsset(content, file: row, addedDate: .init(microseconds: 1_700_000_000_000_000))
+    }
   }
 
   private func expect(
@@ -98,7 +101,7 @@ import Testing
     let named = try row("IMG_20230920.jpg", asset: id)
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
       try writer.moveFile(named, to: directory, name: Array("beach.jpg".utf8))
-      _ = try writer.bury(id, directoryPath: Array("/photos/".utf8), date: 1)
+      _ = try writer.bury(id, directoryPath: Array("/photos/".utf8), date: .init(microseconds: 1))
     }
     let back = try row("beach.jpg", modified: "2024-01-01T00:00:00Z")
     let hasSameDate = try fixture.catalog.write { (writer: CatalogWriter) throws -> Bool in

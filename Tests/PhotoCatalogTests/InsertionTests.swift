@@ -9,7 +9,8 @@ import Testing
   private func row(_ number: Int, in directory: DirectoryID) -> FileRow {
     FileRow(
       assetID: 0, directoryID: directory, name: Array("\(number).jpg".utf8), byteCount: Int64(number),
-      modificationTime: Int64(number) * 1000, changeTime: 3, inode: UInt64(number), birthTime: 4, readTime: 5)
+      modificationTime: WallTime(microseconds: Int64(number)), changeTime: 3, inode: UInt64(number), birthTime: 4,
+      readTime: 5)
   }
 
   private func content(_ number: Int) -> AssetContent {
@@ -25,7 +26,8 @@ import Testing
     let directory = try fixture.addRoot("/p")
     let first = try fixture.catalog.write { writer in
       let ids = try (0..<count).map {
-        try writer.insertAsset(content($0), file: row($0, in: directory), addedDate: 1000 + Int64($0))
+        try writer.insertAsset(
+          content($0), file: row($0, in: directory), addedDate: WallTime(microseconds: 1000 + Int64($0)))
       }
       #expect(ids == Array(ids[0]..<ids[0] + count))
       return ids[0]
@@ -37,7 +39,7 @@ import Testing
       }
       let given = row(number, in: directory)
       #expect(read == content(number))
-      #expect(added == 1000 + Int64(number))
+      #expect(added == WallTime(microseconds: 1000 + Int64(number)))
       #expect(
         file
           == FileRow(
@@ -51,7 +53,8 @@ import Testing
     let directory = try fixture.addRoot("/p")
     try fixture.catalog.write { writer in
       for number in 0..<40 {
-        let id = try writer.insertAsset(content(number), file: row(number, in: directory), addedDate: 1)
+        let id = try writer.insertAsset(
+          content(number), file: row(number, in: directory), addedDate: .init(microseconds: 1))
         if number % 7 == 0 { #expect(try writer.file(directory, Array("\(number).jpg".utf8))?.assetID == id) }
         if number % 11 == 0 { try writer.deleteAsset(id) }
       }
@@ -66,12 +69,15 @@ import Testing
     let last = try fixture.catalog.write { writer in
       var last: AssetID = 0
       for number in 0..<20 {
-        last = try writer.insertAsset(content(number), file: row(number, in: directory), addedDate: 1)
+        last = try writer.insertAsset(
+          content(number), file: row(number, in: directory), addedDate: .init(microseconds: 1))
       }
       try writer.deleteAsset(last)
       return last
     }
-    let next = try fixture.catalog.write { try $0.insertAsset(content(1), file: row(99, in: directory), addedDate: 1) }
+    let next = try fixture.catalog.write {
+      try $0.insertAsset(content(1), file: row(99, in: directory), addedDate: .init(microseconds: 1))
+    }
     #expect(next == last + 1)
   }
 
@@ -80,7 +86,9 @@ import Testing
     let directory = try fixture.addRoot("/p")
     #expect(throws: (any Error).self) {
       try fixture.catalog.write { writer in
-        for _ in 0..<2 { _ = try writer.insertAsset(content(1), file: row(1, in: directory), addedDate: 1) }
+        for _ in 0..<2 {
+          _ = try writer.insertAsset(content(1), file: row(1, in: directory), addedDate: .init(microseconds: 1))
+        }
       }
     }
     let left = try fixture.catalog.read { try $0.fileCount() }

@@ -27,7 +27,7 @@ import Testing
   private func insert(_ lists: [[String]]) throws -> [AssetID] {
     try fixture.catalog.write { writer in
       try lists.enumerated().map {
-        try writer.insertAsset(content($1), file: row(Int64($0)), addedDate: 1)
+        try writer.insertAsset(content($1), file: row(Int64($0)), addedDate: .init(microseconds: 1))
       }
     }
   }

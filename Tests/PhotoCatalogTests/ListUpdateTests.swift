@@ -202,7 +202,7 @@ import class Foundation.ProcessInfo
     try fixture.catalog.write { writer in
       var record = CommitRecord()
       record.delete(collection: library.albumID)
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     let (plain, album) = try fixture.catalog.read { reader in
       func updated(_ options: FetchOptions) throws -> OrderedList? {

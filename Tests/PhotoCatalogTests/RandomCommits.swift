@@ -26,7 +26,7 @@ struct RandomCommits {
     try catalog.write { writer in
       var record = CommitRecord()
       record.insert(asset: 1)
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
   }
 
@@ -54,7 +54,7 @@ struct RandomCommits {
     try catalog.write { writer in
       try body(writer, &record)
       guard !record.isEmpty else { return }
-      let sequence = try writer.append(record, origin: "watcher", date: 1)
+      let sequence = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
       effects[sequence] = try writer.effects(of: record, origin: "watcher")
     }
   }
@@ -92,7 +92,7 @@ struct RandomCommits {
     case 4:
       // With a tombstone the asset may come back; without one it never does.
       if Bool.random(using: &random) {
-        _ = try writer.bury(id, directoryPath: Array("/d/".utf8), date: 1)
+        _ = try writer.bury(id, directoryPath: Array("/d/".utf8), date: .init(microseconds: 1))
         buried.append(id)
       } else {
         try writer.deleteAsset(id)
@@ -112,7 +112,7 @@ struct RandomCommits {
       assetID: 0, directoryID: directory(), name: name(), byteCount: .random(in: 0...5, using: &random),
       modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
     let new = try writer.insertAsset(
-      content(), file: row, addedDate: .random(in: -2...6, using: &random) * 3_600_000_000)
+      content(), file: row, addedDate: WallTime(seconds: .random(in: -2...6, using: &random) * 3_600))
     live.append(new)
     record.insert(asset: new)
   }

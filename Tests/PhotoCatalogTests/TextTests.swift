@@ -36,7 +36,7 @@ import Testing
   @discardableResult
   private func insert(_ name: String, _ content: AssetContent? = nil) throws -> AssetID {
     try fixture.catalog.write {
-      try $0.insertAsset(content ?? self.content(), file: row(Array(name.utf8)), addedDate: 1)
+      try $0.insertAsset(content ?? self.content(), file: row(Array(name.utf8)), addedDate: .init(microseconds: 1))
     }
   }
 

@@ -19,7 +19,7 @@ import Testing
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
     let id = try fixture.catalog.write { (writer: CatalogWriter) throws -> AssetID in
-      let id = try writer.insertAsset(content, file: row("a.jpg", in: directory), addedDate: 111)
+      let id = try writer.insertAsset(content, file: row("a.jpg", in: directory), addedDate: .init(microseconds: 111))
       _ = try writer.setFavorite(id, true)
       _ = try writer.setHidden(id, true)
       return id
@@ -27,7 +27,7 @@ import Testing
     let album = try fixture.addAlbum("Best", [id])
     let gone = try fixture.addAlbum("Gone", [id])
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
-      let keys = try writer.bury(id, directoryPath: Array("/p/".utf8), date: 999)
+      let keys = try writer.bury(id, directoryPath: Array("/p/".utf8), date: .init(microseconds: 999))
       #expect(keys?.inode == 7 && keys?.fingerprint == .max)
     }
     try fixture.execute("DELETE FROM collection WHERE id = ?", [.id(gone)])
@@ -36,9 +36,10 @@ import Testing
     #expect(
       tombstone
         == Tombstone(
-          assetID: id, deletedDate: 999, deletedAge: 0, path: Array("/p/a.jpg".utf8), volumeID: 1, inode: 7,
+          assetID: id, deletedDate: .init(microseconds: 999), deletedAge: .zero, path: Array("/p/a.jpg".utf8),
+          volumeID: 1, inode: 7,
           birthTime: 4, byteCount: 10, modificationTime: 2, marks: ContentMarks(fingerprint: .max), seenTime: 5,
-          addedDate: 111, creationDate: tombstone.creationDate, isFavorite: true, isHidden: true,
+          addedDate: .init(microseconds: 111), creationDate: tombstone.creationDate, isFavorite: true, isHidden: true,
           albums: [.init(albumID: album, rank: 0), .init(albumID: gone, rank: 0)]))
     let reader = try fixture.catalog.snapshot()
     #expect(try reader.read { try $0.assets([id]).assets }.isEmpty)
@@ -75,7 +76,7 @@ import Testing
     let directory = try fixture.addRoot("/p")
     func insert(_ name: String) throws -> AssetID {
       try fixture.catalog.write { (writer: CatalogWriter) throws -> AssetID in
-        let id = try writer.insertAsset(content, file: row(name, in: directory), addedDate: 1)
+        let id = try writer.insertAsset(content, file: row(name, in: directory), addedDate: .init(microseconds: 1))
         _ = try writer.wantProofsOfNewFiles(limit: 10)
         return id
       }
@@ -83,7 +84,7 @@ import Testing
     let id = try insert("a.jpg")
     func comeBack(as name: String) throws -> (unsampled: Int, unhashed: Int) {
       let tombstone = try fixture.catalog.write { (writer: CatalogWriter) throws -> Tombstone in
-        _ = try writer.bury(id, directoryPath: Array("/p/".utf8), date: 1)
+        _ = try writer.bury(id, directoryPath: Array("/p/".utf8), date: .init(microseconds: 1))
         return try #require(try writer.tombstone(of: id))
       }
       return try fixture.catalog.write { (writer: CatalogWriter) throws -> (unsampled: Int, unhashed: Int) in
@@ -101,16 +102,21 @@ import Testing
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
-      #expect(try writer.insertAsset(content, file: row("a.jpg", in: directory), addedDate: 1) == 1)
-      try writer.insertTombstone(Tombstone(assetID: 500, deletedDate: nil, path: [47, 112, 47, 255], addedDate: 3))
-      try writer.insertTombstone(Tombstone(assetID: 40, deletedDate: nil, path: [47, 112], addedDate: 3))
-      #expect(try writer.insertAsset(content, file: row("b.jpg", in: directory), addedDate: 1) == 501)
+      #expect(
+        try writer.insertAsset(content, file: row("a.jpg", in: directory), addedDate: .init(microseconds: 1)) == 1)
+      try writer.insertTombstone(
+        Tombstone(assetID: 500, deletedDate: nil, path: [47, 112, 47, 255], addedDate: .init(microseconds: 3)))
+      try writer.insertTombstone(
+        Tombstone(assetID: 40, deletedDate: nil, path: [47, 112], addedDate: .init(microseconds: 3)))
+      #expect(
+        try writer.insertAsset(content, file: row("b.jpg", in: directory), addedDate: .init(microseconds: 1)) == 501)
     }
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
       let tombstone = try #require(try writer.lastingTombstones(path: [47, 112, 47, 255]).first)
       #expect(tombstone.volumeID == nil && tombstone.byteCount == nil && tombstone.marks == ContentMarks())
       try writer.restore(tombstone, content: content, file: row("c.jpg", in: directory))
-      #expect(try writer.insertAsset(content, file: row("d.jpg", in: directory), addedDate: 1) == 502)
+      #expect(
+        try writer.insertAsset(content, file: row("d.jpg", in: directory), addedDate: .init(microseconds: 1)) == 502)
     }
     #expect(try fixture.ids().sorted() == [1, 500, 501, 502])
   }
@@ -119,10 +125,11 @@ import Testing
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
     try fixture.catalog.write {
-      try $0.insertTombstone(Tombstone(assetID: 9, deletedDate: 1, path: [47], addedDate: 3))
+      try $0.insertTombstone(
+        Tombstone(assetID: 9, deletedDate: .init(microseconds: 1), path: [47], addedDate: .init(microseconds: 3)))
     }
     let id = try fixture.catalog.write {
-      try $0.insertAsset(content, file: row("a.jpg", in: directory), addedDate: 1)
+      try $0.insertAsset(content, file: row("a.jpg", in: directory), addedDate: .init(microseconds: 1))
     }
     #expect(id == 10)
   }
@@ -130,17 +137,18 @@ import Testing
   @Test func onlyWhatIsTooOldIsPruned() throws {
     let fixture = try CatalogFixture()
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
-      for (id, age) in [(1, 100), (2, 200), (3, nil)] as [(AssetID, Int64?)] {
+      for (id, age) in [(1, .microseconds(100)), (2, .microseconds(200)), (3, nil)] as [(AssetID, Duration?)] {
         try writer.insertTombstone(
           Tombstone(
-            assetID: id, deletedDate: age.map { _ in 5 }, deletedAge: age ?? 0, path: [47], addedDate: 0,
+            assetID: id, deletedDate: age.map { _ in .init(microseconds: 5) }, deletedAge: age ?? .zero, path: [47],
+            addedDate: .init(microseconds: 0),
             albums: [.init(albumID: 5, rank: 1.5)]))
       }
-      #expect(try writer.pruneTombstones(before: 200) == 1)
+      #expect(try writer.pruneTombstones(before: .microseconds(200)) == 1)
       #expect(try writer.tombstone(of: 1) == nil)
       let kept = try #require(try writer.tombstone(of: 2))
       #expect(kept.albums == [.init(albumID: 5, rank: 1.5)])
-      #expect(try writer.pruneTombstones(before: .max) == 1)
+      #expect(try writer.pruneTombstones(before: .microseconds(Int64.max)) == 1)
       #expect(try writer.tombstoneCount() == 1)
       try writer.removeTombstone(3)
       #expect(try writer.tombstoneCount() == 0)

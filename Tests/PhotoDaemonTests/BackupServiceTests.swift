@@ -18,7 +18,7 @@ import Testing
 
   private final class Seen: Sendable {
     let reasons = Mutex<[ReopenReason]>([])
-    let microseconds = Mutex<Int64>(1_763_720_100_000_000)
+    let time = Mutex(WallTime(seconds: 1_763_720_100))
     let instant = Mutex(ContinuousClock.now)
   }
 
@@ -38,7 +38,7 @@ import Testing
     try catalog.write { writer in
       var record = CommitRecord()
       record.update(collection: 1)
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
   }
 
@@ -47,7 +47,7 @@ import Testing
     reopened.instant.withLock { $0 += .seconds(hours * 3600) }
   }
 
-  private func setClock(byHours hours: Int64) { reopened.microseconds.withLock { $0 += hours * 3_600_000_000 } }
+  private func setClock(byHours hours: Int64) { reopened.time.withLock { $0 = $0 + .seconds(hours * 3_600) } }
 
   /// Runs the service, with one of these steps before each turn.
   private func keep(_ turns: [() throws -> Void]) async {
@@ -57,7 +57,7 @@ import Testing
       try next()
     }
     await keeper.keep(
-      now: { [reopened] in reopened.microseconds.withLock { $0 } },
+      now: { [reopened] in reopened.time.withLock { $0 } },
       instant: { [reopened] in reopened.instant.withLock { $0 } }, turn: turn)
     #expect(rest.isEmpty)
   }
@@ -83,7 +83,7 @@ import Testing
         try expectBackups(1)
         try change()
         // The time counts from the modification time of the backup's file, which is now.
-        reopened.microseconds.withLock { $0 = CatalogFiles.now() + 25 * 3_600_000_000 }
+        reopened.time.withLock { $0 = .now + .seconds(25 * 3_600) }
       },
       { try expectBackups(2) },
       { pass(hours: 25) },

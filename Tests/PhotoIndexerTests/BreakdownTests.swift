@@ -24,7 +24,7 @@ import WatchRecords
     let fixture = try LibraryFixture()
     try await fixture.begin()
     for delay in [1, 2, 4, 8] as [Int64] {
-      #expect(await fixture.library.startOverDelay == delay * seconds)
+      #expect(await fixture.library.startOverDelay == .seconds(delay))
       await fixture.library.breakDown(DiskFull())
       fixture.clock.pass(delay * seconds)
       await fixture.library.doWhatIsDue()
@@ -39,7 +39,7 @@ import WatchRecords
       .listingStarted(number: 9, evidence: .scan), .listingEnded(number: 9, complete: true),
       .scanEnded(root: root, request: 0, complete: true),
     ])
-    #expect(await fixture.library.startOverDelay == seconds)
+    #expect(await fixture.library.startOverDelay == .seconds(1))
   }
 }
 

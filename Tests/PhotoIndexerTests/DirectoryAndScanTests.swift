@@ -191,7 +191,7 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try twoFolders()
     let batch = try fixture.catalog.write {
       try fixture.reconciler.apply(
-        [.directoryGone(number: 2, evidence: .scan)], contents: [:], with: $0, time: fixture.disk.time)
+        [.directoryGone(number: 2, evidence: .scan)], contents: [:], with: $0, time: fixture.disk.wallTime)
     }
     #expect(fixture.reconciler.roots.all.map(\.needsScan) == [true] && batch.record.isEmpty)
     #expect(try fixture.paths().count == 2)
@@ -303,7 +303,7 @@ private typealias Fixture = ReconcilerFixture
     try fixture.catalog.write { writer in
       _ = try fixture.reconciler.apply(
         [Fixture.top, Fixture.found(2, "x", inode: 20)] + files.map { Fixture.file($0.0, in: 2, $0.1) },
-        contents: [:], with: writer, time: fixture.disk.time, uptime: fixture.disk.time)
+        contents: [:], with: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
     }
     let before = try fixture.paths()
     for (name, _) in files { fixture.disk.remove("/p/x/\(name)") }
@@ -329,7 +329,7 @@ private typealias Fixture = ReconcilerFixture
           ] + found.map { Fixture.file($0.0, in: 9, $0.1) }
           + [.listingEnded(number: 9, complete: true), .scanEnded(root: 1, request: 5, complete: true)]
         return try fixture.reconciler.apply(
-          records, contents: [:], with: writer, time: fixture.disk.time, uptime: fixture.disk.time
+          records, contents: [:], with: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime
         ).record
       }
     }

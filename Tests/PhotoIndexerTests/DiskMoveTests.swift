@@ -267,7 +267,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   private func found(
-    _ recent: inout RecentInsertions, _ row: FileRow, at time: Int64, in fixture: ReconcilerFixture
+    _ recent: inout RecentInsertions, _ row: FileRow, at time: WallTime, in fixture: ReconcilerFixture
   ) throws -> [AssetID] {
     try fixture.catalog.write { writer in
       guard try recent.hasCandidates(for: row, time: time, in: writer) else { return [] }
@@ -283,14 +283,15 @@ private typealias Fixture = ReconcilerFixture
   @Test func whatIsOldOnItsDiskIsNotKept() throws {
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
-    let hour = RecentInsertions.lifetime
-    recent.add(row(1), fileTime: 10, time: 10 + hour)
-    recent.add(row(2), fileTime: 11 + hour, time: 10 + hour)
-    recent.add(row(3), fileTime: 12 + hour, time: 12 + hour)
-    recent.add(row(2), fileTime: 13 + hour, time: 13 + hour)
-    #expect(try found(&recent, row(9), at: 20 + hour, in: fixture) == [2, 3])
-    #expect(try found(&recent, row(9), at: 12 + 2 * hour, in: fixture) == [2])
-    #expect(try found(&recent, row(9), at: 13 + 2 * hour, in: fixture).isEmpty)
+    let hour = RecentInsertions.lifetime.wholeNanoseconds
+    func time(_ nanoseconds: Int64) -> WallTime { WallTime(nanoseconds: nanoseconds) }
+    recent.add(row(1), fileTime: 10, time: time(10 + hour))
+    recent.add(row(2), fileTime: time(11 + hour), time: time(10 + hour))
+    recent.add(row(3), fileTime: time(12 + hour), time: time(12 + hour))
+    recent.add(row(2), fileTime: time(13 + hour), time: time(13 + hour))
+    #expect(try found(&recent, row(9), at: time(20 + hour), in: fixture) == [2, 3])
+    #expect(try found(&recent, row(9), at: time(12 + 2 * hour), in: fixture) == [2])
+    #expect(try found(&recent, row(9), at: time(13 + 2 * hour), in: fixture).isEmpty)
   }
 
   @Test func onlyTheNewestAreKept() throws {
@@ -307,10 +308,10 @@ private typealias Fixture = ReconcilerFixture
     func play(_ count: Int64) -> (kept: Int, pruned: Int) {
       var recent = RecentInsertions(isNew: true)
       for id in 1...count {
-        let time = id * 60_000_000_000
+        let time = WallTime(seconds: id * 60)
         recent.add(row(AssetID(id)), fileTime: time, time: time)
-        recent.remove(AssetID(id), time: time + 1)
-        recent.remove(AssetID(1_000_000 + id), time: time + 1)
+        recent.remove(AssetID(id), time: time + .nanoseconds(1))
+        recent.remove(AssetID(1_000_000 + id), time: time + .nanoseconds(1))
       }
       return (recent.keptCount, recent.prunedCount)
     }

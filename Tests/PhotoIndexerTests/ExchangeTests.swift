@@ -62,14 +62,14 @@ private typealias Fixture = ReconcilerFixture
 
   /// A restored folder replaces thousands of files within seconds.
   @Test func recentValuesAreBounded() {
-    var values = RecentValues<Int, Int>(lifetime: 10)
+    var values = RecentValues<Int, Int>(lifetime: .nanoseconds(10))
     for key in 0..<3 * RecentValues<Int, Int>.limit {
       values.note(key, for: key, uptime: 1)
       #expect(values.count <= RecentValues<Int, Int>.limit && values.value(for: key, uptime: 10) == key)
     }
     for key in 0..<1000 {
-      values.note(-key, for: key, uptime: Int64(100 + key))
-      #expect(values.value(for: key, uptime: Int64(110 + key)) == nil)
+      values.note(-key, for: key, uptime: .boot + .nanoseconds(100 + key))
+      #expect(values.value(for: key, uptime: .boot + .nanoseconds(110 + key)) == nil)
     }
     #expect(values.count <= 64)
   }

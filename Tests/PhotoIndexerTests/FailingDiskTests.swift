@@ -26,7 +26,7 @@ private typealias Fixture = ReconcilerFixture
   private func turn(_ fixture: ReconcilerFixture) throws {
     fixture.disk.pass(1)
     try fixture.catalog.write { writer in
-      var batch = Batch(writer: writer, time: fixture.disk.time, uptime: fixture.disk.time)
+      var batch = Batch(writer: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
       try fixture.reconciler.readAgainWhatIsDue(in: &batch)
     }
   }
@@ -117,7 +117,7 @@ private typealias Fixture = ReconcilerFixture
       let before = files.memory.failedReadCount
       files.memory.pass(1)
       try fixture.catalog.write { writer in
-        var batch = Batch(writer: writer, time: files.memory.time, uptime: files.memory.time)
+        var batch = Batch(writer: writer, time: files.memory.wallTime, uptime: files.memory.bootTime)
         try fixture.reconciler.readAgainWhatIsDue(in: &batch)
       }
       #expect(files.memory.failedReadCount - before <= 1)

@@ -294,7 +294,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.catalog.read { try $0.sequence() } == before)
     for (path, id) in try fixture.paths() {
       let row = try fixture.catalog.read { try $0.file(ofAsset: id) }
-      #expect(row?.marks.fingerprint == fixture.disk.content(of: path) && row?.readTime != 0)
+      #expect(row?.marks.fingerprint == fixture.disk.content(of: path) && row?.readTime != .unknown)
     }
     #expect(try fixture.scan(files).isEmpty && fixture.disk.readCount == reads + 2)
   }
@@ -354,7 +354,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.unread[id]?.isPending == false)
     fixture.disk.write("/p/a.jpg", camera: "X300")
     let record = try fixture.catalog.write { writer in
-      var batch = Batch(writer: writer, time: fixture.disk.time, uptime: fixture.disk.time)
+      var batch = Batch(writer: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
       try fixture.reconciler.readAgain([id], in: &batch)
       return batch.record
     }
@@ -385,9 +385,9 @@ private typealias Fixture = ReconcilerFixture
     var waits: [Int64] = []
     for _ in 0..<12 {
       let due = try #require(fixture.reconciler.unread[a]).at
-      fixture.disk.pass((due - fixture.disk.time) / 1_000_000_000 + 1)
+      fixture.disk.pass((due - fixture.disk.bootTime).components.seconds + 1)
       try readAgain([a, b], fixture)
-      waits.append(try #require(fixture.reconciler.unread[a]).delay / 1_000_000_000)
+      waits.append(try #require(fixture.reconciler.unread[a]).delay.components.seconds)
     }
     #expect(waits == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600])
     fixture.disk.failure = nil
@@ -413,7 +413,7 @@ private typealias Fixture = ReconcilerFixture
 
   private func readAgain(_ ids: [AssetID], _ fixture: ReconcilerFixture) throws {
     _ = try fixture.catalog.write { writer in
-      var batch = Batch(writer: writer, time: fixture.disk.time, uptime: fixture.disk.time)
+      var batch = Batch(writer: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
       try fixture.reconciler.readAgain(ids, in: &batch)
       return batch.record
     }

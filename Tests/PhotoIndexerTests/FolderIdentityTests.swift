@@ -98,7 +98,7 @@ private typealias Fixture = ReconcilerFixture
     let (fixture, id) = try library()
     let rootID = try #require(fixture.reconciler.roots.all.first?.id)
     try fixture.catalog.write { writer in
-      var batch = Batch(writer: writer, time: fixture.disk.time, uptime: fixture.disk.time)
+      var batch = Batch(writer: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
       try fixture.reconciler.setUnconfigured(rootID, in: &batch)
     }
     fixture.disk.remove("/p/2019/IMG_0001.jpg")

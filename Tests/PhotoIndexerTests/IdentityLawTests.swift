@@ -200,8 +200,8 @@ private typealias Fixture = ReconcilerFixture
     private func apply(_ records: [WatchRecord]) throws {
       try fixture.catalog.write { writer in
         let batch = try fixture.reconciler.apply(
-          records, contents: [:], with: writer, time: fixture.disk.time, uptime: fixture.disk.time)
-        _ = try writer.append(batch.record, origin: batch.origin, date: fixture.disk.time / 1000)
+          records, contents: [:], with: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
+        _ = try writer.append(batch.record, origin: batch.origin, date: fixture.disk.wallTime)
       }
     }
   }

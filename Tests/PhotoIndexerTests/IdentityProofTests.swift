@@ -9,7 +9,7 @@ import Testing
   private static let two = ContentDigest(high: 2, low: 2)
 
   private func file(
-    _ name: String = "a.tif", bytes: Int64? = 100, time: Int64 = 5, sample: ContentDigest? = nil,
+    _ name: String = "a.tif", bytes: Int64? = 100, time: WallTime = 5, sample: ContentDigest? = nil,
     hash: ContentDigest? = nil, fingerprint: UInt64 = 9
   ) -> IdentityProof.Description {
     .init(

@@ -23,8 +23,8 @@ private typealias Fixture = ReconcilerFixture
       try fixture.catalog.write { writer in
         let before = try writer.database.totalChangesCount
         let batch = try fixture.reconciler.apply(
-          records, contents: [:], with: writer, time: fixture.disk.time, uptime: fixture.disk.time)
-        _ = try writer.append(batch.record, origin: batch.origin, date: 1)
+          records, contents: [:], with: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
+        _ = try writer.append(batch.record, origin: batch.origin, date: .init(microseconds: 1))
         return (batch.record, try writer.database.totalChangesCount - before)
       }
     }

@@ -47,9 +47,9 @@ private typealias Fixture = ReconcilerFixture
   @Test func ageIsTheSumOfStepsOfAtMostOneDay() throws {
     let fixture = try ReconcilerFixture()
     let day = CatalogWriter.longestStep
-    var (now, age) = (fixture.disk.time / 1000, Int64(0))
-    func commit(after step: Int64, counts: Int64) throws {
-      now += step
+    var (now, age) = (fixture.disk.wallTime, Duration.zero)
+    func commit(after step: Duration, counts: Duration) throws {
+      now = now + step
       age += counts
       var record = CommitRecord()
       record.update(collection: 1)
@@ -59,16 +59,16 @@ private typealias Fixture = ReconcilerFixture
         #expect(try writer.libraryAge(at: now) == age)
       }
     }
-    try commit(after: 5 * day, counts: 0)
-    try commit(after: 7, counts: 7)
-    try commit(after: 5 * day, counts: day)
-    try commit(after: -9 * day, counts: 0)
+    try commit(after: day * 5, counts: .zero)
+    try commit(after: .microseconds(7), counts: .microseconds(7))
+    try commit(after: day * 5, counts: day)
+    try commit(after: day * -9, counts: .zero)
     try commit(after: day / 2, counts: day / 2)
   }
 
   @Test func tombstonesOfAnOlderPhotodKeepTheAgeThatTheyHad() throws {
     let fixture = try ReconcilerFixture()
-    let now = fixture.disk.time / 1000
+    let now = fixture.disk.wallTime
     let day = CatalogWriter.longestStep
     try fixture.catalog.write { writer in
       let forget = [
@@ -81,22 +81,22 @@ private typealias Fixture = ReconcilerFixture
         "ALTER TABLE tombstone DROP COLUMN hash", "ALTER TABLE tombstone DROP COLUMN deleted_age",
         "CREATE INDEX tombstone_content ON tombstone (fingerprint) WHERE fingerprint IS NOT NULL",
         "DELETE FROM grdb_migrations WHERE identifier = 'v008-identity'",
-        "INSERT INTO history (date, origin) VALUES (\(now), 'watcher')",
+        "INSERT INTO history (date, origin) VALUES (\(now.microseconds), 'watcher')",
       ]
       for sql in forget { try RawStatement(writer.database, uncached: sql).run() }
-      for (id, date) in [(1, now - 10 * day), (2, now - 40 * day), (3, now + 40 * day)] {
+      for (id, date) in [(1, now - day * 10), (2, now - day * 40), (3, now + day * 40)] {
         let old = """
           INSERT INTO tombstone (asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count,
             modification_time, fingerprint, added_date, is_favorite, is_hidden)
-          VALUES (\(id), \(date), '/p/a', NULL, 0, 0, 1, 1, 1, 1, 1, 0)
+          VALUES (\(id), \(date.microseconds), '/p/a', NULL, 0, 0, 1, 1, 1, 1, 1, 0)
           """
         try RawStatement(writer.database, uncached: old).run()
       }
     }
     try fixture.reopen()
-    let age = try fixture.catalog.read { try $0.libraryAge(at: now + 5) }
-    #expect(age == 5)
+    let age = try fixture.catalog.read { try $0.libraryAge(at: now + .microseconds(5)) }
+    #expect(age == .microseconds(5))
     let ages = try fixture.catalog.read { reader in try (1...3).map { try reader.tombstone(of: $0)?.deletedAge } }
-    #expect(ages == [-10 * day, -29 * day, 0])
+    #expect(ages == [day * -10, day * -29, .zero])
   }
 }

@@ -56,7 +56,10 @@ final class MemoryDisk: PhotoFiles {
   /// Moves the clock forward.
   func pass(_ seconds: Int64) { state.withLock { $0.clock += seconds * 1_000_000_000 } }
 
+  /// Nanoseconds since 1970, by which the disk dates files and photod-watch dates events.
   var time: Int64 { state.withLock { $0.clock } }
+  var wallTime: WallTime { WallTime(nanoseconds: time) }
+  var bootTime: MonotonicTime { MonotonicTime(nanoseconds: time) }
   /// If it is set, no file can be read, for this reason.
   var failure: String? {
     get { state.withLock { $0.failure } }
@@ -261,7 +264,7 @@ final class MemoryDisk: PhotoFiles {
         AssetContent(
           mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", camera: Camera(model: file.camera),
           keywords: file.keywords, failure: file.failure),
-        file.stat, readTime: state.clock, marks: file.marks(isSampled: isSampled))
+        file.stat, readTime: WallTime(nanoseconds: state.clock), marks: file.marks(isSampled: isSampled))
     }
   }
 

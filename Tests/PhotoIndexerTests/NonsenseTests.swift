@@ -151,9 +151,9 @@ extension ReconcilerFixture {
   @discardableResult
   fileprivate func apply(_ records: [WatchRecord]) throws -> CommitRecord {
     try catalog.write { writer in
-      let batch = try reconciler.apply(records, contents: [:], with: writer, time: disk.time, uptime: disk.time)
+      let batch = try reconciler.apply(records, contents: [:], with: writer, time: disk.wallTime, uptime: disk.bootTime)
       if !batch.record.isEmpty {
-        _ = try writer.append(batch.record, origin: batch.origin, date: disk.time / 1000)
+        _ = try writer.append(batch.record, origin: batch.origin, date: disk.wallTime)
       }
       return batch.record
     }

@@ -1,4 +1,5 @@
 import Foundation
+import PhotoModel
 import Testing
 import WatchRecords
 
@@ -58,11 +59,11 @@ private typealias Fixture = ReconcilerFixture
   @discardableResult
   private func apply(_ records: WatchRecord..., later: Duration = .zero) throws -> CommitRecord {
     let clock = SystemClock()
-    let time = clock.wallTime + later.components.seconds * 1_000_000_000
+    let time = clock.wallTime + later
     return try fixture.catalog.write { writer in
       let batch = try fixture.reconciler.apply(
         records, contents: [:], with: writer, time: time, uptime: clock.bootTime)
-      _ = try writer.append(batch.record, origin: batch.origin, date: time / 1000)
+      _ = try writer.append(batch.record, origin: batch.origin, date: time)
       return batch.record
     }
   }

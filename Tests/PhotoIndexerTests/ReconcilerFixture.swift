@@ -102,9 +102,9 @@ final class ReconcilerFixture {
   func apply(all records: [WatchRecord], contents: [Int: ContentReading] = [:]) throws -> CommitRecord {
     try catalog.write { writer in
       let batch = try reconciler.apply(
-        records, contents: contents, with: writer, time: disk.time, uptime: disk.time)
+        records, contents: contents, with: writer, time: disk.wallTime, uptime: disk.bootTime)
       if !batch.record.isEmpty {
-        _ = try writer.append(batch.record, origin: batch.origin, date: disk.time / 1000)
+        _ = try writer.append(batch.record, origin: batch.origin, date: disk.wallTime)
       }
       return batch.record
     }
@@ -116,7 +116,7 @@ final class ReconcilerFixture {
       disk.pass(86_400)
       var record = CommitRecord()
       record.update(collection: day % 2 == 0 ? 1 : 2)
-      _ = try catalog.write { try $0.append(record, origin: "test", date: disk.time / 1000) }
+      _ = try catalog.write { try $0.append(record, origin: "test", date: disk.wallTime) }
     }
   }
 

@@ -110,7 +110,7 @@ private typealias Fixture = ReconcilerFixture
     func run(_ records: [WatchRecord]) throws -> CommitRecord {
       try fixture.catalog.write {
         try fixture.reconciler.apply(
-          records, contents: [:], with: $0, time: fixture.disk.time, uptime: fixture.disk.time
+          records, contents: [:], with: $0, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime
         ).record
       }
     }
@@ -205,7 +205,7 @@ private typealias Fixture = ReconcilerFixture
     func batch(_ records: WatchRecord...) throws -> Batch {
       try fixture.catalog.write {
         try fixture.reconciler.apply(
-          records, contents: [:], with: $0, time: fixture.disk.time, uptime: fixture.disk.time)
+          records, contents: [:], with: $0, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
       }
     }
     let waiting = try batch(
@@ -228,7 +228,7 @@ private typealias Fixture = ReconcilerFixture
           .listingStarted(number: 1, evidence: .scan), .listingEnded(number: 1, complete: true),
           .scanEnded(root: 1, request: 1, complete: true), .rootOffline(root: 1, errorNumber: 2),
           .scanEnded(root: 2, request: 2, complete: true),
-        ], contents: [:], with: $0, time: fixture.disk.time, uptime: fixture.disk.time)
+        ], contents: [:], with: $0, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
     }
     #expect(batch.endedScans.map(\.request) == [1, 2] && batch.record.deletedAssets.isEmpty)
     #expect(try fixture.paths().count == 1)

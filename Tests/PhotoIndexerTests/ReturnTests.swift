@@ -317,7 +317,9 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try ReconcilerFixture()
     try fixture.catalog.write { writer in
       try writer.insertTombstone(
-        Tombstone(assetID: 4711, deletedDate: nil, path: Fixture.bytes("/p/a.jpg"), addedDate: 5, isFavorite: true))
+        Tombstone(
+          assetID: 4711, deletedDate: nil, path: Fixture.bytes("/p/a.jpg"), addedDate: .init(microseconds: 5),
+          isFavorite: true))
     }
     try fixture.restart()
     fixture.disk.pass(400 * 86_400)

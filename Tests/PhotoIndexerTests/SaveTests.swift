@@ -292,10 +292,10 @@ private typealias Fixture = ReconcilerFixture
   @Test func saveInOneBatchSaysNothingOfTheDeletedPhoto() throws {
     let (fixture, id, deleted) = try favoriteAndDeletedPhoto()
     let new = writeDeletedContent(fixture)
-    let time = fixture.disk.time
+    let (time, uptime) = (fixture.disk.wallTime, fixture.disk.bootTime)
     let record = try fixture.catalog.write { writer in
       let reconciler = fixture.reconciler
-      var batch = Batch(writer: writer, time: time, uptime: time)
+      var batch = Batch(writer: writer, time: time, uptime: uptime)
       try reconciler.fileFound(Place(directoryID: 1, name: Fixture.bytes("new.jpg")), new, reading: nil, in: &batch)
       let stat = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
       try reconciler.fileMoved(

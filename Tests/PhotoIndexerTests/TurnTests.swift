@@ -43,7 +43,7 @@ private typealias Fixture = ReconcilerFixture
 
   init() throws {
     let slow = SlowFiles()
-    files = TurnFiles(slow) { slow.memory.time }
+    files = TurnFiles(slow) { slow.memory.bootTime }
     fixture = try ReconcilerFixture(disk: slow.memory, files: files)
     self.slow = slow
   }
@@ -68,7 +68,7 @@ private typealias Fixture = ReconcilerFixture
       slow.memory.pass(1)
       let seconds = try turn {
         try fixture.catalog.write { writer in
-          var batch = Batch(writer: writer, time: slow.memory.time, uptime: slow.memory.time)
+          var batch = Batch(writer: writer, time: slow.memory.wallTime, uptime: slow.memory.bootTime)
           try fixture.reconciler.readAgainWhatIsDue(in: &batch)
         }
       }

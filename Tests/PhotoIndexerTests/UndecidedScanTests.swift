@@ -308,7 +308,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     records += listing(60) + [ended(2)]
     let batch = try fixture.catalog.write {
       try fixture.reconciler.apply(
-        records, contents: [:], with: $0, time: fixture.disk.time, uptime: fixture.disk.time)
+        records, contents: [:], with: $0, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
     }
     #expect(Set(batch.endedScans.map(\.request)) == Set([0] + (1...UInt32(counts.count))), "each caller gets a result")
     let decided = batch.endedScans.filter { if case .decided = $0.verdict { $0.root == 1 } else { false } }

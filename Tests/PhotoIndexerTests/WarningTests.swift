@@ -151,8 +151,8 @@ extension Library {
     reconciler.unread = [:]
     for (index, path) in paths.enumerated() {
       reconciler.unread[AssetID(index)] = ReadRetry(
-        isPending: true, at: 0, delay: 0,
-        failure: .init(path: Array(path.utf8), reason: "Input/output error", since: 1_000_000))
+        isPending: true, at: 0, delay: .zero,
+        failure: .init(path: Array(path.utf8), reason: "Input/output error", since: WallTime(seconds: 1)))
     }
     updateState()
   }

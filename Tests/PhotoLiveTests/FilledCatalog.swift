@@ -36,7 +36,7 @@ final class FilledCatalog: Sendable {
     let (sequence, effects) = try catalog.write { writer in
       var record = CommitRecord()
       try body(writer, &record)
-      let sequence = try writer.append(record, origin: "client:test", date: 1)
+      let sequence = try writer.append(record, origin: "client:test", date: .init(microseconds: 1))
       return (sequence, try recent.wants(record) ? writer.effects(of: record, origin: "client:test") : nil)
     }
     recent.append(effects, sequence: sequence)
@@ -52,7 +52,7 @@ final class FilledCatalog: Sendable {
           assetID: 0, directoryID: directoryID, name: Array("\(names.withLock { $0 })".utf8), byteCount: 1,
           modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
         let content = AssetContent(mediaType: mediaType, mediaSubtypes: [], contentType: "image/jpeg")
-        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: 1))
+        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1)))
       }
     }
   }

@@ -10,7 +10,7 @@ import Varlink
 /// Pages of the history that are made of commits in memory.
 @Suite struct RecentHistoryTests {
   private let test: TestCatalog
-  private let date: Int64 = 1_700_000_000_123_456
+  private let date = WallTime(microseconds: 1_700_000_000_123_456)
 
   init() throws { test = try TestCatalog("history") }
 

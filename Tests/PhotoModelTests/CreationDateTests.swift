@@ -4,15 +4,15 @@ import Testing
 
 /// The order of the sources of a date.
 @Suite struct CreationDateTests {
-  private static let now: Int64 = 1_767_225_600_000_000
+  private static let now = WallTime(seconds: 1_767_225_600)
   private let taken = PhotoDate("2020-02-02T02:02:02")!
 
   private func created(
     metadata: PhotoDate? = nil, _ name: String = "beach.jpg", modified: String = "2021-03-04T05:06:07Z"
   ) throws -> CreationDate {
-    let modified = try #require(PhotoDate(modified)).microseconds * 1000
+    let modified = WallTime(microseconds: try #require(PhotoDate(modified)).microseconds)
     return CreationDate(metadata: metadata, filename: Array(name.utf8), modificationTime: modified, now: Self.now)
-      ?? .firstSeen(Self.now - 5)
+      ?? .firstSeen(Self.now - .microseconds(5))
   }
 
   @Test func metadataComesBeforeTheNameBeforeTheFile() throws {
@@ -27,12 +27,13 @@ import Testing
   @Test(arguments: ["1970-01-01T00:00:00Z", "1980-01-01T00:00:00Z", "1989-12-30T00:00:00Z", "2026-01-04T00:00:00Z"])
   func aFileTimeOfAClockThatWasNotSetIsTheTimeWhenItWasSeen(modified: String) throws {
     let file = try created(modified: modified)
-    #expect(file.source == .file && file.date.microseconds == Self.now - 5)
+    #expect(file.source == .file && file.date.microseconds == Self.now.microseconds - 5)
   }
 
   @Test func extremeFileTimesAreNotPlausible() {
     for time in [Int64.min, .max, 0, -1] {
-      #expect(CreationDate(metadata: nil, filename: [], modificationTime: time, now: Self.now) == nil)
+      #expect(
+        CreationDate(metadata: nil, filename: [], modificationTime: WallTime(nanoseconds: time), now: Self.now) == nil)
     }
   }
 

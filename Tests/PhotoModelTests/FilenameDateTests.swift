@@ -8,7 +8,7 @@ import struct Foundation.URL
 /// Dates in the names of files, as Documentation/dates.md lists them.
 @Suite struct FilenameDateTests {
   /// 2026-01-01T00:00:00Z
-  private static let now: Int64 = 1_767_225_600_000_000
+  private static let now = WallTime(seconds: 1_767_225_600)
   private let plausible = PlausibleDates(now: now)
 
   private func date(_ name: String) -> PhotoDate? { FilenameDate.date(in: Array(name.utf8), plausible) }

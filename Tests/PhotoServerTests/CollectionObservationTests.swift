@@ -87,7 +87,8 @@ import class Foundation.ProcessInfo
           changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
         record.insert(
           asset: try writer.insertAsset(
-            AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg"), file: row, addedDate: 1))
+            AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg"), file: row,
+            addedDate: .init(microseconds: 1)))
       }
     }
   }
@@ -296,7 +297,8 @@ import class Foundation.ProcessInfo
               mediaType: .random(using: &random) ? .image : .video, mediaSubtypes: [], contentType: "image/jpeg",
               creationDate: .random(using: &random) ? PhotoDate(microseconds: .random(in: -5...5, using: &random)) : nil
             )
-            live.append(try writer.insertAsset(content, file: new, addedDate: .random(in: -5...5, using: &random)))
+            let added = WallTime(microseconds: .random(in: -5...5, using: &random))
+            live.append(try writer.insertAsset(content, file: new, addedDate: added))
             record.insert(asset: live[live.count - 1])
           }
         }

@@ -24,7 +24,7 @@ import Testing
           assetID: 0, directoryID: made.directory, name: Array("a.jpg".utf8), byteCount: 1, modificationTime: 1,
           changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
         let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
-        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: 1))
+        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1)))
       }
     }
   }
@@ -39,7 +39,7 @@ import Testing
           modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
         let content = AssetContent(
           mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", failure: reason)
-        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: 1))
+        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1)))
       }
     }
   }

@@ -134,7 +134,7 @@ extension ServerFixture {
       assetID: 0, directoryID: directoryID, name: Array("new\(ids.count)-\(ids.last ?? 0)".utf8), byteCount: 1,
       modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
     let content = AssetContent(mediaType: mediaType, mediaSubtypes: [], contentType: "image/jpeg")
-    ids.append(try writer.insertAsset(content, file: row, addedDate: Int64(ids.count % 7)))
+    ids.append(try writer.insertAsset(content, file: row, addedDate: WallTime(microseconds: Int64(ids.count % 7))))
     record.insert(asset: ids[ids.count - 1])
   }
 

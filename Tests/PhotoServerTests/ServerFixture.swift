@@ -52,7 +52,7 @@ final class ServerFixture: Sendable {
           assetID: 0, directoryID: directoryID, name: Array(UUID().uuidString.utf8), byteCount: 1, modificationTime: 1,
           changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
         let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", title: title)
-        let id = try writer.insertAsset(content, file: row, addedDate: 1)
+        let id = try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1))
         record.insert(asset: id)
         ids.append(id)
       }
@@ -78,7 +78,7 @@ final class ServerFixture: Sendable {
     let (sequence, effects) = try catalog.write { writer in
       var record = CommitRecord()
       try body(writer, &record)
-      let sequence = try writer.append(record, origin: "watcher", date: 1)
+      let sequence = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
       return (sequence, try writer.effects(of: record, origin: "watcher"))
     }
     library.live.commits.append(isKnown ? effects : nil, sequence: sequence)

@@ -13,11 +13,11 @@ struct AssetInsertions {
     let content: AssetContent
     let row: FileRow
     let created: CreationDate
-    let addedDate: Int64
+    let addedDate: WallTime
     /// The asset had this id before.
     let isBack: Bool
 
-    init(id: AssetID, content: AssetContent, row: FileRow, created: CreationDate, addedDate: Int64, isBack: Bool) {
+    init(id: AssetID, content: AssetContent, row: FileRow, created: CreationDate, addedDate: WallTime, isBack: Bool) {
       self.id = id
       self.content = content
       self.row = row
@@ -37,7 +37,7 @@ struct AssetInsertions {
   /// - Parameter formerID: the former id of an asset that comes back; nil for a new one.
   /// - Returns: the id of the asset.
   mutating func add(
-    _ content: AssetContent, _ row: FileRow, created: CreationDate, addedDate: Int64, formerID: AssetID? = nil,
+    _ content: AssetContent, _ row: FileRow, created: CreationDate, addedDate: WallTime, formerID: AssetID? = nil,
     to database: Database
   ) throws -> AssetID {
     let last = try lastID ?? Self.lastID(database)
@@ -160,8 +160,8 @@ extension AssetInsertions.Insertion {
     content.bind(to: statement, from: first)
     created.bind(to: statement, from: first + 22)
     statement.bind(first + 25, id)
-    statement.bind(first + 26, row.modificationTime / 1000)
-    statement.bind(first + 27, addedDate)
+    statement.bind(first + 26, date: row.modificationTime)
+    statement.bind(first + 27, date: addedDate)
     statement.bind(first + 28, row.directoryID)
     statement.bind(first + 29, text: row.name)
     statement.bind(first + 30, CaseFolding.fold(FilePath.nameText(row.name)))
@@ -176,11 +176,11 @@ extension AssetInsertions.Insertion {
     statement.bind(first + 4, content.mediaType.resourceKind)
     statement.bind(first + 5, content.contentType)
     statement.bind(first + 6, row.byteCount)
-    statement.bind(first + 7, row.modificationTime)
-    statement.bind(first + 8, row.changeTime)
+    statement.bind(first + 7, time: row.modificationTime)
+    statement.bind(first + 8, time: row.changeTime)
     statement.bind(first + 9, Int64(bitPattern: row.inode))
-    statement.bind(first + 10, row.birthTime)
-    statement.bind(first + 11, row.readTime)
+    statement.bind(first + 10, time: row.birthTime)
+    statement.bind(first + 11, time: row.readTime)
     statement.bind(first + 12, row.marks.fingerprint.map(Int64.init(bitPattern:)))
     statement.bind(first + 13, proofOf: row.marks)
   }

@@ -19,9 +19,9 @@ package struct FailedAsset: Hashable, Sendable {
   /// The path as bytes, as the file system has it. It need not be valid UTF-8.
   package var path: [UInt8]
   package var failure: String
-  /// When photod read the file or was refused permission, in nanoseconds since 1970. 0 if reading it failed for another
-  /// reason, such as a disk error.
-  package var readTime: Int64
+  /// When photod read the file or was refused permission. Unknown if reading it failed for another reason, such as a
+  /// disk error.
+  package var readTime: WallTime
 }
 
 extension CatalogReader {
@@ -73,7 +73,7 @@ extension CatalogReader {
         FailedAsset(
           assetID: statement.assetID(0),
           path: try tree.place(statement.directoryID(1)).path(of: statement.bytes(2)),
-          failure: statement.text(3), readTime: statement.int64(4)))
+          failure: statement.text(3), readTime: statement.time(4)))
     }
     return failed
   }

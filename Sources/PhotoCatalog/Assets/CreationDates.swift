@@ -8,9 +8,8 @@ extension CreationDate {
   ///
   /// - Parameters:
   ///   - held: the date that the asset had before.
-  ///   - seenDate: when the file was first seen, in microseconds since 1970.
-  ///   - now: microseconds since 1970.
-  init(_ content: AssetContent, _ row: FileRow, held: CreationDate?, seenDate: Int64, now: Int64) {
+  ///   - seenDate: when the file was first seen.
+  init(_ content: AssetContent, _ row: FileRow, held: CreationDate?, seenDate: WallTime, now: WallTime) {
     let found = CreationDate(
       metadata: content.creationDate, filename: row.name, modificationTime: row.modificationTime, now: now)
     self = found?.replacing(held) ?? held ?? .firstSeen(seenDate)

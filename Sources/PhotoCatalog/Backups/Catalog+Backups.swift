@@ -15,9 +15,9 @@ extension Catalog {
   ///
   /// - Parameters:
   ///   - path: nil for a file in the folder of backups, with the date in its name.
-  ///   - date: microseconds since 1970.
+  ///   - date: the date in the name.
   /// - Throws: ``BackupError``.
-  package func backup(to path: String?, date: Int64 = CatalogFiles.now()) throws -> BackupReport {
+  package func backup(to path: String?, date: WallTime = .now) throws -> BackupReport {
     let target =
       path ?? CatalogFiles.free { files.backup(CatalogFiles.text(date) + $0) }
     return try translatingErrors(target) {
@@ -35,7 +35,7 @@ extension Catalog {
   /// backups are removed (``superfluous(_:)``).
   ///
   /// - Returns: nil if nothing was committed since the last backup.
-  package func dailyBackup(date: Int64 = CatalogFiles.now()) throws -> BackupReport? {
+  package func dailyBackup(date: WallTime = .now) throws -> BackupReport? {
     try translatingErrors(files.backups) {
       try files.makeBackupsFolder()
       try TemporaryFile.removeAll(in: files.backups, ofTarget: files.isBackup)
@@ -56,14 +56,14 @@ extension Catalog {
   ///
   /// A backup with a date up to a day in the future counts, because the clock of a file server may be ahead. A backup
   /// with a later date does not count, because the clock was wrong when it was made.
-  package func hasFreshBackup(at date: Int64) throws -> Bool {
+  package func hasFreshBackup(at date: WallTime) throws -> Bool {
     try dailyBackups(at: date).past.contains { backup in
-      let (age, overflows) = date.subtractingReportingOverflow(try PrivateFile.date(of: backup.path))
-      return !overflows && abs(age) < Self.day
+      let age = date - (try PrivateFile.date(of: backup.path))
+      return -Self.day < age && age < Self.day
     }
   }
 
-  private static let day: Int64 = 86_400_000_000
+  private static let day = Duration.seconds(86_400)
 
   /// The backups in the folder of backups, newest first. A backup that is removed meanwhile is left out.
   package func backups() throws -> [BackupReport] {
@@ -81,7 +81,7 @@ extension Catalog {
   /// After that, nothing can be written to the open catalog.
   ///
   /// - Throws: ``BackupError``. If the preparation failed, the open catalog can be written again.
-  package func prepareRestore(from path: String, date: Int64 = CatalogFiles.now()) throws -> RestoreReport {
+  package func prepareRestore(from path: String, date: WallTime = .now) throws -> RestoreReport {
     try translatingErrors(files.restored) {
       guard !file.isAlso(path) else {
         throw BackupError.notABackup(path: path, message: "\(path) is the catalog itself. Choose a backup of it.")
@@ -111,7 +111,7 @@ extension Catalog {
   /// - Returns: the new path of the file that was in the catalog's place, or nil if there was none. A notice also
   ///   reports this path.
   @discardableResult
-  package func rescue(date: Int64 = CatalogFiles.now()) throws -> String? {
+  package func rescue(date: WallTime = .now) throws -> String? {
     try translatingErrors(files.restored) {
       let number = try freeze()
       do {
@@ -176,7 +176,7 @@ extension Catalog {
         for notice in notices {
           try database.execute(
             sql: "INSERT INTO notice (date, message, file) VALUES (?, ?, ?)",
-            arguments: [CatalogFiles.now(), notice.message, notice.file])
+            arguments: [WallTime.now.microseconds, notice.message, notice.file])
         }
         try database.execute(
           sql: "UPDATE library SET epoch = max(epoch, ?) + ?, boot_id = ?, is_clean = 1, journal_number = ?",
@@ -351,7 +351,7 @@ extension Catalog {
     let assets: Int? = if case .success(let count) = count { count } else { nil }
     return BackupReport(
       path: path, byteCount: PrivateFile.byteCount(path) ?? 0, assetCount: assets,
-      date: PhotoDate(microseconds: try PrivateFile.date(of: path)), isKept: files.dayOfBackup(path) == nil)
+      date: PhotoDate(try PrivateFile.date(of: path)), isKept: files.dayOfBackup(path) == nil)
   }
 
   // MARK: - Daily backups
@@ -386,10 +386,10 @@ extension Catalog {
 
   /// The daily backups, newest first, with the day of each. Backups that are dated more than one day ahead are in
   /// `future`, because they were made while the clock was wrong. Callers put them last, so that they are removed first.
-  private func dailyBackups(at date: Int64) throws -> (past: [Daily], future: [Daily]) {
+  private func dailyBackups(at date: WallTime) throws -> (past: [Daily], future: [Daily]) {
     let all = try files.backupPaths().compactMap { path in files.dayOfBackup(path).map { (path: path, day: $0) } }
       .sorted { $0.day > $1.day }
-    let today = Int(date / Self.day)
+    let today = Int(date.microseconds / 86_400_000_000)
     return (all.filter { $0.day <= today + 1 }, all.filter { $0.day > today + 1 })
   }
 

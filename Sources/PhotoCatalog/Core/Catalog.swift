@@ -65,7 +65,7 @@ package final class Catalog: Sendable {
   /// - Parameter hook: called before each step. Tests make steps fail with it.
   init(
     path: String, bootID: String = Catalog.currentBootID(), lastStep: String? = nil, isSuspect: Bool = false,
-    stateFolder: String? = nil, date: Int64 = CatalogFiles.now(),
+    stateFolder: String? = nil, date: WallTime = .now,
     onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void = { _ in },
     hook: @escaping @Sendable (UserDataJournal.Step) throws -> Void
   ) throws {
@@ -147,9 +147,9 @@ package final class Catalog: Sendable {
   ///
   /// - Parameters:
   ///   - durable: whether the journal's new lines must be on disk before COMMIT.
-  ///   - date: the wall clock, in microseconds since 1970.
+  ///   - date: the time of the transaction.
   package func write<Value>(
-    durable: Bool = false, date: Int64 = CatalogFiles.now(), _ body: (CatalogWriter) throws -> Value
+    durable: Bool = false, date: WallTime = .now, _ body: (CatalogWriter) throws -> Value
   ) throws -> Value {
     try noticing {
       try pool.writeWithoutTransaction { database in

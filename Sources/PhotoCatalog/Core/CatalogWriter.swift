@@ -9,8 +9,8 @@ import PhotoModel
 package final class CatalogWriter {
   private let connection: Database
   private var insertions = AssetInsertions()
-  /// The wall clock, in microseconds since 1970. Later dates of photos are not plausible.
-  let date: Int64
+  /// The time of the transaction. Later dates of photos are not plausible.
+  let date: WallTime
   /// The journal of user data; nil while the catalog itself is updated from it.
   let journal: UserDataJournal?
   /// The journal's records of this transaction.
@@ -24,7 +24,7 @@ package final class CatalogWriter {
   /// stat makes them void.
   package internal(set) var mayNeedProofs = false
 
-  init(connection: Database, journal: UserDataJournal? = nil, date: Int64 = CatalogFiles.now()) {
+  init(connection: Database, journal: UserDataJournal? = nil, date: WallTime = .now) {
     self.connection = connection
     self.date = date
     self.journal = journal
@@ -47,16 +47,15 @@ package final class CatalogWriter {
   ///
   /// - Parameters:
   ///   - row: the file. Its `assetID` is ignored. Its directory must have no file with that name.
-  ///   - addedDate: microseconds since 1970.
   /// - Returns: the id of the new asset, which is larger than all earlier ids.
-  package func insertAsset(_ content: AssetContent, file row: FileRow, addedDate: Int64) throws -> AssetID {
+  package func insertAsset(_ content: AssetContent, file row: FileRow, addedDate: WallTime) throws -> AssetID {
     let created = CreationDate(content, row, held: nil, seenDate: addedDate, now: date)
     return try insertions.add(content, row, created: created, addedDate: addedDate, to: connection)
   }
 
   /// Adds an asset with its former id (see ``restore(_:content:file:)``).
   func insertFormerAsset(
-    _ id: AssetID, _ content: AssetContent, file row: FileRow, created: CreationDate, addedDate: Int64
+    _ id: AssetID, _ content: AssetContent, file row: FileRow, created: CreationDate, addedDate: WallTime
   ) throws {
     try keepingWords(of: id) {
       _ = try insertions.add(content, row, created: created, addedDate: addedDate, formerID: id, to: connection)

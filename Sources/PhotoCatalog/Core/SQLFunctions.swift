@@ -53,8 +53,8 @@ enum SQLFunctions {
   private static func created(_ arguments: UnsafeMutablePointer<OpaquePointer?>?) -> CreationDate {
     CreationDate(
       metadata: nil, filename: arguments?[0].map { Array(bytes($0)) } ?? [],
-      modificationTime: sqlite3_value_int64(arguments?[1]).multipliedReportingOverflow(by: 1000).partialValue,
-      now: CatalogFiles.now()) ?? .firstSeen(sqlite3_value_int64(arguments?[2]))
+      modificationTime: WallTime(microseconds: sqlite3_value_int64(arguments?[1])), now: .now)
+      ?? .firstSeen(WallTime(microseconds: sqlite3_value_int64(arguments?[2])))
   }
 
   private typealias Function =

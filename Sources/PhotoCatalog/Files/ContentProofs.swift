@@ -29,7 +29,7 @@ extension FileLookups {
       """)
     select.bind(1, Int64(bitPattern: fingerprint))
     select.bind(2, copy.byteCount)
-    select.bind(3, copy.modificationTime)
+    select.bind(3, time: copy.modificationTime)
     select.bind(4, text: copy.name)
     var rows: [FileRow] = []
     try select.forEachRow { rows.append(file(select)) }
@@ -187,8 +187,8 @@ extension CatalogWriter {
     update.bind(3, row.directoryID)
     update.bind(4, text: row.name)
     update.bind(5, row.byteCount)
-    update.bind(6, row.modificationTime)
-    update.bind(7, row.changeTime)
+    update.bind(6, time: row.modificationTime)
+    update.bind(7, time: row.changeTime)
     update.bind(8, Int64(bitPattern: row.inode))
     try update.run()
     // The journal of user data also has the marks of its assets, so that a rebuilt catalog can recognize their files.

@@ -19,13 +19,13 @@ package struct DirectoryRow: Hashable, Sendable {
   package var name: [UInt8]
   package var volumeID: VolumeID
   package var inode: UInt64
-  package var birthTime: Int64
+  package var birthTime: WallTime
   /// False for the top of a file system that was mounted in a folder and is now unmounted.
   package var isAvailable: Bool
 
   package init(
     id: DirectoryID, parentID: DirectoryID?, rootID: RootID?, name: [UInt8], volumeID: VolumeID, inode: UInt64,
-    birthTime: Int64, isAvailable: Bool = true
+    birthTime: WallTime, isAvailable: Bool = true
   ) {
     self.id = id
     self.parentID = parentID
@@ -64,10 +64,9 @@ extension CatalogReader {
     return try select.firstRow { select.text(0) }
   }
 
-  /// When each unavailable root went offline, in microseconds since 1970. Dates before the oldest commit in the history
-  /// are missing.
-  package func offlineDates() throws -> [RootID: Int64] {
-    var dates: [RootID: Int64] = [:]
+  /// When each unavailable root went offline. Dates before the oldest commit in the history are missing.
+  package func offlineDates() throws -> [RootID: WallTime] {
+    var dates: [RootID: WallTime] = [:]
     let select = try RawStatement(
       database,
       """
@@ -76,7 +75,7 @@ extension CatalogReader {
       WHERE root.is_available = 0 AND history_root.is_available = 0 AND history_root.directory_id IS NULL
       GROUP BY root.id
       """)
-    try select.forEachRow { dates[select.rootID(0)] = select.int64(1) }
+    try select.forEachRow { dates[select.rootID(0)] = select.date(1) }
     return dates
   }
 
@@ -100,7 +99,7 @@ extension CatalogReader {
         DirectoryRow(
           id: select.directoryID(0), parentID: select.optionalDirectoryID(1), rootID: select.optionalRootID(2),
           name: select.bytes(3), volumeID: select.volumeID(4), inode: UInt64(bitPattern: select.int64(5)),
-          birthTime: select.int64(6), isAvailable: select.bool(7)))
+          birthTime: select.time(6), isAvailable: select.bool(7)))
     }
     return rows
   }
@@ -183,7 +182,7 @@ extension CatalogWriter {
   ///
   /// - Returns: The ids of the directory and of its album.
   package func insertDirectory(
-    parentID: DirectoryID?, rootID: RootID?, name: [UInt8], volumeID: VolumeID, inode: UInt64, birthTime: Int64
+    parentID: DirectoryID?, rootID: RootID?, name: [UInt8], volumeID: VolumeID, inode: UInt64, birthTime: WallTime
   ) throws -> (directory: DirectoryID, album: CollectionID) {
     let insert = try RawStatement(
       database,
@@ -193,7 +192,7 @@ extension CatalogWriter {
     insert.bind(3, text: name)
     insert.bind(4, volumeID)
     insert.bind(5, Int64(bitPattern: inode))
-    insert.bind(6, birthTime)
+    insert.bind(6, time: birthTime)
     try insert.run()
     let directory = DirectoryID(rawValue: try database.lastInsertedRowID)
     let album = try RawStatement(database, "INSERT INTO collection (kind, directory_id) VALUES (2, ?)")
@@ -214,7 +213,7 @@ extension CatalogWriter {
     update.bind(3, text: row.name)
     update.bind(4, row.volumeID)
     update.bind(5, Int64(bitPattern: row.inode))
-    update.bind(6, row.birthTime)
+    update.bind(6, time: row.birthTime)
     update.bind(7, row.id)
     try update.run()
   }

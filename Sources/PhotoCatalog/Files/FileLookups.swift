@@ -22,8 +22,8 @@ extension FileLookups {
   func file(_ select: RawStatement) -> FileRow {
     FileRow(
       assetID: select.assetID(0), directoryID: select.directoryID(1), name: select.bytes(2), byteCount: select.int64(3),
-      modificationTime: select.int64(4), changeTime: select.int64(5), inode: UInt64(bitPattern: select.int64(6)),
-      birthTime: select.int64(7), readTime: select.int64(8),
+      modificationTime: select.time(4), changeTime: select.time(5), inode: UInt64(bitPattern: select.int64(6)),
+      birthTime: select.time(7), readTime: select.time(8),
       marks: select.marks(9))
   }
 
@@ -97,11 +97,11 @@ extension FileLookups {
   /// The first files of the newest assets whose content is known, newest first.
   ///
   /// - Parameters:
-  ///   - date: The list ends at the first asset that was added before this date, in microseconds since 1970.
+  ///   - date: The list ends at the first asset that was added before this date.
   ///   - body: Receives the file and the date when its asset was added.
   package func forEachNewFile(
-    addedSince date: Int64, limit: Int,
-    _ body: (_ row: FileRow, _ addedDate: Int64) -> Void
+    addedSince date: WallTime, limit: Int,
+    _ body: (_ row: FileRow, _ addedDate: WallTime) -> Void
   ) throws {
     let select = try RawStatement(
       database,
@@ -112,8 +112,8 @@ extension FileLookups {
       """)
     select.bind(1, limit)
     while try select.step() {
-      guard select.int64(12) >= date else { break }
-      if !select.isNull(9) { body(file(select), select.int64(12)) }
+      guard select.int64(12) >= date.microseconds else { break }
+      if !select.isNull(9) { body(file(select), select.date(12)) }
     }
     select.reset()
   }
@@ -136,11 +136,10 @@ extension FileLookups {
     try select.forEachRow { body(UInt64(bitPattern: select.int64(0))) }
   }
 
-  /// When an asset was added, in microseconds since 1970.
-  package func addedDate(of assetID: AssetID) throws -> Int64? {
+  package func addedDate(of assetID: AssetID) throws -> WallTime? {
     let select = try RawStatement(database, "SELECT added_date FROM asset WHERE id = ?")
     select.bind(1, assetID)
-    return try select.firstRow { select.int64(0) }
+    return try select.firstRow { select.date(0) }
   }
 
   /// The content of an asset, as the catalog holds it.
@@ -184,7 +183,7 @@ extension FileLookups {
 
   /// Whether the catalog has a file with this stat whose content was read. It is a cheap hint that a file need not be
   /// read ahead.
-  package func isKnown(inode: UInt64, byteCount: Int64, modificationTime: Int64) throws -> Bool {
+  package func isKnown(inode: UInt64, byteCount: Int64, modificationTime: WallTime) throws -> Bool {
     let select = try RawStatement(
       database,
       """
@@ -192,7 +191,7 @@ extension FileLookups {
       """)
     select.bind(1, Int64(bitPattern: inode))
     select.bind(2, byteCount)
-    select.bind(3, modificationTime)
+    select.bind(3, time: modificationTime)
     return try select.firstRow { true } ?? false
   }
 

@@ -2,25 +2,26 @@ import GRDB
 import PhotoModel
 import PredicateLanguage
 
-/// A file as the catalog last saw it. Times are nanoseconds since 1970.
+/// A file as the catalog last saw it.
 package struct FileRow: Hashable, Sendable {
   package let assetID: AssetID
   package var directoryID: DirectoryID
   package var name: [UInt8]
   package var byteCount: Int64
-  package var modificationTime: Int64
-  package var changeTime: Int64
+  package var modificationTime: WallTime
+  package var changeTime: WallTime
   package var inode: UInt64
-  package var birthTime: Int64
-  /// When its content was read. 0 if it has not been readable yet.
-  package var readTime: Int64
+  /// Unknown if the file system does not record it.
+  package var birthTime: WallTime
+  /// When its content was read. Unknown if it has not been readable yet.
+  package var readTime: WallTime
   /// The digests of its content when it was read. Sample and hash belong to the file with this row's size, times and
   /// inode.
   package var marks: ContentMarks
 
   package init(
-    assetID: AssetID, directoryID: DirectoryID, name: [UInt8], byteCount: Int64, modificationTime: Int64,
-    changeTime: Int64, inode: UInt64, birthTime: Int64, readTime: Int64, marks: ContentMarks = ContentMarks()
+    assetID: AssetID, directoryID: DirectoryID, name: [UInt8], byteCount: Int64, modificationTime: WallTime,
+    changeTime: WallTime, inode: UInt64, birthTime: WallTime, readTime: WallTime, marks: ContentMarks = ContentMarks()
   ) {
     self.assetID = assetID
     self.directoryID = directoryID
@@ -127,7 +128,7 @@ extension CatalogWriter {
     content.bind(to: asset, from: 1)
     created.bind(to: asset, from: 23)
     asset.bind(26, row.byteCount)
-    asset.bind(27, row.modificationTime / 1000)
+    asset.bind(27, date: row.modificationTime)
     asset.bind(28, row.assetID)
     try asset.run()
     let resource = try RawStatement(
@@ -150,18 +151,18 @@ extension CatalogWriter {
       WHERE directory_id = ? AND name = ?
       """)
     update.bind(1, row.byteCount)
-    update.bind(2, row.modificationTime)
-    update.bind(3, row.changeTime)
+    update.bind(2, time: row.modificationTime)
+    update.bind(3, time: row.changeTime)
     update.bind(4, Int64(bitPattern: row.inode))
-    update.bind(5, row.birthTime)
-    update.bind(6, row.readTime)
+    update.bind(5, time: row.birthTime)
+    update.bind(6, time: row.readTime)
     update.bind(7, row.marks.fingerprint.map(Int64.init(bitPattern:)))
     update.bind(8, proofOf: row.marks)
     update.bind(10, row.directoryID)
     update.bind(11, text: row.name)
     try update.run()
     // A file that could not be read has its stat written again once it is read.
-    if row.readTime != 0 && (row.marks.sample == nil || row.marks.hash == nil) { mayNeedProofs = true }
+    if row.readTime != .unknown && (row.marks.sample == nil || row.marks.hash == nil) { mayNeedProofs = true }
   }
 
   /// Moves a file to another place, which must be free.

@@ -5,28 +5,25 @@ import PhotoModel
 /// data that the user gave the asset.
 package struct Tombstone: Hashable, Sendable {
   package let assetID: AssetID
-  /// Microseconds since 1970. nil if the tombstone never expires: a rebuild of the catalog makes such tombstones from
-  /// the journal of user data.
-  package var deletedDate: Int64?
+  /// nil if the tombstone never expires: a rebuild of the catalog makes such tombstones from the journal of user data.
+  package var deletedDate: WallTime?
   /// The library's age at the deletion (see ``FileLookups/libraryAge(at:)``). The expiry is computed from it.
-  package var deletedAge: Int64
+  package var deletedAge: Duration
   /// The absolute path of its first file.
   package var path: [UInt8]
   /// The id of the volume in the catalog (see ``CatalogWriter/volume(identity:)``). If it is nil, inode and birth time
   /// are unknown too.
   package var volumeID: VolumeID?
   package var inode: UInt64
-  /// Nanoseconds since 1970. 0 if the file system does not record it.
-  package var birthTime: Int64
+  /// Unknown if the file system does not record it.
+  package var birthTime: WallTime
   /// nil if unknown.
   package var byteCount: Int64?
-  /// Nanoseconds since 1970.
-  package var modificationTime: Int64
+  package var modificationTime: WallTime
   package var marks: ContentMarks
-  /// The last time at which its file certainly existed, in nanoseconds since 1970. 0 if unknown.
-  package var seenTime: Int64
-  /// Microseconds since 1970.
-  package var addedDate: Int64
+  /// The last time at which its file certainly existed, if that is known.
+  package var seenTime: WallTime
+  package var addedDate: WallTime
   /// nil if unknown.
   package var creationDate: CreationDate?
   package var isFavorite: Bool
@@ -47,9 +44,10 @@ package struct Tombstone: Hashable, Sendable {
   }
 
   package init(
-    assetID: AssetID, deletedDate: Int64?, deletedAge: Int64 = 0, path: [UInt8], volumeID: VolumeID? = nil,
-    inode: UInt64 = 0, birthTime: Int64 = 0, byteCount: Int64? = nil, modificationTime: Int64 = 0,
-    marks: ContentMarks = ContentMarks(), seenTime: Int64 = 0, addedDate: Int64, creationDate: CreationDate? = nil,
+    assetID: AssetID, deletedDate: WallTime?, deletedAge: Duration = .zero, path: [UInt8], volumeID: VolumeID? = nil,
+    inode: UInt64 = 0, birthTime: WallTime = .unknown, byteCount: Int64? = nil, modificationTime: WallTime = .unknown,
+    marks: ContentMarks = ContentMarks(), seenTime: WallTime = .unknown, addedDate: WallTime,
+    creationDate: CreationDate? = nil,
     isFavorite: Bool = false,
     isHidden: Bool = false, albums: [Membership] = []
   ) {
@@ -124,7 +122,7 @@ extension FileLookups {
   /// - Complexity: O(log n), because at most 64 are returned for the time, and 64 for the hash: the ones deleted last.
   package func tombstones(like row: FileRow) throws -> [Tombstone] {
     guard let sameTime = try tombstones(like: row, where: "modification_time = ?3") else { return [] }
-    sameTime.bind(3, row.modificationTime)
+    sameTime.bind(3, time: row.modificationTime)
     var found = try tombstones(sameTime)
     if let hash = row.marks.hash, let sameHash = try tombstones(like: row, where: "hash = ?3") {
       sameHash.bind(3, hash)
@@ -192,11 +190,11 @@ extension FileLookups {
       let byteCount = select.int64(6)
       tombstones.append(
         Tombstone(
-          assetID: select.assetID(0), deletedDate: select.optionalInt64(1), deletedAge: select.int64(15),
+          assetID: select.assetID(0), deletedDate: select.optionalDate(1), deletedAge: select.age(15),
           path: select.bytes(2),
-          volumeID: select.optionalVolumeID(3), inode: UInt64(bitPattern: select.int64(4)), birthTime: select.int64(5),
-          byteCount: byteCount < 0 ? nil : byteCount, modificationTime: select.int64(7),
-          marks: select.marks(8), seenTime: select.int64(14), addedDate: select.int64(11),
+          volumeID: select.optionalVolumeID(3), inode: UInt64(bitPattern: select.int64(4)), birthTime: select.time(5),
+          byteCount: byteCount < 0 ? nil : byteCount, modificationTime: select.time(7),
+          marks: select.marks(8), seenTime: select.time(14), addedDate: select.date(11),
           creationDate: select.isNull(16) ? nil : CreationDate(select, from: 16), isFavorite: select.bool(12),
           isHidden: select.bool(13)))
     }
@@ -229,19 +227,19 @@ extension CatalogWriter {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     insert.bind(1, tombstone.assetID)
-    insert.bind(2, tombstone.deletedDate)
+    insert.bind(2, date: tombstone.deletedDate)
     insert.bind(3, text: tombstone.path)
     insert.bind(4, tombstone.volumeID)
     insert.bind(5, Int64(bitPattern: tombstone.inode))
-    insert.bind(6, tombstone.birthTime)
+    insert.bind(6, time: tombstone.birthTime)
     insert.bind(7, tombstone.byteCount ?? -1)
-    insert.bind(8, tombstone.modificationTime)
+    insert.bind(8, time: tombstone.modificationTime)
     insert.bind(9, marks: tombstone.marks)
-    insert.bind(12, tombstone.addedDate)
+    insert.bind(12, date: tombstone.addedDate)
     insert.bind(13, tombstone.isFavorite)
     insert.bind(14, tombstone.isHidden)
-    insert.bind(15, tombstone.seenTime)
-    insert.bind(16, tombstone.deletedAge)
+    insert.bind(15, time: tombstone.seenTime)
+    insert.bind(16, age: tombstone.deletedAge)
     insert.bind(17, tombstone.creationDate?.date.microseconds)
     insert.bind(18, tombstone.creationDate?.date.offsetMinutes)
     insert.bind(19, tombstone.creationDate?.source.code)
@@ -260,10 +258,10 @@ extension CatalogWriter {
   ///
   /// - Parameters:
   ///   - directoryPath: The directory of its first file, with a slash at its end.
-  ///   - date: Microseconds since 1970.
+  ///   - date: The time of the deletion.
   /// - Returns: The keys by which its file can be found again, inode and fingerprint. nil if there is no such asset.
   package func bury(
-    _ id: AssetID, directoryPath: [UInt8], date: Int64
+    _ id: AssetID, directoryPath: [UInt8], date: WallTime
   ) throws -> (inode: UInt64, fingerprint: UInt64?)? {
     // In the table of files, an empty hash means that the hash is equal to the sample. A tombstone is also looked up by
     // its hash, so it has the hash itself.
@@ -282,9 +280,9 @@ extension CatalogWriter {
       RETURNING inode, fingerprint, EXISTS (SELECT 1 FROM album_asset WHERE asset_id = ?1)
       """)
     insert.bind(1, id)
-    insert.bind(2, date)
+    insert.bind(2, date: date)
     insert.bind(3, text: directoryPath)
-    insert.bind(4, try libraryAge(at: date))
+    insert.bind(4, age: try libraryAge(at: date))
     let buried = try insert.firstRow {
       (
         inode: UInt64(bitPattern: insert.int64(0)),
@@ -350,13 +348,13 @@ extension CatalogWriter {
   /// - Complexity: O(all tombstones).
   /// - Returns: The number of removed tombstones.
   @discardableResult
-  package func pruneTombstones(before age: Int64) throws -> Int {
+  package func pruneTombstones(before age: Duration) throws -> Int {
     for sql in [
       "DELETE FROM tombstone_album WHERE asset_id IN (SELECT asset_id FROM tombstone WHERE deleted_date IS NOT NULL AND deleted_age < ?)",
       "DELETE FROM tombstone WHERE deleted_date IS NOT NULL AND deleted_age < ?",
     ] {
       let delete = try RawStatement(database, sql)
-      delete.bind(1, age)
+      delete.bind(1, age: age)
       try delete.run()
     }
     return try database.changesCount

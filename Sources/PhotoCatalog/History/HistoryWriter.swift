@@ -115,9 +115,9 @@ package struct CommitRecord: Sendable {
 
 extension PersistentChange {
   /// A commit as the history has it.
-  package init(_ record: CommitRecord, token: ChangeToken, date: Int64, origin: String) {
+  package init(_ record: CommitRecord, token: ChangeToken, date: WallTime, origin: String) {
     self.init(
-      token: token.description, date: PhotoDate(microseconds: date), origin: origin,
+      token: token.description, date: PhotoDate(date), origin: origin,
       insertedAssets: record.insertedAssets.sorted(), updatedAssets: record.updatedAssets.keys.sorted(),
       deletedAssets: record.deletedAssets.sorted(), insertedCollections: record.insertedCollections.sorted(),
       updatedCollections: record.updatedCollections.sorted(), deletedCollections: record.deletedCollections.sorted(),
@@ -133,9 +133,9 @@ extension PersistentChange {
 extension CatalogWriter {
   /// Writes the history entry of this transaction.
   ///
-  /// - Parameter date: Microseconds since 1970.
+  /// - Parameter date: The time of the commit.
   /// - Returns: The sequence of the entry, which is also that of the new token.
-  package func append(_ record: CommitRecord, origin: String, date: Int64) throws -> Int64 {
+  package func append(_ record: CommitRecord, origin: String, date: WallTime) throws -> Int64 {
     try noteUserData(record)
     let age = try libraryAge(at: date)
     let insert = try RawStatement(
@@ -144,7 +144,7 @@ extension CatalogWriter {
       INSERT INTO history (date, origin, inserted_assets, updated_assets, deleted_assets, inserted_collections,
         updated_collections, deleted_collections, age) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
-    insert.bind(1, date)
+    insert.bind(1, date: date)
     insert.bind(2, origin)
     let lists = [
       PackedIDs.pack(Array(record.insertedAssets)), PackedIDs.pack(record.updatedAssets),
@@ -155,7 +155,7 @@ extension CatalogWriter {
       insert.bind(Int32(index + 3), blob: list)
       historyBytes += list?.count ?? 0
     }
-    insert.bind(9, age)
+    insert.bind(9, age: age)
     historyBytes += CatalogReader.historyRowBytes
     try insert.run()
     let sequence = try database.lastInsertedRowID
@@ -241,18 +241,17 @@ extension Catalog {
   /// Deletes the commits before a date, but not the newest commits. Tokens older than the remaining history expire.
   ///
   /// - Parameters:
-  ///   - date: Microseconds since 1970.
   ///   - newest: The number of commits that stay, however old they are.
   ///   - maximumBytes: The largest size of the history. The oldest commits above it are deleted, however new they are,
   ///     except the last commit.
-  package func pruneHistory(olderThan date: Int64, keeping newest: Int64, maximumBytes: Int64 = .max) throws {
+  package func pruneHistory(olderThan date: WallTime, keeping newest: Int64, maximumBytes: Int64 = .max) throws {
     let growth = historyGrowthBytes
     let (first, end) = try read { reader -> (Int64, Int64) in
       let select = try RawStatement(
         reader.database,
         "SELECT (SELECT min(sequence) FROM history), (SELECT max(sequence) FROM history), "
           + "(SELECT min(sequence) FROM history WHERE date >= ?)")
-      select.bind(1, date)
+      select.bind(1, date: date)
       let (first, end) =
         try select.firstRow { () -> (Int64, Int64) in
           let last = select.int64(1)

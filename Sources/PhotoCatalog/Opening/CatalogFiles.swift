@@ -1,4 +1,5 @@
 import Glibc
+import PhotoModel
 
 /// The names of a catalog's files.
 package struct CatalogFiles: Hashable, Sendable {
@@ -67,7 +68,8 @@ package struct CatalogFiles: Hashable, Sendable {
   /// - Parameter rename: Renames a file. The new name must be on disk when it returns.
   /// - Returns: The new path, or nil if there was no catalog.
   func moveCatalogAside(
-    because word: String, date: Int64, rename: (String, String) throws -> Void = { try PrivateFile.rename($0, to: $1) }
+    because word: String, date: WallTime,
+    rename: (String, String) throws -> Void = { try PrivateFile.rename($0, to: $1) }
   ) throws -> String? {
     guard try PrivateFile.certainByteCount(catalog) != nil else { return nil }
     let aside = Self.free { "\(stem)-\(Self.text(date))\($0).\(word).sqlite" }
@@ -90,7 +92,7 @@ package struct CatalogFiles: Hashable, Sendable {
   /// Renames a log whose catalog is gone. An empty log is removed.
   ///
   /// - Returns: The new path, or nil if there was no log with content.
-  func moveLogAside(date: Int64) throws -> String? {
+  func moveLogAside(date: WallTime) throws -> String? {
     guard let byteCount = try PrivateFile.certainByteCount(log) else { return nil }
     guard byteCount > 0 else {
       try PrivateFile.remove(log)
@@ -107,7 +109,7 @@ package struct CatalogFiles: Hashable, Sendable {
   var catalogOfUnfinishedOpening: String? {
     let folder = PrivateFile.folder(of: catalog)
     let found = Result {
-      let written = PrivateFile.exists(journal) ? try PrivateFile.date(of: journal) : .min
+      let written = PrivateFile.exists(journal) ? try PrivateFile.date(of: journal) : .earliest
       let begin = PrivateFile.name(of: stem) + "-"
       let names = try PrivateFile.names(in: folder).filter { $0.hasPrefix(begin) && $0.hasSuffix(".damaged.sqlite") }
       return try names.map { (path: "\(folder)/\($0)", date: try PrivateFile.statusDate(of: "\(folder)/\($0)")) }
@@ -125,7 +127,7 @@ package struct CatalogFiles: Hashable, Sendable {
   /// Gives the journal a second name, because it is about to be replaced.
   ///
   /// - Returns: The second name.
-  func keepJournal(because word: String, date: Int64) throws -> String {
+  func keepJournal(because word: String, date: WallTime) throws -> String {
     let aside = Self.free { "\(stem)-\(Self.text(date))\($0).\(word).userdata" }
     // If the file system has no hard links, the journal is copied.
     if link(journal, aside) != 0 {
@@ -147,7 +149,7 @@ package struct CatalogFiles: Hashable, Sendable {
   /// beside it belong to the open catalog.
   ///
   /// - Returns: The name, or nil if there is no such file.
-  func nameForStranger(date: Int64) throws -> String? {
+  func nameForStranger(date: WallTime) throws -> String? {
     guard try PrivateFile.certainByteCount(catalog) != nil else { return nil }
     return Self.free { "\(stem)-\(Self.text(date))\($0).other.sqlite" }
   }
@@ -162,21 +164,12 @@ package struct CatalogFiles: Hashable, Sendable {
   }
 
   /// The date in UTC for a file name, as `2026-11-21T10-15-00`.
-  ///
-  /// - Parameter microseconds: Microseconds since 1970.
-  static func text(_ microseconds: Int64) -> String {
-    var seconds = time_t(microseconds / 1_000_000)
+  static func text(_ date: WallTime) -> String {
+    var seconds = time_t(date.microseconds / 1_000_000)
     var parts = tm()
     gmtime_r(&seconds, &parts)
     func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
     return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))T"
       + "\(two(parts.tm_hour))-\(two(parts.tm_min))-\(two(parts.tm_sec))"
-  }
-
-  /// The current date, in microseconds since 1970.
-  package static func now() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 }

@@ -1,5 +1,6 @@
 import GRDB
 import Migrations
+import PhotoModel
 
 /// Opens a catalog and its journal of user data so that both agree, whatever became of either.
 ///
@@ -26,8 +27,8 @@ struct CatalogOpening {
   let isSuspect: Bool
   /// The folder of the high-water marks. nil if none is kept.
   let stateFolder: String?
-  /// Microseconds since 1970.
-  let date: Int64
+  /// When the opening began.
+  let date: WallTime
   let onProgress: @Sendable (CatalogUpgradeProgress) throws -> Void
   let hook: @Sendable (UserDataJournal.Step) throws -> Void
 
@@ -62,7 +63,7 @@ struct CatalogOpening {
   private(set) var markProblem: String?
 
   init(
-    files: CatalogFiles, bootID: String, lastStep: String?, isSuspect: Bool, stateFolder: String? = nil, date: Int64,
+    files: CatalogFiles, bootID: String, lastStep: String?, isSuspect: Bool, stateFolder: String? = nil, date: WallTime,
     onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void = { _ in },
     hook: @escaping @Sendable (UserDataJournal.Step) throws -> Void
   ) {
@@ -111,7 +112,7 @@ struct CatalogOpening {
       for notice in notices {
         try database.execute(
           sql: "INSERT INTO notice (date, message, file) VALUES (?, ?, ?)",
-          arguments: [date, notice.message, notice.file])
+          arguments: [date.microseconds, notice.message, notice.file])
       }
       return opened
     }

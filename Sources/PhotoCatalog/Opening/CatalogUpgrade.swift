@@ -29,8 +29,8 @@ struct CatalogUpgrade {
 
   let files: CatalogFiles
   let lastStep: String?
-  /// Microseconds since 1970.
-  let date: Int64
+  /// When the upgrade began, for the name of the backup.
+  let date: WallTime
   /// Called with each piece of the copy and each step, and every few milliseconds during a step. If it throws, the
   /// upgrade ends with that error and continues at the next opening.
   let onProgress: @Sendable (CatalogUpgradeProgress) throws -> Void

@@ -130,7 +130,8 @@ extension HighWaterMark.Found {
 extension HighWaterMark.Record {
   fileprivate var text: String {
     "epoch=\(epoch) sequence=\(sequence) assets=\(reservedAssets) collections=\(reservedCollections) "
-      + "device=\(file.device) inode=\(file.inode) birth=\(file.birthTime) closed=\(isClosed ? 1 : 0) boot=\(bootID)"
+      + "device=\(file.device) inode=\(file.inode) birth=\(file.birthTime.nanoseconds) "
+      + "closed=\(isClosed ? 1 : 0) boot=\(bootID)"
   }
 
   fileprivate init?(line: ArraySlice<UInt8>, magic: String) {
@@ -149,7 +150,7 @@ extension HighWaterMark.Record {
     self.init(
       epoch: epoch, sequence: sequence, reservedAssets: AssetID(rawValue: assets),
       reservedCollections: CollectionID(rawValue: collections),
-      file: FileNumbers(device: device, inode: inode, birthTime: birth), isClosed: closed == 1,
+      file: FileNumbers(device: device, inode: inode, birthTime: WallTime(nanoseconds: birth)), isClosed: closed == 1,
       bootID: String(words[12].dropFirst(5)))
   }
 }

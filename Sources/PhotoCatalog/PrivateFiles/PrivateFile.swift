@@ -210,27 +210,18 @@ enum PrivateFile {
     return lstat(path, &status) == 0 ? Int64(status.st_size) : nil
   }
 
-  /// The date of the last write, in microseconds since 1970.
-  static func date(of path: String) throws -> Int64 {
+  /// The date of the last write.
+  static func date(of path: String) throws -> WallTime {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure(path, "read", errno) }
-    return microseconds(status.st_mtim)
+    return WallTime(status.st_mtim)
   }
 
-  /// The date of the last change of the file or its attributes (ctime), in microseconds since 1970. A rename changes it
-  /// too.
-  static func statusDate(of path: String) throws -> Int64 {
+  /// The date of the last change of the file or its attributes (ctime). A rename changes it too.
+  static func statusDate(of path: String) throws -> WallTime {
     var status = stat()
     guard lstat(path, &status) == 0 else { throw failure(path, "read", errno) }
-    return microseconds(status.st_ctim)
-  }
-
-  /// A file may have any time that its file system can store. A time outside the range of the result is the nearest one
-  /// within it.
-  private static func microseconds(_ time: timespec) -> Int64 {
-    let (product, overflows) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000)
-    let (sum, overflowsToo) = product.addingReportingOverflow(Int64(time.tv_nsec) / 1000)
-    return overflows || overflowsToo ? (time.tv_sec < 0 ? .min : .max) : sum
+    return WallTime(status.st_ctim)
   }
 
   /// Sets ``statusDate(of:)`` to the current time. This works even on a full disk.
@@ -300,8 +291,8 @@ enum PrivateFile {
 struct FileNumbers: Hashable, Sendable {
   var device: UInt64
   var inode: UInt64
-  /// Nanoseconds since 1970. 0 if the file system does not record it.
-  var birthTime: Int64
+  /// Unknown if the file system does not record it.
+  var birthTime: WallTime
 }
 
 /// A file that is kept open to detect whether it still has its name.
@@ -326,7 +317,8 @@ final class HeldFile: Sendable {
       var status = stat()
       guard fstat(descriptor, &status) == 0 else { throw PrivateFile.failure(path, "examined", errno) }
       return FileNumbers(
-        device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: filebirth_of(descriptor))
+        device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
+        birthTime: WallTime(nanoseconds: filebirth_of(descriptor)))
     }
   }
 

@@ -5,10 +5,9 @@ package struct UserDataEntry: Hashable, Sendable {
   package var id: AssetID
   package var isFavorite = false
   package var isHidden = false
-  /// Microseconds since 1970. nil if the asset is in the library.
-  package var deletedDate: Int64?
-  /// Microseconds since 1970.
-  package var addedDate: Int64 = 0
+  /// nil if the asset is in the library.
+  package var deletedDate: WallTime?
+  package var addedDate = WallTime.unknown
   package var file = File()
   /// The fields from a later version, unchanged.
   package var others: [UserDataField] = []
@@ -20,11 +19,10 @@ package struct UserDataEntry: Hashable, Sendable {
     /// The identity of the volume in the catalog. Empty if it is unknown.
     package var volume = ""
     package var inode: UInt64 = 0
-    /// Nanoseconds since 1970. ``modificationTime`` has the same unit.
-    package var birthTime: Int64 = 0
+    package var birthTime = WallTime.unknown
     /// nil if unknown.
     package var byteCount: Int64?
-    package var modificationTime: Int64 = 0
+    package var modificationTime = WallTime.unknown
     package var marks = ContentMarks()
 
     package init() {}
@@ -113,13 +111,13 @@ extension UserDataEntry {
     self.init(id: id)
     isFavorite = fields.integer("favorite") == 1
     isHidden = fields.integer("hidden") == 1
-    deletedDate = fields.integer("deleted")
-    addedDate = fields.integer("added") ?? 0
+    deletedDate = fields.date("deleted")
+    addedDate = fields.date("added") ?? .unknown
     file.volume = fields.text("volume") ?? ""
     file.inode = fields.integer("inode").map(UInt64.init(bitPattern:)) ?? 0
-    file.birthTime = fields.integer("birth") ?? 0
+    file.birthTime = fields.time("birth") ?? .unknown
     file.byteCount = fields.integer("size")
-    file.modificationTime = fields.integer("modified") ?? 0
+    file.modificationTime = fields.time("modified") ?? .unknown
     file.marks.fingerprint = fields.integer("print").map(UInt64.init(bitPattern:))
     file.marks.sample = fields.digest("sample")
     file.marks.hash = fields.digest("hash")
@@ -132,13 +130,13 @@ extension UserDataEntry {
     line.add("id", id.rawValue)
     if isFavorite { line.add("favorite", 1) }
     if isHidden { line.add("hidden", 1) }
-    if let deletedDate { line.add("deleted", deletedDate) }
-    line.add("added", addedDate)
+    if let deletedDate { line.add("deleted", date: deletedDate) }
+    line.add("added", date: addedDate)
     if !file.volume.isEmpty { line.add("volume", file.volume) }
     line.add("inode", Int64(bitPattern: file.inode))
-    line.add("birth", file.birthTime)
+    line.add("birth", time: file.birthTime)
     if let byteCount = file.byteCount { line.add("size", byteCount) }
-    line.add("modified", file.modificationTime)
+    line.add("modified", time: file.modificationTime)
     if let fingerprint = file.marks.fingerprint { line.add("print", Int64(bitPattern: fingerprint)) }
     if let sample = file.marks.sample { line.add("sample", sample.text) }
     if let hash = file.marks.hash { line.add("hash", hash.text) }
@@ -168,6 +166,10 @@ private struct Fields {
 
   mutating func text(_ key: String) -> String? { bytes(key).map { String(decoding: $0, as: UTF8.self) } }
   mutating func integer(_ key: String) -> Int64? { text(key).flatMap { Int64($0) } }
+  /// Nanoseconds since 1970.
+  mutating func time(_ key: String) -> WallTime? { integer(key).map(WallTime.init(nanoseconds:)) }
+  /// Microseconds since 1970.
+  mutating func date(_ key: String) -> WallTime? { integer(key).map(WallTime.init(microseconds:)) }
   mutating func id<ID: CatalogID>(_ key: String) -> ID? { integer(key).map(ID.init(rawValue:)) }
   mutating func digest(_ key: String) -> ContentDigest? { text(key).flatMap { ContentDigest(text: $0) } }
 }
@@ -179,6 +181,8 @@ private struct Line {
 
   mutating func begin(_ kind: String) { bytes += kind.utf8 }
   mutating func add(_ key: String, _ value: Int64) { add(key, String(value)) }
+  mutating func add(_ key: String, time: WallTime) { add(key, time.nanoseconds) }
+  mutating func add(_ key: String, date: WallTime) { add(key, date.microseconds) }
   mutating func add(_ key: String, _ value: String) { add(key, bytes: Array(value.utf8)) }
 
   mutating func add(_ key: String, bytes value: [UInt8]) {

@@ -177,7 +177,7 @@ struct UserDataReading {
     tombstone.bind(1, id)
     return try tombstone.firstRow {
       var entry = read(tombstone, id)
-      entry.deletedDate = tombstone.optionalInt64(3)
+      entry.deletedDate = tombstone.optionalDate(3)
       entry.file.path = tombstone.bytes(4)
       return entry
     }
@@ -185,12 +185,12 @@ struct UserDataReading {
 
   private func read(_ row: RawStatement, _ id: AssetID) -> UserDataEntry {
     var entry = UserDataEntry(id: id)
-    (entry.isFavorite, entry.isHidden, entry.addedDate) = (row.bool(0), row.bool(1), row.int64(2))
+    (entry.isFavorite, entry.isHidden, entry.addedDate) = (row.bool(0), row.bool(1), row.date(2))
     entry.file.volume = row.text(5)
     entry.file.inode = UInt64(bitPattern: row.int64(6))
-    entry.file.birthTime = row.int64(7)
+    entry.file.birthTime = row.time(7)
     entry.file.byteCount = row.optionalInt64(8).flatMap { $0 < 0 ? nil : $0 }
-    entry.file.modificationTime = row.int64(9)
+    entry.file.modificationTime = row.time(9)
     entry.file.marks = row.marks(10)
     return entry
   }

@@ -9,11 +9,10 @@ import Synchronization
 final class BackupService: LibraryBackups {
   /// How often it checks for work to do.
   static let interval = Duration.seconds(60)
-  private static let day: Int64 = 86_400_000_000
   /// The history keeps the commits of so many days, and so many of the last commits however old they are, so that
   /// clients can resume. But it takes no more than so many bytes. A commit of one photo takes some 60 bytes, and one of
   /// a million photos some millions.
-  private static let historyDays: Int64 = 30
+  private static let historyDays = 30
   private static let historyCommits: Int64 = 10_000
   static let historyBytes: Int64 = 64 << 20
 
@@ -118,11 +117,11 @@ final class BackupService: LibraryBackups {
   /// live, and was live at the turn before.
   ///
   /// - Parameters:
-  ///   - now: the wall clock, in microseconds since 1970, for the dates of backups and the age of commits.
+  ///   - now: the wall clock, for the dates of backups and the age of commits.
   ///   - instant: the monotonic clock, for the times of the next attempt and the next pruning.
   ///   - turn: returns when the next turn is due.
   func keep(
-    now: @escaping @Sendable () -> Int64 = { CatalogFiles.now() },
+    now: @escaping @Sendable () -> WallTime = { .now },
     instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
     turn: () async throws -> Void = { try await SuspendingClock().sleep(for: interval) }
   ) async {
@@ -152,8 +151,8 @@ final class BackupService: LibraryBackups {
   }
 
   /// - Returns: false if it failed.
-  private func pruneHistory(_ now: Int64) async -> Bool {
-    let before = now - Self.historyDays * Self.day
+  private func pruneHistory(_ now: WallTime) async -> Bool {
+    let before = now - .seconds(86_400) * Self.historyDays
     do {
       try await run { [historyBytes] in
         try $0.pruneHistory(olderThan: before, keeping: Self.historyCommits, maximumBytes: historyBytes)
@@ -166,7 +165,7 @@ final class BackupService: LibraryBackups {
   }
 
   /// - Returns: false if it failed.
-  private func backUpToday(_ now: Int64) async -> Bool {
+  private func backUpToday(_ now: WallTime) async -> Bool {
     do {
       let report = try await run { catalog in
         try catalog.hasFreshBackup(at: now) ? nil : try catalog.dailyBackup(date: now)

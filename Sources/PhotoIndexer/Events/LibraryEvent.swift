@@ -6,8 +6,7 @@ import WatchRecords
 package struct LibraryEvent: Sendable {
   /// Counts the events of this daemon, from 1.
   package let number: Int64
-  /// Nanoseconds since 1970.
-  package let time: Int64
+  package let time: WallTime
   package let fact: Fact
 
   package enum Fact: Sendable {

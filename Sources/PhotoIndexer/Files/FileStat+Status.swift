@@ -1,4 +1,5 @@
 import Glibc
+import PhotoModel
 import WatchRecords
 
 extension FileStat {
@@ -8,7 +9,7 @@ extension FileStat {
     self.init(
       identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: 0),
       byteCount: Int64(status.st_size),
-      modificationTime: nanoseconds(status.st_mtim), changeTime: nanoseconds(status.st_ctim))
+      modificationTime: WallTime(status.st_mtim).nanoseconds, changeTime: WallTime(status.st_ctim).nanoseconds)
   }
 
   /// The stat of a name in an open directory. A link is not followed.
@@ -23,11 +24,4 @@ extension FileStat {
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
   }
-}
-
-/// The time of a file. A time beyond 64 bits (before 1677, after 2262) becomes the nearest that fits, as in photod-watch.
-private func nanoseconds(_ time: timespec) -> Int64 {
-  let (product, overflows) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-  let (sum, overflowsToo) = product.addingReportingOverflow(Int64(time.tv_nsec))
-  return overflows || overflowsToo ? (time.tv_sec < 0 ? .min : .max) : sum
 }

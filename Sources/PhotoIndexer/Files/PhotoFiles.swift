@@ -8,7 +8,7 @@ enum ContentReading: Sendable {
   /// after.
   ///
   /// This is some hundred bytes that are passed from thread to thread, so it is boxed.
-  indirect case content(AssetContent, FileStat, readTime: Int64, marks: ContentMarks = ContentMarks())
+  indirect case content(AssetContent, FileStat, readTime: WallTime, marks: ContentMarks = ContentMarks())
   /// The file was not there, was another file, or changed meanwhile. A later record will report it.
   case raced
   /// The disk, or a lack of memory or descriptors, kept the file from being read, which may pass. The string is the

@@ -107,7 +107,7 @@ actor ReadAhead {
         try self.hasChangingInodes ?? reader.volumes().values.contains { !VolumeIdentity.hasLastingInodes($0) }
       self.hasChangingInodes = hasChangingInodes
       return try folders.map { folder in
-        let isAskedByPlace = hasChangingInodes || folder.files.contains { $0.stat.identity.birthTime == 0 }
+        let isAskedByPlace = hasChangingInodes || folder.files.contains { $0.stat.identity.born == .unknown }
         let place = isAskedByPlace ? try self.place(of: folder, reader) : nil
         var unknown = Folder(path: folder.path)
         for (file, index) in zip(folder.files, folder.indexes) {
@@ -124,7 +124,7 @@ actor ReadAhead {
   /// that is done here for it.
   private func mayBeKnown(_ folder: Folder) -> Bool {
     folder.files.contains { file in
-      file.stat.identity.birthTime == 0 || knownInodes.mayContain(file.stat.identity.inode)
+      file.stat.identity.born == .unknown || knownInodes.mayContain(file.stat.identity.inode)
     }
   }
 
@@ -132,19 +132,19 @@ actor ReadAhead {
   private func place(of folder: Folder, _ reader: CatalogReader) throws -> DirectoryID? {
     let path = folder.path.count > 1 ? folder.path.dropLast() : folder.path[...]
     guard let id = try reader.directoryID(path: Array(path)) else { return nil }
-    if folder.files.contains(where: { $0.stat.identity.birthTime == 0 }) { return id }
+    if folder.files.contains(where: { $0.stat.identity.born == .unknown }) { return id }
     return try VolumeIdentity.hasLastingInodes(reader.volumeIdentity(ofDirectory: id) ?? "") ? nil : id
   }
 
   private func isKnown(_ file: NamedStat, in place: DirectoryID?, _ reader: CatalogReader) throws -> Bool {
     let stat = file.stat
     if let place, let row = try reader.file(place, file.name) {
-      return row.readTime != 0 && row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
-        && row.changeTime == stat.changeTime
+      return row.readTime != .unknown && row.byteCount == stat.byteCount && row.modificationTime == stat.modified
+        && row.changeTime == stat.changed
     }
     return try knownInodes.mayContain(stat.identity.inode)
       && reader.isKnown(
-        inode: stat.identity.inode, byteCount: stat.byteCount, modificationTime: stat.modificationTime)
+        inode: stat.identity.inode, byteCount: stat.byteCount, modificationTime: stat.modified)
   }
 
   private static let sliceSize = 16

@@ -197,7 +197,7 @@ final class RoutedFiles: PhotoFiles {
   }
 
   private func unread(
-    _ code: Int32, _ path: [UInt8], name: [UInt8], _ expected: FileStat, _ readTime: Int64
+    _ code: Int32, _ path: [UInt8], name: [UInt8], _ expected: FileStat, _ readTime: WallTime
   ) -> ContentReading {
     let why = ForbiddenFile.text(code)
     // A forbidden file stays so until its permissions change, which changes its stat. A forbidden folder changes no file.

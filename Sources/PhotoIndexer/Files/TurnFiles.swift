@@ -9,18 +9,18 @@ import WatchRecords
 /// no ping. So a turn reads files for a limited time, and for the one file with which that ends. Further files count as
 /// not read yet, and are read in later turns. Nearly all files are read ahead of the turn anyway (``ReadAhead``).
 final class TurnFiles: PhotoFiles {
-  /// The limit for network file systems, in nanoseconds. Other folders wait meanwhile, again and again.
-  static let longestRemoteWait: Int64 = 1_000_000_000
+  /// The limit for network file systems. Other folders wait meanwhile, again and again.
+  static let longestRemoteWait = Duration.seconds(1)
   /// The limit for all file systems together. systemd ends photod after a minute without a ping.
-  static let longestWait: Int64 = 10_000_000_000
+  static let longestWait = Duration.seconds(10)
 
   private let files: any PhotoFiles
-  private let now: @Sendable () -> Int64
+  private let now: @Sendable () -> MonotonicTime
+  // In nanoseconds.
   private let remoteWait = Atomic<Int64>(0)
   private let wait = Atomic<Int64>(0)
 
-  /// - Parameter now: monotonic nanoseconds.
-  init(_ files: any PhotoFiles, now: @escaping @Sendable () -> Int64) {
+  init(_ files: any PhotoFiles, now: @escaping @Sendable () -> MonotonicTime) {
     self.files = files
     self.now = now
   }
@@ -32,16 +32,19 @@ final class TurnFiles: PhotoFiles {
   }
 
   var isTurnOver: Bool {
-    remoteWait.load(ordering: .relaxed) >= Self.longestRemoteWait || wait.load(ordering: .relaxed) >= Self.longestWait
+    remoteWait.load(ordering: .relaxed) >= Self.longestRemoteWait.wholeNanoseconds
+      || wait.load(ordering: .relaxed) >= Self.longestWait.wholeNanoseconds
   }
 
   private func measured<Value>(_ path: [UInt8], _ body: () -> Value) -> Value {
     let start = now()
     defer {
-      let time = max(0, now() - start)
-      wait.add(time, ordering: .relaxed)
+      let time = max(.zero, now() - start)
+      wait.add(time.wholeNanoseconds, ordering: .relaxed)
       // Calls that are answered at once need no look at the mount table.
-      if time > Self.longestRemoteWait / 1_000, files.isRemote(path) { remoteWait.add(time, ordering: .relaxed) }
+      if time > Self.longestRemoteWait / 1_000, files.isRemote(path) {
+        remoteWait.add(time.wholeNanoseconds, ordering: .relaxed)
+      }
     }
     return body()
   }

@@ -17,8 +17,7 @@ enum IdentityProof {
     var name: [UInt8]
     /// The size, or nil if it is not known.
     var byteCount: Int64?
-    /// Nanoseconds since 1970.
-    var modificationTime: Int64
+    var modificationTime: WallTime
     var marks: ContentMarks
   }
 

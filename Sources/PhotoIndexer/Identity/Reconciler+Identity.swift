@@ -4,21 +4,21 @@ import WatchRecords
 
 // Identity: the files that are the same photo although their place alone does not show it.
 extension Reconciler {
-  /// How long a deleted photo can come back, by the library's age, in microseconds.
-  static let tombstoneLifetime: Int64 = 30 * 86_400_000_000
+  /// How long a deleted photo can come back, by the library's age.
+  static let tombstoneLifetime = Duration.seconds(30 * 86_400)
   /// An asset younger than this without user data is provisional. When its content has been read, it may prove to be a
   /// deleted photo that came back.
-  static let unsettledAge: Int64 = 600_000_000_000
+  static let unsettledAge = Duration.seconds(600)
 
   func hasIdentity(_ row: FileRow, _ stat: FileStat) -> Bool {
-    row.inode == stat.identity.inode && row.birthTime == stat.identity.birthTime
+    row.inode == stat.identity.inode && row.birthTime == stat.identity.born
   }
 
   /// Whether a file can't be this row's file. This also holds if the file system's inodes change, because its files
   /// keep birth time, or size and modification time.
   func isAnother(_ row: FileRow, _ stat: FileStat) -> Bool {
     if hasIdentity(row, stat) { return false }
-    if row.birthTime != 0 && stat.identity.birthTime != 0 { return row.birthTime != stat.identity.birthTime }
+    if row.birthTime != .unknown && stat.identity.born != .unknown { return row.birthTime != stat.identity.born }
     return !hasSizeAndTime(row, stat)
   }
 
@@ -29,23 +29,23 @@ extension Reconciler {
   /// was set back since, the birth is later than the event and proves nothing. On file systems without birth times, and on
   /// FAT, where a rename changes no time, the last changes of both count. They suffice only for a provisional asset.
   func cameLater(_ row: FileRow, than stat: FileStat, isProvisional: Bool, in batch: Batch) -> Bool {
-    guard row.birthTime != 0, hasLastingInodes(tree.row(row.directoryID).volumeID) else {
-      return isProvisional && stat.changeTime <= row.changeTime
+    guard row.birthTime != .unknown, hasLastingInodes(tree.row(row.directoryID).volumeID) else {
+      return isProvisional && stat.changed <= row.changeTime
     }
-    return stat.changeTime <= row.birthTime && age(of: row.birthTime, at: batch.fileEvent.time) >= -Self.clockTick
+    return stat.changed <= row.birthTime && age(of: row.birthTime, at: batch.fileEvent.readAt) >= -Self.clockTick
   }
 
   /// Whether the size and times of a file are the same as when it was read.
   func isUnchanged(_ row: FileRow, _ stat: FileStat) -> Bool {
-    hasTimes(row, stat) && row.readTime != 0
+    hasTimes(row, stat) && row.readTime != .unknown
   }
 
   func hasTimes(_ row: FileRow, _ stat: FileStat) -> Bool {
-    hasSizeAndTime(row, stat) && row.changeTime == stat.changeTime
+    hasSizeAndTime(row, stat) && row.changeTime == stat.changed
   }
 
   func hasSizeAndTime(_ row: FileRow, _ stat: FileStat) -> Bool {
-    row.byteCount == stat.byteCount && row.modificationTime == stat.modificationTime
+    row.byteCount == stat.byteCount && row.modificationTime == stat.modified
   }
 
   // MARK: Moves without a rename event
@@ -64,8 +64,8 @@ extension Reconciler {
     guard knownInodes.mayContain(stat.identity.inode) else { return nil }
     let volumeID = tree.row(place.directoryID).volumeID
     let isInDoubt =
-      stat.identity.birthTime == 0 || !hasLastingInodes(volumeID)
-      || age(of: stat.identity.birthTime, at: batch.time) < Self.clockGrain
+      stat.identity.born == .unknown || !hasLastingInodes(volumeID)
+      || age(of: stat.identity.born, at: batch.time) < Self.clockGrain
     let inode = stat.identity.inode
     let rows = try linkedFiles.unseenRows(inode: inode, uptime: batch.uptime, in: batch.writer)
     for (index, row) in zip(rows.indices, rows) {
@@ -133,9 +133,7 @@ extension Reconciler {
     case .there(let stat): stat
     case .absent: nil
     case .unknown:
-      FileStat(
-        identity: FileIdentity(device: 0, inode: row.inode, birthTime: row.birthTime), byteCount: row.byteCount,
-        modificationTime: row.modificationTime, changeTime: row.changeTime)
+      row.stat
     }
   }
 
@@ -193,13 +191,13 @@ extension Reconciler {
       tree.contains($0.directoryID) && tree.row($0.directoryID).volumeID != volumeID
         && IdentityProof.compare(.init($0), .init(row)) != .unproven
     }.map {
-      (born: $0.birthTime == 0 ? $0.changeTime : $0.birthTime, likeness: PlaceLikeness(self.path(of: $0), path))
+      (born: $0.birthTime == .unknown ? $0.changeTime : $0.birthTime, likeness: PlaceLikeness(self.path(of: $0), path))
     }
     return formers.filter { former in
       guard let deletedDate = former.deletedDate, former.path != path else { return true }
       let likeness = PlaceLikeness(former.path, path)
       return !originals.contains {
-        $0.born < deletedDate * 1000 && (!former.hasUserData || likeness < $0.likeness)
+        $0.born < deletedDate && (!former.hasUserData || likeness < $0.likeness)
       }
     }
   }
@@ -219,14 +217,14 @@ extension Reconciler {
     guard tombstones.mayContain(inode: stat.identity.inode) else { return false }
     let volumeID = tree.row(place.directoryID).volumeID
     return try batch.writer.tombstones(inode: stat.identity.inode).contains {
-      try $0.volumeID == volumeID && $0.birthTime == stat.identity.birthTime && isLive($0, in: batch)
-        && ($0.birthTime != 0 || ($0.byteCount == stat.byteCount && $0.modificationTime == stat.modificationTime))
+      try $0.volumeID == volumeID && $0.birthTime == stat.identity.born && isLive($0, in: batch)
+        && ($0.birthTime != .unknown || ($0.byteCount == stat.byteCount && $0.modificationTime == stat.modified))
     }
   }
 
   private func isLive(_ tombstone: Tombstone, in batch: Batch) throws -> Bool {
     if tombstone.deletedDate == nil { return true }
-    return try batch.writer.libraryAge(at: batch.time / 1000) - tombstone.deletedAge < Self.tombstoneLifetime
+    return try batch.writer.libraryAge(at: batch.time) - tombstone.deletedAge < Self.tombstoneLifetime
   }
 
   // MARK: Samples that are needed at once
@@ -236,13 +234,13 @@ extension Reconciler {
   /// - Parameter inAnyCase: whether the sample is made even if this turn has no time left. Otherwise the file counts as
   ///   not read yet.
   func sampleIfDeleted(_ row: inout FileRow, inAnyCase: Bool = false, in batch: Batch) throws {
-    guard row.marks.sample == nil, row.readTime != 0, let fingerprint = row.marks.fingerprint,
+    guard row.marks.sample == nil, row.readTime != .unknown, let fingerprint = row.marks.fingerprint,
       tombstones.mayContain(fingerprint: fingerprint),
       try batch.writer.hasTombstone(fingerprint: fingerprint, byteCount: row.byteCount)
     else { return }
     guard inAnyCase || !files.isTurnOver else {
       // Without a sample, the file can't be recognised. A later turn reads it as if for the first time.
-      row.readTime = 0
+      row.readTime = .unknown
       row.marks = ContentMarks()
       return
     }
@@ -269,24 +267,24 @@ extension Reconciler {
   private func isSameFile(_ tombstone: Tombstone, _ row: FileRow, on volumeID: VolumeID) -> Bool {
     guard tombstone.birthTime == row.birthTime else { return false }
     if tombstone.marks.provesContent(of: row.marks) { return true }
-    if row.birthTime == 0 || !hasLastingInodes(volumeID) {
+    if row.birthTime == .unknown || !hasLastingInodes(volumeID) {
       // Without birth times, inode, size and modification time name a file that was moved away and back.
       return (hasLastingInodes(volumeID) || tombstone.marks.fingerprint == nil) && tombstone.marks.mayEqual(row.marks)
         && tombstone.byteCount == row.byteCount && tombstone.modificationTime == row.modificationTime
     }
     // A file that was gone as soon as it was made may have left its inode and birth time to the next one.
     return outlivedItsBirth(row.birthTime, tombstone.seenTime)
-      || tombstone.deletedDate.map { age(of: row.birthTime, at: $0 * 1000) >= Self.clockGrain } ?? true
+      || tombstone.deletedDate.map { age(of: row.birthTime, at: $0) >= Self.clockGrain } ?? true
   }
 
   /// Whether a file existed when the clock by which its file system dates files had ticked since its birth. If so, no
   /// other file has both its inode and its birth time.
   ///
-  /// - Parameter seenTime: when the file existed, in nanoseconds since 1970, or 0 if that is not known.
-  private func outlivedItsBirth(_ birthTime: Int64, _ seenTime: Int64) -> Bool {
-    guard birthTime != 0, seenTime != 0 else { return false }
+  /// - Parameter seenTime: when the file existed, if that is known.
+  private func outlivedItsBirth(_ birthTime: WallTime, _ seenTime: WallTime) -> Bool {
+    guard birthTime != .unknown, seenTime != .unknown else { return false }
     // Whole seconds come from a clock that ticks every second, or every two seconds.
-    let tick = birthTime % 1_000_000_000 == 0 ? Self.clockGrain : 2 * Self.clockTick
+    let tick = birthTime.isWholeSecond ? Self.clockGrain : Self.clockTick * 2
     return age(of: birthTime, at: seenTime) >= tick
   }
 
@@ -316,7 +314,7 @@ extension Reconciler {
         // kernel dates files by its last tick, and a rename changes the change time of an old file.
         guard id > row.assetID, let copied = try batch.writer.addedDate(of: id), copied > added,
           isRenamedAway(row, as: copy)
-            || age(of: copy.birthTime == 0 ? copy.changeTime : copy.birthTime, at: added * 1000) < Self.clockTick
+            || age(of: copy.birthTime == .unknown ? copy.changeTime : copy.birthTime, at: added) < Self.clockTick
         else { return .passedOver }
         if row.marks.sample != nil, IdentityProof.compare(original, .init(copy)) == .undecided { sample(&copy) }
         switch IdentityProof.compare(original, .init(copy)) {

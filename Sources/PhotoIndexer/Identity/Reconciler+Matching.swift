@@ -166,12 +166,12 @@ extension Reconciler {
 /// deleted last is best.
 struct FormerMatch: Comparable {
   private let likeness: PlaceLikeness
-  private let deletedDate: Int64
+  private let deletedDate: WallTime
   private let assetID: AssetID
 
   init(_ former: Tombstone, _ path: [UInt8]) {
     likeness = PlaceLikeness(former.path, path)
-    deletedDate = former.deletedDate ?? 0
+    deletedDate = former.deletedDate ?? .unknown
     assetID = former.assetID
   }
 

@@ -172,7 +172,7 @@ extension Library {
     let content = try catalog.read { try $0.content(of: row.assetID) }
     // This comes before other problems, because a person can act on it.
     if reconciler.roots[rootID]?.isAvailable == false || !reconciler.tree.isMounted(row.directoryID) {
-      let failure = row.readTime == 0 ? nil : content?.failure
+      let failure = row.readTime == .unknown ? nil : content?.failure
       let damage = failure.map { " photod could not read its content: \($0)." } ?? ""
       return Explanation(
         state: "offline",
@@ -180,14 +180,14 @@ extension Library {
         assetID: row.assetID)
     }
     if let explanation = explainUnreadable(path, rootID: rootID, assetID: row.assetID) { return explanation }
-    if row.readTime == 0, let failure = reconciler.unread[row.assetID]?.failure {
+    if row.readTime == .unknown, let failure = reconciler.unread[row.assetID]?.failure {
       return Explanation(
         state: "unreadable",
         reason:
           "It is in the library, but its content can't be read now: \(failure.reason). photod tries again by itself.",
         assetID: row.assetID)
     }
-    if row.readTime == 0 {
+    if row.readTime == .unknown {
       return Explanation(
         state: "pending", reason: "It is in the library, but photod has not read its content yet.", assetID: row.assetID
       )

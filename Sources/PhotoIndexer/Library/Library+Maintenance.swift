@@ -1,5 +1,6 @@
 import Logging
 import PhotoCatalog
+import PhotoModel
 
 // Maintenance by time: files that are read again, roots that are in doubt, a catalog that failed.
 extension Library {

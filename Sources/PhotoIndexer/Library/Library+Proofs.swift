@@ -81,8 +81,8 @@ extension Library {
   static let passLimit = 2_048
   /// The same for files on drives that are away. SQLite passes them within a microsecond or two each.
   static let awayLimit = 20_000
-  /// How long files are read within each second, in nanoseconds.
-  private static let proofTurn: Int64 = 500_000_000
+  /// How long files are read within each second.
+  private static let proofTurn = Duration.milliseconds(500)
 
   /// Whether work may begin that waits until no folder changes.
   func isIdle(_ wait: inout QuietWait) -> Bool {

@@ -182,7 +182,7 @@ extension Library {
     return try await withTaskCancellationHandler {
       try await Self.dryRun(on: queue, with: budget) {
         var (result, counts) = try Self.compare(directoryIDs, tree, catalog, rules, files)
-        for (top, count) in counts where policy.grace > 0 && count.missing > 0 {
+        for (top, count) in counts where policy.grace > .zero && count.missing > 0 {
           let isSuspect = knownRoots[tree.rootID(of: top)]?.suspect != nil
           if isSuspect || policy.brakes(missing: count.missing, of: count.total) {
             result.heldBack += count.missing
@@ -256,7 +256,7 @@ extension Library {
             return
           }
           if row.inode != stat.identity.inode || row.byteCount != stat.byteCount
-            || row.modificationTime != stat.modificationTime
+            || row.modificationTime != stat.modified
           {
             result.updated += 1
           }

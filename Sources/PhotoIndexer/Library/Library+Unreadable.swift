@@ -37,21 +37,21 @@ extension Library {
     var entries: [[UInt8]: UnreadableEntry] = [:]
     for asset in try catalog.read({ try $0.failedAssets(limit: .max) }) {
       entries[asset.path] = UnreadableEntry(
-        kind: asset.readTime == 0 ? .failing : ForbiddenFile.isFailure(asset.failure) ? .unreadable : .damaged,
+        kind: asset.readTime == .unknown ? .failing : ForbiddenFile.isFailure(asset.failure) ? .unreadable : .damaged,
         path: asset.path, assetID: asset.assetID,
         reason: asset.failure,
-        since: asset.readTime == 0 ? nil : PhotoDate(microseconds: asset.readTime / 1000))
+        since: asset.readTime == .unknown ? nil : PhotoDate(asset.readTime))
     }
     // A present failure of the disk comes before the result of an earlier reading.
     for (assetID, failure) in failing {
       entries[failure.path] = UnreadableEntry(
         kind: .failing, path: failure.path, assetID: assetID, reason: failure.reason,
-        since: PhotoDate(microseconds: failure.since))
+        since: PhotoDate(failure.since))
     }
     for place in told {
       entries[place.path] = UnreadableEntry(
         kind: .unreadable, path: place.path, assetID: entries[place.path]?.assetID,
-        reason: errorText(place.errorNumber), since: PhotoDate(microseconds: place.since))
+        reason: errorText(place.errorNumber), since: PhotoDate(place.since))
     }
     return entries.values.sorted { $0.path.lexicographicallyPrecedes($1.path) }
   }

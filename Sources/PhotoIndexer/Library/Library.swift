@@ -13,8 +13,8 @@ import WatchRecords
 package actor Library {
   struct Breakdown {
     let error: String
-    /// When the library restarts from the catalog, in monotonic nanoseconds.
-    let endsAt: Int64
+    /// When the library restarts from the catalog.
+    let endsAt: MonotonicTime
   }
 
   package struct Configuration: Sendable {
@@ -76,10 +76,10 @@ package actor Library {
   var unreadable = UnreadablePaths()
   /// Set after a failed transaction. Batches are dropped until the library restarts from the catalog.
   var breakdown: Breakdown?
-  /// The delay before the next restart, in nanoseconds. It doubles while restarts fail.
+  /// The delay before the next restart. It doubles while restarts fail.
   var startOverDelay = Library.firstStartOverDelay
-  private static let firstStartOverDelay: Int64 = 1_000_000_000
-  static let lastStartOverDelay: Int64 = 60_000_000_000
+  private static let firstStartOverDelay = Duration.seconds(1)
+  static let lastStartOverDelay = Duration.seconds(60)
   /// Rises when there is timed work. While there is none, photod does not wake.
   let alarm = ChangeFeed(sequence: 0)
   /// Syncs up to this number were requested before photod-watch was told to look again at doubtful files. Their replies
@@ -314,7 +314,7 @@ package actor Library {
   ) throws -> Value {
     defer { events.announce() }
     turnFiles.begin()
-    let date = clock.wallTime / 1000
+    let date = clock.wallTime
     let (value, record, origin, sequence, effects, failedCount, mayNeedProofs) = try catalog.write(
       durable: durable, date: date
     ) { writer in

@@ -10,20 +10,20 @@ import WatchRecords
 struct LinkedFiles {
   /// A file with fewer names is not remembered: all of its names are looked at each time.
   static let many = 16
-  private static let lifetime: Int64 = 2_000_000_000
+  private static let lifetime = Duration.seconds(2)
 
   private struct Names {
     /// The rows that were not looked at yet.
     var unseen: ArraySlice<FileRow>
-    /// When all rows are looked at again, in nanoseconds of the clock since boot.
-    let end: Int64
+    /// When all rows are looked at again.
+    let end: MonotonicTime
   }
 
   private var files: [UInt64: Names] = [:]
 
   /// The rows of an inode that are to be looked at now.
   mutating func unseenRows(
-    inode: UInt64, uptime: Int64, in catalog: some FileLookups
+    inode: UInt64, uptime: MonotonicTime, in catalog: some FileLookups
   ) throws -> ArraySlice<FileRow> {
     if let names = files[inode], uptime < names.end { return names.unseen }
     files = files.filter { uptime < $0.value.end }
@@ -55,11 +55,11 @@ extension Reconciler {
   /// Inserts a second name as a provisional asset. It is not read for some seconds, or until the next sync. The first
   /// name's own record comes before that. If photod ends in between, the catalog shows that it is in doubt.
   func insertSecondName(_ place: Place, _ stat: FileStat, of row: FileRow, in batch: inout Batch) throws {
-    let file = FileRow(place, stat, assetID: 0, readTime: 0)
+    let file = FileRow(place, stat, assetID: 0, readTime: .unknown)
     try insert(promisedContent(name: place.name), file, as: nil, in: &batch)
     try noteSecondName(place, of: row, in: batch)
     guard let id = try batch.writer.file(place.directoryID, place.name)?.assetID else { return }
-    unread[id] = ReadRetry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
+    unread[id] = ReadRetry(isPending: true, at: batch.uptime + Self.firstRetry, delay: .zero)
   }
 
   /// Notes a second name. If the next record reports that the first name was removed, the photo goes on under its

@@ -11,17 +11,16 @@ struct RecentArrivals {
   struct Arrival {
     /// The inode and birth time of the file. An asset may get another file later.
     fileprivate let inode: UInt64
-    fileprivate let birthTime: Int64
+    fileprivate let birthTime: WallTime
     /// The file's birth. On file systems without birth times it is the time at which photod-watch read the event.
-    /// Nanoseconds since 1970.
-    let time: Int64
+    let time: WallTime
     private let taken: Taken?
 
     /// The deleted asset for which the file was taken because of its content, as it was before. It is nil if the asset
     /// came with this file.
     var former: Tombstone? { taken?.former }
 
-    init(of row: FileRow, at time: Int64, insteadOf former: Tombstone?) {
+    init(of row: FileRow, at time: WallTime, insteadOf former: Tombstone?) {
       (inode, birthTime) = (row.inode, row.birthTime)
       self.time = time
       taken = former.map { Taken(former: $0) }
@@ -42,19 +41,19 @@ struct RecentArrivals {
   /// - Parameters:
   ///   - row: the file, under the id of its asset.
   ///   - former: the asset before it got this file by its content, or nil for a new asset.
-  ///   - eventTime: when photod-watch read the event, or 0 if a listing found the file, which may be old.
+  ///   - eventTime: when photod-watch read the event, or unknown if a listing found the file, which may be old.
   ///   - now: the wall clock.
-  mutating func note(_ row: FileRow, insteadOf former: Tombstone? = nil, eventTime: Int64, now: Int64) {
-    let time = row.birthTime != 0 ? row.birthTime : eventTime
+  mutating func note(_ row: FileRow, insteadOf former: Tombstone? = nil, eventTime: WallTime, now: WallTime) {
+    let time = row.birthTime != .unknown ? row.birthTime : eventTime
     // The library may handle an event late, so the time at which photod-watch read it counts.
-    let moment = eventTime != 0 ? eventTime : now
-    guard time != 0 else { return }
+    let moment = eventTime != .unknown ? eventTime : now
+    guard time != .unknown else { return }
     add(Arrival(of: row, at: time, insteadOf: former), of: row.assetID, at: moment)
   }
 
   /// photod-watch reads events in order, and puts some of them off for a moment.
-  private static func isRecent(_ time: Int64, at moment: Int64) -> Bool {
-    (-5 * Reconciler.atomicSaveAge..<5 * Reconciler.atomicSaveAge).contains(age(of: time, at: moment))
+  private static func isRecent(_ time: WallTime, at moment: WallTime) -> Bool {
+    (Reconciler.atomicSaveAge * -5..<Reconciler.atomicSaveAge * 5).contains(age(of: time, at: moment))
   }
 
   /// How this file came to its asset, if that was a moment ago.
@@ -67,11 +66,11 @@ struct RecentArrivals {
   /// - Parameter former: the asset as it was before.
   mutating func pass(from copy: FileRow, to assetID: AssetID, insteadOf former: Tombstone) {
     let known = arrivals.removeValue(forKey: copy.assetID)
-    guard let time = copy.birthTime != 0 ? copy.birthTime : known?.time else { return }
+    guard let time = copy.birthTime != .unknown ? copy.birthTime : known?.time else { return }
     add(Arrival(of: copy, at: time, insteadOf: former), of: assetID, at: known?.time ?? copy.changeTime)
   }
 
-  private mutating func add(_ arrival: Arrival, of assetID: AssetID, at moment: Int64) {
+  private mutating func add(_ arrival: Arrival, of assetID: AssetID, at moment: WallTime) {
     guard Self.isRecent(arrival.time, at: moment) else { return }
     arrivals[assetID] = arrival
     guard arrivals.count >= limit else { return }

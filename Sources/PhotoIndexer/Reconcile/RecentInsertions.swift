@@ -13,15 +13,14 @@ import PhotoModel
 struct RecentInsertions {
   /// The longest time from the end of the copy to the removal of the original. The originals of a tree are removed
   /// after the whole tree was copied.
-  static let lifetime: Int64 = 3_600_000_000_000
+  static let lifetime = Duration.seconds(3_600)
   /// The number of insertions that are kept, the newest ones. They take 10 MiB, and as much again while photos leave.
   static let limit = 262_144
 
   private struct Entry {
     let assetID: AssetID
     let keys: Keys
-    /// Nanoseconds since 1970.
-    let time: Int64
+    let time: WallTime
   }
 
   /// The result of comparing a candidate with the file that leaves.
@@ -92,10 +91,10 @@ struct RecentInsertions {
   /// Adds a file that was inserted, or a young one whose content or marks have changed.
   ///
   /// - Parameters:
-  ///   - fileTime: when the file itself was made or changed last, by its file system (nanoseconds since 1970). A file
-  ///     that was on its disk for an hour is no copy of the last hour.
-  ///   - time: of the insertion, nanoseconds since 1970.
-  mutating func add(_ row: FileRow, fileTime: Int64, time: Int64) {
+  ///   - fileTime: when the file itself was made or changed last, by its file system. A file that was on its disk for an
+  ///     hour is no copy of the last hour.
+  ///   - time: of the insertion.
+  mutating func add(_ row: FileRow, fileTime: WallTime, time: WallTime) {
     guard age(of: fileTime, at: time) < Self.lifetime else { return }
     if entries.count >= 2 * Self.limit {
       entries.removeFirst(Self.limit)
@@ -110,7 +109,7 @@ struct RecentInsertions {
   /// Removes an asset that left the library.
   ///
   /// - Complexity: O(1) on average. The entries are pruned only after as many assets have left.
-  mutating func remove(_ assetID: AssetID, time: Int64) {
+  mutating func remove(_ assetID: AssetID, time: WallTime) {
     guard !entries.isEmpty else { return }
     gone.insert(assetID)
     if gone.count > max(Self.fewGone, entries.count) { prune(at: time) }
@@ -120,7 +119,7 @@ struct RecentInsertions {
   private static let fewGone = 64
 
   /// Drops the entries of assets that left, and those that are older than an hour.
-  private mutating func prune(at time: Int64) {
+  private mutating func prune(at time: WallTime) {
     prunedCount += entries.count
     entries.removeAll { gone.contains($0.assetID) || age(of: $0.time, at: time) >= Self.lifetime }
     gone = []
@@ -130,7 +129,7 @@ struct RecentInsertions {
   }
 
   /// Whether an asset of the last hour may be a copy of this file.
-  mutating func hasCandidates(for row: FileRow, time: Int64, in catalog: some FileLookups) throws -> Bool {
+  mutating func hasCandidates(for row: FileRow, time: WallTime, in catalog: some FileLookups) throws -> Bool {
     if !isLoaded {
       isLoaded = true
       try load(since: time - Self.lifetime, from: catalog)
@@ -147,16 +146,16 @@ struct RecentInsertions {
     return Keys(row).all.contains { places[$0] != nil || setAside[$0] != nil }
   }
 
-  /// The time of the lookup, in nanoseconds since 1970.
-  private var now: Int64 = 0
+  /// The time of the lookup.
+  private var now = WallTime.unknown
 
   /// Looks at the assets of the last hour with this key, oldest first.
   ///
   /// - Parameters:
-  ///   - date: assets that were added before are passed over; microseconds since 1970.
+  ///   - date: assets that were added before are passed over.
   ///   - judge: receives each asset once, though it may have been added several times.
   mutating func forEach(
-    _ key: UInt64, addedAfter date: Int64, in writer: CatalogWriter, _ judge: (AssetID) throws -> Judgement
+    _ key: UInt64, addedAfter date: WallTime, in writer: CatalogWriter, _ judge: (AssetID) throws -> Judgement
   ) rethrows {
     if self.writer !== writer {
       for (key, unfit) in setAside { places[key] = ((places[key] ?? []) + unfit).sorted() }
@@ -166,7 +165,7 @@ struct RecentInsertions {
     guard var list = places.removeValue(forKey: key) else { return }
     defer { if !list.isEmpty { places[key] = list } }
     // They are in the order in which they were added, unless the clock was set back.
-    var place = firstIndex(in: list, after: date * 1000)
+    var place = firstIndex(in: list, after: date)
     var judged: Set<AssetID> = []
     var kept = place
     defer { list.removeSubrange(kept..<place) }
@@ -191,7 +190,7 @@ struct RecentInsertions {
     }
   }
 
-  private func firstIndex(in list: [Int32], after time: Int64) -> Int {
+  private func firstIndex(in list: [Int32], after time: WallTime) -> Int {
     var (low, high) = (0, list.count)
     while low < high {
       let middle = (low + high) / 2
@@ -200,11 +199,11 @@ struct RecentInsertions {
     return low
   }
 
-  private mutating func load(since start: Int64, from catalog: some FileLookups) throws {
+  private mutating func load(since start: WallTime, from catalog: some FileLookups) throws {
     var loaded: [Entry] = []
-    try catalog.forEachNewFile(addedSince: start / 1000, limit: Self.limit) { row, added in
-      if age(of: max(row.changeTime, row.birthTime), at: added * 1000) < Self.lifetime {
-        loaded.append(Entry(assetID: row.assetID, keys: Keys(row), time: added * 1000))
+    try catalog.forEachNewFile(addedSince: start, limit: Self.limit) { row, added in
+      if age(of: max(row.changeTime, row.birthTime), at: added) < Self.lifetime {
+        loaded.append(Entry(assetID: row.assetID, keys: Keys(row), time: added))
       }
     }
     // An asset that was inserted since the start may be in both.

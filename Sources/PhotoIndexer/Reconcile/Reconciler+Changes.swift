@@ -30,14 +30,14 @@ extension Reconciler {
       noteArrival(of: row, as: former, in: batch)
       return
     }
-    let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time / 1000)
+    let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time)
     if row.marks.fingerprint != nil {
       // If inodes do not last, a file under a new name counts as a copy that was made now.
       let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
       let made = isLasting ? max(row.changeTime, row.birthTime) : batch.time
       recentInsertions.add(row.of(asset: id), fileTime: made, time: batch.time)
     }
-    arrivals.note(row.of(asset: id), eventTime: batch.fileEvent.time, now: batch.time)
+    arrivals.note(row.of(asset: id), eventTime: batch.fileEvent.readAt, now: batch.time)
     batch.record.insert(asset: id)
     note(.inserted(eventPlace(place), assetID: id), as: .inserted)
     touchCollections(ofNew: content, in: place.directoryID, batch: &batch)
@@ -69,14 +69,14 @@ extension Reconciler {
   ) throws {
     var row = file
     // Until the file can be read, equal size and modification time mean that its content is the same.
-    if row.readTime == 0 {
+    if row.readTime == .unknown {
       let isSame = former.byteCount == row.byteCount && former.modificationTime == row.modificationTime
       row.marks = isSame ? former.marks : former.marks.voided
     }
     let hasSameDate = try batch.writer.restore(former, content: content, file: row)
     var fields: ChangedFields = former.path == path(of: row) ? [] : .path
     if !hasSameDate { fields.insert(.metadata) }
-    if file.readTime == 0 || former.byteCount != row.byteCount || !former.marks.provesContent(of: row.marks) {
+    if file.readTime == .unknown || former.byteCount != row.byteCount || !former.marks.provesContent(of: row.marks) {
       // An equal size is no proof: files of one scanner have the same beginning and size, and differ in the rest.
       fields.formUnion([.content, .metadata, .keywords])
     } else if former.modificationTime != row.modificationTime {
@@ -125,9 +125,9 @@ extension Reconciler {
         } else {
           // The row keeps the size and time of the old content. They show the next reading that the new content
           // differs.
-          row.readTime = 0
+          row.readTime = .unknown
           try writer.updateStat(row)
-          unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: 0)
+          unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: .zero)
         }
         return
       }
@@ -152,19 +152,19 @@ extension Reconciler {
     let isReadAlike = MediaReader.readsAlike(source.name, row.name)
     guard let stat else {
       if !isReadAlike {
-        row.readTime = 0
+        row.readTime = .unknown
         try writer.updateStat(row)
       }
-      if row.readTime == 0 { unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: 0) }
+      if row.readTime == .unknown { unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: .zero) }
       return
     }
     guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
-    if hasIdentity(row, stat) && hasSizeAndTime(row, stat) && row.readTime != 0
+    if hasIdentity(row, stat) && hasSizeAndTime(row, stat) && row.readTime != .unknown
       && isExplainedByRename(row, stat, in: batch)
     {
       // A rename changes only the change time, so sample and hash stay valid. The new name may stand for another
       // format.
-      row.changeTime = stat.changeTime
+      row.changeTime = stat.changed
       try writer.updateStat(row)
       if !isReadAlike { try refresh(row, stat, reading: reading, in: &batch) }
     } else {
@@ -200,21 +200,21 @@ extension Reconciler {
     let place = Place(directoryID: old.directoryID, name: old.name)
     let (content, row) = read(
       place, stat, assetID: old.assetID, reading: reading, isSampled: batch.evidence == .event)
-    if row.readTime == 0 {
+    if row.readTime == .unknown {
       // The file could not be read now. The catalog keeps the old content until the file can be read.
       if let failure = content.failure {
         deferReading(row.assetID, row, failure, in: batch)
       } else {
-        unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: 0)
+        unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: .zero)
       }
       // The retry must read the file that is now at this path.
       var pending = old
-      pending.readTime = 0
+      pending.readTime = .unknown
       // A copy with the content that was read last is still this photo's copy. Another file, size or time means that
       // the content changed.
       if !hasIdentity(old, stat) || !hasSizeAndTime(old, stat) { pending.marks = old.marks.voided }
       // The reading is void. If this is the same file, the row keeps the fact that it existed after its birth.
-      if hasIdentity(old, stat) { pending.changeTime = max(old.readTime, old.changeTime, stat.changeTime) }
+      if hasIdentity(old, stat) { pending.changeTime = max(old.readTime, old.changeTime, stat.changed) }
       pending.inode = row.inode
       pending.birthTime = row.birthTime
       try writer.updateStat(pending)
@@ -222,7 +222,7 @@ extension Reconciler {
       return
     }
     knownInodes.insert(row.inode)
-    let isFirstReading = old.readTime == 0 && old.marks.fingerprint == nil
+    let isFirstReading = old.readTime == .unknown && old.marks.fingerprint == nil
     if row.marks != old.marks,
       try becomesFormer(old.assetID, content, row, reason: isFirstReading ? .firstReading : .change, in: &batch)
     {
@@ -271,7 +271,7 @@ extension Reconciler {
   ) throws -> Bool {
     var row = file
     guard row.marks.fingerprint != nil, let added = try batch.writer.addedDate(of: assetID) else { return false }
-    let assetAge = age(of: added * 1000, at: batch.time)
+    let assetAge = age(of: added, at: batch.time)
     let isRecent = reason == .firstReading || assetAge < RecentInsertions.lifetime
     guard isRecent || reason == .lateHash else { return false }
     try sampleIfDeleted(&row, inAnyCase: true, in: batch)
@@ -294,13 +294,13 @@ extension Reconciler {
 
   /// Whether the whole content proves that a settled asset is a deleted photo. A copy that was there before the photo was
   /// deleted is a photo of its own.
-  private func cameBack(_ former: Tombstone, as row: FileRow, addedAt added: Int64) -> Bool {
+  private func cameBack(_ former: Tombstone, as row: FileRow, addedAt added: WallTime) -> Bool {
     former.deletedDate.map { $0 <= added } ?? true
       && IdentityProof.compare(.init(former), .init(row)) == .equal
   }
 
   /// Whether a deleted asset was another name (a hard link) of this file: both were in the library at the same time.
-  private func wasSecondName(_ former: Tombstone, of row: FileRow, addedAt added: Int64) -> Bool {
+  private func wasSecondName(_ former: Tombstone, of row: FileRow, addedAt added: WallTime) -> Bool {
     former.inode == row.inode && former.birthTime == row.birthTime
       && former.volumeID == tree.row(row.directoryID).volumeID && former.deletedDate.map { $0 >= added } ?? false
   }
@@ -334,7 +334,7 @@ extension Reconciler {
       return false
     }
     if mayGoOn, let heir = try heir(of: row, in: batch) {
-      guard heir.readTime == 0, hasIdentity(row, heir.stat) else {
+      guard heir.readTime == .unknown, hasIdentity(row, heir.stat) else {
         try takeOver(heir, by: row, in: &batch)
         return false
       }
@@ -350,10 +350,10 @@ extension Reconciler {
     try touchCollections(of: row.assetID, batch: &batch)
     // The catalog may hold only the content that the name promises. If the asset is back within this batch, clients
     // must learn the content that was read from the file.
-    if row.readTime == 0 { batch.record.update(asset: row.assetID, [.content, .metadata, .keywords]) }
+    if row.readTime == .unknown { batch.record.update(asset: row.assetID, [.content, .metadata, .keywords]) }
     var directory = eventPlace(row.directoryID, []).directory
     if directory.last != UInt8(ascii: "/") { directory.append(UInt8(ascii: "/")) }
-    if let keys = try batch.writer.bury(row.assetID, directoryPath: directory, date: batch.time / 1000) {
+    if let keys = try batch.writer.bury(row.assetID, directoryPath: directory, date: batch.time) {
       tombstones.insert(inode: keys.inode, fingerprint: keys.fingerprint)
     }
     noteRemoval(of: row.assetID, in: &batch)
@@ -364,7 +364,7 @@ extension Reconciler {
   /// hide the tombstone of the photo that it really is.
   func isNobody(_ row: FileRow, in batch: Batch) throws -> Bool {
     guard row.marks.fingerprint == nil, let added = try batch.writer.addedDate(of: row.assetID) else { return false }
-    return try age(of: added * 1000, at: batch.time) < Self.unsettledAge && !batch.writer.hasUserData(row.assetID)
+    return try age(of: added, at: batch.time) < Self.unsettledAge && !batch.writer.hasUserData(row.assetID)
   }
 
   /// Deletes an asset without a tombstone, because it is provisional or proves to be another asset.
@@ -419,9 +419,11 @@ extension Reconciler {
     case .content(let content, let read, let readTime, let marks):
       return (content, FileRow(place, read, assetID: assetID, readTime: readTime, marks: marks))
     case .unreadable(let why):
-      return (promisedContent(name: place.name, failure: why), FileRow(place, stat, assetID: assetID, readTime: 0))
+      return (
+        promisedContent(name: place.name, failure: why), FileRow(place, stat, assetID: assetID, readTime: .unknown)
+      )
     case .raced:
-      return (promisedContent(name: place.name), FileRow(place, stat, assetID: assetID, readTime: 0))
+      return (promisedContent(name: place.name), FileRow(place, stat, assetID: assetID, readTime: .unknown))
     }
   }
 }

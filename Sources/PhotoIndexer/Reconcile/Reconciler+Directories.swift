@@ -48,7 +48,7 @@ extension Reconciler {
       var row = tree.row(occupant)
       row.volumeID = volumeID
       row.inode = identity.inode
-      row.birthTime = identity.birthTime
+      row.birthTime = identity.born
       try batch.writer.updateDirectory(row)
       tree.update(row)
       tree.bind(occupant, to: number)
@@ -57,11 +57,11 @@ extension Reconciler {
       if let occupant { try park(occupant, in: &batch) }
       let (id, album) = try batch.writer.insertDirectory(
         parentID: parentID, rootID: nil, name: name, volumeID: volumeID, inode: identity.inode,
-        birthTime: identity.birthTime)
+        birthTime: identity.born)
       tree.insert(
         DirectoryRow(
           id: id, parentID: parentID, rootID: nil, name: name, volumeID: volumeID, inode: identity.inode,
-          birthTime: identity.birthTime))
+          birthTime: identity.born))
       tree.bind(id, to: number)
       albums[id] = album
       batch.record.insert(collection: album)
@@ -82,7 +82,7 @@ extension Reconciler {
   /// the place.
   private func known(_ volumeID: VolumeID, _ identity: FileIdentity, outside parentID: DirectoryID?) -> DirectoryID? {
     guard let id = tree.directory(identity: CatalogTree.Identity(volumeID: volumeID, inode: identity.inode)),
-      tree.row(id).birthTime == identity.birthTime, tree.number(of: id) == nil
+      tree.row(id).birthTime == identity.born, tree.number(of: id) == nil
     else { return nil }
     if let parentID, tree.isInside(parentID, id) { return nil }
     // The top of a root is in no other directory, unless the root is no longer configured.
@@ -101,7 +101,7 @@ extension Reconciler {
     let volumeID = try volumeID(device: identity.device, path: path, in: batch)
     if let id = tree.top(ofRoot: rootID) {
       var row = tree.row(id)
-      let isSame = row.inode == identity.inode && row.birthTime == identity.birthTime
+      let isSame = row.inode == identity.inode && row.birthTime == identity.born
       if row.volumeID != volumeID, !isAdopted, !(isSame && mayBeRenamed(id, to: volumeID)),
         try batch.writer.assetCount(below: id) > 0
       {
@@ -121,10 +121,10 @@ extension Reconciler {
       }
       try setVolume(volumeID, identity, below: id, in: batch)
       row = tree.row(id)
-      if row.inode != identity.inode || row.birthTime != identity.birthTime {
+      if row.inode != identity.inode || row.birthTime != identity.born {
         row.volumeID = volumeID
         row.inode = identity.inode
-        row.birthTime = identity.birthTime
+        row.birthTime = identity.born
         try batch.writer.updateDirectory(row)
         tree.update(row)
       }
@@ -136,11 +136,11 @@ extension Reconciler {
     } else {
       let (id, album) = try batch.writer.insertDirectory(
         parentID: nil, rootID: rootID, name: [], volumeID: volumeID, inode: identity.inode,
-        birthTime: identity.birthTime)
+        birthTime: identity.born)
       tree.insert(
         DirectoryRow(
           id: id, parentID: nil, rootID: rootID, name: [], volumeID: volumeID, inode: identity.inode,
-          birthTime: identity.birthTime))
+          birthTime: identity.born))
       tree.bind(id, to: number)
       albums[id] = album
       batch.record.insert(collection: album)

@@ -11,32 +11,34 @@ import WatchRecords
 /// later which photos lost their places.
 struct Exchanges {
   /// The halves are adjacent in the kernel's queue, but a flood of other events may come between their batches.
-  static let lifetime: Int64 = 10_000_000_000
+  static let lifetime = Duration.seconds(10)
 
   private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
   /// By the asset that lost its place to an unknown file, or got a second name: the asset of that file or name.
   private var newcomers = RecentValues<AssetID, AssetID>(lifetime: lifetime)
 
   /// - Parameter row: the file as it was known before another came to its place.
-  mutating func noteDisplaced(_ row: FileRow, from place: Place, uptime: Int64) {
+  mutating func noteDisplaced(_ row: FileRow, from place: Place, uptime: MonotonicTime) {
     displaced.note(row, for: place, uptime: uptime)
   }
 
   /// Returns the file that an asset had in a place before another file came there.
-  func displaced(from place: Place, uptime: Int64) -> FileRow? { displaced.value(for: place, uptime: uptime) }
+  func displaced(from place: Place, uptime: MonotonicTime) -> FileRow? { displaced.value(for: place, uptime: uptime) }
 
-  mutating func takeDisplaced(from place: Place, uptime: Int64) -> FileRow? {
+  mutating func takeDisplaced(from place: Place, uptime: MonotonicTime) -> FileRow? {
     defer { forgetDisplaced(from: place) }
     return displaced(from: place, uptime: uptime)
   }
 
   mutating func forgetDisplaced(from place: Place) { displaced.remove(place) }
 
-  mutating func noteNewcomer(_ assetID: AssetID, inPlaceOf other: AssetID, uptime: Int64) {
+  mutating func noteNewcomer(_ assetID: AssetID, inPlaceOf other: AssetID, uptime: MonotonicTime) {
     newcomers.note(assetID, for: other, uptime: uptime)
   }
 
-  func newcomer(inPlaceOf assetID: AssetID, uptime: Int64) -> AssetID? { newcomers.value(for: assetID, uptime: uptime) }
+  func newcomer(inPlaceOf assetID: AssetID, uptime: MonotonicTime) -> AssetID? {
+    newcomers.value(for: assetID, uptime: uptime)
+  }
 }
 
 /// Values that are valid for some seconds.
@@ -47,18 +49,16 @@ struct Exchanges {
 struct RecentValues<Key: Hashable, Value> {
   static var limit: Int { 16_384 }
 
-  /// Nanoseconds.
-  let lifetime: Int64
-  private var entries: [Key: (value: Value, uptime: Int64)] = [:]
+  let lifetime: Duration
+  private var entries: [Key: (value: Value, uptime: MonotonicTime)] = [:]
   /// The next number of entries at which the expired ones are removed.
   private var nextCount = 64
 
-  init(lifetime: Int64) { self.lifetime = lifetime }
+  init(lifetime: Duration) { self.lifetime = lifetime }
 
   var count: Int { entries.count }
 
-  /// - Parameter uptime: monotonic time, in nanoseconds.
-  mutating func note(_ value: Value, for key: Key, uptime: Int64) {
+  mutating func note(_ value: Value, for key: Key, uptime: MonotonicTime) {
     if entries.count >= nextCount {
       entries = entries.filter { uptime - $0.value.uptime < lifetime }
       if entries.count > Self.limit / 2 { entries = [:] }
@@ -67,7 +67,7 @@ struct RecentValues<Key: Hashable, Value> {
     entries[key] = (value, uptime)
   }
 
-  func value(for key: Key, uptime: Int64) -> Value? {
+  func value(for key: Key, uptime: MonotonicTime) -> Value? {
     entries[key].flatMap { uptime - $0.uptime < lifetime ? $0.value : nil }
   }
 
@@ -77,7 +77,7 @@ struct RecentValues<Key: Hashable, Value> {
 extension Reconciler {
   /// Whether a file that is reported to leave its place is there: it came in an exchange, or came back. The inode alone
   /// is no proof, because another file may have it.
-  func isBackThere(_ row: FileRow, uptime: Int64) -> Bool {
+  func isBackThere(_ row: FileRow, uptime: MonotonicTime) -> Bool {
     guard let there = current(row), there.identity.inode == row.inode else { return false }
     return hasSizeAndTime(row, there)
       || exchanges.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
@@ -150,7 +150,7 @@ extension Reconciler {
 
   private func isSameFile(_ heir: FileRow, _ row: FileRow) -> Bool {
     let volumeID = tree.row(row.directoryID).volumeID
-    return row.birthTime != 0 && hasIdentity(row, heir.stat) && tree.row(heir.directoryID).volumeID == volumeID
+    return row.birthTime != .unknown && hasIdentity(row, heir.stat) && tree.row(heir.directoryID).volumeID == volumeID
       && hasLastingInodes(volumeID)
   }
 }

@@ -5,10 +5,10 @@ import WatchRecords
 // Files: which photo each file is, and which files are read again.
 extension Reconciler {
   /// Within the precision of its clock, a file may change once more without a trace in its stat.
-  static let clockGrain: Int64 = 2_000_000_000
+  static let clockGrain = Duration.seconds(2)
   /// The time between two ticks of the kernel, which is the precision of file times on most file systems (CONFIG_HZ is
   /// 100 at least).
-  static let clockTick: Int64 = 10_000_000
+  static let clockTick = Duration.milliseconds(10)
 
   // MARK: The records of photod-watch
 
@@ -70,7 +70,7 @@ extension Reconciler {
     }
     let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
     if hasIdentity(row, stat) {
-      if row.readTime == 0, batch.evidence == .scan, row.birthTime != 0,
+      if row.readTime == .unknown, batch.evidence == .scan, row.birthTime != .unknown,
         let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch)
       {
         // photod ended before it got the record of the first name. If the scan misses the first name, the photo goes on
@@ -104,13 +104,13 @@ extension Reconciler {
       // Another file is there now. The retry must look at this one.
       var empty = row
       empty.inode = stat.identity.inode
-      empty.birthTime = stat.identity.birthTime
-      empty.readTime = 0
+      empty.birthTime = stat.identity.born
+      empty.readTime = .unknown
       empty.marks = row.marks.voided
       knownInodes.insert(empty.inode)
       try batch.writer.updateStat(empty)
     }
-    unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime + Self.firstRetry, delay: 0)
+    unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime + Self.firstRetry, delay: .zero)
   }
 
   func fileGone(_ place: Place, in batch: inout Batch) throws {
@@ -189,7 +189,7 @@ extension Reconciler {
         // elsewhere.
         if isAnother(row, seen) { (stat, standIn) = (nil, seen.identity) }
       } else if let there = try batch.writer.file(target.directoryID, target.name), hasIdentity(there, seen),
-        seen.identity.birthTime != 0 || hasSizeAndTime(there, seen)
+        seen.identity.born != .unknown || hasSizeAndTime(there, seen)
       {
         if try isSave(there, seen, in: batch) {
           // A program may have saved the file over this photo after the rename. Or the file is a new photo, and this
@@ -220,7 +220,7 @@ extension Reconciler {
         // is there now. The exception is an inode that is used again after the other photo is gone, if the record of
         // its removal was lost.
         stat = nil
-        if seen.identity.birthTime == 0, !others.contains(where: { hasSizeAndTime($0, seen) }) {
+        if seen.identity.born == .unknown, !others.contains(where: { hasSizeAndTime($0, seen) }) {
           standIn = seen.identity
         }
       }
@@ -233,7 +233,7 @@ extension Reconciler {
     try move(row, to: target, stat, reading: stat == nil ? nil : reading, in: &batch)
     if let standIn, try batch.writer.file(target.directoryID, target.name)?.assetID == row.assetID {
       unread[row.assetID] = ReadRetry(
-        isPending: true, at: batch.uptime + Self.firstRetry, delay: 0, standIn: standIn)
+        isPending: true, at: batch.uptime + Self.firstRetry, delay: .zero, standIn: standIn)
     }
   }
 
@@ -269,23 +269,23 @@ extension Reconciler {
 
   // MARK: Reading again
 
-  static let firstRetry: Int64 = 5_000_000_000
-  private static let lastRetry: Int64 = 60_000_000_000
+  static let firstRetry = Duration.seconds(5)
+  private static let lastRetry = Duration.seconds(60)
   /// The longest delay for a file whose reading fails because of the disk.
-  private static let lastDiskRetry: Int64 = 3_600_000_000_000
+  private static let lastDiskRetry = Duration.seconds(3_600)
 
   /// Schedules the next reading of a file that was not read. It also does so for a young file that can't be parsed,
   /// because that may still be in the making.
   func scheduleRetry(_ assetID: AssetID, _ content: AssetContent, _ row: FileRow, in batch: Batch) {
-    if let failure = content.failure, row.readTime != 0 {
+    if let failure = content.failure, row.readTime != .unknown {
       note(.damaged(eventPlace(row), assetID: assetID, failure: failure), as: .damaged)
     }
-    if row.readTime == 0, let failure = content.failure {
+    if row.readTime == .unknown, let failure = content.failure {
       deferReading(assetID, row, failure, in: batch)
-    } else if row.readTime == 0 {
-      unread[assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: 0)
+    } else if row.readTime == .unknown {
+      unread[assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: .zero)
     } else if content.failure != nil && isYoung(row.changeTime, at: batch.time) {
-      let delay = min((unread[assetID]?.delay ?? 0) * 2, Self.lastRetry)
+      let delay = min((unread[assetID]?.delay ?? .zero) * 2, Self.lastRetry)
       let next = max(delay, Self.firstRetry)
       unread[assetID] = ReadRetry(isPending: false, at: batch.uptime + next, delay: next)
     } else {
@@ -299,19 +299,19 @@ extension Reconciler {
   func deferReading(_ assetID: AssetID, _ row: FileRow, _ failure: String, in batch: Batch) {
     let uptime = batch.uptime
     let before = unread[assetID].flatMap { $0.failure == nil ? nil : $0 }
-    var retry = before ?? ReadRetry(isPending: false, at: uptime, delay: 0)
+    var retry = before ?? ReadRetry(isPending: false, at: uptime, delay: .zero)
     if retry.at <= uptime {
       retry.delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastDiskRetry)
       retry.at = uptime + retry.delay
     }
     retry.failure = .init(
-      path: path(of: row), reason: failure, since: before?.failure?.since ?? batch.time / 1000)
+      path: path(of: row), reason: failure, since: before?.failure?.since ?? batch.time)
     unread[assetID] = retry
   }
 
   /// Whether a file is young. If the clock was set by more than `lastRetry` in either direction, it is not: such a file
   /// would be young for years.
-  private func isYoung(_ changeTime: Int64, at time: Int64) -> Bool {
+  private func isYoung(_ changeTime: WallTime, at time: WallTime) -> Bool {
     (-Self.lastRetry..<Self.lastRetry).contains(age(of: changeTime, at: time))
   }
 
@@ -371,7 +371,7 @@ extension Reconciler {
   private func statToRead(of row: FileRow) -> FileStat? {
     guard var stat = current(row) else { return nil }
     if stat.identity.inode == row.inode {
-      stat.identity.birthTime = row.birthTime
+      stat.identity.birthTime = row.birthTime.nanoseconds
     } else if let standIn = unread[row.assetID]?.standIn, standIn.inode == stat.identity.inode, scans.isEmpty {
       stat.identity.birthTime = standIn.birthTime
     } else {
@@ -399,17 +399,17 @@ extension Reconciler {
 }
 
 extension FileRow {
-  init(_ place: Place, _ stat: FileStat, assetID: AssetID, readTime: Int64, marks: ContentMarks = ContentMarks()) {
+  init(_ place: Place, _ stat: FileStat, assetID: AssetID, readTime: WallTime, marks: ContentMarks = ContentMarks()) {
     self.init(
       assetID: assetID, directoryID: place.directoryID, name: place.name, byteCount: stat.byteCount,
-      modificationTime: stat.modificationTime, changeTime: stat.changeTime, inode: stat.identity.inode,
-      birthTime: stat.identity.birthTime, readTime: readTime, marks: marks)
+      modificationTime: stat.modified, changeTime: stat.changed, inode: stat.identity.inode,
+      birthTime: stat.identity.born, readTime: readTime, marks: marks)
   }
 
   /// The stat by which the catalog knows the file; it does not know the device.
   var stat: FileStat {
     FileStat(
-      identity: FileIdentity(device: 0, inode: inode, birthTime: birthTime), byteCount: byteCount,
-      modificationTime: modificationTime, changeTime: changeTime)
+      identity: FileIdentity(device: 0, inode: inode, birthTime: birthTime.nanoseconds), byteCount: byteCount,
+      modificationTime: modificationTime.nanoseconds, changeTime: changeTime.nanoseconds)
   }
 }

@@ -21,7 +21,7 @@ extension Reconciler {
   /// Whether inode and birth time alone prove which directory this is. Without a birth time, a new directory may have the
   /// inode of a deleted one.
   func provesItself(_ identity: FileIdentity, on volumeID: VolumeID) -> Bool {
-    hasLastingInodes(volumeID) && identity.birthTime != 0
+    hasLastingInodes(volumeID) && identity.born != .unknown
   }
 
   /// Whether a directory of the catalog is in another place now. If its identity does not prove that, files that the
@@ -67,7 +67,7 @@ extension Reconciler {
   func mayBeRenamed(_ id: DirectoryID, to volumeID: VolumeID) -> Bool {
     let row = tree.row(id)
     guard let old = volumeIdentities[row.volumeID], let new = volumeIdentities[volumeID] else { return false }
-    return VolumeIdentity.mayBeRenamed(old, to: new, hasBirthTime: row.birthTime != 0)
+    return VolumeIdentity.mayBeRenamed(old, to: new, hasBirthTime: row.birthTime != .unknown)
   }
 
   /// Whether the place of a directory of the catalog now holds a directory of another file system.
@@ -76,7 +76,7 @@ extension Reconciler {
   ) throws -> Bool {
     let row = tree.row(occupant)
     if isSameFileSystem(row.volumeID, volumeID) || adoptedFolders.contains(occupant) { return false }
-    if row.inode == identity.inode, row.birthTime == identity.birthTime, mayBeRenamed(occupant, to: volumeID) {
+    if row.inode == identity.inode, row.birthTime == identity.born, mayBeRenamed(occupant, to: volumeID) {
       return false
     }
     // A folder without photos of the library, for example one made as a mount point, has none that would be hidden.
@@ -112,13 +112,13 @@ extension Reconciler {
     let top = tree.row(id)
     guard top.volumeID != volumeID else { return }
     let isRenamed =
-      top.inode == identity.inode && top.birthTime == identity.birthTime && mayBeRenamed(id, to: volumeID)
+      top.inode == identity.inode && top.birthTime == identity.born && mayBeRenamed(id, to: volumeID)
     try batch.writer.setVolume(ofDirectoriesBelow: id, from: top.volumeID, to: volumeID)
     if !isRenamed { try batch.writer.forgetInodes(below: id) }
     for directory in tree.subtree(of: id) {
       var row = tree.row(directory)
       if row.volumeID == top.volumeID { row.volumeID = volumeID }
-      if !isRenamed { (row.inode, row.birthTime) = (0, 0) }
+      if !isRenamed { (row.inode, row.birthTime) = (0, .unknown) }
       tree.update(row)
     }
   }
@@ -195,7 +195,7 @@ extension Reconciler {
     guard knownInodes.mayContain(stat.identity.inode) else { return false }
     return try batch.writer.files(inode: stat.identity.inode).contains {
       hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
-        && (stat.identity.birthTime != 0 || hasSizeAndTime($0, stat))
+        && (stat.identity.born != .unknown || hasSizeAndTime($0, stat))
     }
   }
 
@@ -218,7 +218,7 @@ extension Reconciler {
         continue
       }
       var row = tree.row(top)
-      (row.inode, row.birthTime) = (new.identity.inode, new.identity.birthTime)
+      (row.inode, row.birthTime) = (new.identity.inode, new.identity.born)
       try batch.writer.updateDirectory(row)
       tree.update(row)
     }

@@ -1,11 +1,12 @@
 import PhotoCatalog
+import PhotoModel
 import WatchRecords
 
 // How programs change a photo: in place, or by a new file that they rename over it.
 extension Reconciler {
   /// A file that is renamed over a photo so soon after its birth was saved by a program, and the photo has new content.
   /// An older file is a photo of its own.
-  static let atomicSaveAge: Int64 = 2_000_000_000
+  static let atomicSaveAge = Duration.seconds(2)
 
   /// Whether a file that is renamed over another was saved by a program.
   ///
@@ -18,12 +19,12 @@ extension Reconciler {
     let arrival = arrivals.arrival(of: source)
     guard let born = try birth(of: source, arrival, in: batch) else { return false }
     // The file system dates by the last tick of its clock, which is two seconds on FAT. Events are dated exactly.
-    let tick = source.birthTime != 0 ? Self.clockTick : Self.clockGrain
+    let tick = source.birthTime != .unknown ? Self.clockTick : Self.clockGrain
     // The change time is the rename's, or that of something later. On FAT a rename changes no time of the file. The event
     // was read soon after the rename. A time before the birth means that the clock was set back since.
-    var times = batch.fileEvent.time == 0 ? [] : [batch.fileEvent.time]
+    var times = batch.fileEvent.readAt == .unknown ? [] : [batch.fileEvent.readAt]
     if hasLastingInodes(tree.row(source.directoryID).volumeID) {
-      times += [stat?.changeTime, batch.renameDeadline].compactMap { $0 }
+      times += [stat?.changed, batch.renameDeadline].compactMap { $0 }
     }
     let renamed = times.filter { age(of: born, at: $0) >= -tick }.min() ?? times.min() ?? batch.time
     guard (-tick..<Self.atomicSaveAge).contains(age(of: born, at: renamed)) else { return false }
@@ -31,7 +32,7 @@ extension Reconciler {
     // A photo that was saved itself a moment ago has a new file, and is older than that.
     if arrival == nil {
       guard let added = try batch.writer.addedDate(of: source.assetID),
-        age(of: born, at: added * 1000) >= -Self.clockTick
+        age(of: born, at: added) >= -Self.clockTick
       else { return false }
     }
     return try !batch.writer.hasUserData(source.assetID)
@@ -39,11 +40,11 @@ extension Reconciler {
 
   /// The birth of a file. Without a birth time it is the time of the event that reported the file. If photod was
   /// started since, it is the time of the last write, if the asset was added right after that.
-  private func birth(of file: FileRow, _ arrival: RecentArrivals.Arrival?, in batch: Batch) throws -> Int64? {
-    if file.birthTime != 0 { return file.birthTime }
+  private func birth(of file: FileRow, _ arrival: RecentArrivals.Arrival?, in batch: Batch) throws -> WallTime? {
+    if file.birthTime != .unknown { return file.birthTime }
     if let arrival { return arrival.time }
     guard let added = try batch.writer.addedDate(of: file.assetID),
-      (0..<Self.atomicSaveAge).contains(age(of: file.modificationTime, at: added * 1000))
+      (.zero..<Self.atomicSaveAge).contains(age(of: file.modificationTime, at: added))
     else { return nil }
     return file.modificationTime
   }
@@ -53,10 +54,10 @@ extension Reconciler {
     let isSameFile =
       former.inode == row.inode && former.birthTime == row.birthTime
       && former.volumeID == tree.row(row.directoryID).volumeID
-      && (row.birthTime != 0 || former.modificationTime == row.modificationTime)
+      && (row.birthTime != .unknown || former.modificationTime == row.modificationTime)
     if isSameFile { return }
     arrivals.note(
-      row.of(asset: former.assetID), insteadOf: former, eventTime: batch.fileEvent.time, now: batch.time)
+      row.of(asset: former.assetID), insteadOf: former, eventTime: batch.fileEvent.readAt, now: batch.time)
   }
 
   /// An asset goes on in its copy, as if a program had moved it. But the copy may be a file that another program is saving.
@@ -70,7 +71,7 @@ extension Reconciler {
     guard isOnOneVolume ? hasLastingInodes(volumeID) : !keepsTime,
       let added = try batch.writer.addedDate(of: row.assetID)
     else { return }
-    let date = batch.time / 1000
+    let date = batch.time
     arrivals.pass(
       from: copy, to: row.assetID,
       insteadOf: Tombstone(
@@ -87,7 +88,7 @@ extension Reconciler {
   func endSaved(_ source: FileRow, in batch: inout Batch) throws {
     guard var former = arrivals.arrival(of: source)?.former else { return try erase(source.assetID, in: &batch) }
     try touchCollections(of: source.assetID, batch: &batch)
-    _ = try batch.writer.bury(source.assetID, directoryPath: [], date: batch.time / 1000)
+    _ = try batch.writer.bury(source.assetID, directoryPath: [], date: batch.time)
     if let buried = try batch.writer.tombstone(of: source.assetID) {
       (former.isFavorite, former.isHidden, former.albums) = (buried.isFavorite, buried.isHidden, buried.albums)
     }
@@ -104,7 +105,8 @@ extension Reconciler {
   /// The change time shows an edit, but also a new permission or name. So either a program must have had the file open
   /// for writing, or the content that was read must differ.
   func wasEditedInPlace(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
-    guard old.readTime != 0, row.changeTime != old.changeTime || old.changeTime > old.readTime || mayHideWrite(old)
+    guard old.readTime != .unknown,
+      row.changeTime != old.changeTime || old.changeTime > old.readTime || mayHideWrite(old)
     else { return false }
     // A program may open a file for writing and change nothing. Equal hashes of the whole content show that.
     if old.marks.hash != nil && old.marks.hash == row.marks.hash { return false }
@@ -117,7 +119,7 @@ extension Reconciler {
   /// FAT dates files by a clock of two seconds. A file that was read within them is read once more. After that read, a
   /// write has a later date.
   func mayHideWrite(_ row: FileRow) -> Bool {
-    guard row.readTime != 0, !hasLastingInodes(tree.row(row.directoryID).volumeID) else { return false }
+    guard row.readTime != .unknown, !hasLastingInodes(tree.row(row.directoryID).volumeID) else { return false }
     return (-Self.clockGrain..<Self.clockGrain).contains(age(of: row.changeTime, at: row.readTime))
   }
 
@@ -126,7 +128,7 @@ extension Reconciler {
   /// A file that moved while no watcher saw it may have been edited as well. So may a file of a folder whose events may
   /// have been lost.
   func isExplainedByRename(_ row: FileRow, _ stat: FileStat, in batch: Batch) -> Bool {
-    if row.changeTime == stat.changeTime { return true }
+    if row.changeTime == stat.changed { return true }
     return batch.isRenameEvent && !batch.fileEvent.isWritten && !batch.mayHaveMissedEdit
   }
 }

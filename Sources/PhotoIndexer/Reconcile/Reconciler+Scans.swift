@@ -5,19 +5,14 @@ import WatchRecords
 /// The rule for when the files that a scan misses are not removed at once. An unmounted drive looks just like deleted
 /// files.
 struct RemovalPolicy: Sendable {
-  /// How long a second scan waits, in nanoseconds. If it is 0, the brake is off.
-  var grace: Int64
+  /// How long a second scan waits. If it is zero, the brake is off.
+  var grace: Duration
   /// The brake acts if more than this share of the assets, and more than `count` of them, are missing.
   var share = 0.2
   var count = 100
 
-  init(grace: Duration) {
-    let (seconds, attoseconds) = grace.components
-    self.grace = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-  }
-
   func brakes(missing: Int, of total: Int) -> Bool {
-    grace > 0 && missing > count && Double(missing) > share * Double(total)
+    grace > .zero && missing > count && Double(missing) > share * Double(total)
   }
 }
 
@@ -26,8 +21,7 @@ struct CatalogScan {
   let root: UInt16
   let rootID: RootID
   let request: UInt32
-  /// Monotonic nanoseconds.
-  let start: Int64
+  let start: MonotonicTime
   /// The directory that the scan is for, or nil for the whole root.
   let partOf: DirectoryID?
   /// Whether the scan begins after events may have been lost. Otherwise it only proves that all is well.
@@ -47,8 +41,7 @@ struct CatalogScan {
 struct Suspect: Sendable {
   /// The time by both clocks.
   struct Moment: Sendable {
-    /// Monotonic nanoseconds.
-    let uptime: Int64
+    let uptime: MonotonicTime
     let date: PhotoDate
   }
 
@@ -227,7 +220,7 @@ extension Reconciler {
     let total = try batch.writer.assetCount(below: base)
     let isDoubtful = policy.brakes(missing: missed.count, of: total)
     // The rest of a suspicion stays in doubt, because it may be on its way back as well.
-    guard policy.grace > 0, isDoubtful || (suspect != nil && missed.count > 0) else { return false }
+    guard policy.grace > .zero, isDoubtful || (suspect != nil && missed.count > 0) else { return false }
     let isWhole = scan.partOf == nil
     guard let suspect else {
       roots.setSuspect(scan.rootID, missed.suspect(since: now))

@@ -58,8 +58,8 @@ final class Reconciler {
   var exchanges = Exchanges()
   var arrivals = RecentArrivals()
   var linkedFiles = LinkedFiles()
-  /// The library's age when expired tombstones were removed last (microseconds).
-  private var prunedAt: Int64?
+  /// The library's age when expired tombstones were removed last.
+  private var prunedAt: Duration?
 
   /// - Parameter former: the roots of the reconciler that this one replaces.
   init(
@@ -84,7 +84,7 @@ final class Reconciler {
   /// - Parameter contents: files that were read ahead, by the index of their record.
   func apply(
     _ records: [WatchRecord], contents: [Int: ContentReading], with writer: CatalogWriter,
-    time: Int64 = SystemClock().wallTime, uptime: Int64 = SystemClock().bootTime
+    time: WallTime = .now, uptime: MonotonicTime = .now
   ) throws -> Batch {
     var batch = Batch(writer: writer, time: time, uptime: uptime)
     for (index, record) in records.enumerated() {
@@ -99,15 +99,14 @@ final class Reconciler {
   /// expired tombstone is not used before it is removed.
   private func pruneTombstones(in batch: Batch) throws {
     guard !tombstones.isEmpty, !batch.record.isEmpty else { return }
-    let age = try batch.writer.libraryAge(at: batch.time / 1000)
+    let age = try batch.writer.libraryAge(at: batch.time)
     if let prunedAt, age - prunedAt < Self.pruneInterval { return }
     prunedAt = age
     try batch.writer.pruneTombstones(before: age - Self.tombstoneLifetime)
     if try batch.writer.tombstoneCount() == 0 { tombstones = TombstoneKeys() }
   }
 
-  /// Microseconds.
-  private static let pruneInterval: Int64 = 86_400_000_000
+  private static let pruneInterval = Duration.seconds(86_400)
 
   private func apply(_ record: WatchRecord, reading: ContentReading?, in batch: inout Batch) throws {
     note(record)
@@ -133,7 +132,7 @@ final class Reconciler {
       try fileGone(Place(directoryID: directoryID, name: name), in: &batch)
     case .fileMoved(let from, let fromName, let to, let toName, let stat, let event):
       (batch.fileEvent, batch.isRenameEvent) = (event, true)
-      batch.renameDeadline = stat?.changeTime
+      batch.renameDeadline = stat?.changed
       let source = tree.directory(number: from).map { Place(directoryID: $0, name: fromName) }
       batch.mayHaveMissedEdit = source.map { mayHaveMissed($0.directoryID) } ?? true
       guard let target = tree.directory(number: to) else {
@@ -253,12 +252,10 @@ extension Hasher {
 /// One batch while it is applied, and its results.
 struct Batch {
   let writer: CatalogWriter
-  /// Nanoseconds since 1970.
-  let time: Int64
-  /// Monotonic time, in nanoseconds.
-  let uptime: Int64
+  let time: WallTime
+  let uptime: MonotonicTime
   /// The wall clock's time, for people.
-  var date: PhotoDate { PhotoDate(microseconds: time / 1000) }
+  var date: PhotoDate { PhotoDate(time) }
   var record = CommitRecord()
   /// Files that were reported gone in this batch. They are removed at its end unless they turn up elsewhere.
   var departing: [Place: FileRow] = [:]
@@ -277,15 +274,15 @@ struct Batch {
   var mayHaveMissedEdit = false
   /// The change time of the file that photod-watch saw at the new name of a rename. The rename was not later, even if
   /// another file came to that name since. It is nil if the record reports no rename, or no file was seen.
-  var renameDeadline: Int64?
+  var renameDeadline: WallTime?
   /// The evidence of the current record. A change because of it sets `sawEvent` or `sawScan`.
   var evidence = Evidence.event
-  /// When the scan that is being decided began, in monotonic nanoseconds.
-  var scanStart: Int64?
+  /// When the scan that is being decided began.
+  var scanStart: MonotonicTime?
   private var sawEvent = false
   private var sawScan = false
 
-  init(writer: CatalogWriter, time: Int64, uptime: Int64) {
+  init(writer: CatalogWriter, time: WallTime, uptime: MonotonicTime) {
     self.writer = writer
     self.time = time
     self.uptime = uptime
@@ -349,10 +346,9 @@ struct ReadRetry {
   /// The file was found but not read yet, so that it counts as pending: a sync reads it. A file that is damaged, or in
   /// which the disk fails, is not pending.
   var isPending: Bool
-  /// Monotonic time, in nanoseconds.
-  var at: Int64
-  /// The last delay, in nanoseconds.
-  var delay: Int64
+  var at: MonotonicTime
+  /// The last delay.
+  var delay: Duration
   /// The failure of the disk, or the lack of memory or descriptors, that kept the file from being read.
   var failure: Failure?
   /// A file that was seen in this place and is not the known file. If the known file turns up nowhere else, this file
@@ -362,7 +358,6 @@ struct ReadRetry {
   struct Failure: Sendable {
     let path: [UInt8]
     let reason: String
-    /// Microseconds since 1970.
-    let since: Int64
+    let since: WallTime
   }
 }

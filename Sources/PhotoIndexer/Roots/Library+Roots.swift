@@ -152,7 +152,7 @@ extension Library {
   func noteUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
     guard let id = reconciler.tree.directory(number: directory) else { return }
     let path = reconciler.tree.path(of: id)
-    unreadable.insert(name.isEmpty ? path : child(name, of: path), errorNumber: code, at: clock.wallTime / 1000)
+    unreadable.insert(name.isEmpty ? path : child(name, of: path), errorNumber: code, at: clock.wallTime)
   }
 
   /// The path of a name in a folder, which may be `/`.

@@ -34,8 +34,8 @@ struct Root {
   var needsScan = false
   /// That scan waits until the root is quiet.
   var scanWait = QuietWait()
-  /// When photod-watch last reported something in the root, in monotonic nanoseconds.
-  var lastChange: Int64 = 0
+  /// When photod-watch last reported something in the root.
+  var lastChange = MonotonicTime.boot
   /// Whether the root is suspect and the library has changed since its last scan: missing photos may be back.
   var mayBeComplete = false
   /// Whether events of the root were lost, and the scan that follows has not begun.
@@ -91,16 +91,16 @@ struct Roots {
   private var newTopCount = 0
 
   /// - Parameters:
-  ///   - offlineDates: since when roots are offline, in microseconds since 1970, by the history.
+  ///   - offlineDates: since when roots are offline, by the history.
   ///   - former: the roots of the reconciler before this one. The reasons that it knew still hold.
-  init(_ rows: [RootRow] = [], offlineDates: [RootID: Int64] = [:], former: Roots? = nil) {
+  init(_ rows: [RootRow] = [], offlineDates: [RootID: WallTime] = [:], former: Roots? = nil) {
     for row in rows {
       if row.isAvailable {
         roots[row.id] = Root(id: row.id, state: .online)
       } else if let state = former?[row.id]?.state, case .offline = state {
         roots[row.id] = Root(id: row.id, state: state)
       } else {
-        let since = offlineDates[row.id].map { PhotoDate(microseconds: $0) }
+        let since = offlineDates[row.id].map { PhotoDate($0) }
         roots[row.id] = Root(id: row.id, state: .offline(since: since, .notLookedAt))
       }
     }

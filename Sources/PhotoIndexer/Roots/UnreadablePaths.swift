@@ -1,23 +1,24 @@
 import Glibc
+import PhotoModel
 
 /// Folders and files that could not be read when they were last looked at.
 struct UnreadablePaths {
   struct Entry: Sendable, Equatable {
     let path: [UInt8]
     let errorNumber: Int32
-    /// When it was first found unreadable, in microseconds since 1970.
-    let since: Int64
+    /// When it was first found unreadable.
+    let since: WallTime
   }
 
   private struct Problem {
     var errorNumber: Int32
-    let since: Int64
+    let since: WallTime
   }
 
   /// The unreadable names by the folder that they are in.
   private var names: [[UInt8]: [[UInt8]: Problem]] = [:]
   /// The dates of the entries that were forgotten before a listing, which reports them once more.
-  private var lapsed: [[UInt8]: Int64] = [:]
+  private var lapsed: [[UInt8]: WallTime] = [:]
   private(set) var count = 0
   /// Whether entries have changed since ``settle()``.
   private(set) var hasChanged = false
@@ -34,8 +35,7 @@ struct UnreadablePaths {
 
   var isEmpty: Bool { count == 0 }
 
-  /// - Parameter date: microseconds since 1970.
-  mutating func insert(_ path: [UInt8], errorNumber: Int32, at date: Int64) {
+  mutating func insert(_ path: [UInt8], errorNumber: Int32, at date: WallTime) {
     let (folder, name) = Self.split(path)
     if names[folder]?[name] == nil {
       count += 1

@@ -64,7 +64,7 @@ extension Library {
 
   /// When the removal grace ends.
   func end(of suspect: Suspect) -> PhotoDate {
-    PhotoDate(microseconds: suspect.since.date.microseconds + reconciler.policy.grace / 1000)
+    PhotoDate(microseconds: suspect.since.date.microseconds + reconciler.policy.grace.wholeMicroseconds)
   }
 
   // MARK: Warnings

@@ -19,9 +19,9 @@ package struct CreationDate: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - filename: without its directory.
-  ///   - modificationTime: nanoseconds since 1970; nil if it must not be used.
-  ///   - now: microseconds since 1970. Dates after tomorrow are not plausible.
-  package init?(metadata: PhotoDate?, filename: [UInt8], modificationTime: Int64?, now: Int64) {
+  ///   - modificationTime: nil if it must not be used.
+  ///   - now: dates after tomorrow are not plausible.
+  package init?(metadata: PhotoDate?, filename: [UInt8], modificationTime: WallTime?, now: WallTime) {
     if let metadata {
       self.init(date: metadata, source: .metadata)
       return
@@ -29,7 +29,7 @@ package struct CreationDate: Hashable, Sendable {
     let plausible = PlausibleDates(now: now)
     if let date = FilenameDate.date(in: filename, plausible) {
       self.init(date: date, source: .filename)
-    } else if let modified = modificationTime.map({ LocalTime.date(microseconds: $0 / 1000) }),
+    } else if let modified = modificationTime.map({ LocalTime.date($0) }),
       plausible.contains(modified)
     {
       self.init(date: modified, source: .file)
@@ -40,9 +40,9 @@ package struct CreationDate: Hashable, Sendable {
 
   /// The date for a file whose metadata, name and modification time give no plausible date.
   ///
-  /// - Parameter date: when photod first saw the file, in microseconds since 1970.
-  package static func firstSeen(_ date: Int64) -> CreationDate {
-    CreationDate(date: LocalTime.date(microseconds: date), source: .file)
+  /// - Parameter time: when photod first saw the file.
+  package static func firstSeen(_ time: WallTime) -> CreationDate {
+    CreationDate(date: LocalTime.date(time), source: .file)
   }
 
   /// The date that an asset gets if this date is found now.
@@ -66,9 +66,8 @@ package struct CreationDate: Hashable, Sendable {
 struct PlausibleDates {
   private let days: ClosedRange<Int64>
 
-  /// - Parameter now: microseconds since 1970.
-  init(now: Int64) {
-    days = Self.firstDay...max(Self.firstDay, Self.day(LocalTime.date(microseconds: now)) + 1)
+  init(now: WallTime) {
+    days = Self.firstDay...max(Self.firstDay, Self.day(LocalTime.date(now)) + 1)
   }
 
   func contains(_ date: PhotoDate) -> Bool { days.contains(Self.day(date)) }

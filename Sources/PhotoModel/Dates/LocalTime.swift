@@ -2,6 +2,8 @@ import Glibc
 
 /// This computer's time zone. It replaces the photo's own if only the instant is known.
 enum LocalTime {
+  static func date(_ moment: WallTime) -> PhotoDate { date(microseconds: moment.microseconds) }
+
   /// An instant, with this computer's offset from UTC at that time.
   ///
   /// - Parameter microseconds: since 1970.

@@ -61,14 +61,13 @@ extension ManageService {
   }
 
   private static func describe(_ entries: [ConnectionRegistry.Entry]) -> [ConnectedClient] {
-    let now = (clock: ContinuousClock.now, microseconds: microsecondsNow())
+    let now = (clock: ContinuousClock.now, microseconds: WallTime.now.microseconds)
     return entries.map { entry in
       let connection = entry.connection
       let process = ProcessName(of: connection.peer.pid)
-      let age = (now.clock - connection.connectedAt).components
-      let ageMicroseconds = age.seconds * 1_000_000 + age.attoseconds / 1_000_000_000_000
+      let age = now.clock - connection.connectedAt
       // The clock may be set or slewed. A connection must not seem to begin at another time with each look.
-      let since = (now.microseconds - ageMicroseconds + 500_000) / 1_000_000 * 1_000_000
+      let since = (now.microseconds - age.wholeMicroseconds + 500_000) / 1_000_000 * 1_000_000
       let running = connection.runningCall
       let streams = running.flatMap { running -> ConnectedClient.Stream? in
         guard running.wantsMore else { return nil }

@@ -56,7 +56,7 @@ extension DaemonEvent {
     self.init(
       number: Int(event.number),
       // A reader needs no more than milliseconds.
-      time: PhotoDate(microseconds: event.time / 1_000_000 * 1_000), source: event.source.rawValue,
+      time: PhotoDate(microseconds: event.time.microseconds / 1_000 * 1_000), source: event.source.rawValue,
       kind: event.kind.rawValue, path: event.path, fromPath: event.fromPath, assetID: event.assetID,
       detail: event.detail)
   }

@@ -33,10 +33,3 @@ struct ProcessName: Sendable, Hashable {
     return Array(bytes.prefix(count))
   }
 }
-
-/// The wall clock, in microseconds since 1970.
-func microsecondsNow() -> Int64 {
-  var time = timespec()
-  clock_gettime(CLOCK_REALTIME, &time)
-  return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-}

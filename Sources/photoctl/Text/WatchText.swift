@@ -126,11 +126,7 @@ struct WatchText {
   }
 
   /// The current time, in microseconds since 1970.
-  static var now: Int64 {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
-  }
+  static var now: Int64 { WallTime.now.microseconds }
 
   private static func local(_ microseconds: Int64) -> (date: String, time: String) {
     var seconds = time_t(microseconds / 1_000_000)

@@ -39,9 +39,9 @@ struct CatalogMaker {
         var record = CommitRecord()
         for number in made..<end {
           let (content, row) = asset(number, in: folders[number / Self.filesPerFolder])
-          record.insert(asset: try writer.insertAsset(content, file: row, addedDate: row.modificationTime / 1000))
+          record.insert(asset: try writer.insertAsset(content, file: row, addedDate: row.modificationTime))
         }
-        _ = try writer.append(record, origin: "watcher", date: Self.lastSecond * 1_000_000)
+        _ = try writer.append(record, origin: "watcher", date: WallTime(seconds: Self.lastSecond))
       }
       made = end
     }
@@ -51,7 +51,7 @@ struct CatalogMaker {
         try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
       }
       try makeAlbums(writer)
-      _ = try writer.append(record, origin: "client:photod-measure", date: Self.lastSecond * 1_000_000)
+      _ = try writer.append(record, origin: "client:photod-measure", date: WallTime(seconds: Self.lastSecond))
     }
     while try catalog.indexText(limit: 50_000) {}
     try catalog.close()
@@ -65,7 +65,7 @@ struct CatalogMaker {
       inode += 1
       return try writer.insertDirectory(
         parentID: parent, rootID: parent == nil ? root : nil, name: Array(name.utf8), volumeID: volume, inode: inode,
-        birthTime: 1
+        birthTime: WallTime(nanoseconds: 1)
       ).directory
     }
     let top = try directory(nil, "")
@@ -127,7 +127,7 @@ struct CatalogMaker {
     if dice.once(in: 20) { content.caption = words(12) }
     if dice.once(in: 5) { content.keywords = Array(Set((0..<3).map { _ in words(1) })).sorted() }
     let name = isVideo ? "MVI_\(number).MP4" : "\(camera.prefix)\(number).JPG"
-    let time = second * 1_000_000_000
+    let time = WallTime(seconds: second)
     let row = FileRow(
       assetID: 0, directoryID: directory, name: Array(name.utf8),
       byteCount: Int64.random(in: 1_000_000..<9_000_000, using: &dice), modificationTime: time, changeTime: time,

@@ -100,7 +100,7 @@ private final class Observed {
     effects = try catalog.write { writer in
       var record = CommitRecord()
       try body(writer, &record)
-      _ = try writer.append(record, origin: "watcher", date: 1_763_000_000_000_000)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1_763_000_000_000_000))
       return try writer.effects(of: record, origin: "watcher")
     }
   }

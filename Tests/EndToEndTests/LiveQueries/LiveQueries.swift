@@ -269,7 +269,7 @@ final class LiveQueries {
       var record = CommitRecord()
       let value = try body(writer, &record)
       if !record.isEmpty {
-        _ = try writer.append(record, origin: "client:test", date: Int64(Date.now.timeIntervalSince1970 * 1e6))
+        _ = try writer.append(record, origin: "client:test", date: .now)
       }
       return value
     }

@@ -11,7 +11,7 @@ import Testing
 
   init() throws { fixture = try UserDataFixture() }
 
-  private static let day: Int64 = 86_400_000_000
+  private static let day = Duration.seconds(86_400)
 
   @Test func aBackupHoldsAllAndNeedsNothingBeside() throws {
     let catalog = try fixture.open()
@@ -39,11 +39,11 @@ import Testing
   @Test func dailyBackupsAreMadeOfWhatChangedAndTheOldestGo() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(3)
-    let start: Int64 = 1_763_720_100_000_000
+    let start = WallTime(seconds: 1_763_720_100)
     for day in 0..<60 {
       try catalog.set([1], favorite: day % 2 == 0)
-      #expect(try catalog.dailyBackup(date: start + Int64(day) * Self.day) != nil)
-      #expect(try catalog.dailyBackup(date: start + Int64(day) * Self.day + 1) == nil, "nothing changed")
+      #expect(try catalog.dailyBackup(date: start + Self.day * day) != nil)
+      #expect(try catalog.dailyBackup(date: start + Self.day * day + .microseconds(1)) == nil, "nothing changed")
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: catalog.files.backups).sorted()
     #expect(names.count == Catalog.keptDaily + Catalog.keptWeekly)
@@ -66,10 +66,10 @@ import Testing
     try catalog.write { writer in
       var record = CommitRecord()
       for id: AssetID in [4, 5] {
-        _ = try writer.bury(id, directoryPath: Array("/p/".utf8), date: 77)
+        _ = try writer.bury(id, directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
         record.delete(asset: id)
       }
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     let backup = try catalog.backup(to: fixture.folder + "/b.sqlite")
     let report = try catalog.prepareRestore(from: backup.path)
@@ -198,7 +198,7 @@ import Testing
   @Test func catalogsInOneFolderKeepTheirBackupsApart() throws {
     let first = try fixture.open()
     let second = try Catalog(path: fixture.folder + "/second.sqlite")
-    let date: Int64 = 1_800_000_000_000_000
+    let date = WallTime(seconds: 1_800_000_000)
     let mine = try #require(try first.dailyBackup(date: date))
     let theirs = try #require(try second.dailyBackup(date: date))
     #expect(mine.path != theirs.path)
@@ -367,14 +367,14 @@ import Testing
       for index in 0..<3_000 {
         var record = CommitRecord()
         record.update(asset: 1, .metadata)
-        _ = try writer.append(record, origin: "watcher", date: Int64(index))
+        _ = try writer.append(record, origin: "watcher", date: WallTime(microseconds: Int64(index)))
       }
     }
-    try catalog.pruneHistory(olderThan: 2_500, keeping: 1_000)
+    try catalog.pruneHistory(olderThan: WallTime(microseconds: 2_500), keeping: 1_000)
     #expect(try catalog.read { try $0.oldestSequence() } == 2_002)
-    try catalog.pruneHistory(olderThan: 2_500, keeping: 100)
+    try catalog.pruneHistory(olderThan: WallTime(microseconds: 2_500), keeping: 100)
     #expect(try catalog.read { try $0.oldestSequence() } == 2_502)
-    try catalog.pruneHistory(olderThan: .max, keeping: 10)
+    try catalog.pruneHistory(olderThan: .latest, keeping: 10)
     #expect(try catalog.read { try $0.oldestSequence() } == 2_992)
     try catalog.close()
   }
@@ -387,7 +387,7 @@ import Testing
         var record = CommitRecord()
         for id in assets { record.update(asset: id, .metadata) }
         record.renamedDirectories = [.init(directoryID: 1, fromPath: [UInt8](repeating: 1, count: 500), toPath: [1])]
-        _ = try writer.append(record, origin: "watcher", date: CatalogFiles.now())
+        _ = try writer.append(record, origin: "watcher", date: .now)
       }
     }
     func bytes() throws -> Int64 {
@@ -403,15 +403,15 @@ import Testing
     #expect(try bytes() > 400_000)
     #expect(catalog.historyGrowthBytes > 400_000)
     // The history is new and has fewer rows than are kept, but too many bytes.
-    try catalog.pruneHistory(olderThan: 0, keeping: 10_000, maximumBytes: 100_000)
+    try catalog.pruneHistory(olderThan: .unknown, keeping: 10_000, maximumBytes: 100_000)
     #expect((90_000..<100_000).contains(try bytes()))
     #expect(catalog.historyGrowthBytes == 0)
     let oldest = try #require(try catalog.read { try $0.oldestSequence() })
     let reach = try catalog.read { try [oldest - 1, oldest - 2].map($0.historyReaches) }
     #expect(reach == [true, false])
-    try catalog.pruneHistory(olderThan: 0, keeping: 10_000, maximumBytes: 100_000)
+    try catalog.pruneHistory(olderThan: .unknown, keeping: 10_000, maximumBytes: 100_000)
     #expect(try catalog.read { try $0.oldestSequence() } == oldest)
-    try catalog.pruneHistory(olderThan: 0, keeping: 10_000, maximumBytes: 1)
+    try catalog.pruneHistory(olderThan: .unknown, keeping: 10_000, maximumBytes: 1)
     #expect(try catalog.read { (try $0.oldestSequence(), try $0.sequence()) } == (101, 101))
     #expect(try catalog.read { try $0.persistentChanges(after: 100, limit: 10).map(\.updatedAssets.count) } == [2_000])
     try catalog.close()

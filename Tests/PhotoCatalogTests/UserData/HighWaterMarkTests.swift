@@ -14,7 +14,8 @@ import Testing
 
   private func open(bootID: String = "boot", isSuspect: Bool = false) throws -> Catalog {
     try Catalog(
-      path: fixture.path, bootID: bootID, isSuspect: isSuspect, stateFolder: state.folder, date: 1_763_720_100_000_000
+      path: fixture.path, bootID: bootID, isSuspect: isSuspect, stateFolder: state.folder,
+      date: .init(microseconds: 1_763_720_100_000_000)
     ) { _ in }
   }
 

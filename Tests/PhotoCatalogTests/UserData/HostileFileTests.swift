@@ -10,8 +10,8 @@ import Testing
 
   init() throws { fixture = try UserDataFixture() }
 
-  private static let day: Int64 = 86_400_000_000
-  private static let date: Int64 = 1_763_720_100_000_000
+  private static let day = Duration.seconds(86_400)
+  private static let date = WallTime(seconds: 1_763_720_100)
 
   private func sparse(_ path: String, beginning bytes: [UInt8], byteCount: Int) throws {
     try fixture.write(bytes, to: path)
@@ -154,10 +154,10 @@ import Testing
   // MARK: - Clocks that were wrong
 
   /// - Parameter ahead: the error of the clock in days. The names and the dates of the files have the same error.
-  private func backUp(_ catalog: Catalog, now: Int64, daysAhead ahead: Int64) throws -> BackupReport? {
-    let report = try catalog.dailyBackup(date: now + ahead * Self.day)
+  private func backUp(_ catalog: Catalog, now: WallTime, daysAhead ahead: Int64) throws -> BackupReport? {
+    let report = try catalog.dailyBackup(date: now + Self.day * ahead)
     if let report {
-      let date = Date(timeIntervalSince1970: Double(now / 1_000_000 + ahead * 86_400))
+      let date = Date(timeIntervalSince1970: Double(now.microseconds / 1_000_000 + ahead * 86_400))
       try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: report.path)
     }
     return report
@@ -166,7 +166,7 @@ import Testing
   @Test func backupsOfDaysToComeMakeNoOtherBackupEachTime() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(1)
-    let now = CatalogFiles.now()
+    let now = WallTime.now
     for ahead in (40..<60) as Range<Int64> {
       try catalog.set([1], favorite: ahead % 2 == 0)
       _ = try #require(try backUp(catalog, now: now, daysAhead: ahead))
@@ -179,8 +179,8 @@ import Testing
     #expect(PrivateFile.exists(today.path), "the backup of today was dropped in favor of days to come")
     for days in (1...30) as ClosedRange<Int64> {
       try catalog.set([1], favorite: days % 2 == 0)
-      #expect(try !catalog.hasFreshBackup(at: now + days * Self.day))
-      _ = try #require(try backUp(catalog, now: now + days * Self.day, daysAhead: 0))
+      #expect(try !catalog.hasFreshBackup(at: now + Self.day * days))
+      _ = try #require(try backUp(catalog, now: now + Self.day * days, daysAhead: 0))
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: catalog.files.backups)
     #expect(names.count == Catalog.keptDaily + Catalog.keptWeekly)
@@ -191,9 +191,9 @@ import Testing
   @Test func aBackupThatIsDatedALittleAheadCountsAsMadeNow() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(1)
-    let now = CatalogFiles.now()
+    let now = WallTime.now
     let report = try #require(try catalog.dailyBackup(date: now))
-    let date = Date(timeIntervalSince1970: Double(now / 1_000_000 + 600))
+    let date = Date(timeIntervalSince1970: Double(now.microseconds / 1_000_000 + 600))
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: report.path)
     #expect(try catalog.hasFreshBackup(at: now))
     try catalog.close()

@@ -209,7 +209,7 @@ import Testing
     // Any of the renames may fail, and the file may be renamed nevertheless.
     for (failing, isRenamed) in [(fixture.path, false), (fixture.path + "-wal", false), (fixture.path + "-wal", true)] {
       #expect(throws: Failing.Hit.self) {
-        try files.moveCatalogAside(because: "damaged", date: 0) { path, other in
+        try files.moveCatalogAside(because: "damaged", date: .init(microseconds: 0)) { path, other in
           if path != failing || isRenamed { try PrivateFile.rename(path, to: other) }
           if path == failing { throw Failing.Hit() }
         }
@@ -217,9 +217,9 @@ import Testing
       #expect(try beside() == [])
       #expect(try fixture.bytes(fixture.path + "-wal") == [4])
     }
-    let aside = try #require(try files.moveCatalogAside(because: "damaged", date: 0))
+    let aside = try #require(try files.moveCatalogAside(because: "damaged", date: .init(microseconds: 0)))
     #expect(try beside() == [aside, aside + "-wal"].map { String($0.dropFirst(fixture.folder.count + 1)) })
-    #expect(try files.moveCatalogAside(because: "damaged", date: 0) == nil)
+    #expect(try files.moveCatalogAside(because: "damaged", date: .init(microseconds: 0)) == nil)
   }
 
   enum JournalLeft: CaseIterable { case whole, cut, unreadable, gone }
@@ -350,14 +350,14 @@ import Testing
       ).directory
       try writer.moveFile(try #require(try writer.file(1, Array("2.jpg".utf8))), to: folder, name: Array("2.jpg".utf8))
       record.update(asset: ids[0], .path)
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     try today.set(ids, favorite: true)
     try today.write { writer in
       var record = CommitRecord()
       try writer.database.execute(sql: "UPDATE directory SET name = 'b' WHERE inode = 50")
       record.renamedDirectories.append(.init(directoryID: 2, fromPath: Array("/p/a".utf8), toPath: Array("/p/b".utf8)))
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     try today.close()
     try fixture.remove("", "-wal", "-shm")
@@ -468,7 +468,7 @@ import Testing
     } else {
       // photod was killed at once.
       let files = CatalogFiles(catalog: fixture.path)
-      _ = try files.moveCatalogAside(because: "damaged", date: 1_763_720_100_000_000)
+      _ = try files.moveCatalogAside(because: "damaged", date: .init(microseconds: 1_763_720_100_000_000))
     }
     let opened = try fixture.open()
     let aside = fixture.folder + "/catalog-2025-11-21T10-15-00.damaged.sqlite"

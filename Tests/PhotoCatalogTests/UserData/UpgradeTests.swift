@@ -15,7 +15,7 @@ import Testing
 
   init() throws { fixture = try UserDataFixture() }
 
-  private static let date: Int64 = 1_763_720_100_000_000
+  private static let date = WallTime(seconds: 1_763_720_100)
   private static let all = Migrations.steps.map(\.name)
 
   /// Makes a catalog of the first version of photod, with this many photos and a commit.
@@ -119,7 +119,7 @@ import Testing
     let left = killed.withLock { $0 }
     #expect(left.count > Self.all.count)
     for (index, copy) in left.enumerated() {
-      let again = try Catalog(path: copy.path, bootID: "boot", date: Self.date + 5_000_000) { _ in }
+      let again = try Catalog(path: copy.path, bootID: "boot", date: Self.date + .seconds(5)) { _ in }
       try expectUpToDate(again, 2_000)
       #expect(again.epoch == epoch, "\(index)")
       #expect(try again.notices().isEmpty)

@@ -19,7 +19,8 @@ final class UserDataFixture: Sendable {
     bootID: String = "boot", isSuspect: Bool = false,
     hook: @escaping @Sendable (UserDataJournal.Step) throws -> Void = { _ in }
   ) throws -> Catalog {
-    try Catalog(path: path, bootID: bootID, isSuspect: isSuspect, date: 1_763_720_100_000_000, hook: hook)
+    try Catalog(
+      path: path, bootID: bootID, isSuspect: isSuspect, date: .init(microseconds: 1_763_720_100_000_000), hook: hook)
   }
 
   /// Copies the files in their current state, as a killed process leaves them.
@@ -66,11 +67,11 @@ extension Catalog {
           changeTime: 7, inode: UInt64(number), birthTime: 3, readTime: 9,
           marks: ContentMarks(fingerprint: UInt64(number)))
         let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
-        let id = try writer.insertAsset(content, file: row, addedDate: 5)
+        let id = try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 5))
         record.insert(asset: id)
         return id
       }
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
       return ids
     }
   }
@@ -80,7 +81,7 @@ extension Catalog {
     try write(durable: true) { writer in
       var record = CommitRecord()
       for id in ids { try writer.setUserData(of: id, isFavorite: favorite, isHidden: hidden, &record) }
-      if !record.isEmpty { _ = try writer.append(record, origin: "client:test", date: 1) }
+      if !record.isEmpty { _ = try writer.append(record, origin: "client:test", date: .init(microseconds: 1)) }
     }
   }
 

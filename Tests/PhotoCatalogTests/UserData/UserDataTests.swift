@@ -19,7 +19,7 @@ import Testing
   @Test func entriesKeepEveryByteOfAPathAndFieldsOfLaterVersions() {
     var entry = UserDataEntry(id: 7)
     entry.isHidden = true
-    entry.deletedDate = 99
+    entry.deletedDate = WallTime(microseconds: 99)
     entry.file.path = Array("/a b%c\n=".utf8) + [0xff, 0x00, 0x7f]
     entry.file.inode = .max
     entry.file.marks = ContentMarks(
@@ -48,7 +48,8 @@ import Testing
     let tombstone = try #require(try rebuilt.write { try $0.tombstone(of: 4) })
     #expect(tombstone.path == Array("/p/4.jpg".utf8))
     #expect(
-      tombstone.inode == 4 && tombstone.byteCount == 10 && tombstone.marks.fingerprint == 4 && tombstone.addedDate == 5)
+      tombstone.inode == 4 && tombstone.byteCount == 10 && tombstone.marks.fingerprint == 4
+        && tombstone.addedDate == WallTime(microseconds: 5))
     #expect(tombstone.deletedDate == nil && tombstone.volumeID != nil)
     #expect(try rebuilt.addPhotos(1)[0] > 10_000, "an id is used again")
     #expect(try rebuilt.messages().count == 1)
@@ -96,30 +97,30 @@ import Testing
       let row = try #require(try writer.file(1, Array("1.jpg".utf8)))
       try writer.moveFile(row, to: folder, name: Array("ü.jpg".utf8))
       record.update(asset: ids[0], .path)
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     try catalog.write { writer in
       var record = CommitRecord()
       try writer.database.execute(sql: "UPDATE directory SET name = 'c' WHERE inode = 50")
       record.renamedDirectories.append(
         .init(directoryID: 2, fromPath: Array("/p/a b".utf8), toPath: Array("/p/c".utf8)))
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     try catalog.write { writer in
       var record = CommitRecord()
-      _ = try writer.bury(ids[1], directoryPath: Array("/p/".utf8), date: 77)
+      _ = try writer.bury(ids[1], directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
       record.delete(asset: ids[1])
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     try catalog.close()
     let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
     #expect(contents.entries[1]?.file.path == Array("/p/c/ü.jpg".utf8))
-    #expect(contents.entries[2]?.deletedDate == 77)
+    #expect(contents.entries[2]?.deletedDate == WallTime(microseconds: 77))
     #expect(contents.isClosed)
     try fixture.remove("", "-wal", "-shm")
     let rebuilt = try fixture.open()
     #expect(try rebuilt.write { try $0.tombstone(of: 1)?.path } == Array("/p/c/ü.jpg".utf8))
-    #expect(try rebuilt.write { try $0.tombstone(of: 2)?.deletedDate } == 77)
+    #expect(try rebuilt.write { try $0.tombstone(of: 2)?.deletedDate } == WallTime(microseconds: 77))
     try rebuilt.close()
   }
 
@@ -143,7 +144,7 @@ import Testing
         try writer.moveFile(try #require(try writer.file(1, name)), to: folder, name: name)
         record.update(asset: id, .path)
       }
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     try catalog.write { writer in
       var record = CommitRecord()
@@ -152,7 +153,7 @@ import Testing
         record.renamedDirectories.append(
           .init(directoryID: directory, fromPath: Array(from.utf8), toPath: Array(to.utf8)))
       }
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     func paths() throws -> [String] {
       let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
@@ -170,7 +171,7 @@ import Testing
       let name = Array("3.jpg".utf8)
       try writer.moveFile(try #require(try writer.file(1, name)), to: folder, name: name)
       record.update(asset: ids[2], .path)
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     #expect(try paths() == ["/p/b/1.jpg", "/p/c/2.jpg", "/p/a/3.jpg"])
     // The same exchange, of which the end is found a moment later.
@@ -180,7 +181,7 @@ import Testing
         try name(directory, now, writer)
         record.renamedDirectories.append(
           .init(directoryID: directory, fromPath: Array("/p/\(from)".utf8), toPath: Array("/p/\(to)".utf8)))
-        _ = try writer.append(record, origin: "watcher", date: 1)
+        _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
       }
     }
     try rename(2, "b", "\u{1}parked-2", as: "\u{1}parked-2")
@@ -323,7 +324,7 @@ import Testing
       let row = try #require(try writer.file(1, Array("1.jpg".utf8)))
       try writer.moveFile(row, to: 1, name: Array("new.jpg".utf8))
       record.update(asset: ids[0], .path)
-      _ = try writer.append(record, origin: "watcher", date: 1)
+      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
     }
     let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
     #expect(contents.entries[ids[0]]?.file.path == Array("/p/new.jpg".utf8))

@@ -1,3 +1,4 @@
+import PhotoModel
 import PhotoTestSupport
 import Synchronization
 
@@ -14,9 +15,13 @@ final class SimulatedClock: LibraryClock {
   private let times = Mutex(Times())
   private let start = ContinuousClock.now
 
-  var wallTime: Int64 { times.withLock { $0.wall } }
-  var bootTime: Int64 { times.withLock { $0.boot } }
-  var instant: ContinuousClock.Instant { start + .nanoseconds(bootTime) }
+  /// Nanoseconds since 1970.
+  var wall: Int64 { times.withLock { $0.wall } }
+  /// Nanoseconds since boot.
+  var boot: Int64 { times.withLock { $0.boot } }
+  var wallTime: WallTime { WallTime(nanoseconds: wall) }
+  var bootTime: MonotonicTime { MonotonicTime(nanoseconds: boot) }
+  var instant: ContinuousClock.Instant { start + .nanoseconds(boot) }
 
   func sleep(for duration: Duration) async throws { throw CancellationError() }
 

@@ -5,7 +5,7 @@ extension SimulatedDisk {
     let number = volumes.count
     let identity = kind == .fat ? "uuid:5A1D-000\(number)" : "uuid:6f1c1f9e-0000-4000-8000-00000000000\(number)"
     var volume = Volume(kind: kind, identity: identity, device: 0)
-    let time = clock.wallTime
+    let time = clock.wall
     volume.nodes[1] = Node(
       isDirectory: true, birthTime: kind.hasBirthTimes ? time : 0, modificationTime: time, changeTime: time)
     volumes.append(volume)

@@ -1,7 +1,7 @@
 // Writes to photo files.
 extension SimulatedDisk {
   func stamp(_ volume: Int) -> Int64 {
-    let time = clock.wallTime
+    let time = clock.wall
     return time - time % volumes[volume].kind.grain
   }
 
@@ -14,7 +14,7 @@ extension SimulatedDisk {
       volumes[volume].lastInode += 1
       inode = volumes[volume].lastInode
     }
-    let birth = volumes[volume].kind.hasBirthTimes ? clock.wallTime - clock.wallTime % (4 * milliseconds) : 0
+    let birth = volumes[volume].kind.hasBirthTimes ? clock.wall - clock.wall % (4 * milliseconds) : 0
     volumes[volume].nodes[inode] = Node(
       isDirectory: isDirectory, birthTime: birth, modificationTime: time, changeTime: time)
     return inode
@@ -145,7 +145,7 @@ extension SimulatedDisk {
     let (folder, name) = Self.split(path)
     guard let old = entry(path), old.photo != 0, let new = entry(other), new.photo != 0, let key = resolve(other),
       volumes[key.volume].kind == .ext4, node(key).linkCount == 1,
-      clock.wallTime - node(key).birthTime < 1900 * milliseconds, rename(other, path)
+      clock.wall - node(key).birthTime < 1900 * milliseconds, rename(other, path)
     else { return false }
     edit(resolve(folder)!) { $0.entries[name]?.photo = old.photo }
     return true

@@ -82,7 +82,7 @@ extension Library {
     return SimulatedState(
       isWorking: breakdown == nil,
       isQuiet: breakdown == nil && !reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
-        && reconciler.scans.isEmpty && reconciler.unread.values.allSatisfy { $0.delay >= 60 * seconds },
+        && reconciler.scans.isEmpty && reconciler.unread.values.allSatisfy { $0.delay >= .seconds(60) },
       hasSuspects: reconciler.roots.hasSuspects, hasUnread: !reconciler.unread.isEmpty,
       rootVolumes: rootVolumes,
       availableRoots: Set(

@@ -18,7 +18,7 @@ final class SimulatedWatcher: SingleLaneSource, @unchecked Sendable {
   static let checkInterval = 2 * seconds
 
   let disk: SimulatedDisk
-  var now: Int64 { disk.clock.bootTime }
+  var now: Int64 { disk.clock.boot }
 
   // The state on photod's side.
   var wantedRoots: [WatchRoot] = []

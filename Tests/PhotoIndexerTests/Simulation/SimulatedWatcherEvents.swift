@@ -120,7 +120,7 @@ extension SimulatedWatcher {
       case .movedTo: .renamed
       default: .unknown
       }
-    return FileEvent(time: disk.clock.wallTime, isWritten: event.kind == .closeWrite, naming: naming)
+    return FileEvent(time: disk.clock.wall, isWritten: event.kind == .closeWrite, naming: naming)
   }
 
   func note(_ place: Place, onlyCreated: Bool, event: FileEvent) {

@@ -86,7 +86,7 @@ extension SimulatedWatcher {
     if nodes[number]!.watch == nil {
       let node = disk.node(key)
       nodes[number]!.listedTimes = [node.modificationTime, node.changeTime]
-      nodes[number]!.wasRecent = disk.clock.wallTime - node.changeTime < 2 * seconds
+      nodes[number]!.wasRecent = disk.clock.wall - node.changeTime < 2 * seconds
     }
     nodes[number]!.ignoresContents = hasMarker
     if hasMarker {

@@ -27,7 +27,7 @@ extension SimulatedWatcher {
       .fileMoved(
         from: departure.place.directory, fromName: SimulatedName.bytes(departure.place.name), to: place.directory,
         toName: SimulatedName.bytes(place.name), stat: stat,
-        event: FileEvent(time: disk.clock.wallTime, isWritten: departure.isWritten, naming: .renamed)))
+        event: FileEvent(time: disk.clock.wall, isWritten: departure.isWritten, naming: .renamed)))
     touchHeld(place, fileEvent(event))
     if let touched = departure.touched { note(departure.place, onlyCreated: false, event: touched) }
   }

@@ -93,7 +93,7 @@ final class Simulation {
   func run(_ step: SimulatedStep) async throws {
     note("\(step)")
     clock.pass(5 * milliseconds)
-    oracle.pass(to: clock.bootTime)
+    oracle.pass(to: clock.boot)
     switch step {
     case .pass(let count): clock.pass(Int64(count) * milliseconds)
     case .setClock(let days):

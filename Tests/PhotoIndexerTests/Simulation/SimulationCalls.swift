@@ -51,7 +51,7 @@ extension Simulation {
     note("  \(input)")
     await library.simulateTake(await library.read(ahead: input))
     try await check(isScanAlone: isScanAlone)
-    removals.note(suspected: await library.suspectedAssets(), at: clock.bootTime)
+    removals.note(suspected: await library.suspectedAssets(), at: clock.boot)
     try await noteSync(input)
   }
 

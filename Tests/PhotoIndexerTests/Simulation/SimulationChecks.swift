@@ -24,7 +24,7 @@ extension Simulation {
     try compareStates(now, touched)
     let state = try await library.simulatedState()
     try removals.check(
-      before: assets, after: now, isScanAlone: isScanAlone, roots: ["/pics", "/usb", "/inbox"], time: clock.bootTime,
+      before: assets, after: now, isScanAlone: isScanAlone, roots: ["/pics", "/usb", "/inbox"], time: clock.boot,
       isAvailable: state.availableRoots.contains)
     let before = assets
     assets = now

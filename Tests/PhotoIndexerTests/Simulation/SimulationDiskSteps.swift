@@ -18,11 +18,11 @@ extension Simulation {
       if isDone, let entry = disk.entry(path) {
         openPhotos.insert(entry.photo)
         if isEmpty && !isNew { untoldPhotos.insert(entry.photo) }
-        bornOpen[entry.photo] = isNew ? clock.bootTime : nil
+        bornOpen[entry.photo] = isNew ? clock.boot : nil
       }
     case .finish(let path):
       let photo = disk.entry(path)?.photo ?? 0
-      let isYoung = bornOpen[photo].map { clock.bootTime - $0 < 20 * seconds } ?? false
+      let isYoung = bornOpen[photo].map { clock.boot - $0 < 20 * seconds } ?? false
       isDone = isYoung && disk.finish(path)
       if isDone {
         openPhotos.remove(photo)
@@ -58,7 +58,7 @@ extension Simulation {
       isFolder = disk.entry(path)?.photo == 0 || disk.entry(with)?.photo == 0
       isDone = disk.exchange(path, with)
       if isDone, let one = disk.entry(path)?.photo, let other = disk.entry(with)?.photo, one != 0, other != 0 {
-        oracle.noteExchanged(one, other, at: clock.bootTime)
+        oracle.noteExchanged(one, other, at: clock.boot)
       }
     case .copy(let path, let to):
       isFolder = disk.entry(path)?.photo == 0
@@ -78,7 +78,7 @@ extension Simulation {
       if isDone, let entry = disk.entry(to) {
         let isSeen = roots.contains { path.hasPrefix($0 + "/") }
         oracle.noteCarried(
-          entry.photo, content: disk.resolve(to).map { disk.node($0).content }, isSeen: isSeen, at: clock.bootTime)
+          entry.photo, content: disk.resolve(to).map { disk.node($0).content }, isSeen: isSeen, at: clock.boot)
       }
     case .link(let path, let to): isDone = disk.link(path, to)
     case .remove(let path):
@@ -124,7 +124,9 @@ extension Simulation {
     unreadSaves = unreadSaves.filter { unread.contains($0.value.cookie) }
     for (photo, save) in unreadSaves {
       guard let file = placements[photo]?.key else { continue }
-      if disk.node(file).changeTime - save.birthTime >= Reconciler.atomicSaveAge { oracle.noteUndatedSave(of: photo) }
+      if disk.node(file).changeTime - save.birthTime >= Reconciler.atomicSaveAge.wholeNanoseconds {
+        oracle.noteUndatedSave(of: photo)
+      }
     }
   }
 }

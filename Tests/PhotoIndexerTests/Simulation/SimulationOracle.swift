@@ -224,7 +224,7 @@ struct SimulationOracle {
   private static let copyLifetime = 3600 * seconds
 
   mutating func pass(to time: Int64) {
-    exchanged = exchanged.filter { time - $0.value.time < Exchanges.lifetime + 60 * seconds }
+    exchanged = exchanged.filter { time - $0.value.time < Exchanges.lifetime.wholeNanoseconds + 60 * seconds }
     for (photo, start) in carriedAt where time - start > Self.copyLifetime - 60 * seconds { unseen.insert(photo) }
   }
 
