@@ -278,7 +278,8 @@ extension Reconciler {
     if let former = try tombstone(of: row, in: batch),
       reason == .firstReading || assetAge < Self.unsettledAge
         || (reason == .lateHash && cameBack(former, as: row, addedAt: added)),
-      !wasSecondName(former, of: row, addedAt: added), try !batch.writer.hasUserData(assetID)
+      !wasSecondName(former, of: row, addedAt: added), !wasThereBefore(former, assetID, addedAt: added),
+      try !batch.writer.hasUserData(assetID)
     {
       try erase(assetID, in: &batch)
       batch.noteChange()
@@ -297,6 +298,13 @@ extension Reconciler {
   private func cameBack(_ former: Tombstone, as row: FileRow, addedAt added: WallTime) -> Bool {
     former.deletedDate.map { $0 <= added } ?? true
       && IdentityProof.compare(.init(former), .init(row)) == .equal
+  }
+
+  /// Whether an asset is not younger than a deleted one. It was there together with the deleted photo, so it is a photo of
+  /// its own, whatever its content. The order of the ids holds even if the clock was set back. One commit adds all its
+  /// assets at one time.
+  private func wasThereBefore(_ former: Tombstone, _ assetID: Int64, addedAt added: Int64) -> Bool {
+    former.deletedDate != nil && (assetID < former.assetID || added == former.addedDate)
   }
 
   /// Whether a deleted asset was another name (a hard link) of this file: both were in the library at the same time.

@@ -1,0 +1,27 @@
+import Testing
+
+/// Failures with equal photos that the simulation found. Each script is shrunk to a few steps.
+@Suite struct SimulationCopyTests {
+  /// The copy was renamed before its drive was mounted anew. When all files are hashed, its former asset is deleted.
+  @Test func photoInItsPlaceIsNotItsCopyThatWasRenamedUnseen() async throws {
+    try await expectPasses(
+      main: .old, usb: .fat,
+      [
+        .makeDirectory("/usb/x"), .makeDirectory("/usb/y"), .makeDirectory("/usb/z"), .write("/usb/x/b.jpg"),
+        .write("/usb/z/e.jpg"), .write("/usb/b.jpg"), .write("/pics/\u{f7ff}.jpg"), .write("/pics/\u{f7ff}.jpg"),
+        .write("/usb/e.jpg"), .write("/usb/b.jpg"), .copyExactly("/usb/b.jpg", to: "/usb/\u{f7ff}.jpg"), .settle,
+        .rename("/usb/\u{f7ff}.jpg", to: "/usb/y/d.jpg"), .unmount("/usb"), .mount(1, at: "/usb"), .overflow, .settle,
+      ])
+  }
+
+  /// The copy moves over the photo while photod is stopped, and is hashed in its new place.
+  @Test func copyThatReplacesItsOriginalUnseenKeepsItsId() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/x/b.jpg"), .rename("/pics/x/b.jpg", to: "/pics/\u{f7ff}.jpg"),
+        .copy("/pics/\u{f7ff}.jpg", to: "/pics/x/b.jpg"), .settle, .save("/pics/\u{f7ff}.jpg", beside: ".new"), .stop,
+        .exchange("/pics/x/b.jpg", with: "/pics/\u{f7ff}.jpg"), .settle,
+      ])
+  }
+}
