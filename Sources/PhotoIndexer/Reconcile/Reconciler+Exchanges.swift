@@ -76,9 +76,11 @@ struct RecentValues<Key: Hashable, Value> {
 
 extension Reconciler {
   /// Whether a file that is reported to leave its place is there: it came in an exchange, or came back. The inode alone
-  /// is no proof, because another file may have it.
+  /// is no proof, because another file may have it. A photo that was saved before it came has another inode.
   func isBackThere(_ row: FileRow, uptime: MonotonicTime) -> Bool {
-    guard let there = current(row), there.identity.inode == row.inode else { return false }
+    guard let there = current(row) else { return false }
+    if let standIn = unread[row.assetID]?.standIn, standIn.inode == there.identity.inode { return true }
+    guard there.identity.inode == row.inode else { return false }
     return hasSizeAndTime(row, there)
       || exchanges.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
   }

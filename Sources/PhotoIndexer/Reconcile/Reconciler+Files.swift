@@ -162,7 +162,7 @@ extension Reconciler {
       }
     }
     // If the file has left its new name too, a later record reports the file that is there now.
-    if stat == nil, isStillThere(row, device: nil) {
+    if stat == nil, isStillThere(row, device: nil) || isBackThere(row, uptime: batch.uptime) {
       // The photo was in its place before it left, and is back. The file that was seen there is rightly its own.
       exchanges.forgetDisplaced(from: source)
       return

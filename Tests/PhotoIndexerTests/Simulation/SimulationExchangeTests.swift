@@ -123,4 +123,28 @@ import Testing
         .watch(events: 1000, listings: 1000), .take(2, records: 2), .settle,
       ])
   }
+
+  /// The watcher does not see the other photo in its new place, because that photo was removed.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsSavedAndExchangedWithOneThatIsRemovedStays(main: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .makeDirectory("/pics/y"), .write("/pics/a.jpg"), .write("/pics/y/b.jpg"), .settle,
+        .save("/pics/y/b.jpg", beside: ".new"), .exchange("/pics/y/b.jpg", with: "/pics/a.jpg"),
+        .remove("/pics/y/b.jpg"), .settle,
+      ])
+  }
+
+  /// The watcher sees a new photo in the place of the removed one.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsSavedAndExchangedWithOneThatIsReplacedStays(main: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .makeDirectory("/pics/y"), .write("/pics/a.jpg"), .write("/pics/y/b.jpg"), .settle,
+        .save("/pics/y/b.jpg", beside: ".new"), .exchange("/pics/y/b.jpg", with: "/pics/a.jpg"),
+        .remove("/pics/y/b.jpg"), .write("/pics/y/b.jpg"), .settle,
+      ])
+  }
 }
