@@ -20,7 +20,9 @@ extension Reconciler {
     guard !held.isFull else { return false }
     if listing?.directoryID == place.directoryID || mayHaveMissed(place.directoryID) { return true }
     let rootID = tree.rootID(of: place.directoryID)
-    return held.contains(place) && scans.values.contains { $0.rootID == rootID && $0.findsWhatWasLost }
+    // The scan may have ended, and wait for that of another root.
+    return held.contains(place)
+      && (Array(scans.values) + endedScans).contains { $0.rootID == rootID && $0.findsWhatWasLost }
   }
 
   /// Whether events of a directory may have been lost, and no scan has listed it since.

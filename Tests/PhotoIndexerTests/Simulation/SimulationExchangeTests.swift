@@ -147,4 +147,15 @@ import Testing
         .remove("/pics/y/b.jpg"), .write("/pics/y/b.jpg"), .settle,
       ])
   }
+
+  /// The scan of their root waits for that of the drive. Meanwhile an event reports one of them again.
+  @Test func photosThatExchangedUnseenKeepTheirIdsIfOneIsWrittenBeforeTheScanIsDecided() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/x/b.jpg"), .unmount("/usb"), .begin("/pics/\u{f7ff}.jpg"), .settle,
+        .save("/pics/\u{f7ff}.jpg", beside: ".new"), .exchange("/pics/x/b.jpg", with: "/pics/\u{f7ff}.jpg"), .kill,
+        .start, .mount(2, at: "/usb"), .watch(events: 1000, listings: 1000), .edit("/pics/x/b.jpg"), .settle,
+      ])
+  }
 }
