@@ -197,6 +197,8 @@ extension Reconciler {
       for root in scans.keys { scans[root]!.exempt.remove(id) }
       requireScan(for: id)
       tree.unbind(subtree: id)
+      // The files that were found in it are gone, or they are in another place and are found there.
+      forgetHeldFiles(below: id)
       return
     }
     batch.evidence = evidence

@@ -491,4 +491,18 @@ import Testing
         .exchange("/pics/x/b.jpg", with: "/pics/d.jpg"), .settle,
       ])
   }
+
+  /// The folder is removed and put back with the same inode. The scan finds files under its first number, and then under
+  /// its second one. It is renamed before the scan is decided.
+  @Test func folderThatIsPutBackDuringAScanAndRenamedKeepsItsPhotos() async throws {
+    try await expectPasses(
+      main: .old, usb: .old,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/d.jpg"), .write("/pics/x/e.jpg"), .start,
+        .link("/pics/d.jpg", to: "/pics/x/d.jpg"), .watch(events: 1000, listings: 1000), .backUp("/pics/x"),
+        .remove("/pics/x"), .restore("/pics/x"), .watch(events: 3, listings: 2), .overflow,
+        .watch(events: 6, listings: 2), .watch(events: 1, listings: 2), .watch(events: 1000, listings: 1000),
+        .rename("/pics/x", to: "/pics/\u{f7c3}\u{f7a9}y"), .settle,
+      ])
+  }
 }
