@@ -201,6 +201,25 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// photod-watch receives the patterns before it reads the renames.
+  @Test func aFolderThatHasLeftAnExcludedNameIsNotGone() async throws {
+    disk.write("x/a.jpg")
+    disk.write("y/b.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    let process = try #require(session.watcher.processID)
+    kill(process, SIGSTOP)
+    disk.rename("x", "z")
+    disk.rename("y", "x")
+    set(["x"], session)
+    kill(process, SIGCONT)
+    let said = try await session.sync()
+    #expect(known(session) == ["z/a.jpg"])
+    #expect(gone(said) == [.event])
+    #expect(said.contains { if case .directoryMoved(_, _, Array("z".utf8)) = $0 { true } else { false } })
+    #expect(session.model.violations.isEmpty)
+    await session.watcher.stop()
+  }
+
   /// When the pattern came, the file was only created. It is looked at when it rests, and is no longer wanted then.
   @Test func aFileThatIsOpenWhenAPatternComesIsNotReported() async throws {
     let session = try await WatchSession(roots: [disk.root])

@@ -186,6 +186,13 @@ extension FolderWatch {
     }
   }
 
+  /// Takes a directory out of its place, because the user excludes what has its name. A queued event may report that the
+  /// directory has left this name. So it is dropped as gone only if it turns up nowhere else.
+  func exclude(_ index: NodeIndex) {
+    tree.displace(index)
+    markMissing(index, evidence: .event)
+  }
+
   /// Drops a directory with everything below it, and reports it as gone.
   func drop(_ index: NodeIndex, evidence: Evidence) {
     let number = tree[index].number

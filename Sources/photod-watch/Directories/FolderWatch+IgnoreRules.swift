@@ -25,7 +25,7 @@ extension FolderWatch {
     rootPath(tree.root(index)).map { NameRules.Folder(root: $0, components: tree.components(index)) }
   }
 
-  /// Applies new rules. Directories that they exclude are dropped. All roots are scanned for files that are
+  /// Applies new rules. Directories that they exclude leave. All roots are scanned for files that are
   /// wanted now.
   /// - Throws: `Failure` if a text is no valid pattern. photod sends only valid ones.
   func setRules(_ extensions: [[UInt8]], _ directoryNames: [[UInt8]], _ patternTexts: [[UInt8]]) throws(Failure) {
@@ -47,7 +47,7 @@ extension FolderWatch {
     }
   }
 
-  /// Drops the topmost directories that the rules exclude. The evidence is `.event`, because the user excluded them.
+  /// Excludes the topmost directories that the rules do not want.
   private func dropUnwanted(below top: NodeIndex) {
     var waiting = [top]
     while let index = waiting.popLast() {
@@ -55,7 +55,7 @@ extension FolderWatch {
         if tree[child].flags.contains(.displaced) || wantsDirectory(Array(tree.name(child)), in: index) {
           waiting.append(child)
         } else {
-          drop(child, evidence: .event)
+          exclude(child)
         }
       }
     }

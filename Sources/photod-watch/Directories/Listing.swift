@@ -192,7 +192,7 @@ extension FolderWatch {
     if listing.unknownMarker != nil, !listing.hasMarker { return }
     if listing.hasMarker {
       tree[index].flags.insert(.contentsIgnored)
-      for child in tree.children(index) { drop(child, evidence: .event) }
+      for child in tree.children(index) { exclude(child) }
       return
     }
     tree[index].flags.remove(.contentsIgnored)
@@ -204,7 +204,7 @@ extension FolderWatch {
         let name = Array(tree.name(child))
         if ignored.contains(name) {
           // A directory above it was renamed, and a pattern now excludes it.
-          drop(child, evidence: .event)
+          exclude(child)
         } else if !seen.contains(name) {
           markMissing(child, evidence: request.evidence)
         }

@@ -167,6 +167,12 @@ extension SimulatedWatcher {
     }
   }
 
+  /// A queued event may report that the directory has left this name.
+  func exclude(_ number: DirectoryNumber) {
+    nodes[number]!.isDisplaced = true
+    markMissing(number, .event)
+  }
+
   func drop(_ number: DirectoryNumber, _ evidence: Evidence) {
     forget(number)
     say(.directoryGone(number: number, evidence: evidence))

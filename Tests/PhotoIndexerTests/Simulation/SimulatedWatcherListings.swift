@@ -90,13 +90,13 @@ extension SimulatedWatcher {
     }
     nodes[number]!.ignoresContents = hasMarker
     if hasMarker {
-      for child in children(of: number) { drop(child, .event) }
+      for child in children(of: number) { exclude(child) }
       return
     }
     let folders = entries.filter { $0.value.photo == 0 && wantsDirectory($0.key, in: number) }.map(\.key)
     for child in children(of: number) where !nodes[child]!.isDisplaced && ignored.contains(nodes[child]!.name) {
       // A directory above it was renamed, so a pattern matches it now.
-      drop(child, .event)
+      exclude(child)
     }
     for child in children(of: number) where !nodes[child]!.isDisplaced && !folders.contains(nodes[child]!.name) {
       markMissing(child, request.evidence)

@@ -36,7 +36,7 @@ extension SimulatedWatcher {
         if nodes[child]!.isDisplaced || wantsDirectory(nodes[child]!.name, in: number) {
           waiting.append(child)
         } else {
-          drop(child, .event)
+          exclude(child)
         }
       }
     }

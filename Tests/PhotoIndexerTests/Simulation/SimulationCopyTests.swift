@@ -24,4 +24,16 @@ import Testing
         .exchange("/pics/x/b.jpg", with: "/pics/\u{f7ff}.jpg"), .settle,
       ])
   }
+
+  /// A pattern excludes the folder's former name before the watcher has read that the folder was renamed.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoOfAFolderThatLeftAnIgnoredNameIsNotItsCopy(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: .old, usb: usb,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/usb/x"), .makeDirectory("/usb/y"), .write("/usb/y/b.jpg"), .settle,
+        .copyExactly("/usb/y/b.jpg", to: "/pics/x/a.jpg"), .settle, .exchange("/usb/y", with: "/usb/x"), .ignore(["y"]),
+        .settle,
+      ])
+  }
 }
