@@ -63,11 +63,12 @@ struct RemovalOracle {
   }
 
   /// - Parameters:
+  ///   - files: the inode and birth time of each asset's file, before and after the commit.
   ///   - isScanAlone: only scans reported departures.
   ///   - isAvailable: whether the root with this path is available after the commit.
   func check(
-    before: [AssetID: Asset], after: [AssetID: Asset], isScanAlone: Bool, roots: [String], time: Int64,
-    isAvailable: (String) -> Bool
+    before: [AssetID: Asset], after: [AssetID: Asset], files: (before: [AssetID: FileIdentity], after: [AssetID: FileIdentity]),
+    isScanAlone: Bool, roots: [String], time: Int64, isAvailable: (String) -> Bool
   ) throws {
     let paths = Set(after.values.map { $0.simulatedPath })
     // If another asset has the path, the two were found to be one.
@@ -79,7 +80,12 @@ struct RemovalOracle {
         throw SimulationFailure("asset \(one.id) left \(root), which is unavailable")
       }
       guard isScanAlone else { continue }
-      let fresh = goneHere.filter { suspectedSince[$0.id].map { time - $0 < Self.grace } ?? true }
+      // The scan did not miss a file that it found in the place of another photo, where a program had saved it. Without
+      // a birth time, the inode may be another file's.
+      let there = after.values.filter { $0.simulatedPath.hasPrefix(root + "/") }
+      let found = Set(there.compactMap { files.after[$0.id] }.filter { $0.birthTime != 0 })
+      let missed = goneHere.filter { asset in !(files.before[asset.id].map(found.contains) ?? false) }
+      let fresh = missed.filter { suspectedSince[$0.id].map { time - $0 < Self.grace } ?? true }
       let total = before.values.count { $0.simulatedPath.hasPrefix(root + "/") }
       if fresh.count > Self.count, Double(fresh.count) > Self.share * Double(total) {
         throw SimulationFailure("\(fresh.count) of \(total) assets left \(root) by the word of one scan")

@@ -40,6 +40,8 @@ final class Simulation {
   var favorites: [AssetID: Bool] = [:]
   var hidden: [AssetID: Bool] = [:]
   var assets: [AssetID: Asset] = [:]
+  /// The inode and birth time of each asset's file, as the catalog has them.
+  var files: [AssetID: FileIdentity] = [:]
   var sequence: Int64 = 0
   var epoch: Int64 = 0
   var replicas: [Replica] = []

@@ -12,11 +12,12 @@ extension Simulation {
     guard let library, let catalog else { return }
     let newest = library.live.feed.sequence
     guard newest != sequence || assets.isEmpty else { return }
-    let (now, touched, deleted) = try catalog.read { reader in
+    let (now, nowFiles, touched, deleted) = try catalog.read { reader in
       let ids = try reader.ids(try reader.plan(FetchOptions(includeHidden: true, includeTrashed: true)))
       let found = try reader.assets(ids).assets
       return (
         Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0) }),
+        try ids.reduce(into: [AssetID: FileIdentity]()) { $0[$1] = try reader.file(ofAsset: $1)?.stat.identity },
         try reader.touched(after: sequence, through: newest),
         Set(try reader.persistentChanges(after: sequence, limit: 1000).flatMap(\.deletedAssets))
       )
@@ -24,10 +25,11 @@ extension Simulation {
     try compareStates(now, touched)
     let state = try await library.simulatedState()
     try removals.check(
-      before: assets, after: now, isScanAlone: isScanAlone, roots: ["/pics", "/usb", "/inbox"], time: clock.boot,
-      isAvailable: state.availableRoots.contains)
+      before: assets, after: now, files: (files, nowFiles), isScanAlone: isScanAlone,
+      roots: ["/pics", "/usb", "/inbox"], time: clock.boot, isAvailable: state.availableRoots.contains)
     let before = assets
     assets = now
+    files = nowFiles
     sequence = newest
     note("  commit \(newest): \(now.keys.sorted())")
     for (photo, known) in oracle.untouchable where now[known.id] == nil || deleted.contains(known.id) {

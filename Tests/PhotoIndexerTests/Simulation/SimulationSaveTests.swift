@@ -262,4 +262,18 @@ import Testing
         .write("/usb/d.jpg"), .settle, .write("/usb/c.jpg"), .settle, .rename("/usb/c.jpg", to: "/usb/d.jpg"), .settle,
       ])
   }
+
+  /// A scan finds that the file of one asset was saved over another photo, and it misses three photos.
+  @Test func photosThatAScanMissesAreCountedWithoutASavedFile() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/x/b.jpg"), .write("/pics/y/e.jpg"),
+        .write("/pics/\u{f7ff}.jpg"), .write("/pics/y/c.jpg"), .write("/pics/e.jpg"), .settle,
+        .remove("/pics/y/e.jpg"), .writeAgain("/pics/new.jpg", bytesOf: "/pics/y/e.jpg"),
+        .watch(events: 1000, listings: 1000), .replace("/pics/\u{f7ff}.jpg", by: "/pics/new.jpg"),
+        .remove("/pics/e.jpg"), .remove("/pics/x/b.jpg"), .remove("/pics/y/c.jpg"), .overflow,
+        .watch(events: 1000, listings: 1000), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+      ])
+  }
 }
