@@ -28,7 +28,23 @@ extension Reconciler {
   }
 
   /// Removes a folder without a number. A folder with a number is elsewhere, or photod-watch reports that it is gone.
+  ///
+  /// The folder may have got another name while no watcher saw it. A scan that is under way finds it there, perhaps later.
   private func dismissFolder(_ id: DirectoryID, in batch: inout Batch) throws {
-    if tree.number(of: id) == nil { try removeTree(id, in: &batch) }
+    guard tree.number(of: id) == nil else { return }
+    let rootID = tree.rootID(of: id)
+    if let root = scans.first(where: { $0.value.rootID == rootID })?.key {
+      scans[root]!.excluded.insert(id)
+    } else {
+      try removeTree(id, in: &batch)
+    }
+  }
+
+  /// Removes the folders that were excluded during a scan and that no scan has found elsewhere.
+  func removeExcluded(by scan: CatalogScan, in batch: inout Batch) throws {
+    for id in scan.excluded.sorted() where tree.contains(id) && tree.number(of: id) == nil {
+      // Another folder may have the name now, and the name is no longer excluded.
+      if !ParkedName.isParked(tree.row(id).name) { try removeTree(id, in: &batch) }
+    }
   }
 }

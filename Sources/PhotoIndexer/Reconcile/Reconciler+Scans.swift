@@ -35,6 +35,9 @@ struct CatalogScan {
   var missingDirectories: Set<DirectoryID> = []
   /// Directories of which the scan knows nothing, neither of them nor of their content.
   var exempt: Set<DirectoryID> = []
+  /// Directories whose names a person excludes. They leave when the scan is decided, unless it has found them under other
+  /// names.
+  var excluded: Set<DirectoryID> = []
 }
 
 /// The photos that a scan missed in a root, if they are too many to be removed at once.
@@ -163,6 +166,7 @@ extension Reconciler {
     batch.evidence = .scan
     batch.scanStart = scan.start
     defer { batch.scanStart = nil }
+    try removeExcluded(by: scan, in: &batch)
     let base = scan.partOf ?? top
     let missed = try missed(by: scan, below: base, in: batch)
     var isConfirmed = confirmedRequests.contains(scan.request)

@@ -16,12 +16,16 @@ struct RemovalOracle {
   private var suspectedSince: [AssetID: Int64] = [:]
   /// Roots whose removals a person has confirmed since the last settled state.
   private var confirmedRoots: Set<String> = []
+  /// Assets in folders that a person has excluded since the last settled state. They need no brake.
+  private var excluded: Set<Int64> = []
   /// A listing is running whose result counts as an event.
   private var isInEventListing = false
 
   mutating func confirm(_ root: String) { confirmedRoots.insert(root) }
 
-  mutating func settle() { confirmedRoots = [] }
+  mutating func settle() { (confirmedRoots, excluded) = ([], []) }
+
+  mutating func note(excluded ids: Set<Int64>) { excluded.formUnion(ids) }
 
   /// A listing ends with the photod-watch that made it.
   mutating func beginSession() { isInEventListing = false }
@@ -84,7 +88,9 @@ struct RemovalOracle {
       // a birth time, the inode may be another file's.
       let there = after.values.filter { $0.simulatedPath.hasPrefix(root + "/") }
       let found = Set(there.compactMap { files.after[$0.id] }.filter { $0.birthTime != 0 })
-      let missed = goneHere.filter { asset in !(files.before[asset.id].map(found.contains) ?? false) }
+      let missed = goneHere.filter { asset in
+        !excluded.contains(asset.id) && !(files.before[asset.id].map(found.contains) ?? false)
+      }
       let fresh = missed.filter { suspectedSince[$0.id].map { time - $0 < Self.grace } ?? true }
       let total = before.values.count { $0.simulatedPath.hasPrefix(root + "/") }
       if fresh.count > Self.count, Double(fresh.count) > Self.share * Double(total) {

@@ -52,6 +52,7 @@ extension Simulation {
     await library.simulateTake(await library.read(ahead: input))
     try await check(isScanAlone: isScanAlone)
     removals.note(suspected: await library.suspectedAssets(), at: clock.boot)
+    removals.note(excluded: await library.excludedAssets())
     try await noteSync(input)
   }
 

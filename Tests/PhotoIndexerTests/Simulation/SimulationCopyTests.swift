@@ -36,4 +36,16 @@ import Testing
         .settle,
       ])
   }
+
+  /// The folder is renamed while photod is stopped. The scan finds the excluded name before the folder.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoOfAFolderThatLeftAnIgnoredNameUnseenIsNotItsCopy(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: .old, usb: usb,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/usb/x"), .makeDirectory("/usb/y"), .write("/usb/y/b.jpg"), .settle,
+        .copyExactly("/usb/y/b.jpg", to: "/pics/x/a.jpg"), .settle, .exchange("/usb/y", with: "/usb/x"), .stop,
+        .ignore(["y"]), .settle,
+      ])
+  }
 }
