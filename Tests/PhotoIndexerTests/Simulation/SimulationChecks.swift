@@ -143,9 +143,11 @@ extension Simulation {
       }
     }
     try wakeClients()
+    let unavailable = ["/pics", "/usb", "/inbox"].filter { !state.availableRoots.contains($0) || !roots.contains($0) }
     try oracle.settle(
-      visible: visible, placements: placements, open: openPhotos, kinds: disk.volumes.map(\.kind),
-      hasUserData: hasUserData)
+      visible: visible, placements: placements,
+      unavailable: unavailable.flatMap { $0 == "/usb" ? ["1:/", "2:/"] : ["0:\($0)/"] }, open: openPhotos,
+      kinds: disk.volumes.map(\.kind), hasUserData: hasUserData)
     removals.settle()
     // A root without photos may change its drive without a commit.
     for root in adoptedRoots { rootVolumes[root] = state.rootVolumes[root] }

@@ -25,6 +25,19 @@ import Testing
       ])
   }
 
+  /// The original is saved and exchanged with its copy while photod is stopped. Nothing proves where the original is, so the
+  /// copy is the survivor of two equal photos.
+  @Test func copyOfAPhotoThatIsSavedAndMovedUnseenMayBeThatPhoto() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/x/b.jpg"), .settle,
+        .rename("/pics/x/b.jpg", to: "/pics/\u{f7ff}.jpg"), .copy("/pics/\u{f7ff}.jpg", to: "/pics/x/b.jpg"), .settle,
+        .save("/pics/\u{f7ff}.jpg", beside: ".new"), .stop, .exchange("/pics/x/b.jpg", with: "/pics/\u{f7ff}.jpg"),
+        .settle,
+      ])
+  }
+
   /// A pattern excludes the folder's former name before the watcher has read that the folder was renamed.
   @Test(arguments: SimulatedDisk.Kind.allCases)
   func photoOfAFolderThatLeftAnIgnoredNameIsNotItsCopy(usb: SimulatedDisk.Kind) async throws {
@@ -46,6 +59,19 @@ import Testing
         .makeDirectory("/pics/x"), .makeDirectory("/usb/x"), .makeDirectory("/usb/y"), .write("/usb/y/b.jpg"), .settle,
         .copyExactly("/usb/y/b.jpg", to: "/pics/x/a.jpg"), .settle, .exchange("/usb/y", with: "/usb/x"), .stop,
         .ignore(["y"]), .settle,
+      ])
+  }
+
+  /// The photo comes and leaves between two settled states. Its root is not configured when it leaves, so the library
+  /// finds that later, and takes the equal photo for its copy.
+  @Test func equalPhotoMayBeTheCopyOfOneThatLeftARootOutOfSight() async throws {
+    try await expectPasses(
+      main: .old, usb: .fat,
+      [
+        .write("/usb/\u{f7ff}.jpg"), .settle, .makeDirectory("/usb/\u{f7c3}\u{f7a9}y"),
+        .write("/usb/\u{f7c3}\u{f7a9}y/b.jpg"), .watch(events: 3, listings: 1), .take(1, records: 5),
+        .rename("/usb/\u{f7c3}\u{f7a9}y/b.jpg", to: "/usb/c.jpg"), .roots(["/pics"]), .remove("/usb/c.jpg"),
+        .writeAgain("/pics/new.jpg", bytesOf: "/usb/c.jpg"), .settle, .roots(["/pics", "/usb"]), .settle,
       ])
   }
 }

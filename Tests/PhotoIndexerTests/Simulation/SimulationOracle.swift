@@ -12,7 +12,9 @@ import WatchRecords
 /// Time is divided into epochs, from one settled state to the next. The promises concern each photo that was in the
 /// library at the beginning of an epoch and is visible at its end:
 /// 1. A photo keeps its id and favorite at every moment if it was not touched, has no second name and is no copy of a
-///    photo that left. This holds whatever was unmounted, lost, killed or restarted.
+///    photo that left. This holds whatever was unmounted, lost, killed or restarted. A photo counts as one that left if it
+///    was moved and saved while events were lost. So does a photo that the library saw only between two settled states,
+///    if its root was not available at the second one.
 /// 2. A photo that was touched keeps its id, except in these cases:
 ///    - It was out of sight meanwhile: hidden, outside the roots, or in a folder that can't be read.
 ///    - The proof of its identity was lost. It was moved, and events were lost (overflow, a dead photod or
@@ -263,7 +265,15 @@ struct SimulationOracle {
   }
 
   private func mayBeSuccessor(_ photo: Int) -> Bool {
-    !contents[photo, default: []].isDisjoint(with: departedContents)
+    !contents[photo, default: []].isDisjoint(with: departedContents.union(lostContents))
+  }
+
+  /// The former contents of photos that were moved and saved while events were lost. Nothing proves where such a photo is,
+  /// so the library takes it for deleted, and may take a copy for it.
+  private var lostContents: Set<Int> {
+    guard isLossy else { return [] }
+    return Set(
+      known.filter { replaced.contains($0.key) && places[$0.key, default: []].count > 1 }.map(\.value.content))
   }
 
   private func sharesPlace(_ photo: Int) -> Bool {
@@ -352,13 +362,22 @@ struct SimulationOracle {
 
   /// Ends the epoch with these visible photos and their ids.
   ///
-  /// - Parameter open: photos that a program is writing. The library still has their content from before, because no
-  ///   event has reported the new one.
+  /// - Parameters:
+  ///   - unavailable: the beginnings of the places in roots that are not there, or not configured.
+  ///   - open: photos that a program is writing. The library still has their content from before, because no event has
+  ///     reported the new one.
   mutating func settle(
-    visible: [(photo: Int, path: String, id: AssetID)], placements: [Int: Placement], open: Set<Int>,
-    kinds: [SimulatedDisk.Kind], hasUserData: (AssetID) -> Bool
+    visible: [(photo: Int, path: String, id: AssetID)], placements: [Int: Placement], unavailable: [String],
+    open: Set<Int>, kinds: [SimulatedDisk.Kind], hasUserData: (AssetID) -> Bool
   ) throws {
     for (photo, path, _) in visible { paths[photo, default: []].insert(path) }
+    // The library may have such a photo although it never was in a settled state. Only when the root is back does the
+    // library find that the photo has left, and an equal one may be its copy.
+    for (photo, had) in places where !settled.contains(photo) && placements[photo]?.isHidden ?? true {
+      guard had.contains(where: { place in unavailable.contains { place.hasPrefix($0) } }) else { continue }
+      departedContents.formUnion(contents[photo, default: []])
+    }
+    departedContents.formUnion(lostContents)
     // The library may find their old places later. Until then the copy is an asset of its own.
     for photo in carried where !isDated(photo) || isLossy || hasFolderChanges {
       departedContents.formUnion(contents[photo, default: []])
