@@ -303,7 +303,7 @@ extension Reconciler {
   /// Whether an asset is not younger than a deleted one. It was there together with the deleted photo, so it is a photo of
   /// its own, whatever its content. The order of the ids holds even if the clock was set back. One commit adds all its
   /// assets at one time.
-  private func wasThereBefore(_ former: Tombstone, _ assetID: Int64, addedAt added: Int64) -> Bool {
+  private func wasThereBefore(_ former: Tombstone, _ assetID: AssetID, addedAt added: WallTime) -> Bool {
     former.deletedDate != nil && (assetID < former.assetID || added == former.addedDate)
   }
 

@@ -17,7 +17,7 @@ struct RemovalOracle {
   /// Roots whose removals a person has confirmed since the last settled state.
   private var confirmedRoots: Set<String> = []
   /// Assets in folders that a person has excluded since the last settled state. They need no brake.
-  private var excluded: Set<Int64> = []
+  private var excluded: Set<AssetID> = []
   /// A listing is running whose result counts as an event.
   private var isInEventListing = false
 
@@ -25,7 +25,7 @@ struct RemovalOracle {
 
   mutating func settle() { (confirmedRoots, excluded) = ([], []) }
 
-  mutating func note(excluded ids: Set<Int64>) { excluded.formUnion(ids) }
+  mutating func note(excluded ids: Set<AssetID>) { excluded.formUnion(ids) }
 
   /// A listing ends with the photod-watch that made it.
   mutating func beginSession() { isInEventListing = false }
@@ -71,7 +71,8 @@ struct RemovalOracle {
   ///   - isScanAlone: only scans reported departures.
   ///   - isAvailable: whether the root with this path is available after the commit.
   func check(
-    before: [AssetID: Asset], after: [AssetID: Asset], files: (before: [AssetID: FileIdentity], after: [AssetID: FileIdentity]),
+    before: [AssetID: Asset], after: [AssetID: Asset],
+    files: (before: [AssetID: FileIdentity], after: [AssetID: FileIdentity]),
     isScanAlone: Bool, roots: [String], time: Int64, isAvailable: (String) -> Bool
   ) throws {
     let paths = Set(after.values.map { $0.simulatedPath })

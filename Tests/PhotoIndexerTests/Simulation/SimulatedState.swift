@@ -29,14 +29,14 @@ extension Library {
   }
 
   /// The photos in folders that leave when the scans under way are decided, because a person excludes them.
-  func excludedAssets() -> Set<Int64> {
+  func excludedAssets() -> Set<AssetID> {
     (Array(reconciler.scans.values) + reconciler.endedScans).reduce(into: []) {
       $0.formUnion(assets(below: $1.excluded))
     }
   }
 
-  private func assets(below directories: Set<Int64>) -> Set<Int64> {
-    var found: Set<Int64> = []
+  private func assets(below directories: Set<DirectoryID>) -> Set<AssetID> {
+    var found: Set<AssetID> = []
     for directory in directories where reconciler.tree.contains(directory) {
       for inner in reconciler.tree.subtree(of: directory) {
         do { found.formUnion(try catalog.read { try $0.files(in: inner).map(\.assetID) }) } catch { continue }
