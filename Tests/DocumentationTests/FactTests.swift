@@ -36,7 +36,7 @@ struct FactTests {
     Fact(
       article: "Architecture", text: "30 days or 10,000 commits, whichever is more, but at most 64 MiB",
       file: "PhotoDaemon/BackupService.swift",
-      source: "historyDays: Int64 = 30\n  private static let historyCommits: Int64 = 10_000\n"
+      source: "historyDays = 30\n  private static let historyCommits: Int64 = 10_000\n"
         + "  static let historyBytes: Int64 = 64 << 20"),
     Fact(
       article: "Architecture", text: "| one call | 16 MiB |", file: "Varlink/VarlinkService.swift",
@@ -77,7 +77,7 @@ struct FactTests {
       source: "shortestBackoff = Duration.milliseconds(100)\n  static let longestBackoff = Duration.seconds(10)"),
     Fact(
       article: "Operating", text: "after 1 s, later up to every 60 s", file: "PhotoIndexer/Library.swift",
-      source: "firstStartOverDelay: Int64 = 1_000_000_000\n  static let lastStartOverDelay: Int64 = 60_000_000_000"),
+      source: "firstStartOverDelay = Duration.seconds(1)\n  static let lastStartOverDelay = Duration.seconds(60)"),
     Fact(
       article: "Operating", text: "longer than 1.8 s", file: "PhotoDaemon/Daemon.swift",
       source: "stopTime = Duration.milliseconds(1800)"),

@@ -303,8 +303,8 @@ private typealias Fixture = ReconcilerFixture
     defer { for task in work { task.cancel() } }
     try await eventually("the file is read") { gate.isReached.withLock { $0 } }
     await idle.take([Fixture.file("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large))])
-    #expect(await library.hasNewWords)
-    try await eventually("the new photo is in the index of words") { await !library.hasNewWords }
+    #expect(await library.words.state == .pending)
+    try await eventually("the new photo is in the index of words") { await library.words.state == .complete }
     gate.open.signal()
   }
 

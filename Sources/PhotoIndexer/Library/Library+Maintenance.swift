@@ -20,7 +20,7 @@ extension Library {
 
   /// Whether there is work that no event will request.
   var isTimeToCome: Bool {
-    breakdown != nil || !reconciler.unread.isEmpty || hasNewWords
+    breakdown != nil || !reconciler.unread.isEmpty || words.state == .pending
       || reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
   }
 
@@ -33,7 +33,7 @@ extension Library {
       if !isTimeToCome { guard await isWoken(after: rung, within: nil) else { return } }
       do { try await clock.sleep(for: .seconds(1)) } catch { return }
       doWhatIsDue()
-      for _ in 1..<Self.wordBatchesPerSecond where hasNewWords {
+      for _ in 1..<WordIndexing.batchesPerSecond where words.state == .pending {
         await Task.yield()
         indexWords()
       }
@@ -57,19 +57,19 @@ extension Library {
   /// Adds new assets to the index of words once it is quiet. A search finds them before that too, and other work comes
   /// first.
   private func indexWords() {
-    guard hasNewWords, isIdle(&wordWait) else { return }
+    guard words.state == .pending, isIdle(&words.wait) else { return }
     do {
       // One transaction for both, since mostly there is one new photo.
       let hasNewFiles = proofs.hasNewFiles
       let (hasMore, started) = try catalog.write { writer -> (Bool, ProofPass.Start?) in
-        let hasMore = try writer.indexText(limit: Self.wordBatch)
+        let hasMore = try writer.indexText(limit: WordIndexing.batch)
         return (hasMore, hasMore || !hasNewFiles ? nil : try Self.startProofs(writer))
       }
-      (hasNewWords, isTextLate) = (hasMore, false)
+      words.state = hasMore ? .pending : .complete
       if let started { note(started) }
     } catch {
-      // The disk may be full. The next commit shows that, and lets the index be tried again.
-      (hasNewWords, isTextLate) = (false, true)
+      // The disk may be full. The next commit shows that.
+      words.state = .failed
       logger.notice("words not indexed", metadata: ["error": "\(error)"])
     }
   }

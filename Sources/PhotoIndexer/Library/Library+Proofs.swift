@@ -10,6 +10,7 @@ import WatchRecords
 struct ProofPass {
   /// Whether there may be files to read.
   var isDue = true
+  var wait = QuietWait()
   /// Whether the machine ran on its battery at the last check.
   var isOnBattery = false
   /// Whether there are new files that were not taken up.
@@ -158,7 +159,7 @@ extension Library {
 
   /// The next files to read, or none if there is nothing to do now.
   func nextProofs() -> [ProofRequest] {
-    guard proofs.isDue, isIdle(&proofWait) else { return [] }
+    guard proofs.isDue, isIdle(&proofs.wait) else { return [] }
     do {
       if proofs.hasNewFiles { note(try catalog.write { try Self.startProofs($0) }) }
       if proofs.hasNewFiles { return [] }

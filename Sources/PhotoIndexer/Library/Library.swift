@@ -85,26 +85,14 @@ package actor Library {
   /// Syncs up to this number were requested before photod-watch was told to look again at doubtful files. Their replies
   /// come too early.
   var doubtfulThrough: UInt64 = 0
-  /// Whether assets may be missing from the index of words.
-  var hasNewWords = true
-  /// Whether assets could not be written to the index of words.
-  var isTextLate = false
+  var words = WordIndexing()
   /// The samples and hashes that are made when the library is idle.
   var proofs = ProofPass()
-  /// The number of assets in one transaction. It takes some 20 ms, and other writes wait meanwhile.
-  static let wordBatch = 2_000
-  static let wordBatchesPerSecond = 10
   let lastChange = LastChange()
-  var wordWait = QuietWait()
-  var proofWait = QuietWait()
   var suspectWait = QuietWait()
   private var assetCount: Int
   var scannedFiles = 0
   var counters = LibraryStatus.Counters()
-  /// The watchers that ended and were not started again yet, by their lane.
-  var watcherDeaths: [Int: (reason: String, roots: [[UInt8]])] = [:]
-  /// Whether the kernel's queue overflowed, and the scans that follow have not ended.
-  var hasOverflowed = false
   /// Shares below roots, with inner roots on them.
   var leftOutShares: Set<[UInt8]> = []
 
@@ -242,13 +230,13 @@ package actor Library {
       logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
       let undecided = reconciler.beginSession(of: roots)
       forgetWatchState(of: roots)
-      watcherDeaths[reconciler.lane] = nil
+      watchState.deaths[reconciler.lane] = nil
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
       repeatRescans(undecided)
       updateState()
     case .died(_, let reason):
       events.append(.watcherDied(reason: reason))
-      watcherDeaths[reconciler.lane] = (reason, reconciler.lane == 0 ? [] : rootPaths(of: roots))
+      watchState.deaths[reconciler.lane] = (reason, reconciler.lane == 0 ? [] : rootPaths(of: roots))
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
       updateState()
     case .batch(let records):
@@ -329,7 +317,7 @@ package actor Library {
       let change =
         effects == nil ? nil : PersistentChange(record, token: token, date: date, origin: origin)
       live.publish(effects, change, sequence: sequence)
-      if !record.insertedAssets.isEmpty || isTextLate { hasNewWords = true }
+      if !record.insertedAssets.isEmpty || words.state == .failed { words.state = .pending }
       assetCount += record.insertedAssets.count - record.deletedAssets.count
       counters.assetsInserted += record.insertedAssets.count
       counters.assetsUpdated += record.updatedAssets.count
@@ -382,7 +370,7 @@ package actor Library {
       case .overflow:
         logger.notice("event queue overflow")
         counters.overflows += 1
-        hasOverflowed = true
+        watchState.hasOverflowed = true
         for (number, root) in reconciler.roots.watched where roots.contains(number) && root.isAvailable {
           reconciler.roots[number: number]?.isScanAwaited = true
         }
@@ -394,7 +382,7 @@ package actor Library {
         if reason != .rescan { reconciler.roots[number: root]?.isScanAwaited = true }
       case .scanEnded(let root, _, _):
         reconciler.roots[number: root]?.isScanAwaited = false
-        if !isScanAwaited { hasOverflowed = false }
+        if !isScanAwaited { watchState.hasOverflowed = false }
         // The scan has reported everything in it that can't be read.
         unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
       case .polling, .watchBudget: noteWatchState(record)

@@ -70,7 +70,7 @@ extension Library {
   private func noteDecided(in batch: Batch) {
     rescans.add(batch.record, to: batch.endedScans.map(\.request))
     for ended in batch.endedScans { scanEnded(ended) }
-    if !isScanAwaited { hasOverflowed = false }
+    if !isScanAwaited { watchState.hasOverflowed = false }
     settleUnreadable()
   }
 

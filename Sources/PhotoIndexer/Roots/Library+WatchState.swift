@@ -7,6 +7,10 @@ struct WatchState {
   private var polled: [UInt16: [PollingReason: Int]] = [:]
   private var directories: [UInt16: Int] = [:]
   private(set) var budget: WatchBudget?
+  /// The watchers that ended and were not started again yet, by their lane.
+  var deaths: [Int: (reason: String, roots: [[UInt8]])] = [:]
+  /// Whether the kernel's queue overflowed, and the scans that follow have not ended.
+  var hasOverflowed = false
 
   mutating func note(_ record: WatchRecord) {
     switch record {

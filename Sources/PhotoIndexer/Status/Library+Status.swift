@@ -75,10 +75,10 @@ extension Library {
   private var warnings: [Warning] {
     var found: [Warning] = []
     if let breakdown { found.append(.catalogNotWritten(path: catalog.files.catalog, error: breakdown.error)) }
-    found += watcherDeaths.sorted { $0.key < $1.key }.map {
+    found += watchState.deaths.sorted { $0.key < $1.key }.map {
       .watcherDied(reason: $0.value.reason, roots: $0.value.roots)
     }
-    if hasOverflowed { found.append(.queueOverflowed) }
+    if watchState.hasOverflowed { found.append(.queueOverflowed) }
     found += reconciler.roots.all.compactMap { warning(of: $0) }
     found += reconciler.tree.away.map { reconciler.tree.path(of: $0) }.filter {
       !isLeftOut($0) && !hasRoot(onShare: $0)
