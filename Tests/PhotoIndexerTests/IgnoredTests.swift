@@ -3,7 +3,7 @@ import WatchRecords
 
 @testable import PhotoIndexer
 
-/// Files that a person ignores leave at once. All others stay.
+/// Files that a person ignores leave without the brake. All others stay.
 @Suite struct IgnoredTests {
   private typealias Fixture = ReconcilerFixture
 
@@ -30,7 +30,8 @@ import WatchRecords
     for file in top { try fixture.apply(Fixture.file(file.0, file.1)) }
     let ended = try fixture.apply(
       .listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: 0, complete: true))
-    #expect(ended.deletedAssets.isEmpty)
+    // The folder might have had another name. So it leaves only now.
+    #expect(ended.deletedAssets.count == 150)
     #expect(try fixture.paths().count == 150)
     #expect(!fixture.reconciler.roots.hasSuspects)
   }

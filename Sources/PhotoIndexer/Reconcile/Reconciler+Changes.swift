@@ -332,7 +332,8 @@ extension Reconciler {
   /// Removes a file from the library. If a copy of it or its heir exists, the asset goes on there. Otherwise the asset
   /// gets a tombstone, unless it is provisional.
   ///
-  /// - Parameter mayGoOn: whether the asset may go on in another file.
+  /// - Parameter mayGoOn: whether the asset may go on in another file. Otherwise its own file is elsewhere, because it was
+  ///   exchanged.
   /// - Returns: whether the asset is gone.
   @discardableResult
   func remove(_ row: FileRow, mayGoOn: Bool = true, in batch: inout Batch) throws -> Bool {
@@ -351,7 +352,8 @@ extension Reconciler {
       try move(row, to: Place(directoryID: heir.directoryID, name: heir.name), heir.stat, reading: nil, in: &batch)
       return false
     }
-    if try isNobody(row, in: batch) {
+    // The second half of an exchange brings back even a provisional asset.
+    if mayGoOn, try isNobody(row, in: batch) {
       try erase(row.assetID, in: &batch)
       return true
     }

@@ -24,6 +24,7 @@ extension Reconciler {
     if !batch.departing.isEmpty, let departing = batch.departing.removeValue(forKey: place) { row = departing }
     if let row {
       forgetMissing(row.assetID)
+      forgetExcluded(place)
       if roots.hasSuspects { noteReturn(of: row) }
     }
     if try holdInNewTop(place, row: row, stat, reading: reading, in: batch) {

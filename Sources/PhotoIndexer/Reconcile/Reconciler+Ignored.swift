@@ -14,37 +14,72 @@ extension Reconciler {
     guard let id = tree.directory(number: directory) else { return }
     batch.evidence = .event
     guard name.isEmpty else {
-      // It leaves at the end of the batch, unless it turns up elsewhere until then. Most ignored names of a listing are unknown.
+      // Most ignored names of a listing are unknown.
       if listing?.directoryID != id || listing?.mayKnow(name) == true {
-        try fileGone(Place(directoryID: id, name: name), in: &batch)
+        try dismissFile(Place(directoryID: id, name: name), in: &batch)
       }
       if let child = tree.child(of: id, name) { try dismissFolder(child, in: &batch) }
       return
     }
     for row in try batch.writer.files(in: id) {
-      try fileGone(Place(directoryID: id, name: row.name), in: &batch)
+      try dismissFile(Place(directoryID: id, name: row.name), in: &batch)
     }
     for child in tree.children(of: id) { try dismissFolder(child, in: &batch) }
   }
 
+  /// The scan under way of the root that a directory is in. A file or folder that was excluded may have got another name
+  /// while no watcher saw it. The scan finds it there, perhaps later, so it leaves only when the scan is decided.
+  private func scanUnderWay(of directory: DirectoryID) -> UInt16? {
+    let rootID = tree.rootID(of: directory)
+    return scans.first { $0.value.rootID == rootID }?.key
+  }
+
+  /// Removes a file. Without a scan, it leaves at the end of the batch, unless it turns up elsewhere until then.
+  private func dismissFile(_ place: Place, in batch: inout Batch) throws {
+    guard let root = scanUnderWay(of: place.directoryID),
+      let row = try batch.writer.file(place.directoryID, place.name)
+    else { return try fileGone(place, in: &batch) }
+    forgetListed(place)
+    held.remove(place)
+    linkedFiles.noteLeft(row)
+    forgetMissing(row.assetID)
+    scans[root]!.excludedPlaces.insert(place)
+  }
+
   /// Removes a folder without a number. A folder with a number is elsewhere, or photod-watch reports that it is gone.
-  ///
-  /// The folder may have got another name while no watcher saw it. A scan that is under way finds it there, perhaps later.
   private func dismissFolder(_ id: DirectoryID, in batch: inout Batch) throws {
     guard tree.number(of: id) == nil else { return }
-    let rootID = tree.rootID(of: id)
-    if let root = scans.first(where: { $0.value.rootID == rootID })?.key {
+    if let root = scanUnderWay(of: id) {
       scans[root]!.excluded.insert(id)
     } else {
       try removeTree(id, in: &batch)
     }
   }
 
-  /// Removes the folders that were excluded during a scan and that no scan has found elsewhere.
-  func removeExcluded(by scan: CatalogScan, in batch: inout Batch) throws {
-    for id in scan.excluded.sorted() where tree.contains(id) && tree.number(of: id) == nil {
+  /// Removes the files and folders that were excluded during the ended scans and that no scan has found elsewhere. They
+  /// leave together, so that none goes on in another one.
+  func removeExcluded(in batch: inout Batch) throws {
+    let excluded = endedScans.reduce(into: (places: Set<Place>(), folders: Set<DirectoryID>())) {
+      $0.places.formUnion($1.excludedPlaces)
+      $0.folders.formUnion($1.excluded)
+    }
+    guard !excluded.places.isEmpty || !excluded.folders.isEmpty else { return }
+    updateUndecidedScans { ($0.excludedPlaces, $0.excluded) = ([], []) }
+    batch.evidence = .scan
+    for place in excluded.places where tree.contains(place.directoryID) {
+      batch.departing[place] = try batch.writer.file(place.directoryID, place.name)
+    }
+    try removeDeparted(in: &batch)
+    for id in excluded.folders.sorted() where tree.contains(id) && tree.number(of: id) == nil {
       // Another folder may have the name now, and the name is no longer excluded.
       if !ParkedName.isParked(tree.row(id).name) { try removeTree(id, in: &batch) }
+    }
+  }
+
+  /// Notes that a file in this place is wanted, because the rules have changed.
+  func forgetExcluded(_ place: Place) {
+    updateUndecidedScans { scan in
+      if !scan.excludedPlaces.isEmpty { scan.excludedPlaces.remove(place) }
     }
   }
 }

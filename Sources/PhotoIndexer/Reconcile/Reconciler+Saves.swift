@@ -129,6 +129,8 @@ extension Reconciler {
   /// have been lost.
   func isExplainedByRename(_ row: FileRow, _ stat: FileStat, in batch: Batch) -> Bool {
     if row.changeTime == stat.changed { return true }
+    // The clock was set back since the file was read. The times do not show whether a later write is covered.
+    if age(of: stat.changed, at: row.readTime) >= Self.clockGrain { return false }
     return batch.isRenameEvent && !batch.fileEvent.isWritten && !batch.mayHaveMissedEdit
   }
 }

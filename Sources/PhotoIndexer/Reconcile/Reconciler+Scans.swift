@@ -38,6 +38,8 @@ struct CatalogScan {
   /// Directories whose names a person excludes. They leave when the scan is decided, unless it has found them under other
   /// names.
   var excluded: Set<DirectoryID> = []
+  /// The same for files.
+  var excludedPlaces: Set<Place> = []
 }
 
 /// The photos that a scan missed in a root, if they are too many to be removed at once.
@@ -130,6 +132,7 @@ extension Reconciler {
   /// confirmed scan decides for itself, because the confirmation does not apply to the files that a later scan missed.
   private func decideEndedScans(in batch: inout Batch) throws {
     guard scans.isEmpty else { return }
+    try removeExcluded(in: &batch)
     var superseded: [CatalogScan] = []
     // One decision may change what the next scan may judge.
     while !endedScans.isEmpty {
@@ -166,7 +169,6 @@ extension Reconciler {
     batch.evidence = .scan
     batch.scanStart = scan.start
     defer { batch.scanStart = nil }
-    try removeExcluded(by: scan, in: &batch)
     let base = scan.partOf ?? top
     let missed = try missed(by: scan, below: base, in: batch)
     var isConfirmed = confirmedRequests.contains(scan.request)

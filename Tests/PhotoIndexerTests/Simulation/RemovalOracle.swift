@@ -16,7 +16,7 @@ struct RemovalOracle {
   private var suspectedSince: [AssetID: Int64] = [:]
   /// Roots whose removals a person has confirmed since the last settled state.
   private var confirmedRoots: Set<String> = []
-  /// Assets in folders that a person has excluded since the last settled state. They need no brake.
+  /// Assets that a person has excluded since the last settled state. They need no brake.
   private var excluded: Set<AssetID> = []
   /// A listing is running whose result counts as an event.
   private var isInEventListing = false

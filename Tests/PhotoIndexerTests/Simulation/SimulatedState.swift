@@ -28,10 +28,15 @@ extension Library {
     return found
   }
 
-  /// The photos in folders that leave when the scans under way are decided, because a person excludes them.
+  /// The photos that leave when the scans under way are decided, because a person excludes them.
   func excludedAssets() -> Set<AssetID> {
     (Array(reconciler.scans.values) + reconciler.endedScans).reduce(into: []) {
       $0.formUnion(assets(below: $1.excluded))
+      for place in $1.excludedPlaces {
+        do {
+          if let row = try catalog.read({ try $0.file(place.directoryID, place.name) }) { $0.insert(row.assetID) }
+        } catch { continue }
+      }
     }
   }
 

@@ -62,6 +62,41 @@ import Testing
       ])
   }
 
+  /// A pattern excludes the photo's former name before the watcher has read that the photo was renamed.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatLeftAnIgnoredNameIsNotItsCopy(main: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/b.jpg"), .write("/pics/x/\u{f7ff}.jpg"),
+        .settle, .copy("/pics/b.jpg", to: "/pics/y/a.jpg"), .settle,
+        .rename("/pics/b.jpg", to: "/pics/x/\u{f7ff}.jpg"), .copy("/pics/y/a.jpg", to: "/pics/b.jpg"),
+        .ignore(["b.jpg"]), .settle,
+      ])
+  }
+
+  @Test func copyThatIsIgnoredTogetherWithItsOriginalLeavesWithIt() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/a.jpg"), .write("/pics/x/d.jpg"), .settle,
+        .copy("/pics/x", to: "/usb/y"), .watch(events: 1, listings: 2), .ignore(["x/*.jpg", "d.jpg"]), .settle,
+      ])
+  }
+
+  /// A photo comes back in another place, and is replaced just before its drive is unmounted.
+  @Test func photoThatReplacesOneThatCameBackMayBeThatPhotoWhenItsDriveReturns() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/usb/x"), .makeDirectory("/usb/y"), .write("/usb/y/e.jpg"), .write("/usb/x/b.jpg"),
+        .write("/usb/y/b.jpg"), .write("/usb/y/a.jpg"), .settle, .remove("/usb/y/e.jpg"), .settle,
+        .writeAgain("/usb/x/new.jpg", bytesOf: "/usb/y/e.jpg"), .watch(events: 1000, listings: 1000),
+        .take(1, records: 7), .pass(milliseconds: 2100), .due, .remove("/usb/x/new.jpg"), .write("/usb/x/new.jpg"),
+        .unmount("/usb"), .settle, .mount(1, at: "/usb"), .settle,
+      ])
+  }
+
   /// The photo comes and leaves between two settled states. Its root is not configured when it leaves, so the library
   /// finds that later, and takes the equal photo for its copy.
   @Test func equalPhotoMayBeTheCopyOfOneThatLeftARootOutOfSight() async throws {

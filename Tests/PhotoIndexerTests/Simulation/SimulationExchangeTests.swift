@@ -158,4 +158,12 @@ import Testing
         .start, .mount(2, at: "/usb"), .watch(events: 1000, listings: 1000), .edit("/pics/x/b.jpg"), .settle,
       ])
   }
+
+  /// A program still writes the file, so the library knows it only by its place.
+  @Test func halfWrittenPhotoThatIsExchangedKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .makeDirectory("/pics/z"), .write("/pics/y/c.jpg"), .begin("/pics/z/b.jpg"), .settle,
+      .exchange("/pics/y/c.jpg", with: "/pics/z/b.jpg"), .settle,
+    ])
+  }
 }

@@ -373,10 +373,12 @@ struct SimulationOracle {
     for (photo, path, _) in visible { paths[photo, default: []].insert(path) }
     // The library may have such a photo although it never was in a settled state. Only when the root is back does the
     // library find that the photo has left, and an equal one may be its copy.
-    for (photo, had) in places where !settled.contains(photo) && placements[photo]?.isHidden ?? true {
-      guard had.contains(where: { place in unavailable.contains { place.hasPrefix($0) } }) else { continue }
-      departedContents.formUnion(contents[photo, default: []])
-    }
+    let unseenDepartures = Set(
+      places.filter { photo, had in
+        !settled.contains(photo) && placements[photo]?.isHidden ?? true
+          && had.contains { place in unavailable.contains { place.hasPrefix($0) } }
+      }.keys)
+    for photo in unseenDepartures { departedContents.formUnion(contents[photo, default: []]) }
     departedContents.formUnion(lostContents)
     // The library may find their old places later. Until then the copy is an asset of its own.
     for photo in carried where !isDated(photo) || isLossy || hasFolderChanges {
@@ -386,6 +388,10 @@ struct SimulationOracle {
     let passing = appeared.filter { placements[$0]?.isHidden ?? true || !settled.contains($0) }
     for id in Set(known.values.map(\.id)) {
       passed[id] = bearers(of: id, passing: passing).subtracting(owners[id].map { [$0] } ?? [])
+    }
+    // A deleted photo may have come back as one of these. A photo that came to its place since may be taken for it later.
+    for (id, owner) in owners where !known.values.contains(where: { $0.id == id }) {
+      passed[id] = bearers(of: id, passing: unseenDepartures).subtracting([owner])
     }
     for (photo, path, id) in visible {
       let placement = placements[photo]!

@@ -276,4 +276,15 @@ import Testing
         .watch(events: 1000, listings: 1000), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
       ])
   }
+
+  /// The watcher reads both events at once, and the times of the file are before its last reading.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsRenamedAndEditedAfterTheClockWasSetBackIsReadAgain(main: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .makeDirectory("/pics/y"), .makeDirectory("/pics/z"), .write("/pics/y/b.jpg"), .settle, .setClock(days: -400),
+        .rename("/pics/y/b.jpg", to: "/pics/z/new.jpg"), .edit("/pics/z/new.jpg"), .settle,
+      ])
+  }
 }
