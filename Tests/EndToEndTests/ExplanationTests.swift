@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoModel
 import PhotoTestSupport
 import Testing
 
@@ -147,6 +148,22 @@ import Testing
       }
       try await until(fixture, logs: "missing photos back")
       #expect(try await fixture.assets().count == 130)
+    }
+  }
+
+  @Test func hiddenPhotoIsSaidToBeHidden() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let path = fixture.path("a.jpg")
+      let shown = try why(fixture, path)
+      #expect(!shown.contains("hidden"))
+      #expect(try fixture.photoctl("hide", path).status == 0)
+      let id = try #require(try await fixture.ids(FetchOptions(includeHidden: true)).ids.first)
+      let hidden = try why(fixture, "\(id)")
+      #expect(hidden.hasPrefix("\(path): indexed: "), "\(hidden)")
+      #expect(hidden.contains("It is hidden") && hidden.contains("`photoctl unhide \(id)`"), "\(hidden)")
     }
   }
 

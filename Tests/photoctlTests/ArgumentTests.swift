@@ -74,7 +74,8 @@ struct ArgumentTests {
     ["query", "--fields", "id", "--format", "paths0"], ["albums", "--fields", "camera.model"], ["favorite", "-0", "1"],
     ["albums", "--watch", "--containing", "1"], ["albums", "--watch", "--format", "csv"],
     ["albums", "--watch", "--fields", "id"], ["status", "--color", "red"], ["status", "--timeout", "3"],
-    ["status", "--wait", "--timeout", "-1"],
+    ["status", "--wait", "--timeout", "-1"], ["query", "--json", "--format", "csv"],
+    ["watch", "--json", "--format", "text"],
   ])
   func aWrongCommandLineEndsWith64(arguments: [String]) {
     do {
@@ -83,6 +84,23 @@ struct ArgumentTests {
     } catch {
       #expect(Photoctl.exitCode(for: error).rawValue == EndStatus.usage.rawValue)
     }
+  }
+
+  @Test func everyCommandThatPrintsTakesJSON() {
+    let withoutOutput: Set = ["completions", "debug", "help"]
+    for command in Photoctl.configuration.subcommands + DebugCommand.configuration.subcommands {
+      let name = command.configuration.commandName ?? ""
+      guard !withoutOutput.contains(name) else { continue }
+      #expect(command.helpMessage().contains("--json"), "photoctl \(name)")
+    }
+  }
+
+  @Test func aJSONFlagIsTheFormat() throws {
+    #expect(try #require(try parsed(["query", "--json"]) as? QueryCommand).formats.chosen == .json)
+    #expect(try #require(try parsed(["query", "--format", "csv"]) as? QueryCommand).formats.chosen == .csv)
+    #expect(try #require(try parsed(["albums"]) as? AlbumsCommand).formats.chosen == nil)
+    #expect(try #require(try parsed(["watch", "--json"]) as? WatchCommand).formats.chosen == .jsonl)
+    #expect(try #require(try parsed(["clients", "--json"]) as? ClientsCommand).formats.chosen == .json)
   }
 
   @Test func wordsAreQuotedForAShell() {

@@ -206,8 +206,12 @@ extension Library {
           "It is in the library, but not on disk. \(counted(suspect.missing, "photo is", "photos are")) missing from its folder at once, so photod has not removed it. After \(end(of: suspect).localMinute), photod scans again and removes it if it is still missing. `photoctl rescan --confirm` removes it now.",
         assetID: row.assetID)
     }
+    let isHidden = try catalog.read { try $0.assets([row.assetID]) }.assets.first?.isHidden == true
+    let hiding =
+      isHidden ? " It is hidden, so lists leave it out. `photoctl unhide \(row.assetID)` makes it visible again." : ""
     return Explanation(
-      state: "indexed", reason: "It is in the library as \(content?.contentType ?? "a file").", assetID: row.assetID)
+      state: "indexed", reason: "It is in the library as \(content?.contentType ?? "a file").\(hiding)",
+      assetID: row.assetID)
   }
 
   private func ignoringRule(_ path: [UInt8], below root: [UInt8]) -> String? {

@@ -68,7 +68,7 @@ extension LibraryService {
     guard let token = ChangeToken(since) else { throw VarlinkError.invalidParameter("since") }
     guard token.library == current.library, token.epoch == current.epoch else {
       throw ContractError.tokenExpired(
-        "The token is of another library, or of one that was rebuilt. Take the current token, then fetch again.",
+        "The token is of another library, or of one that was rebuilt or restored. Fetch your lists again, and continue from the current token.",
         current: current)
     }
     // The feed is no measure: a commit can be read, and its token returned, just before the commit is announced.

@@ -44,7 +44,7 @@ struct RegexParser {
   mutating func parse() throws(PatternError) -> RegexNode {
     let node = try alternatives()
     guard index == scalars.count else {
-      throw PatternError("this ) has no (; for the character itself, write \\)", at: index)
+      throw PatternError("this ) has no (; for the character itself, write \\\\)", at: index)
     }
     return node
   }
@@ -112,7 +112,7 @@ struct RegexParser {
   }
 
   private static func malformedCount(at place: Int) -> PatternError {
-    PatternError("{ begins a count such as {3}, {2,} or {2,5}; for the character itself, write \\{", at: place)
+    PatternError("{ begins a count such as {3}, {2,} or {2,5}; for the character itself, write \\\\{", at: place)
   }
 
   private mutating func number() -> Int? {
@@ -137,7 +137,7 @@ struct RegexParser {
     case "(": return try group(from: place)
     case "*", "+", "?":
       throw PatternError(
-        "there is nothing before \(scalar) to repeat; for the character itself, write \\\(scalar)", at: place)
+        "there is nothing before \(scalar) to repeat; for the character itself, write \\\\\(scalar)", at: place)
     case "{": throw Self.malformedCount(at: place)
     case "\\":
       switch try escaped(at: place) {
@@ -166,7 +166,7 @@ struct RegexParser {
         "of the groups that begin with (?, only (?: ) is possible; to ignore case, write MATCHES[c]", at: place)
     }
     let inner = try alternatives()
-    guard take(")") else { throw PatternError("this ( has no ); for the character itself, write \\(", at: place) }
+    guard take(")") else { throw PatternError("this ( has no ); for the character itself, write \\\\(", at: place) }
     return inner
   }
 
@@ -226,7 +226,7 @@ struct RegexParser {
         ranges.append(low.value...high.value)
       }
     }
-    guard take("]") else { throw PatternError("this [ has no ]; for the character itself, write \\[", at: place) }
+    guard take("]") else { throw PatternError("this [ has no ]; for the character itself, write \\\\[", at: place) }
     guard !ranges.isEmpty || !categories.isEmpty else {
       throw PatternError("the class is empty; for the character ] itself, write \\]", at: place)
     }
@@ -243,7 +243,7 @@ struct RegexParser {
     case "&", "-":
       guard peek == scalar else { return .scalar(scalar) }
       throw PatternError(
-        "classes can't be combined by \(scalar)\(scalar); for the character itself, write \\\(scalar)", at: place)
+        "classes can't be combined by \(scalar)\(scalar); for the character itself, write \\\\\(scalar)", at: place)
     default: return .scalar(scalar)
     }
   }

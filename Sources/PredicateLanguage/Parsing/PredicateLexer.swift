@@ -194,7 +194,7 @@ struct PredicateLexer {
         }
       }
       throw PredicateError("\\u{…} takes the hexadecimal number of a Unicode scalar", at: position)
-    case "d", "D", "w", "W", "s", "S", "*", "?", ".":
+    case "d", "D", "w", "W", "s", "S", "b", "B", "*", "?", ".", "+", "(", ")", "[", "]", "{", "}", "|", "^", "$":
       throw PredicateError(
         "'\\\(scalar)' is no escape; for a backslash of a pattern, write \\\\, as in '\\\\\(scalar)'", at: position)
     default: throw PredicateError("'\\\(scalar)' is no escape\(known)", at: position)

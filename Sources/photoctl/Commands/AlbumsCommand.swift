@@ -31,8 +31,7 @@ struct AlbumsCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Only albums that contain this asset.", valueName: "id|path"), completion: .file())
   var containing: AssetArgument?
 
-  @Option(help: "The output format: table, json, jsonl, csv, tsv; paths or paths0 (of the folders).")
-  var format: OutputFormat?
+  @OptionGroup var formats: FormatOptions<OutputFormat>
 
   @OptionGroup var fields: FieldOptions<AssetCollection>
 
@@ -40,11 +39,11 @@ struct AlbumsCommand: AsyncParsableCommand {
   var watch = false
 
   func validate() throws {
-    try fields.validate(with: format)
+    try fields.validate(with: formats.chosen)
     guard watch else { return }
     if containing != nil { throw ValidationError("--watch prints all albums, so it can't be used with --containing.") }
     if fields.fields != nil { throw ValidationError("--watch can't be used with --fields.") }
-    if let format, format != .table, format != .jsonl {
+    if !formats.json, let format = formats.format, format != .table, format != .jsonl {
       throw ValidationError("--watch prints as table or jsonl, not as \(format.rawValue).")
     }
   }
@@ -65,13 +64,13 @@ struct AlbumsCommand: AsyncParsableCommand {
     }
     let collections = try await library.collections(containing: asset)
     var renderer = ListRenderer<AssetCollection>(
-      format: format ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
+      format: formats.chosen ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
     try Output.put(try renderer.page(collections) + renderer.end())
   }
 
   private func watch(_ library: PhotoLibrary) async throws {
     Output.endQuietlyWithReader()
-    let format = format ?? .standard
+    let format = formats.json ? .jsonl : formats.format ?? .standard
     var text = CollectionText(style: connection.style, columns: Output.terminalColumns)
     for try await observation in library.observeCollections() {
       if format == .jsonl {

@@ -28,24 +28,24 @@ struct BackupCommand: AsyncParsableCommand {
   @Flag(help: "List photod's own backups, newest first.")
   var list = false
 
-  @Option(help: "The output format of --list: table, json, jsonl, csv, tsv, paths or paths0.")
-  var format: OutputFormat?
+  @OptionGroup var formats: FormatOptions<OutputFormat>
 
   func validate() throws {
     if list && path != nil { throw ValidationError("--list lists photod's own backups, and takes no path.") }
-    if format != nil && !list { throw ValidationError("--format can only be used with --list.") }
+    if formats.format != nil && !list { throw ValidationError("--format can only be used with --list.") }
   }
 
   func run() async throws {
     let library = connection.library
     guard list else {
       let made = try await PhotoDaemonManagement(of: library).backUp(to: path.map { AbsolutePath.text($0) })
+      if formats.json { return try Output.put(JSONText.indented(made)) }
       try Output.put(Printable.text(made.path) + "\n")
       Output.complain("\(BackupText.contents(of: made))\n")
       return
     }
     let backups = try await PhotoDaemonManagement(of: library).backups()
-    let format = format ?? .standard
+    let format = formats.chosen ?? .standard
     if format == .table && backups.isEmpty { Output.complain("There are no backups yet. photod makes one each day.\n") }
     // Never cut, however narrow the terminal is: its paths are copied into `photoctl restore`.
     var renderer = ListRenderer<BackupFile>(format: format)

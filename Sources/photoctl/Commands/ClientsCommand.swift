@@ -22,14 +22,14 @@ struct ClientsCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Option(help: "The output format: table or jsonl (default: table on a terminal, else jsonl).")
-  var format: ClientsFormat?
+  @OptionGroup var formats: FormatOptions<ClientsFormat>
 
   func run() async throws {
     let list = try await PhotoDaemonManagement(of: connection.library).clients()
     let clients = list.clients
-    switch format ?? (Output.isTerminal ? .table : .jsonl) {
+    switch formats.chosen ?? (Output.isTerminal ? .table : .jsonl) {
     case .table: try Output.put(ClientText.table(clients, terminalColumns: Output.terminalColumns))
+    case .json: try Output.put(JSONText.indented(clients))
     case .jsonl: for client in clients { try Output.put(try JSONText.line(client) + [UInt8(ascii: "\n")]) }
     }
     if let omitted = list.omitted {
@@ -40,5 +40,9 @@ struct ClientsCommand: AsyncParsableCommand {
 }
 
 enum ClientsFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case table, jsonl
+  case table, json, jsonl
+}
+
+extension ClientsFormat: PrintedFormat {
+  static var help: ArgumentHelp { "The output format (default: table on a terminal, else jsonl)." }
 }

@@ -36,12 +36,11 @@ struct EventsCommand: AsyncParsableCommand {
   @Flag(help: "Continue with events as they happen.")
   var follow = false
 
-  @Option(help: "The output format: text or jsonl (default: text on a terminal, else jsonl).")
-  var format: WatchFormat?
+  @OptionGroup var formats: FormatOptions<WatchFormat>
 
   func run() async throws {
     if follow { Output.endQuietlyWithReader() }
-    let format = format ?? (Output.isTerminal ? .text : .jsonl)
+    let format = formats.chosen ?? (Output.isTerminal ? .text : .jsonl)
     var isFirst = true
     do {
       for try await page in PhotoDaemonManagement(of: connection.library).events(follow: follow) {

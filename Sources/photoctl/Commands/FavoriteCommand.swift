@@ -21,10 +21,12 @@ struct FavoriteCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
   @OptionGroup var assets: AssetArguments
+  @OptionGroup var json: JSONOption
 
   func run() async throws {
     try await connection.library.edit(
-      try assets.names(), isFavorite: true, summary: ("asset is a favorite now", "assets are favorites now"))
+      try assets.names(), printsJSON: json.isOn, isFavorite: true,
+      summary: ("asset is a favorite now", "assets are favorites now"))
   }
 }
 
@@ -44,10 +46,11 @@ struct UnfavoriteCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
   @OptionGroup var assets: AssetArguments
+  @OptionGroup var json: JSONOption
 
   func run() async throws {
     try await connection.library.edit(
-      try assets.names(), isFavorite: false,
+      try assets.names(), printsJSON: json.isOn, isFavorite: false,
       summary: ("asset is no longer a favorite", "assets are no longer favorites"))
   }
 }

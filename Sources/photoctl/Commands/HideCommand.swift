@@ -21,10 +21,12 @@ struct HideCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
   @OptionGroup var assets: AssetArguments
+  @OptionGroup var json: JSONOption
 
   func run() async throws {
     try await connection.library.edit(
-      try assets.names(), isHidden: true, summary: ("asset is hidden now", "assets are hidden now"))
+      try assets.names(), printsJSON: json.isOn, isHidden: true,
+      summary: ("asset is hidden now", "assets are hidden now"))
   }
 }
 
@@ -43,9 +45,11 @@ struct UnhideCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
   @OptionGroup var assets: AssetArguments
+  @OptionGroup var json: JSONOption
 
   func run() async throws {
     try await connection.library.edit(
-      try assets.names(), isHidden: false, summary: ("asset is visible now", "assets are visible now"))
+      try assets.names(), printsJSON: json.isOn, isHidden: false,
+      summary: ("asset is visible now", "assets are visible now"))
   }
 }

@@ -7,9 +7,12 @@ extension PhotoLibrary {
 
   /// Changes all of these assets, or none if one is not in the library. The summary goes to standard error.
   ///
-  /// - Parameter summary: the words after the number, for one asset and for several.
+  /// - Parameters:
+  ///   - printsJSON: prints the ids to standard output.
+  ///   - summary: the words after the number, for one asset and for several.
   func edit(
-    _ names: [NamedAsset], isFavorite: Bool? = nil, isHidden: Bool? = nil, summary: (one: String, many: String)
+    _ names: [NamedAsset], printsJSON: Bool, isFavorite: Bool? = nil, isHidden: Bool? = nil,
+    summary: (one: String, many: String)
   ) async throws {
     let (ids, firstNames) = try await ids(of: names)
     if !ids.isEmpty {
@@ -30,6 +33,8 @@ extension PhotoLibrary {
         throw Failure(noSuchAssets: missing, names: firstNames) ?? PhotoLibraryError.noSuchAsset(ids: missing)
       }
     }
+    struct Changed: Encodable { let ids: [AssetID] }
+    if printsJSON { try Output.put(JSONText.indented(Changed(ids: ids))) }
     Output.complain(Text.count(ids.count, summary.one, summary.many) + "\n")
   }
 }

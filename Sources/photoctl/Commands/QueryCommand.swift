@@ -81,12 +81,11 @@ struct QueryCommand: AsyncParsableCommand {
       "First wait until the library has all present changes of your folders, at most 30 seconds."))
   var synced = false
 
-  @Option(help: "The output format.")
-  var format: OutputFormat?
+  @OptionGroup var formats: FormatOptions<OutputFormat>
 
   @OptionGroup var fields: FieldOptions<Asset>
 
-  func validate() throws { try fields.validate(with: format) }
+  func validate() throws { try fields.validate(with: formats.chosen) }
 
   func run() async throws {
     let library = connection.library
@@ -97,11 +96,13 @@ struct QueryCommand: AsyncParsableCommand {
       try await warnOfUnfinishedScan(library)
       if count {
         let page = try await library.fetchPage(options, count: 0)
-        try Output.put("\(page.total)\n")
+        struct Count: Encodable { let count: Int }
+        try Output.put(
+          formats.chosen == .json ? JSONText.indented(Count(count: page.total)) : Array("\(page.total)\n".utf8))
         return
       }
       var renderer = ListRenderer<Asset>(
-        format: format ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
+        format: formats.chosen ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
       try await QueriedAssets(library: library, options: options).forEachPage { assets in
         try Output.put(try renderer.page(assets))
       }

@@ -31,6 +31,8 @@ struct RescanCommand: AsyncParsableCommand {
   @Flag(help: "Remove the missing photos, because they are gone for good.")
   var confirm = false
 
+  @OptionGroup var json: JSONOption
+
   func validate() throws {
     if dryRun && confirm {
       throw ValidationError("--dry-run changes nothing, and --confirm does. Give only one of them.")
@@ -42,7 +44,7 @@ struct RescanCommand: AsyncParsableCommand {
     var folder: String?
     if let path { folder = try await library.folders().text(path) }
     let result = try await library.rescan(path: folder, dryRun: dryRun, confirm: confirm)
-    try Output.put(Self.text(result, isDryRun: dryRun))
+    try Output.put(json.isOn ? JSONText.indented(result) : Array(Self.text(result, isDryRun: dryRun).utf8))
     if path == nil { Output.complain(Self.passedOver(try await library.status(), style: connection.style)) }
   }
 

@@ -30,11 +30,13 @@ struct RestoreCommand: AsyncParsableCommand {
   @Argument(help: "A file that photod or 'photoctl backup' made.", completion: .file())
   var path: String
 
+  @OptionGroup var json: JSONOption
+
   func run() async throws {
     let library = connection.library
     let known = Self.isName(path) && !Self.exists(path) ? try await PhotoDaemonManagement(of: library).backups() : []
     let restored = try await PhotoDaemonManagement(of: library).restore(from: Self.backup(path, among: known))
-    try Output.put(BackupText.restored(restored))
+    try Output.put(json.isOn ? JSONText.indented(restored) : Array(BackupText.restored(restored).utf8))
   }
 
   private static func isName(_ argument: String) -> Bool { !FilePath.bytes(argument).contains(UInt8(ascii: "/")) }

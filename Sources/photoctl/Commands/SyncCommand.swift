@@ -22,6 +22,8 @@ struct SyncCommand: AsyncParsableCommand {
     help: ArgumentHelp("The time limit (default: 30).", valueName: "seconds"))
   var timeout: Double?
 
+  @OptionGroup var json: JSONOption
+
   func validate() throws {
     if let timeout, !(0...86_400).contains(timeout) {
       throw ValidationError("--timeout is \(roundedText(timeout)); it must be 0 to 86,400 seconds.")
@@ -29,7 +31,9 @@ struct SyncCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try Output.put("\(try await connection.library.caughtUp(within: timeout))\n")
+    struct Place: Encodable { let token: String }
+    let token = try await connection.library.caughtUp(within: timeout)
+    try Output.put(json.isOn ? JSONText.indented(Place(token: token)) : Array("\(token)\n".utf8))
   }
 }
 

@@ -63,8 +63,7 @@ struct WatchCommand: AsyncParsableCommand {
   @Flag(help: "When photod ends or does not run, wait for it and continue.")
   var reconnect = false
 
-  @Option(help: "The output format: text or jsonl (default: text on a terminal, else jsonl).")
-  var format: WatchFormat?
+  @OptionGroup var formats: FormatOptions<WatchFormat>
 
   func validate() throws {
     for (option, value) in [("--since-ids", sinceIds), ("--since-digest", sinceDigest)] where value != nil {
@@ -92,7 +91,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
     Output.endQuietlyWithReader()
     let library = connection.library
-    let format = format ?? (Output.isTerminal ? .text : .jsonl)
+    let format = formats.chosen ?? (Output.isTerminal ? .text : .jsonl)
     if query.isEmpty {
       var history = WatchedHistory(token: since, format: format, style: connection.style)
       try await untilItEnds {
@@ -159,7 +158,9 @@ struct WatchCommand: AsyncParsableCommand {
       guard let token else { return error }
       return Failure(
         .unavailable, error.message,
-        remedy: "When photod runs again, continue with `--since \(token)`. --reconnect does so by itself.",
+        remedy:
+          "When photod runs again, continue with `--since \(token)`. --reconnect does so by itself. A restore ends all "
+          + "tokens from before it.",
         command: "watch")
     default: return error
     }
@@ -229,4 +230,9 @@ private struct Outage {
 
 enum WatchFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case text, jsonl
+}
+
+extension WatchFormat: PrintedFormat {
+  static var json: WatchFormat { .jsonl }
+  static var help: ArgumentHelp { "The output format (default: text on a terminal, else jsonl)." }
 }

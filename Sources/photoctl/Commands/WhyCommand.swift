@@ -64,6 +64,7 @@ struct WhyCommand: AsyncParsableCommand {
     _ name: NamedAsset, _ library: PhotoLibrary, _ folders: LibraryFolders, isNamed: Bool
   ) async throws {
     let path: String
+    var isNamed = isNamed
     switch name.argument {
     case .path(let typed): path = folders.text(typed)
     case .id(let id):
@@ -71,6 +72,7 @@ struct WhyCommand: AsyncParsableCommand {
         throw Failure(noSuchAssets: [id], names: [id: name]) ?? PhotoLibraryError.noSuchAsset(ids: [id])
       }
       path = known
+      isNamed = true
     }
     let explanation = try await library.explain(path: path)
     if json {
