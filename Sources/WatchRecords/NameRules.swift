@@ -19,6 +19,7 @@ public struct NameRules: Hashable, Sendable {
   private let extensions: Set<[UInt8]>
   private let longestExtension: Int
   private let ignoredDirectoryNames: Set<[UInt8]>
+  /// The patterns of the configuration.
   public let patterns: [IgnorePattern]
   /// Whether any pattern contains a path. Only then is a `Folder` needed.
   public let needsFolder: Bool
@@ -56,10 +57,12 @@ public struct NameRules: Hashable, Sendable {
     name.first != UInt8(ascii: ".") && !ignoredDirectoryNames.contains(name)
   }
 
-  /// The first pattern that this name matches in the folder. `folder` is evaluated only if a pattern contains a path.
+  /// The first pattern that this name matches in the folder: a built-in one, or one of the configuration. `folder` is
+  /// evaluated only if a pattern contains a path.
   public func pattern(ignoring name: [UInt8], isDirectory: Bool, in folder: @autoclosure () -> Folder?)
     -> IgnorePattern?
   {
+    if let builtIn = BuiltInPattern.ignoring(name, isDirectory: isDirectory) { return builtIn.pattern }
     guard !patterns.isEmpty else { return nil }
     let place = needsFolder ? folder() : nil
     return patterns.first { pattern in

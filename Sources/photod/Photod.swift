@@ -73,7 +73,10 @@ struct PhotodArguments: ParsableCommand {
         photod does not enter a folder that matches. It also ignores hidden files
         and folders, folders that contain .nomedia, .trackerignore or a signed
         CACHEDIR.TAG, and folders that NAS and desktops keep beside photos, such as
-        @eaDir and lost+found.
+        @eaDir and lost+found. Built-in patterns ignore conflict copies of sync
+        programs (the files *.sync-conflict-* and *(*conflicted copy*)*), and what
+        photo applications keep (*.photoslibrary/, *.lrdata/, *.lrcat-data, *.lrcat,
+        *.lrcat.lock). A folder that is a root is indexed, whatever its name.
 
       FILES
         $XDG_CONFIG_HOME/photod/config.toml    configuration (~/.config)

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Glibc
 import PhotoModel
 import PhotoTestSupport
@@ -100,6 +101,48 @@ import Testing
         to: URL(fileURLWithPath: fixture.path("CACHEDIR.TAG")))
       try await fixture.synchronize()
       #expect(try why(fixture, "").hasPrefix("ignored: \(fixture.photos) contains CACHEDIR.TAG"))
+    }
+  }
+
+  @Test func conflictCopiesAndFoldersOfPhotoApplicationsAreIgnored() async throws {
+    try await DaemonFixture.with { fixture in
+      try fill(fixture)
+      for index in 0..<130 { try fixture.write("Mac/originals/\(index).jpg", index) }
+      try configure(fixture, "")
+      try await start(fixture)
+      let before = try await ids(fixture)
+      #expect(before.count == 271)
+      // An older photod had the folder under its present name, so its catalog has that name too. The photos leave
+      // without the removal brake.
+      fixture.kill(SIGTERM)
+      try fixture.move("Mac", "Mac.photoslibrary")
+      try await DatabaseQueue(path: fixture.catalog).write { database in
+        try database.execute(sql: "UPDATE directory SET name = 'Mac.photoslibrary' WHERE name = 'Mac'")
+        #expect(database.changesCount == 1)
+      }
+      try fixture.move("trip/3.jpg", "trip/3 (Anna's conflicted copy 2024-01-02).jpg")
+      try await start(fixture)
+      #expect(try await ids(fixture).count == 140)
+      #expect(try await fixture.status().warnings.isEmpty)
+
+      // They come with an event, and by renames.
+      try fixture.write("trip/4.sync-conflict-20240102-030405-ABCDEFG.jpg", 4)
+      try fixture.write("Catalog Previews.lrdata/1.jpg", 1)
+      try fixture.move("trip/5.jpg", "trip/5 (conflicted copy).jpg")
+      #expect(try await ids(fixture).count == 139)
+      try fixture.move("trip/5 (conflicted copy).jpg", "trip/5.jpg")
+      #expect(try await ids(fixture)["trip/5.jpg"] == before["trip/5.jpg"])
+
+      let reasons = [
+        ("trip/3 (Anna's conflicted copy 2024-01-02).jpg", "*(*conflicted copy*)*"),
+        ("trip/4.sync-conflict-20240102-030405-ABCDEFG.jpg", "*.sync-conflict-*"),
+        ("Mac.photoslibrary", "*.photoslibrary/"), ("Mac.photoslibrary/originals/3.jpg", "*.photoslibrary/"),
+        ("Catalog Previews.lrdata/1.jpg", "*.lrdata/"),
+      ]
+      for (name, pattern) in reasons {
+        let text = try why(fixture, name)
+        #expect(text.hasPrefix("ignored: ") && text.contains("photod ignores it by its built-in pattern \(pattern)."))
+      }
     }
   }
 

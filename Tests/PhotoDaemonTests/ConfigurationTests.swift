@@ -104,13 +104,16 @@ import Testing
   /// The outer root ignores these folders. Without their own roots, the photos in them would not be indexed.
   @Test func rootInAFolderThatItsOuterRootPassesOverIsKept() throws {
     let scratch = try Scratch()
-    for folder in ["a/.hidden/inner", "a/b/@eaDir", "a/ignored/c", "a/plain"] { try scratch.directory(folder) }
+    for folder in ["a/.hidden/inner", "a/b/@eaDir", "a/ignored/c", "a/d.photoslibrary", "a/plain"] {
+      try scratch.directory(folder)
+    }
     var options = Options()
     options.ignore = ["ignored"]
-    options.roots = ["a", "a/.hidden/inner", "a/b/@eaDir", "a/ignored/c", "a/plain"]
+    options.roots = ["a", "a/.hidden/inner", "a/b/@eaDir", "a/ignored/c", "a/d.photoslibrary", "a/plain"]
     let configuration = try Configuration.load(options: options, environment: scratch.environment())
     #expect(
-      configuration.roots == ["a", "a/.hidden/inner", "a/b/@eaDir", "a/ignored/c"].map { "\(scratch.path)/\($0)" })
+      configuration.roots
+        == ["a", "a/.hidden/inner", "a/b/@eaDir", "a/ignored/c", "a/d.photoslibrary"].map { "\(scratch.path)/\($0)" })
     #expect(
       configuration.remarks == [
         "\(scratch.path)/a/plain lies inside the root \(scratch.path)/a, which covers it unless a share is mounted there"

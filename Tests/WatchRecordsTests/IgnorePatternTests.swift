@@ -108,6 +108,32 @@ import WatchRecords
     return plainlyMatches(pattern.dropFirst(), name.dropFirst())
   }
 
+  @Test(
+    arguments: [
+      ("a.sync-conflict-20240102-030405-ABCDEFG.jpg", false), ("a (conflicted copy 2024-01-02 030405).jpg", false),
+      ("x (Anna's conflicted copy 2024-01-02).jpg", false), ("x (host's conflicted copy 2024-01-02 (1)).jpg", false),
+      ("Photos Library.photoslibrary", true), ("Catalog Previews.lrdata", true), ("Catalog.lrcat-data", true),
+      ("Catalog.lrcat", false), ("Catalog.lrcat.lock", false),
+    ])
+  func namesOfSyncProgramsAndPhotoApplicationsAreIgnoredWithoutConfiguration(name: String, isDirectory: Bool) {
+    let rules = NameRules(extensions: [Array("jpg".utf8)], ignoredDirectoryNames: [])
+    #expect(rules.pattern(ignoring: Array(name.utf8), isDirectory: isDirectory, in: nil) != nil)
+  }
+
+  @Test(
+    arguments: [
+      ("conflicted copy.jpg", false), ("a (conflicted).jpg", false), ("sync-conflict-1.jpg", false),
+      ("a.photoslibrary.jpg", false), ("photoslibrary", true), ("lrdata", true), ("My lrcat", true),
+      // Such a folder may have photos that are nowhere else.
+      ("Trip (Anna's conflicted copy 2024-01-02)", true),
+      // A file can't hold previews.
+      ("a.lrdata", false),
+    ])
+  func namesThatOnlyResembleBuiltInPatternsAreWanted(name: String, isDirectory: Bool) {
+    let rules = NameRules(extensions: [Array("jpg".utf8)], ignoredDirectoryNames: [])
+    #expect(rules.pattern(ignoring: Array(name.utf8), isDirectory: isDirectory, in: nil) == nil)
+  }
+
   @Test func whatIsStillBeingWrittenIsNotWanted() {
     let rules = NameRules(extensions: [Array("jpg".utf8)], ignoredDirectoryNames: [])
     for name in [

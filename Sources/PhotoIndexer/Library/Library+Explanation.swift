@@ -237,6 +237,7 @@ extension Library {
       if isFolder, !rules.wantsDirectory(name) {
         return "\(FilePath.nameText(name)) is a folder that programs keep beside photos. photod ignores it."
       }
+      if let builtIn = BuiltInPattern.ignoring(name, isDirectory: isFolder) { return reason(builtIn, ignoring: name) }
       let pattern = rules.pattern(
         ignoring: name, isDirectory: isFolder, in: NameRules.Folder(root: root, components: components))
       if let pattern {
@@ -245,6 +246,16 @@ extension Library {
     }
     // If the path is a folder, it may hold a marker itself. A file holds none.
     return isThere ? markerRule(folder) : nil
+  }
+
+  private func reason(_ builtIn: BuiltInPattern, ignoring name: [UInt8]) -> String {
+    let subject =
+      switch builtIn.origin {
+      case .syncConflict: "\(FilePath.nameText(name)) is a conflict copy of a sync program."
+      case .photoApplication: "\(FilePath.nameText(name)) belongs to a photo application."
+      }
+    let pattern = String(decoding: builtIn.pattern.text, as: UTF8.self)
+    return "\(subject) photod ignores it by its built-in pattern \(pattern)."
   }
 
   private func markerRule(_ folder: [UInt8]) -> String? {

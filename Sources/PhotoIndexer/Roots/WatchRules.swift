@@ -5,7 +5,8 @@ import WatchRecords
 package enum WatchRules {
   /// Folders that programs and file systems keep beside photos: thumbnails, snapshots and trash. Hidden ones
   /// (`.thumbnails`, `.snapshots`, `.Trash-1000`, `.stversions`, `.dtrash`) are passed over anyway. The bytes of the
-  /// names are compared, so a name that is written in two ways is here twice.
+  /// names are compared, so a name that is written in two ways is here twice. The names of sync programs and photo
+  /// applications vary, so they are patterns (`BuiltInPattern`).
   package static let ignoredDirectoryNames: [[UInt8]] = [
     // Synology, QNAP
     "@eaDir", "#recycle", "#snapshot", "@Recycle", "@Recently-Snapshot", "@__thumb", "@tmp",
