@@ -21,9 +21,23 @@ enum Photod {
       LogOutput.toStandardError(Array(text.utf8))
       PhotodArguments.exit(withError: PhotodArguments.exitCode(for: error))
     }
+    if arguments.checkConfig { exit(checkConfiguration(arguments.options, environment)) }
     LogOutput.bootstrap(environment)
     let status = await Daemon.run(options: arguments.options, environment: environment, parts: .library)
     exit(status.rawValue)
+  }
+}
+
+/// Prints the configuration that photod would run with.
+/// - Returns: The exit status. An error is printed as at a start.
+private func checkConfiguration(_ options: Options, _ environment: ProcessEnvironment) -> Int32 {
+  do throws(StartError) {
+    let text = try EffectiveConfiguration(options: options, environment: environment).text
+    print(text, terminator: "")
+    return EndStatus.success.rawValue
+  } catch {
+    LogOutput.toStandardError(Array(error.threeLines.utf8))
+    return error.status.rawValue
   }
 }
 
@@ -59,7 +73,9 @@ struct PhotodArguments: ParsableCommand {
                                        # critical
         catalog = "/path/catalog.sqlite"
         socket = "/path/photod.sock"
-        An unknown key or a wrong type is an error.
+        An unknown key or a wrong type is an error. `photod --check-config` prints
+        the configuration, where each value comes from, and the error if there is
+        one. It ends with the exit code of a start.
 
       IGNORED FILES AND FOLDERS
         Patterns are those of a .gitignore file. They match bytes, and case counts.
@@ -103,7 +119,7 @@ struct PhotodArguments: ParsableCommand {
         WATCHDOG_USEC, JOURNAL_STREAM          set by systemd
 
       EXIT CODES
-        0   photod was asked to end
+        0   photod was asked to end, or the configuration is right
         64  an option is wrong
         70  photod has a bug, or its stop took too long
         71  the system refused something
@@ -118,6 +134,7 @@ struct PhotodArguments: ParsableCommand {
         photod --root ~/Photos --root /media/card    index these two folders
         photod --root . --catalog /tmp/c.sqlite --socket /tmp/p.sock
                                                      run beside another photod
+        photod --check-config                        print the configuration
       """,
     version: "photod \(Daemon.version)")
 
@@ -144,6 +161,9 @@ struct PhotodArguments: ParsableCommand {
     help: ArgumentHelp("The configuration file. It must exist.", valueName: "file"),
     completion: .file(extensions: ["toml"]))
   var config: String?
+
+  @Flag(help: "Print the configuration that photod would run with, as a configuration file, and end.")
+  var checkConfig = false
 
   @Option(
     parsing: .unconditional,

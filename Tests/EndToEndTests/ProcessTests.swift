@@ -83,6 +83,32 @@ import Testing
     #expect(process.terminationStatus == 64 && text.hasPrefix(message), "\(text)")
   }
 
+  @Test func checkOfTheConfigurationPrintsItBesideARunningPhotod() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
+      process.arguments = [
+        "--check-config", "--root", fixture.photos, "--catalog", fixture.catalog, "--socket", fixture.socket,
+      ]
+      let pipe = Pipe()
+      process.standardOutput = pipe
+      let text = try await Self.output(of: process, pipe)
+      #expect(process.terminationStatus == 0 && text.contains("roots = [\"\(fixture.photos)\"]  # option --root\n"))
+      #expect(text.contains("catalog = \"\(fixture.catalog)\"  # option --catalog\n"))
+      _ = try await fixture.status()
+
+      let wrong = Process()
+      wrong.executableURL = process.executableURL
+      wrong.arguments = ["--check-config", "--config", fixture.directory + "/none.toml"]
+      let errors = Pipe()
+      wrong.standardError = errors
+      let said = try await Self.output(of: wrong, errors)
+      #expect(wrong.terminationStatus == 78, "\(said)")
+      #expect(said.hasPrefix("photod: \(fixture.directory)/none.toml: No such file or directory\n  Check the path"))
+    }
+  }
+
   @Test func helpHasTheSameLinesAt80Columns() async throws {
     func sections(columns: Int) async throws -> Substring {
       let process = Process()

@@ -47,16 +47,25 @@ package struct Configuration: Hashable, Sendable {
   ///
   /// - Throws: `configuration` with the first mistake. A missing file is an error only if an option names it.
   package static func load(options: Options, environment: ProcessEnvironment) throws(StartError) -> Configuration {
+    try loadWithFile(options: options, environment: environment).configuration
+  }
+
+  /// Returns also the content of the file; nil if there is no file.
+  static func loadWithFile(
+    options: Options, environment: ProcessEnvironment
+  ) throws(StartError) -> (configuration: Configuration, file: ConfigurationFile?) {
     var named: String?
     if let option = options.configuration {
       named = try resolve(option, of: "--config", environment, relativeTo: environment.currentDirectory)
     }
     let path = named ?? environment.configurationHome.map { "\($0)/photod/config.toml" }
-    var file = ConfigurationFile()
+    var file: ConfigurationFile?
     if let path, let text = try read(path, mustExist: named != nil) {
       file = try ConfigurationFile(parsing: text, path: path)
     }
-    return try decide(options: options, file: file, path: path, environment: environment)
+    let configuration = try decide(
+      options: options, file: file ?? ConfigurationFile(), path: path, environment: environment)
+    return (configuration, file)
   }
 
   /// Returns the socket's path if the file can't be used: that of the options, or the default.

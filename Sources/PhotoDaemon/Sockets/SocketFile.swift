@@ -19,12 +19,7 @@ package struct SocketFile: Sendable {
   /// - Throws: `alreadyRunning` if a process answers there, which the error names; `usage` for a path too long for a
   ///   socket; `cannotCreate`.
   package init(binding path: String) throws(StartError) {
-    guard let address = UnixSocketAddress(path), path.hasPrefix("/") else {
-      throw StartError(
-        .usage,
-        "the socket's path has \(path.utf8.count) bytes, and the limit is \(UnixSocketAddress.maximumPathBytes): \(path)",
-        remedy: "Choose a shorter path with --socket.")
-    }
+    let address = try Self.check(path)
     let directory = PrivateDirectory.parent(of: path)
     try PrivateDirectory.make(directory)
     let guarded = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -47,6 +42,18 @@ package struct SocketFile: Sendable {
     self.descriptor = descriptor
     device = status.st_dev
     inode = status.st_ino
+  }
+
+  /// - Throws: `usage` for a path too long for a socket.
+  @discardableResult
+  static func check(_ path: String) throws(StartError) -> UnixSocketAddress {
+    guard let address = UnixSocketAddress(path), path.hasPrefix("/") else {
+      throw StartError(
+        .usage,
+        "the socket's path has \(path.utf8.count) bytes, and the limit is \(UnixSocketAddress.maximumPathBytes): \(path)",
+        remedy: "Choose a shorter path with --socket.")
+    }
+    return address
   }
 
   /// Stops listening, and removes the name if it is still the one that was made.
