@@ -17,7 +17,8 @@ enum Photod {
       if PhotodArguments.exitCode(for: error).isSuccess { PhotodArguments.exit(withError: error) }
       let message = PhotodArguments.fullMessage(for: error)
       let prefix = "Error: "
-      let text = "photod: \(message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message)\n"
+      let problem = message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message
+      let text = "photod: \(withHint(problem))\n"
       LogOutput.toStandardError(Array(text.utf8))
       PhotodArguments.exit(withError: PhotodArguments.exitCode(for: error))
     }
@@ -39,6 +40,15 @@ private func checkConfiguration(_ options: Options, _ environment: ProcessEnviro
     LogOutput.toStandardError(Array(error.threeLines.utf8))
     return error.status.rawValue
   }
+}
+
+/// Adds to the parser's message about an unexpected argument that a folder is named after `--root`.
+private func withHint(_ message: String) -> String {
+  var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  let parts = lines[0].split(separator: "'", omittingEmptySubsequences: false)
+  guard lines[0].lowercased().contains("unexpected argument"), parts.count >= 3 else { return message }
+  lines[0] += ". Name each folder to index after --root, as in: --root '\(parts[1])'"
+  return lines.joined(separator: "\n")
 }
 
 /// Raises the limit of open files as far as permitted, because libdispatch ends a process that cannot open its own

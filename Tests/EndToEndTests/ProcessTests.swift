@@ -72,6 +72,14 @@ import Testing
     (["--nonsense"], "photod: Unknown option '--nonsense'\n"),
     (["--removal-grace", "-3"], "photod: --removal-grace is -3; it must be 0 to 2592000 seconds.\n"),
     (["--log-level", "loud"], "photod: --log-level is 'loud'; it must be one of "),
+    (
+      ["Pictures"],
+      "photod: Unexpected argument 'Pictures'. Name each folder to index after --root, as in: --root 'Pictures'\n"
+    ),
+    (
+      ["a", "b"],
+      "photod: 2 unexpected arguments: 'a', 'b'. Name each folder to index after --root, as in: --root 'a'\n"
+    ),
   ])
   func errorOfAWrongOptionBeginsWithTheProgramName(arguments: [String], message: String) async throws {
     let process = Process()

@@ -35,6 +35,14 @@ import Testing
         "# photos\n\nrots = [\"/a\"]", "c.toml:3: unknown key \"rots\"",
         "The keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket."
       ),
+      (
+        "root = [\"/a\"]", "c.toml:1: unknown key \"root\"",
+        "Did you mean `roots`? The keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket."
+      ),
+      (
+        "Removal_Grace = 5", "c.toml:1: unknown key \"Removal_Grace\"",
+        "Did you mean `removal-grace-seconds`? The keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket."
+      ),
       ("[roots2]\nx = 1", "c.toml:1: unknown key \"roots2\"", nil),
       ("zebra = 1\nant = 2", "c.toml:1: unknown key \"zebra\"", nil),
       (

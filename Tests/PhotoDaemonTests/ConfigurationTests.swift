@@ -56,6 +56,7 @@ import Testing
       try Configuration.load(options: options, environment: scratch.environment())
     }
     #expect(error?.problem == "\(scratch.path)/none.toml: No such file or directory")
+    #expect(error?.remedy == "Check the path, or leave --config out to use the usual file.")
     #expect(error?.status == .configuration)
   }
 

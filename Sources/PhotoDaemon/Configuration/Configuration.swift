@@ -151,8 +151,11 @@ package struct Configuration: Hashable, Sendable {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     if descriptor < 0 {
       let code = errno
-      if code == ENOENT || code == ENOTDIR, !mustExist { return nil }
-      throw failure(systemMessage(code))
+      guard code == ENOENT || code == ENOTDIR else { throw failure(systemMessage(code)) }
+      guard mustExist else { return nil }
+      throw StartError(
+        .configuration, "\(path): \(systemMessage(code))",
+        remedy: "Check the path, or leave --config out to use the usual file.")
     }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: ConfigurationFile.maximumBytes + 1)

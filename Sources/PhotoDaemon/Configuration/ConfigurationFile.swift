@@ -46,9 +46,10 @@ package struct ConfigurationFile: Hashable, Sendable {
       throw StartError(.configuration, "\(path): \(error)", remedy: "Correct the file, or move it away.")
     }
     if let unknown = table.keys.filter({ !Self.knownKeys.contains($0) }).min(by: source.comesFirst) {
+      let similar = Self.key(like: unknown).map { "Did you mean `\($0)`? " } ?? ""
       throw StartError(
         .configuration, "\(source.place(of: unknown)): unknown key \"\(unknown)\"",
-        remedy: "The keys are \(Self.knownKeys.joined(separator: ", ")).")
+        remedy: "\(similar)The keys are \(Self.knownKeys.joined(separator: ", ")).")
     }
     roots = try Self.folders(table["roots"], "roots", source)
     ignore = try Self.list(
@@ -64,6 +65,13 @@ package struct ConfigurationFile: Hashable, Sendable {
       }
       logLevel = level
     }
+  }
+
+  /// The key that an unknown one abbreviates, extends, or writes with underscores, as with the name of its option.
+  private static func key(like unknown: String) -> String? {
+    let name = unknown.lowercased().replacing("_", with: "-")
+    guard name.count >= 3 else { return nil }
+    return knownKeys.first { $0.hasPrefix(name) || name.hasPrefix($0) }
   }
 
   // MARK: - One value of a type
