@@ -23,7 +23,7 @@ import Testing
   /// How many times slower the slowest of a hundred acts may be than without the adversary.
   private static let ratio = 3
   /// Times below this do not count as a delay.
-  private static let floor = Duration.milliseconds(30)
+  private static let floor = Duration.milliseconds(10)
   /// The memory of photod without clients, with a library of 5,000 photos.
   private static let memoryWithoutClients = 200_000_000
 
