@@ -3,6 +3,6 @@
 import Glibc
 
 /// Whether the error means that nothing has this name, rather than that it can't be seen.
-public func saysAbsent(_ errorNumber: Int32) -> Bool {
+public func meansAbsent(_ errorNumber: Int32) -> Bool {
   errorNumber == ENOENT || errorNumber == ENOTDIR || errorNumber == ELOOP
 }

@@ -25,7 +25,7 @@ extension FolderWatch {
   func leaveOut(_ name: [UInt8], in parent: NodeIndex) {
     if let child = tree.child(of: parent, named: name) { drop(child, evidence: .scan) }
     unsettled.unentered[parent]?.remove(name)
-    say(.unreadable(directory: tree[parent].number, name: name, errorNumber: EREMOTE))
+    report(.unreadable(directory: tree[parent].number, name: name, errorNumber: EREMOTE))
   }
 
   /// Leaves out the known directories that shares were mounted over, since their paths now lead into the shares.

@@ -11,8 +11,7 @@ import WatchRecords
 /// 1. A directory is watched first and listed second, both through one descriptor.
 /// 2. The number that inotify_add_watch(2) gives is a directory's identity: a known number means that it moved here.
 /// 3. A path built from the tree is never trusted: the directory is opened and its identity compared
-///    (`OpenDirectories`). If it is another directory, the node is in doubt and is listed again once the queue is
-///    empty.
+///    (`OpenDirectories`). If it is another directory, the node is listed again once the queue is empty.
 /// 4. Events are hints. The records report what statx(2) finds in the verified directory.
 /// 5. A directory is gone only when the queue was empty and a grace period has passed.
 /// 6. After an overflow all roots are scanned again; known directories keep their numbers.
@@ -53,8 +52,8 @@ final class FolderWatch {
 
   var walk = Walk()
   var scans = RunningScans()
-  var looks = PendingLooks()
-  var fresh = FreshFiles()
+  var pending = PendingFiles()
+  var unreported = UnreportedFiles()
   var held = HeldMoves()
   var polling = Polling()
   var syncing = Syncing()
@@ -102,7 +101,7 @@ final class FolderWatch {
 
   private func turn() {
     let drained = handleEvents()
-    if drained || looks.isDue { flushLooks() }
+    if drained || pending.isDue { reportPending() }
     noteSyncsWithoutCookie(drained: drained)
     listSome()
     rebalance()
@@ -111,9 +110,9 @@ final class FolderWatch {
     if now >= nextCheck {
       let wasAsked = checks.mustRun
       check(now)
-      sayAlive(ifSilentFor: wasAsked ? Self.shortestSilence : Self.usualSilence)
+      reportAlive(ifSilentFor: wasAsked ? Self.shortestSilence : Self.usualSilence)
     } else {
-      sayAlive(ifSilentFor: Self.longestSilence)
+      reportAlive(ifSilentFor: Self.longestSilence)
     }
     settle(drained: drained, now: now)
   }
@@ -131,7 +130,7 @@ final class FolderWatch {
       }
       while let event = backlog.next() {
         handle(event)
-        if looks.isDue { flushLooks() }
+        if pending.isDue { reportPending() }
         if progress.eventCount % 64 == 0, watchshim_now() >= end { return false }
       }
     }
@@ -182,7 +181,7 @@ final class FolderWatch {
     return due <= now ? 0 : Int32(min((due - now + 999_999) / 1_000_000, 60_000))
   }
 
-  func say(_ record: WatchRecord) { output.say(record) }
+  func report(_ record: WatchRecord) { output.report(record) }
 }
 
 /// An error that ends photod-watch.

@@ -174,7 +174,7 @@ extension FolderWatch {
   private func gainWatch(_ index: NodeIndex) -> Bool {
     breathe()
     switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
-    case .failure: doubt(index)
+    case .failure: listLater(index)
     case .success(let descriptor):
       let mask = tree[index].parent < 0 ? InotifyInstance.topMask : InotifyInstance.contentMask
       switch inotify.watch(descriptor, mask: mask) {

@@ -28,7 +28,7 @@ struct FactTests {
       article: "Architecture", text: "| 64 frames |", file: "PhotoWatch/Watcher.swift",
       source: "maximumWaitingFrames: Int = 64"),
     Fact(
-      article: "Architecture", text: "rested for half a second", file: "photod-watch/Looks.swift",
+      article: "Architecture", text: "rested for half a second", file: "photod-watch/PendingFiles.swift",
       source: "restTime: Int64 = 500_000_000"),
     Fact(
       article: "Architecture", text: "up to 8 connections", file: "PhotoCatalog/Catalog.swift",

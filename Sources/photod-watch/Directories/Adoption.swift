@@ -43,14 +43,14 @@ extension FolderWatch {
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
     case .failure(let error):
       if mayPass(error.number) { _ = relinkUnseen(parent, name, moveCookie: moveCookie, error) }
-      doubt(parent)
+      listLater(parent)
     case .success(let descriptor):
       switch OpenDirectories.open(descriptor, name) {
       case .success(let opened):
         adopt(
           opened, under: parent, name: name, evidence: .event, scan: nil, recursive: false, moveCookie: moveCookie)
       case .failure(let error):
-        if !saysAbsent(error.number) { cannotEnter(parent, name, error, moveCookie: moveCookie) }
+        if !meansAbsent(error.number) { cannotEnter(parent, name, error, moveCookie: moveCookie) }
       }
     }
   }
@@ -111,7 +111,7 @@ extension FolderWatch {
     let index = tree.insert(under: parent, name: name, identity: look.identity)
     tree[index].lastChange = UInt32(clamping: min(look.stat.modificationTime, realTime()) / 1_000_000_000)
     setWatch(index, watch, reason: silent)
-    say(
+    report(
       .directoryFound(
         number: tree[index].number, parent: tree[parent].number, root: tree.root(index), name: name,
         identity: look.identity))
@@ -133,9 +133,9 @@ extension FolderWatch {
       let scanBefore = activeScan(of: known)
       displaceOccupant(of: parent, name, evidence: evidence)
       // It was reported as unreadable under its old name. A new listing of the old parent corrects that.
-      if unsettled.retries[known] != nil || tree[known].flags.contains(.incomplete) { doubt(tree[known].parent) }
+      if unsettled.retries[known] != nil || tree[known].flags.contains(.incomplete) { listLater(tree[known].parent) }
       tree.move(known, under: parent, name: name)
-      say(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
+      report(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
       scan = scan ?? scanBefore
       // Patterns that contain a path may match other names below it now.
       if rules.needsFolder { recursive = true }
@@ -163,7 +163,7 @@ extension FolderWatch {
     let reference = tree.reference(parent)
     let count = walk.refusals[reference, default: 0] + 1
     walk.refusals[reference] = count
-    if count <= 5 { doubt(parent) } else { cannotEnter(parent, name, SystemError(number: ELOOP)) }
+    if count <= 5 { listLater(parent) } else { cannotEnter(parent, name, SystemError(number: ELOOP)) }
   }
 
   func displaceOccupant(of parent: NodeIndex, _ name: [UInt8], evidence: Evidence) {
@@ -200,8 +200,8 @@ extension FolderWatch {
     // Something at its place could not be read. A listing of the parent corrects that report.
     let wasUnreadable = unsettled.retries[index] != nil || tree[index].flags.contains(.incomplete)
     forget(index)
-    if wasUnreadable, parent >= 0 { doubt(parent) }
-    say(.directoryGone(number: number, evidence: evidence))
+    if wasUnreadable, parent >= 0 { listLater(parent) }
+    report(.directoryGone(number: number, evidence: evidence))
   }
 
   /// Drops a subtree with its watches, without reporting it.

@@ -54,7 +54,7 @@ extension FolderWatch {
       case .success(let look):
         if look.isRegularFile { listing.files.append((name, look.stat)) }
       case .failure(let error):
-        if !saysAbsent(error.number) { listing.failure = Self.failure(name, error) }
+        if !meansAbsent(error.number) { listing.failure = Self.failure(name, error) }
       }
     }
     // The names in a directory can be listed without the permission to look at them. A file shows that, or else ".".
@@ -121,7 +121,7 @@ extension FolderWatch {
       breathe()
       switch FileLook.at(descriptor, Array(name)) {
       case .success(let look): type = look.isDirectory ? Int32(DT_DIR) : look.isRegularFile ? Int32(DT_REG) : type
-      case .failure(let error): if !saysAbsent(error.number) { listing.failure = Self.failure(Array(name), error) }
+      case .failure(let error): if !meansAbsent(error.number) { listing.failure = Self.failure(Array(name), error) }
       }
     }
     if type == Int32(DT_DIR) {
@@ -171,22 +171,24 @@ extension FolderWatch {
   func apply(_ listing: Listing, to index: NodeIndex, _ descriptor: Int32, _ request: ListingRequest) {
     let number = tree[index].number
     let isBelated = request.isBelated || request.scan != nil
-    say(.listingStarted(number: number, evidence: request.evidence))
-    if listing.hasMarker { say(.ignored(directory: number, name: [])) }
-    for name in listing.ignored { say(.ignored(directory: number, name: name)) }
+    report(.listingStarted(number: number, evidence: request.evidence))
+    if listing.hasMarker { report(.ignored(directory: number, name: [])) }
+    for name in listing.ignored { report(.ignored(directory: number, name: name)) }
     if listing.failure == nil, let names = unsettled.unentered.removeValue(forKey: index) {
-      for name in names.subtracting(listing.directories.map(\.name)) { say(.fileGone(directory: number, name: name)) }
+      for name in names.subtracting(listing.directories.map(\.name)) {
+        report(.fileGone(directory: number, name: name))
+      }
     }
-    for file in listing.files { say(.fileFound(directory: number, name: file.name, stat: file.stat)) }
+    for file in listing.files { report(.fileFound(directory: number, name: file.name, stat: file.stat)) }
     if let failure = listing.failure {
-      say(.unreadable(directory: number, name: failure.name, errorNumber: failure.errorNumber))
+      report(.unreadable(directory: number, name: failure.name, errorNumber: failure.errorNumber))
       tree[index].flags.formUnion(failure.name.isEmpty ? [.incomplete, .unreachable] : .incomplete)
       tryAgain(
         index, after: SystemError(number: failure.errorNumber), recursive: request.isRecursive, belated: isBelated)
     } else {
       tree[index].flags.remove(.incomplete)
     }
-    say(.listingEnded(number: number, complete: listing.failure == nil))
+    report(.listingEnded(number: number, complete: listing.failure == nil))
     polling.directories.noteListing(index, listing)
 
     if listing.unknownMarker != nil, !listing.hasMarker { return }
@@ -220,7 +222,7 @@ extension FolderWatch {
         tree[child].identity.inode == directory.inode, !tree[child].flags.contains(.missing)
       {
         // This listing made photod forget that the directory cannot be read.
-        if tree[child].flags.contains(.incomplete), !isForbidden { sayIfForbidden(child, descriptor) }
+        if tree[child].flags.contains(.incomplete), !isForbidden { reportIfForbidden(child, descriptor) }
         continue
       }
       switch OpenDirectories.open(descriptor, directory.name) {
@@ -229,17 +231,17 @@ extension FolderWatch {
           opened, under: index, name: directory.name, evidence: request.evidence, scan: request.scan,
           recursive: request.isRecursive, belated: isBelated)
       case .failure(let error):
-        if saysAbsent(error.number) || isForbidden { continue }
+        if meansAbsent(error.number) || isForbidden { continue }
         cannotEnter(index, directory.name, error, recursive: request.isRecursive, belated: isBelated)
       }
     }
   }
 
   /// Reports a known directory if it cannot be read. `descriptor` is open on its parent.
-  func sayIfForbidden(_ child: NodeIndex, _ descriptor: Int32) {
+  func reportIfForbidden(_ child: NodeIndex, _ descriptor: Int32) {
     let error: SystemError?
     switch OpenDirectories.open(descriptor, tree.name(child)) {
-    case .failure(let refused): error = saysAbsent(refused.number) ? nil : refused
+    case .failure(let refused): error = meansAbsent(refused.number) ? nil : refused
     case .success(let opened):
       error = OpenDirectories.refusal(opened)
       close(opened)
@@ -260,7 +262,7 @@ extension FolderWatch {
       tryAgain(parent, after: error, belated: belated)
       unsettled.unentered[parent, default: []].insert(name)
     }
-    say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
+    report(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
   }
 }
 

@@ -114,16 +114,16 @@ extension FolderWatch {
     guard let (parent, name) = place(names, below: top), !isLeftOut(name, in: parent) else { return }
     // A name that is not in the tree was left out, is ignored, or its event is still queued.
     guard tree.child(of: parent, named: name) != nil else {
-      if mounts.takeDepartedShare(path) { doubt(parent) }
+      if mounts.takeDepartedShare(path) { listLater(parent) }
       return
     }
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
-    case .failure: doubt(parent)
+    case .failure: listLater(parent)
     case .success(let descriptor):
       switch OpenDirectories.open(descriptor, name) {
       case .success(let opened):
         adopt(opened, under: parent, name: Array(name), evidence: .scan, scan: nil, recursive: false)
-      case .failure: doubt(parent)
+      case .failure: listLater(parent)
       }
     }
   }

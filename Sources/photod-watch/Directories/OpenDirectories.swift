@@ -115,7 +115,7 @@ struct OpenDirectories {
   static func refusal(_ descriptor: Int32) -> SystemError? {
     switch FileLook.at(descriptor, [UInt8(ascii: ".")]) {
     case .success: nil
-    case .failure(let error): saysAbsent(error.number) ? nil : error
+    case .failure(let error): meansAbsent(error.number) ? nil : error
     }
   }
 

@@ -75,35 +75,35 @@ extension FolderWatch {
     let top = tree.insertTop(root: number, identity: identity)
     setWatch(top, watch, reason: silent)
     roots[number]?.state = .online(top: top)
-    say(.directoryFound(number: tree[top].number, parent: 0, root: number, name: root.path, identity: identity))
+    report(.directoryFound(number: tree[top].number, parent: 0, root: number, name: root.path, identity: identity))
     startScan(ScanOrder(request: 0, reason: reason, directory: nil), of: number)
   }
 
   private func rootStaysOffline(_ number: UInt16, _ errorNumber: Int32) {
     guard roots[number]?.state != .offline(errorNumber: errorNumber) else { return }
     roots[number]?.state = .offline(errorNumber: errorNumber)
-    say(.rootOffline(root: number, errorNumber: errorNumber))
+    report(.rootOffline(root: number, errorNumber: errorNumber))
   }
 
   /// Takes a root offline whose directory is no longer at its path, and drops its watches. It
   /// reports deletions below it only if the kernel had reported them before.
   func loseRoot(_ number: UInt16, _ errorNumber: Int32) {
     guard let top = roots[number]?.top else { return }
-    sayReportedDeletions(in: number)
+    reportDeletions(in: number)
     forget(top)
-    polling.said.forget(number)
+    polling.reported.forget(number)
     endAllScans(of: number)
     rootStaysOffline(number, errorNumber)
   }
 
   /// Reports the deletions in a root that the kernel had reported. They could not be verified before the root went, and
   /// can't be verified any more.
-  private func sayReportedDeletions(in number: UInt16) {
+  private func reportDeletions(in number: UInt16) {
     func isHere(_ node: NodeReference) -> Bool { tree.isAlive(node) && tree.root(node.index) == number }
     for place in held.takeDepartures(where: { isHere($0.directory) })
-      + looks.takeDeleted(where: { isHere($0.directory) })
+      + pending.takeDeleted(where: { isHere($0.directory) })
     where isWatched(place) {
-      say(.fileGone(directory: place.directory.number, name: place.name))
+      report(.fileGone(directory: place.directory.number, name: place.name))
     }
     for (index, entry) in unsettled.missing.sorted(by: { $0.value.stamp < $1.value.stamp })
     where unsettled.missing[index] != nil && entry.isDeleted && tree.root(index) == number {
@@ -114,10 +114,10 @@ extension FolderWatch {
   func removeRoot(_ number: UInt16) {
     guard let root = roots[number] else { return }
     if let top = root.top { forget(top) }
-    polling.said.forget(number)
+    polling.reported.forget(number)
     endAllScans(of: number)
     roots[number] = nil
-    say(.rootOffline(root: number, errorNumber: 0))
+    report(.rootOffline(root: number, errorNumber: 0))
   }
 
   /// Checks whether every root's path leads to its directory, still or again.
@@ -167,7 +167,7 @@ extension FolderWatch {
   var nextCheck: Int64 {
     if checks.mustRun { return 0 }
     let isAtRest =
-      polling.directories.count == 0 && polling.said.isEmpty && inotify.isOpen && syncing.cookies != nil
+      polling.directories.count == 0 && polling.reported.isEmpty && inotify.isOpen && syncing.cookies != nil
       && !mounts.isOutdated
       && roots.values.allSatisfy { $0.top != nil }
     return checks.last + (isAtRest ? Self.restInterval : Self.checkInterval)
@@ -195,6 +195,6 @@ extension FolderWatch {
     }
     polling.wantsExchange = false
     if polling.directories.count > 0 { polling.rounds.beginTick(now, polling.directories, tree) }
-    sayPolling(now)
+    reportPolling(now)
   }
 }

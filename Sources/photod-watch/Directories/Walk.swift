@@ -11,7 +11,7 @@ struct ListingRequest {
     case ready
     /// Its path leads elsewhere, or something in it could not be verified. It is tried when the queue is empty, but not
     /// before `retryAt`.
-    case doubtful(attempts: Int, retryAt: Int64)
+    case unverified(attempts: Int, retryAt: Int64)
   }
 
   var state: State
@@ -26,7 +26,7 @@ struct ListingRequest {
   /// How often it was postponed because a queued rename was not handled yet.
   var postponements = 0
 
-  var isDoubtful: Bool { if case .doubtful = state { true } else { false } }
+  var isUnverified: Bool { if case .unverified = state { true } else { false } }
 }
 
 /// The directories to list. The last ones found come first. Subfolders of one directory are in the order of their names.
@@ -35,8 +35,8 @@ struct Walk {
   private static let maximumOpen = 64
 
   private(set) var requests: [NodeIndex: ListingRequest] = [:]
-  /// The directories whose requests are doubtful. A scan of a wide folder has many requests, and most are ready.
-  private(set) var doubtful: Set<NodeIndex> = []
+  /// The directories whose requests are unverified. A scan of a wide folder has many requests, and most are ready.
+  private(set) var unverified: Set<NodeIndex> = []
   private var ready: [(node: NodeReference, descriptor: Int32)] = []
   private var openCount = 0
   /// Directories in which one of their own ancestors was found, with the number of refusals in a row.
@@ -49,7 +49,7 @@ struct Walk {
     get { requests[index] }
     set {
       requests[index] = newValue
-      if newValue?.isDoubtful == true { doubtful.insert(index) } else { doubtful.remove(index) }
+      if newValue?.isUnverified == true { unverified.insert(index) } else { unverified.remove(index) }
     }
   }
 
@@ -105,7 +105,7 @@ extension FolderWatch {
     request.isRecursive = request.isRecursive || recursive
     request.isBelated = request.isBelated || belated
     request.stamp = min(request.stamp, progress.stamp)
-    if case .doubtful = request.state, descriptor >= 0 {
+    if case .unverified = request.state, descriptor >= 0 {
       request.state = .ready
       walk.push(reference, descriptor: descriptor)
     } else if descriptor >= 0 {
@@ -116,13 +116,13 @@ extension FolderWatch {
 
   /// Records that something about the directory could not be verified. It is listed when the queue is empty. A request
   /// that exists already serves for this, too, and syncs wait for it.
-  func doubt(_ index: NodeIndex) {
+  func listLater(_ index: NodeIndex) {
     if let request = walk[index] {
       walk[index]?.stamp = min(request.stamp, progress.stamp)
       return
     }
     walk[index] = ListingRequest(
-      state: .doubtful(attempts: 0, retryAt: 0), evidence: tree[index].watch < 0 ? .scan : .event, scan: nil,
+      state: .unverified(attempts: 0, retryAt: 0), evidence: tree[index].watch < 0 ? .scan : .event, scan: nil,
       isRecursive: false, stamp: progress.stamp)
   }
 
@@ -152,7 +152,7 @@ extension FolderWatch {
     if descriptor < 0 {
       switch OpenDirectories.open(node.index, in: tree, rootPath: rootPath) {
       case .success(let opened): descriptor = opened
-      case .failure(let error): return putInDoubt(node.index, error)
+      case .failure(let error): return listLater(node.index, error)
       }
     }
     progress.stamp = request.stamp
@@ -161,7 +161,7 @@ extension FolderWatch {
       // A rename is queued. It is reported first, so that a rename is never taken for a removal.
       close(descriptor)
       request.postponements += 1
-      request.state = .doubtful(attempts: 0, retryAt: watchshim_now() + 1_000_000)
+      request.state = .unverified(attempts: 0, retryAt: watchshim_now() + 1_000_000)
       walk[node.index] = request
       return
     }
@@ -179,17 +179,17 @@ extension FolderWatch {
     if let scan = request.scan {
       scans.running[scan]?.remaining -= 1
       if scans.running[scan]?.reason == .rescan, let checkpoint = scans.pace.reported(files: listing.files.count) {
-        say(.checkpoint(number: checkpoint))
+        report(.checkpoint(number: checkpoint))
       }
     }
     progress.stamp = progress.eventCount
   }
 
   /// The directory could not be opened where it should be.
-  private func putInDoubt(_ index: NodeIndex, _ error: SystemError) {
+  private func listLater(_ index: NodeIndex, _ error: SystemError) {
     guard var request = walk[index] else { return }
-    if error.number == ESTALE || saysAbsent(error.number) {
-      request.state = .doubtful(attempts: 0, retryAt: 0)
+    if error.number == ESTALE || meansAbsent(error.number) {
+      request.state = .unverified(attempts: 0, retryAt: 0)
       walk[index] = request
       return
     }
@@ -208,19 +208,20 @@ extension FolderWatch {
     progress.stamp = progress.eventCount
     let parent = tree[index].parent
     if parent >= 0 {
-      say(.unreadable(directory: tree[parent].number, name: Array(tree.name(index)), errorNumber: error.number))
+      report(.unreadable(directory: tree[parent].number, name: Array(tree.name(index)), errorNumber: error.number))
     } else {
-      say(.unreadable(directory: tree[index].number, name: [], errorNumber: error.number))
+      report(.unreadable(directory: tree[index].number, name: [], errorNumber: error.number))
     }
     cancelListing(index)
   }
 
-  /// Tries again to list the directories in doubt. It is called when the queue is empty, or has not been for too long.
+  /// Tries again to list the directories that could not be verified. It is called when the queue is empty, or has not been for too long.
   /// If a directory stays unreachable, its nearest ancestor that can be opened is listed. That listing shows whether
   /// another directory is at its place, or none.
   func retryDoubtful(_ now: Int64) {
-    for index in walk.doubtful {
-      guard var request = walk[index], case .doubtful(let attempts, let retryAt) = request.state, retryAt <= now else {
+    for index in walk.unverified {
+      guard var request = walk[index], case .unverified(let attempts, let retryAt) = request.state, retryAt <= now
+      else {
         continue
       }
       // Below a missing directory there is no path to try. But the missing one waits for scans, so a scan's request
@@ -233,17 +234,17 @@ extension FolderWatch {
         walk[index] = request
         walk.push(tree.reference(index), descriptor: descriptor)
       case .failure(let error):
-        guard error.number == ESTALE || saysAbsent(error.number) else {
+        guard error.number == ESTALE || meansAbsent(error.number) else {
           giveUp(index, request, error)
           continue
         }
         guard tree[index].parent >= 0 else {
           checks.mustRun = true
-          request.state = .doubtful(attempts: attempts + 1, retryAt: now + 50_000_000)
+          request.state = .unverified(attempts: attempts + 1, retryAt: now + 50_000_000)
           walk[index] = request
           continue
         }
-        request.state = .doubtful(attempts: attempts + 1, retryAt: now + 20_000_000 * Int64(min(attempts + 1, 50)))
+        request.state = .unverified(attempts: attempts + 1, retryAt: now + 20_000_000 * Int64(min(attempts + 1, 50)))
         walk[index] = request
         if attempts >= 2, !hasMissing(at: index) { relistAncestor(of: index, request.stamp) }
         if attempts >= 20 { giveUp(index, request, error) }

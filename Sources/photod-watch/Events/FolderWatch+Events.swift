@@ -27,7 +27,7 @@ extension FolderWatch {
   }
 
   private func noteOverflow() {
-    say(.overflow)
+    report(.overflow)
     progress.hasOverflowed = true
     // The kernel may have dropped IN_IGNORED of these watches. The scans list their directories anyway.
     watches.retired = [:]
@@ -57,7 +57,7 @@ extension FolderWatch {
     }
     if event.has(IN_UNMOUNT) {
       markDead(index, evidence: .scan)
-      doubt(tree[index].parent)
+      listLater(tree[index].parent)
     } else if event.has(IN_IGNORED) {
       markDead(index, evidence: .event)
     } else if event.has(IN_ATTRIB), tree[tree[index].parent].watch < 0 {
@@ -108,8 +108,8 @@ extension FolderWatch {
       return requestListing(child, evidence: .scan, recursive: true, belated: true)
     }
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
-    case .failure: doubt(parent)
-    case .success(let descriptor): sayIfForbidden(child, descriptor)
+    case .failure: listLater(parent)
+    case .success(let descriptor): reportIfForbidden(child, descriptor)
     }
   }
 
@@ -128,7 +128,7 @@ extension FolderWatch {
 
   private func handleFile(_ event: WatchEvent, in index: NodeIndex) {
     if NameRules.isMarker(event.name) {
-      if !event.has(IN_ATTRIB) { doubt(index) }
+      if !event.has(IN_ATTRIB) { listLater(index) }
       return
     }
     let isWanted = !tree[index].flags.contains(.contentsIgnored) && wantsFile(event.name, in: index)

@@ -12,7 +12,7 @@ extension FolderWatch {
     let patience = forcedStamp > 0 ? Self.longestWaitForQuiet / 10 : Self.longestWaitForQuiet
     guard drained || now - progress.quietAt >= patience else { return }
     expireMoves(now, forcedStamp: forcedStamp)
-    checkFresh(now, forcedStamp: forcedStamp)
+    checkUnreported(now, forcedStamp: forcedStamp)
     settleMissing(now, forcedStamp: forcedStamp)
     retryDoubtful(now)
     retryUnreadable(now)
@@ -22,7 +22,7 @@ extension FolderWatch {
     }
     endScans()
     if checksInvariants { checkInvariants() }
-    sayDueSyncs()
+    answerDueSyncs()
   }
 
   /// When the next decision is due, in monotonic nanoseconds.
@@ -32,14 +32,14 @@ extension FolderWatch {
     for departure in held.departures.values {
       next = min(next, departure.since + (departure.stamp <= forcedStamp ? Self.forcedGrace : Self.moveGrace))
     }
-    if let check = fresh.nextCheck { next = min(next, check) }
+    if let check = unreported.nextCheck { next = min(next, check) }
     let (isHidden, retry) = (mayHideDirectories, nextRetry)
     for (index, entry) in unsettled.missing where !hasMissingAbove(index) {
       let due = max(entry.retryAt, entry.since + grace(of: entry, at: index, forcedStamp))
       next = min(next, isHidden && !entry.isDead ? max(due, retry) : due)
     }
-    for index in walk.doubtful {
-      if case .doubtful(_, let retryAt) = walk[index]?.state, !hasMissing(at: index) { next = min(next, retryAt) }
+    for index in walk.unverified {
+      if case .unverified(_, let retryAt) = walk[index]?.state, !hasMissing(at: index) { next = min(next, retryAt) }
     }
     return min(next, retry)
   }
@@ -56,9 +56,10 @@ extension FolderWatch {
     for index in unsettled.retries.keys { precondition(tree[index].flags.contains(.alive), "a retry of nothing") }
     for index in walk.requests.keys { precondition(tree[index].flags.contains(.alive), "a listing of nothing") }
     for (index, request) in walk.requests {
-      precondition(request.isDoubtful == walk.doubtful.contains(index), "a doubtful listing that is not in the set")
+      precondition(
+        request.isUnverified == walk.unverified.contains(index), "an unverified listing that is not in the set")
     }
-    for index in walk.doubtful { precondition(walk[index] != nil, "a doubtful listing of nothing") }
+    for index in walk.unverified { precondition(walk[index] != nil, "an unverified listing of nothing") }
     for scan in scans.running { precondition(scan.value.remaining >= 0, "a scan that ended twice") }
   }
 
@@ -103,14 +104,14 @@ extension FolderWatch {
     breathe()
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
     case .failure(let error):
-      doubt(parent)
+      listLater(parent)
       let attempts = entry.attempts
       unsettled.missing[index]?.retryAt = now + min(50_000_000 << Int64(min(attempts, 20)), ListingRetry.longestWait)
-      if error.number != ESTALE, !saysAbsent(error.number) { unsettled.missing[index]?.attempts = attempts + 1 }
+      if error.number != ESTALE, !meansAbsent(error.number) { unsettled.missing[index]?.attempts = attempts + 1 }
     case .success(let descriptor):
       let name = Array(tree.name(index))
       switch OpenDirectories.open(descriptor, name) {
-      case .failure(let error) where saysAbsent(error.number): drop(index, evidence: entry.evidence)
+      case .failure(let error) where meansAbsent(error.number): drop(index, evidence: entry.evidence)
       case .failure(let error):
         unsettled.missing[index] = nil
         tree[index].flags.remove(.missing)

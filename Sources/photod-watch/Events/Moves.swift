@@ -62,7 +62,7 @@ struct HeldMoves {
 extension FolderWatch {
   /// Handles a rename from a wanted name. The second half will report the new place.
   func depart(_ event: WatchEvent, from place: FilePlace) {
-    let isWritten = cancelLooks(place)
+    let isWritten = cancelPending(place)
     held.hold(
       event.moveCookie,
       HeldMoves.Departure(place: place, since: watchshim_now(), stamp: progress.stamp, isWritten: isWritten))
@@ -77,16 +77,16 @@ extension FolderWatch {
     }
     guard isWanted else { return note(departure.place, onlyCreated: false, event: event.ofFile) }
     guard isWatched(departure.place) else { return note(place, onlyCreated: false, event: event.ofFile) }
-    cancelLooks(place)
+    cancelPending(place)
     var stat: FileStat?
     let look = look(place)
     if case .success(let seen) = look, seen.isRegularFile { stat = seen.stat }
-    say(
+    report(
       .fileMoved(
         from: departure.place.directory.number, fromName: departure.place.name, to: place.directory.number,
         toName: place.name, stat: stat,
         event: FileEvent(time: event.time, isWritten: departure.isWritten, naming: .renamed)))
-    if case .failure(let error) = look, !saysAbsent(error.number) { cannotLook(place, error) }
+    if case .failure(let error) = look, !meansAbsent(error.number) { cannotRead(place, error) }
     // Another rename from the new name may still be held. Then the name is looked at after it.
     _ = held.touch(place, event.ofFile)
     if let touched = departure.touched { note(departure.place, onlyCreated: false, event: touched) }
@@ -105,6 +105,6 @@ extension FolderWatch {
         departure.place, onlyCreated: false, isDeleted: departure.touched == nil, event: departure.touched ?? .none)
     }
     progress.stamp = progress.eventCount
-    flushLooks()
+    reportPending()
   }
 }

@@ -55,11 +55,11 @@ extension FolderWatch {
   }
 
   /// Looks at a directory for a sync. If the directory or one above it is missing, its contents can't be found yet. It
-  /// is put in doubt, so that the sync waits until it turns up.
+  /// is listed later, so that the sync waits until it turns up.
   private func lookForSync(_ node: NodeReference) {
     guard tree.isAlive(node) else { return }
     if walk[node.index] != nil || hasMissing(at: node.index) {
-      doubt(node.index)
+      listLater(node.index)
     } else {
       poll(node, deeply: true)
     }
@@ -93,7 +93,7 @@ extension FolderWatch {
         state: .ready, evidence: .scan, scan: nil, isRecursive: false, stamp: progress.stamp)
       guard let listing = readListing(node.index, descriptor, request) else {
         close(descriptor)
-        return doubt(node.index)
+        return listLater(node.index)
       }
       if listing.digest != entry.digest {
         if entry.digest != nil { notePolledChange(node.index) }
@@ -108,7 +108,7 @@ extension FolderWatch {
       guard entry.isYoung else { return }
       for file in listing.files
       where max(file.stat.changeTime, file.stat.modificationTime) > entry.listedAt - PolledDirectories.clockGrain {
-        say(.fileFound(directory: node.number, name: file.name, stat: file.stat))
+        report(.fileFound(directory: node.number, name: file.name, stat: file.stat))
       }
     }
   }
@@ -130,10 +130,10 @@ extension FolderWatch {
   /// Handles a directory that is elsewhere or can't be opened. An error that was reported is not reported at every
   /// look.
   private func notePollFailure(_ index: NodeIndex, _ error: SystemError) {
-    if error.number == ESTALE || saysAbsent(error.number) {
-      if !hasMissing(at: index) { doubt(index) }
+    if error.number == ESTALE || meansAbsent(error.number) {
+      if !hasMissing(at: index) { listLater(index) }
     } else if !tree[index].flags.contains(.incomplete) {
-      doubt(index)
+      listLater(index)
     }
   }
 }

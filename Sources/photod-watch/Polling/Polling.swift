@@ -10,5 +10,5 @@ struct Polling {
   var mustRebalance = false
   /// A polled directory changed: at the next check it may get a watch.
   var wantsExchange = false
-  var said = SaidPolling()
+  var reported = ReportedPolling()
 }

@@ -29,11 +29,11 @@ extension FolderWatch {
     return milliseconds * 1_000_000
   }
 
-  func sayAlive(ifSilentFor silence: Int64) {
+  func reportAlive(ifSilentFor silence: Int64) {
     let now = watchshim_now()
     guard now - heartbeat.sentAt >= silence else { return }
     heartbeat.sentAt = now
-    say(.alive)
+    report(.alive)
   }
 
   /// Called before each step that may wait for a disk, since a turn may last minutes on a slow one. It costs one reading
@@ -48,7 +48,7 @@ extension FolderWatch {
       }
     }
     guard now - heartbeat.sentAt >= Self.usualSilence else { return }
-    sayAlive(ifSilentFor: 0)
+    reportAlive(ifSilentFor: 0)
     output.cutIfDue(quiet: true)
     do throws(SystemError) {
       try output.write(to: socket)

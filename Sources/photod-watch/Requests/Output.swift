@@ -28,7 +28,7 @@ struct Output {
     bufferedBytes += WatchStream.greeting.count
   }
 
-  mutating func say(_ record: WatchRecord) {
+  mutating func report(_ record: WatchRecord) {
     if builder.isEmpty { builderSince = watchshim_now() }
     builder.append(record)
     if builder.isFull { cut() }

@@ -101,20 +101,20 @@ extension FolderWatch {
   /// identifies it, and it is looked at later.
   /// - Returns: false if the event is no such rename.
   func relinkUnseen(_ parent: NodeIndex, _ name: [UInt8], moveCookie: UInt32, _ error: SystemError) -> Bool {
-    guard moveCookie != 0, !saysAbsent(error.number),
+    guard moveCookie != 0, !meansAbsent(error.number),
       let known = unsettled.missing.first(where: { $0.value.moveCookie == moveCookie })?.key,
       unsettled.missing[known]?.isDead == false, !tree.isWithin(parent, known)
     else { return false }
     let scan = activeScan(of: known) ?? activeScan(of: parent)
     displaceOccupant(of: parent, name, evidence: .event)
     tree.move(known, under: parent, name: name)
-    say(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
+    report(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
     unsettled.missing[known] = nil
     tree[known].flags.remove(.missing)
     tree[known].flags.insert(.incomplete)
     polling.directories.forgetListing(known)
     walk.refusals[tree.reference(known)] = nil
-    say(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
+    report(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
     tryAgain(known, after: error, recursive: scan != nil || rules.needsFolder, belated: scan != nil)
     return true
   }

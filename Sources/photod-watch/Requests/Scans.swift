@@ -41,10 +41,10 @@ struct ScanPace {
   private static let mostAhead: UInt32 = 2
 
   private var files = 0
-  private var said: UInt32 = 0
+  private var written: UInt32 = 0
   private var passed: UInt32 = 0
 
-  var mustWait: Bool { said - passed >= Self.mostAhead }
+  var mustWait: Bool { written - passed >= Self.mostAhead }
 
   /// Counts the files of a folder that a requested scan has reported.
   /// - Returns: the checkpoint to report, or nil.
@@ -53,12 +53,12 @@ struct ScanPace {
     files += count + 1
     guard files >= Self.filesPerCheckpoint else { return nil }
     files = 0
-    said += 1
-    return said
+    written += 1
+    return written
   }
 
   /// A number that was not reported is one that photod got from an earlier photod-watch.
-  mutating func pass(_ checkpoint: UInt32) { passed = min(max(passed, checkpoint), said) }
+  mutating func pass(_ checkpoint: UInt32) { passed = min(max(passed, checkpoint), written) }
 }
 
 extension FolderWatch {
@@ -81,7 +81,7 @@ extension FolderWatch {
     scans.last += 1
     scans.running[scans.last] = Scan(root: number, request: order.request, reason: order.reason)
     roots[number]?.activeScan = scans.last
-    say(.scanStarted(root: number, request: order.request, reason: order.reason))
+    report(.scanStarted(root: number, request: order.request, reason: order.reason))
     var start: NodeIndex? = top
     if let directory = order.directory { start = tree.subtree(top).first { tree[$0].number == directory } }
     if let start {
@@ -93,8 +93,8 @@ extension FolderWatch {
 
   func rescan(_ number: UInt16, directory: DirectoryNumber?, request: UInt32) {
     guard roots[number]?.top != nil else {
-      say(.scanStarted(root: number, request: request, reason: .rescan))
-      say(.scanEnded(root: number, request: request, complete: false))
+      report(.scanStarted(root: number, request: request, reason: .rescan))
+      report(.scanEnded(root: number, request: request, complete: false))
       return
     }
     startScan(ScanOrder(request: request, reason: .rescan, directory: directory), of: number)
@@ -118,8 +118,8 @@ extension FolderWatch {
   private func end(_ id: UInt32, _ scan: Scan) {
     scans.running[id] = nil
     roots[scan.root]?.activeScan = nil
-    sayPolling(nil)
-    say(.scanEnded(root: scan.root, request: scan.request, complete: scan.complete))
+    reportPolling(nil)
+    report(.scanEnded(root: scan.root, request: scan.request, complete: scan.complete))
     guard let order = roots[scan.root]?.waitingScans.first else { return }
     roots[scan.root]?.waitingScans.removeFirst()
     startScan(order, of: scan.root)
@@ -132,11 +132,11 @@ extension FolderWatch {
     if let id = root.activeScan, let scan = scans.running[id] {
       scans.running[id] = nil
       roots[number]?.activeScan = nil
-      say(.scanEnded(root: number, request: scan.request, complete: false))
+      report(.scanEnded(root: number, request: scan.request, complete: false))
     }
     for order in root.waitingScans where order.request != 0 {
-      say(.scanStarted(root: number, request: order.request, reason: order.reason))
-      say(.scanEnded(root: number, request: order.request, complete: false))
+      report(.scanStarted(root: number, request: order.request, reason: order.reason))
+      report(.scanEnded(root: number, request: order.request, complete: false))
     }
   }
 

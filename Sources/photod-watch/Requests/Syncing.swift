@@ -161,7 +161,7 @@ extension FolderWatch {
   private func noteReached(_ position: Int) {
     syncing.requests[position].isCookieSeen = true
     syncing.requests[position].stamp = progress.eventCount
-    flushLooks()
+    reportPending()
     if polling.directories.count > 0 { syncing.requests[position].pass = polling.rounds.wantPass() }
   }
 
@@ -186,13 +186,13 @@ extension FolderWatch {
   }
 
   /// Sends `synced` for every sync if no earlier work is pending.
-  func sayDueSyncs() {
+  func answerDueSyncs() {
     guard forcedStamp() > 0, !progress.hasOverflowed, scans.running.isEmpty else { return }
-    flushLooks()
+    reportPending()
     var oldest = UInt64.max
     for departure in held.departures.values { oldest = min(oldest, departure.stamp) }
     for entry in unsettled.missing.values where entry.attempts == 0 { oldest = min(oldest, entry.stamp) }
-    for entry in fresh.entries.values { oldest = min(oldest, entry.stamp) }
+    for entry in unreported.entries.values { oldest = min(oldest, entry.stamp) }
     for retry in unsettled.retries.values where retry.attempts < ListingRetry.awaitedAttempts {
       oldest = min(oldest, retry.stamp)
     }
@@ -204,8 +204,8 @@ extension FolderWatch {
     }
     syncing.requests.removeAll { sync in
       guard sync.isCookieSeen, sync.stamp < oldest, sync.pass <= polling.rounds.passesDone else { return false }
-      sayPolling(nil)
-      say(.synced(number: sync.number))
+      reportPolling(nil)
+      report(.synced(number: sync.number))
       return true
     }
   }

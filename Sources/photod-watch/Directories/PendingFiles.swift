@@ -13,7 +13,7 @@ struct FilePlace: Hashable {
 /// A queue of the names in events for which photod-watch has not read the file's stat yet. Each name is in it once, so
 /// that CREATE, CLOSE_WRITE and ATTRIB of one file become one record. The queue is processed when the kernel's queue is
 /// empty, when many names are pending, or when the oldest name has waited long enough.
-struct PendingLooks {
+struct PendingFiles {
   static let maximumCount = 512
   /// Nanoseconds.
   static let maximumAge: Int64 = 10_000_000
@@ -83,7 +83,7 @@ struct PendingLooks {
 ///
 /// CLOSE_WRITE usually follows and reports the file. It does not follow if a program made the file with O_TMPFILE and
 /// gave it its name later. So a file is also reported when it has not changed for ``restTime``.
-struct FreshFiles {
+struct UnreportedFiles {
   /// Nanoseconds.
   static let restTime: Int64 = 500_000_000
   /// If there are as many files already, a further file is reported at once.
@@ -109,31 +109,31 @@ struct FreshFiles {
 }
 
 extension FolderWatch {
-  /// Records an event of a file. The file's stat is read later (``PendingLooks``).
+  /// Records an event of a file. The file's stat is read later (``PendingFiles``).
   ///
   /// - Parameter isDeleted: whether the kernel deleted the file, or renamed it away.
   func note(_ place: FilePlace, onlyCreated: Bool, isDeleted: Bool = false, event: FileEvent) {
     // A rename from this name is waiting for its second half. It keeps the event until the wait ends.
     if held.touch(place, event) { return }
-    if !onlyCreated { fresh[place] = nil }
-    looks.add(place, onlyCreated: onlyCreated, isDeleted: isDeleted, event: event, stamp: progress.stamp)
+    if !onlyCreated { unreported[place] = nil }
+    pending.add(place, onlyCreated: onlyCreated, isDeleted: isDeleted, event: event, stamp: progress.stamp)
   }
 
-  /// Removes a name from the pending looks, because the caller sends a newer record about it.
+  /// Removes a name from the pending files, because the caller sends a newer record about it.
   ///
   /// - Returns: whether a program has written to the file and no record has reported that.
   @discardableResult
-  func cancelLooks(_ place: FilePlace) -> Bool {
-    fresh[place] = nil
-    return looks.cancel(place)?.event.isWritten ?? false
+  func cancelPending(_ place: FilePlace) -> Bool {
+    unreported[place] = nil
+    return pending.cancel(place)?.event.isWritten ?? false
   }
 
   /// Reports the current state of all pending names.
-  func flushLooks() {
-    guard !looks.isEmpty else { return }
-    for entry in looks.takeAll() {
+  func reportPending() {
+    guard !pending.isEmpty else { return }
+    for entry in pending.takeAll() {
       progress.stamp = entry.stamp
-      sayTruth(of: entry.place, onlyCreated: entry.onlyCreated, isDeleted: entry.isDeleted, entry.event)
+      reportState(of: entry.place, onlyCreated: entry.onlyCreated, isDeleted: entry.isDeleted, entry.event)
     }
     progress.stamp = progress.eventCount
   }
@@ -147,7 +147,7 @@ extension FolderWatch {
     switch directories.descriptor(of: place.directory.index, in: tree, rootPath: rootPath) {
     case .success(let descriptor): return FileLook.at(descriptor, place.name)
     case .failure:
-      doubt(place.directory.index)
+      listLater(place.directory.index)
       return nil
     }
   }
@@ -163,59 +163,59 @@ extension FolderWatch {
   }
 
   /// Reports that the file's stat cannot be read. Its directory is listed again if a retry may succeed.
-  func cannotLook(_ place: FilePlace, _ error: SystemError) {
-    say(.unreadable(directory: place.directory.number, name: place.name, errorNumber: error.number))
+  func cannotRead(_ place: FilePlace, _ error: SystemError) {
+    report(.unreadable(directory: place.directory.number, name: place.name, errorNumber: error.number))
     tree[place.directory.index].flags.insert(.incomplete)
     tryAgain(place.directory.index, after: error)
   }
 
   /// Reports the current state of a name: the file that has it now, or that no file has it.
-  private func sayTruth(of place: FilePlace, onlyCreated: Bool, isDeleted: Bool, _ event: FileEvent) {
+  private func reportState(of place: FilePlace, onlyCreated: Bool, isDeleted: Bool, _ event: FileEvent) {
     guard isWatched(place) else { return }
     let number = place.directory.number
     guard let look = look(place) else {
       // The directory has moved, or it was removed. If the kernel reported that this file was deleted, the deletion is
       // certain wherever the directory is now.
-      if isDeleted { say(.fileGone(directory: number, name: place.name)) }
+      if isDeleted { report(.fileGone(directory: number, name: place.name)) }
       return
     }
     switch look {
     case .success(let seen) where seen.isRegularFile:
       guard isStillWanted(place) else { return }
-      if onlyCreated, seen.linkCount == 1, fresh.entries.count < FreshFiles.maximumCount {
-        fresh[place] = FreshFiles.Entry(
-          checkAt: watchshim_now() + FreshFiles.restTime, byteCount: seen.stat.byteCount,
+      if onlyCreated, seen.linkCount == 1, unreported.entries.count < UnreportedFiles.maximumCount {
+        unreported[place] = UnreportedFiles.Entry(
+          checkAt: watchshim_now() + UnreportedFiles.restTime, byteCount: seen.stat.byteCount,
           modificationTime: seen.stat.modificationTime, event: event, stamp: progress.stamp)
       } else {
-        say(.fileFound(directory: number, name: place.name, stat: seen.stat, event: event))
+        report(.fileFound(directory: number, name: place.name, stat: seen.stat, event: event))
       }
-    case .success: if !onlyCreated { say(.fileGone(directory: number, name: place.name)) }
-    case .failure(let error) where saysAbsent(error.number):
-      if !onlyCreated { say(.fileGone(directory: number, name: place.name)) }
-    case .failure(let error): cannotLook(place, error)
+    case .success: if !onlyCreated { report(.fileGone(directory: number, name: place.name)) }
+    case .failure(let error) where meansAbsent(error.number):
+      if !onlyCreated { report(.fileGone(directory: number, name: place.name)) }
+    case .failure(let error): cannotRead(place, error)
     }
   }
 
-  /// Reads the stat of ``FreshFiles`` again if they are due or if a sync waits for them. A file with content is
+  /// Reads the stat of ``UnreportedFiles`` again if they are due or if a sync waits for them. A file with content is
   /// reported if it has not changed since the last time, or if a sync waits for it. An empty file is dropped, because
   /// CLOSE_WRITE will report its first write.
   ///
   /// - Parameter forcedStamp: a sync waits for all events up to this stamp.
-  func checkFresh(_ now: Int64, forcedStamp: UInt64) {
-    for (place, entry) in fresh.entries where entry.checkAt <= now || entry.stamp <= forcedStamp {
-      fresh[place] = nil
+  func checkUnreported(_ now: Int64, forcedStamp: UInt64) {
+    for (place, entry) in unreported.entries where entry.checkAt <= now || entry.stamp <= forcedStamp {
+      unreported[place] = nil
       guard isWatched(place), isStillWanted(place), let look = look(place) else { continue }
-      if case .failure(let error) = look, !saysAbsent(error.number) {
-        cannotLook(place, error)
+      if case .failure(let error) = look, !meansAbsent(error.number) {
+        cannotRead(place, error)
         continue
       }
       guard case .success(let seen) = look, seen.isRegularFile, seen.stat.byteCount > 0 else { continue }
       let rests = seen.stat.byteCount == entry.byteCount && seen.stat.modificationTime == entry.modificationTime
       if rests || entry.stamp <= forcedStamp {
-        say(.fileFound(directory: place.directory.number, name: place.name, stat: seen.stat, event: entry.event))
+        report(.fileFound(directory: place.directory.number, name: place.name, stat: seen.stat, event: entry.event))
       } else {
-        fresh[place] = FreshFiles.Entry(
-          checkAt: now + FreshFiles.restTime, byteCount: seen.stat.byteCount,
+        unreported[place] = UnreportedFiles.Entry(
+          checkAt: now + UnreportedFiles.restTime, byteCount: seen.stat.byteCount,
           modificationTime: seen.stat.modificationTime, event: entry.event, stamp: entry.stamp)
       }
     }

@@ -3,7 +3,7 @@
 import WatchRecords
 
 /// The state of polling that was last reported to photod.
-struct SaidPolling {
+struct ReportedPolling {
   struct Key: Hashable {
     var root: UInt16
     var reason: PollingReason
@@ -35,22 +35,22 @@ extension FolderWatch {
   /// - Parameter now: the current time, which limits the reports to one every two seconds. nil reports without this
   ///   limit.
   /// - Complexity: O(directories) if any of them came, went or changed its state since the last report.
-  func sayPolling(_ now: Int64?) {
-    guard polling.directories.count > 0 || !polling.said.counts.isEmpty else { return }
-    if let now, now - polling.said.at < Self.checkInterval { return }
+  func reportPolling(_ now: Int64?) {
+    guard polling.directories.count > 0 || !polling.reported.counts.isEmpty else { return }
+    if let now, now - polling.reported.at < Self.checkInterval { return }
     let budget = budget()
-    if polling.directories.revision != polling.said.revision || tree.count != polling.said.directoryCount {
+    if polling.directories.revision != polling.reported.revision || tree.count != polling.reported.directoryCount {
       let counts = countPolled()
-      for (key, count) in counts.sorted(by: { $0.key.root < $1.key.root }) where polling.said.counts[key] != count {
-        say(.polling(root: key.root, reason: key.reason, polled: count.polled, directories: count.directories))
+      for (key, count) in counts.sorted(by: { $0.key.root < $1.key.root }) where polling.reported.counts[key] != count {
+        report(.polling(root: key.root, reason: key.reason, polled: count.polled, directories: count.directories))
       }
-      polling.said.counts = counts.filter { $0.value.polled > 0 }
-      (polling.said.revision, polling.said.directoryCount) = (polling.directories.revision, tree.count)
-      if let now { polling.said.at = now }
+      polling.reported.counts = counts.filter { $0.value.polled > 0 }
+      (polling.reported.revision, polling.reported.directoryCount) = (polling.directories.revision, tree.count)
+      if let now { polling.reported.at = now }
     }
-    if budget != polling.said.budget {
-      polling.said.budget = budget
-      say(.watchBudget(budget))
+    if budget != polling.reported.budget {
+      polling.reported.budget = budget
+      report(.watchBudget(budget))
     }
   }
 
@@ -62,16 +62,16 @@ extension FolderWatch {
   }
 
   /// Counts for every root that is online, by reason. Reasons of the last report are included, with 0 if none is left.
-  private func countPolled() -> [SaidPolling.Key: SaidPolling.Count] {
-    var counts: [SaidPolling.Key: SaidPolling.Count] = [:]
+  private func countPolled() -> [ReportedPolling.Key: ReportedPolling.Count] {
+    var counts: [ReportedPolling.Key: ReportedPolling.Count] = [:]
     for (number, root) in roots {
       guard let top = root.top else { continue }
-      for key in polling.said.counts.keys where key.root == number { counts[key] = SaidPolling.Count() }
+      for key in polling.reported.counts.keys where key.root == number { counts[key] = ReportedPolling.Count() }
       var directories: UInt32 = 0
       for index in tree.subtree(top) {
         directories += 1
         guard let reason = polling.directories[index]?.reason else { continue }
-        counts[SaidPolling.Key(root: number, reason: reason), default: SaidPolling.Count()].polled += 1
+        counts[ReportedPolling.Key(root: number, reason: reason), default: ReportedPolling.Count()].polled += 1
       }
       for key in counts.keys where key.root == number { counts[key]?.directories = directories }
     }
