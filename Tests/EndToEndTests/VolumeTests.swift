@@ -77,7 +77,7 @@ struct VolumeTests {
       let ids = try await fixture.ids()
       try drive.unmount(fixture.photos)
       let root = try #require(try await fixture.roots(.offline).roots.first)
-      let since = try #require(root.since).localMinute
+      let since = try #require(root.since).localTimeToMinute
       for path in ["", "/drive-1.jpg", "/nothing"] {
         let refused = try fixture.daemon.photoctl(["rescan"] + options + [fixture.photos + path])
         #expect(refused.status == 69, "\(refused.errors)")

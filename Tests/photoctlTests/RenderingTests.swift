@@ -244,7 +244,7 @@ struct RenderingTests {
         [#######.......................]  50 of 200, reading
 
           /p     online  1 asset in 1 folder
-          /card  offline  9 assets in 2 folders, polled, since \(since.localMinute)
+          /card  offline  9 assets in 2 folders, polled, since \(since.localTimeToMinute)
             It can't be opened. Put it in.
 
           warning: /card is offline. Put it in.

@@ -9,7 +9,7 @@ import PhotoModel
 package struct FetchPages: Sendable {
   private enum Rest: Sendable {
     /// The rest begins after the asset with this value of the first sort key and this id. It has at most `left` ids.
-    case behind(SQLValue, AssetID, left: Int)
+    case after(SQLValue, AssetID, left: Int)
     case ids(ArraySlice<AssetID>)
     case none
   }
@@ -40,7 +40,7 @@ package struct FetchPages: Sendable {
     }
     guard offset > 0 else {
       // The first page begins before everything: +∞ and -∞ are beyond every date and rank.
-      rest = .behind(
+      rest = .after(
         .real(plan.order.isFirstAscending ? -.infinity : .infinity),
         AssetID(rawValue: plan.order.isFirstAscending ? .min : .max), left: total)
       return
@@ -49,7 +49,7 @@ package struct FetchPages: Sendable {
     statement.bind(plan.arguments)
     defer { statement.reset() }
     for _ in 0..<offset { guard try statement.step() else { break } }
-    rest = .behind(statement.number(1), statement.assetID(0), left: total - offset)
+    rest = .after(statement.number(1), statement.assetID(0), left: total - offset)
   }
 
   /// The ids of the next page; none at the end.
@@ -61,7 +61,7 @@ package struct FetchPages: Sendable {
     case .ids(let ids):
       rest = .ids(ids.dropFirst(count))
       return Array(ids.prefix(count))
-    case .behind(let key, let id, let left):
+    case .after(let key, let id, let left):
       guard let sql = plan.nextStatement else { return [] }
       let statement = try RawStatement(reader.database, uncached: sql)
       statement.bind(plan.source.arguments + [key, .id(id), .integer(Int64(min(count, left)))])
@@ -71,7 +71,7 @@ package struct FetchPages: Sendable {
         ids.append(statement.assetID(0))
         last = statement.number(1)
       }
-      rest = ids.last.map { left > ids.count ? .behind(last, $0, left: left - ids.count) : .none } ?? .none
+      rest = ids.last.map { left > ids.count ? .after(last, $0, left: left - ids.count) : .none } ?? .none
       return ids
     }
   }

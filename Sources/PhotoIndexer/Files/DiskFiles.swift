@@ -16,7 +16,7 @@ final class DiskFiles: PhotoFiles {
   var readCount: Int { reads.load(ordering: .relaxed) }
 
   func look(_ path: [UInt8]) -> FileLookup {
-    guard let status = LongPath.status(path) else { return saysAbsent(errno) ? .absent : .unknown }
+    guard let status = LongPath.status(path) else { return meansAbsent(errno) ? .absent : .unknown }
     return FileStat(status).map { .there($0) } ?? .absent
   }
 
@@ -28,10 +28,10 @@ final class DiskFiles: PhotoFiles {
 
   func isRemote(_ path: [UInt8]) -> Bool { CurrentMounts.shared.table?.isRemote(path) ?? true }
 
-  func exists(_ path: [UInt8]) -> Bool { LongPath.status(path) != nil || !saysAbsent(errno) }
+  func exists(_ path: [UInt8]) -> Bool { LongPath.status(path) != nil || !meansAbsent(errno) }
 
   func list(_ folder: [UInt8]) -> FolderLookup {
-    guard let directory = LongPath.openDirectory(folder) else { return saysAbsent(errno) ? .absent : .unknown }
+    guard let directory = LongPath.openDirectory(folder) else { return meansAbsent(errno) ? .absent : .unknown }
     defer { closedir(directory) }
     var entries: [FolderEntry] = []
     while true {
@@ -101,7 +101,7 @@ final class DiskFiles: PhotoFiles {
       directory == AT_FDCWD ? LongPath.open(path, flags) : withCPath(path) { openat(directory, $0, flags) }
     guard descriptor >= 0 else {
       let code = errno
-      if saysAbsent(code) { return .raced }
+      if meansAbsent(code) { return .raced }
       // A file without permission stays unreadable until its permissions change, which changes its stat. If its folder is
       // the one without permission, the file itself does not change.
       let isSeen = directory == AT_FDCWD ? LongPath.status(path) != nil : FileStat(name: path, in: directory) != nil

@@ -29,7 +29,7 @@ final class RoutedFiles: PhotoFiles {
     case .direct: disk.look(path)
     case .answered(let answer) where answer.errorNumber == 0:
       answer.mode & S_IFMT == S_IFREG ? .there(answer.stat) : .absent
-    case .answered(let answer): saysAbsent(answer.errorNumber) ? .absent : .unknown
+    case .answered(let answer): meansAbsent(answer.errorNumber) ? .absent : .unknown
     case .unknown: .unknown
     }
   }
@@ -41,7 +41,7 @@ final class RoutedFiles: PhotoFiles {
   func exists(_ path: [UInt8]) -> Bool {
     switch answer(about: path) {
     case .direct: disk.exists(path)
-    case .answered(let answer): !saysAbsent(answer.errorNumber)
+    case .answered(let answer): !meansAbsent(answer.errorNumber)
     // The share does not answer, so the known files stay.
     case .unknown: true
     }
@@ -59,7 +59,7 @@ final class RoutedFiles: PhotoFiles {
     var entries: [FolderEntry] = []
     while let answer = share.ask(.list(path: folder, position: UInt64(entries.count))) {
       guard answer.errorNumber == 0 else {
-        return entries.isEmpty && saysAbsent(answer.errorNumber) ? .absent : .unknown
+        return entries.isEmpty && meansAbsent(answer.errorNumber) ? .absent : .unknown
       }
       do {
         let more = try FolderEntry.all(in: answer.bytes)
@@ -178,7 +178,7 @@ final class RoutedFiles: PhotoFiles {
     let file = ShareFile(path: path, share: share)
     guard let before = file.open() else {
       switch file.errorNumber {
-      case let code where code == ESTALE || saysAbsent(code): return .raced
+      case let code where code == ESTALE || meansAbsent(code): return .raced
       case ETIMEDOUT: return .unreadable(Self.silence)
       case let code: return unread(code, path, name: Array(name), expected, readTime)
       }

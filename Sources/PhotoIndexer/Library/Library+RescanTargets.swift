@@ -60,7 +60,7 @@ extension Library {
     case .offline(_, let reason) where reconciler.roots[rootID].map({ known(reason, of: $0) }) == .neverThere:
       return LibraryError.unavailable(OfflineReason.neverThere.text(of: path, at: path))
     case .offline(let since, let reason):
-      let date = since.map { " since \($0.localMinute)" } ?? ""
+      let date = since.map { " since \($0.localTimeToMinute)" } ?? ""
       return LibraryError.unavailable(
         "\(path) is offline\(date), so it can't be compared. None of its photos is removed. Mount its drive, or put the folder back. photod then scans it by itself. \(reason.text(of: "It", at: path))"
       )

@@ -51,7 +51,7 @@ extension Library {
     case .suspect(let suspect):
       (
         .suspect, suspect.since.date,
-        suspect.text(at: path, until: end(of: suspect).localMinute)
+        suspect.text(at: path, until: end(of: suspect).localTimeToMinute)
       )
     }
   }

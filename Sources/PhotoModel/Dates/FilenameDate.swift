@@ -148,14 +148,14 @@ struct FilenameTime {
       hour: FilenameDigits.value(name, hourDigits), minute: FilenameDigits.value(name, minute),
       second: FilenameDigits.value(name, second), milliseconds: fraction.map { FilenameDigits.value(name, $0) } ?? 0,
       end: fraction?.upperBound ?? second.upperBound)
-    if let isAfternoon = Self.isAfternoon(name, at: second.upperBound) {
+    if let isPM = Self.readAMOrPM(name, at: second.upperBound) {
       guard (1...12).contains(hour) else { return nil }
-      hour = hour % 12 + (isAfternoon ? 12 : 0)
+      hour = hour % 12 + (isPM ? 12 : 0)
     }
   }
 
   /// Reads AM or PM, which a space of any width may precede: true for PM, false for AM, nil if neither follows.
-  private static func isAfternoon(_ name: UnsafeBufferPointer<UInt8>, at end: Int) -> Bool? {
+  private static func readAMOrPM(_ name: UnsafeBufferPointer<UInt8>, at end: Int) -> Bool? {
     var start = end
     for space in [" ", "\u{A0}", "\u{202F}"] where name[start...].starts(with: space.utf8) {
       start += space.utf8.count

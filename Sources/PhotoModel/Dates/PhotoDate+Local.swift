@@ -6,7 +6,7 @@
 
 extension PhotoDate {
   /// The date in the time zone of this computer, to the minute, as text for a person: `2024-07-21 10:00`.
-  package var localMinute: String {
+  package var localTimeToMinute: String {
     var seconds = time_t(microseconds / 1_000_000)
     var parts = tm()
     localtime_r(&seconds, &parts)

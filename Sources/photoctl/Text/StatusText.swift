@@ -27,7 +27,7 @@ enum StatusText {
       case .unknown: text += ", watched in an unknown way"
       case .mixed: text += ", \(Text.grouped(root.polledDirectoryCount)) of them polled"
       }
-      if let since = root.since { text += ", since \(since.localMinute)" }
+      if let since = root.since { text += ", since \(since.localTimeToMinute)" }
       text += "\n"
       if let reason = root.reason, !isWarned(reason, of: root, in: status) {
         text += "    \(Printable.text(reason))\n"
