@@ -192,20 +192,28 @@ package final class WatcherGroup: WatchSource {
     drives.setIgnoredPatterns(patterns)
   }
 
-  package func stop() async {
+  /// Ends every photod-watch without waiting for it.
+  package func endSoon() {
     let shares = state.withLock { state in
       state.isStopped = true
-      defer { state.ending = [] }
       return state.shares.values + state.ending
     }
     newLanes.finish()
-    // All of them are requested to end before any is awaited, because each may hang.
     drives.endSoon()
     for share in shares {
       share.watcher.endSoon()
       share.files.endSoon()
     }
+  }
+
+  package func stop() async {
+    // All of them are requested to end before any is awaited, because each may hang.
+    endSoon()
     await drives.stop()
+    let shares = state.withLock { state in
+      defer { state.ending = [] }
+      return state.shares.values + state.ending
+    }
     for share in shares {
       await share.watcher.stop()
       await share.files.stop()

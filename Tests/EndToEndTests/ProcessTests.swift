@@ -192,4 +192,20 @@ import Testing
       #expect(try await fixture.pathsInLibrary() == [fixture.path("a/1.jpg"), fixture.path("b/2.jpg")])
     }
   }
+
+  /// photod-watch gets the roots before the catalog is open. The library must know them by the same numbers, whatever
+  /// their order was at the last start, because each root would be scanned a second time otherwise.
+  @Test func startScansEachRootOnce() async throws {
+    try await DaemonFixture.with { fixture in
+      for name in ["a", "b", "c"] { try fixture.write("\(name)/1.jpg") }
+      for names in [["a", "b"], ["b", "a"], ["c", "b"]] {
+        try await fixture.start(roots: names.map(fixture.path))
+        try await fixture.synchronize()
+        let status = try await fixture.status()
+        #expect(status.counters?.scans == 2, "\(names)")
+        #expect(status.roots.filter { $0.state == .online }.map(\.path).sorted() == names.map(fixture.path).sorted())
+        fixture.kill(SIGTERM)
+      }
+    }
+  }
 }

@@ -240,4 +240,20 @@ import WorkerProcess
       }
     }
   }
+
+  /// A library that can't be opened ends the processes that were started for it. A thread that can't wait does it.
+  @Test func endSoonEndsEveryProcess() async throws {
+    disk.makeDirectory("local")
+    disk.makeDirectory("share")
+    try await withGroup { group, said in
+      await said.wait(for: 0) { if case .batch = $0 { true } else { false } }
+      await said.wait(for: 1) { if case .batch = $0 { true } else { false } }
+      let processes = [group.watchProcessID(ofRoot: 1), group.watchProcessID(ofRoot: 2)].compactMap { $0 }
+      #expect(processes.count == 2)
+      group.endSoon()
+      for process in processes {
+        try await eventually("photod-watch \(process) ends") { kill(process, 0) != 0 && errno == ESRCH }
+      }
+    }
+  }
 }

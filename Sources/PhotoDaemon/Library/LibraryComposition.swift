@@ -43,14 +43,38 @@ extension ServingLibrary {
     _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger,
     onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void = { _ in }
   ) throws -> ServingLibrary {
-    try naming(configuration.catalog) {
-      do {
-        return try compose(configuration, reason, logger, onProgress)
-      } catch  where reason != .damaged && Catalog.isDamage(error) {
-        logger.error("catalog damaged", metadata: ["error": "\(error)"])
-        return try compose(configuration, .damaged, logger, onProgress)
+    let (watcher, roots) = try startWatcher(configuration, logger)
+    do {
+      return try naming(configuration.catalog) {
+        do {
+          return try compose(configuration, watcher, roots, reason, logger, onProgress)
+        } catch  where reason != .damaged && Catalog.isDamage(error) {
+          logger.error("catalog damaged", metadata: ["error": "\(error)"])
+          return try compose(configuration, watcher, roots, .damaged, logger, onProgress)
+        }
       }
+    } catch {
+      watcher.endSoon()
+      throw error
     }
+  }
+
+  /// Starts photod-watch before the catalog is opened, so that it walks the roots meanwhile. What it finds waits until the
+  /// library runs.
+  ///
+  /// - Returns: the watcher, and the roots with the numbers that it has them under.
+  private static func startWatcher(
+    _ configuration: Configuration, _ logger: Logger
+  ) throws -> (WatcherGroup, [WatchRoot]) {
+    let watcher = WatcherGroup(
+      configuration: .init(
+        roots: [], extensions: WatchRules.extensions, ignoredDirectoryNames: WatchRules.ignoredDirectoryNames,
+        ignoredPatterns: configuration.ignore.map { Array($0.utf8) }),
+      logger: logger)
+    let roots = zip(1..., configuration.roots).map { WatchRoot(number: $0, path: FilePath.bytes($1)) }
+    watcher.setRoots(roots)
+    try watcher.start()
+    return (watcher, roots)
   }
 
   /// Adds the path of the catalog to errors that name no file, such as those of SQLite.
@@ -71,24 +95,19 @@ extension ServingLibrary {
   }
 
   private static func compose(
-    _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger,
-    _ onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void
+    _ configuration: Configuration, _ watcher: WatcherGroup, _ roots: [WatchRoot], _ reason: ReopenReason?,
+    _ logger: Logger, _ onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void
   ) throws -> ServingLibrary {
     // If the folder can't be made, the catalog reports that.
     if let folder = configuration.stateFolder { _ = Result { try PrivateDirectory.make(folder) } }
     let catalog = try Catalog(
       path: configuration.catalog, isSuspect: reason == .damaged, stateFolder: configuration.stateFolder,
       onProgress: onProgress)
-    let watcher = WatcherGroup(
-      configuration: .init(
-        roots: [], extensions: WatchRules.extensions, ignoredDirectoryNames: WatchRules.ignoredDirectoryNames,
-        ignoredPatterns: configuration.ignore.map { Array($0.utf8) }),
-      logger: logger)
     let library = try Library(
       catalog: catalog, watcher: watcher,
       configuration: .init(
         roots: configuration.roots.map { FilePath.bytes($0) },
-        innerRoots: configuration.innerRoots.map { FilePath.bytes($0) },
+        innerRoots: configuration.innerRoots.map { FilePath.bytes($0) }, watchedRoots: roots,
         ignore: configuration.ignore.map { Array($0.utf8) }, removalGrace: configuration.removalGrace,
         version: Daemon.version), logger: logger)
     library.statusStore.report(configuration.warnings.map { .configuration($0) }, by: .configuration)

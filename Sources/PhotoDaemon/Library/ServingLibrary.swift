@@ -19,6 +19,7 @@ final class ServingLibrary: RunningLibrary {
   private let service: VarlinkService
   private let logger: Logger
 
+  /// - Parameter watcher: it has been started, and has the roots.
   /// - Parameter reopenReasons: the stream to which `backups` sends.
   init(
     catalog: Catalog, watcher: WatcherGroup, library: Library, backups: BackupService, service: VarlinkService,
@@ -42,7 +43,6 @@ final class ServingLibrary: RunningLibrary {
       // The catalog has reported the damage itself, and is opened again.
     }
     await backups.showNotices()
-    try watcher.start()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await self.followStatus() }
       group.addTask { await self.backups.keep() }

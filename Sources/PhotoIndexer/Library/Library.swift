@@ -23,6 +23,8 @@ package actor Library {
     /// Roots that are inside of another. They are used while a share is mounted there, because the outer root leaves it
     /// out.
     package var innerRoots: [[UInt8]]
+    /// Those of the roots that the watcher has already. The others get their numbers from the library.
+    package var watchedRoots: [WatchRoot]
     /// Patterns of the files and folders to ignore in the roots, as `IgnorePattern` defines them.
     package var ignore: [[UInt8]]
     /// How long a scan that misses most of a root waits for a second one; zero turns the brake off.
@@ -31,11 +33,12 @@ package actor Library {
     package var version: String
 
     package init(
-      roots: [[UInt8]], innerRoots: [[UInt8]] = [], ignore: [[UInt8]] = [],
+      roots: [[UInt8]], innerRoots: [[UInt8]] = [], watchedRoots: [WatchRoot] = [], ignore: [[UInt8]] = [],
       removalGrace: Duration = .seconds(600), version: String
     ) {
       self.roots = roots
       self.innerRoots = innerRoots
+      self.watchedRoots = watchedRoots
       self.ignore = ignore
       self.removalGrace = removalGrace
       self.version = version
@@ -72,7 +75,9 @@ package actor Library {
   var dryRunQueues: [RootID?: DispatchQueue] = [:]
   var watchState = WatchState()
   var hasBeenLive = false
-  var lastRootNumber: UInt16 = 0
+  /// The numbers under which photod-watch got roots before the library was open, by path. Each is used once.
+  var givenRootNumbers: [[UInt8]: UInt16]
+  var lastRootNumber: UInt16
   var unreadable = UnreadablePaths()
   /// Set after a failed transaction. Batches are dropped until the library restarts from the catalog.
   var breakdown: Breakdown?
@@ -117,6 +122,9 @@ package actor Library {
     self.power = power
     self.logger = logger
     self.configuration = configuration
+    givenRootNumbers = Dictionary(
+      configuration.watchedRoots.map { ($0.path, $0.number) }, uniquingKeysWith: { first, _ in first })
+    lastRootNumber = configuration.watchedRoots.map(\.number).max() ?? 0
     let counts = try catalog.read { try $0.counts() }
     live = try LiveLibrary(catalog: catalog, now: { clock.instant })
     events = EventRing(clock: clock)

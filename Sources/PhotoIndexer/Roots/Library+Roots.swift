@@ -30,7 +30,9 @@ extension Library {
       }
       for (rootID, path) in reconciler.tree.sortedRootPaths where wanted.contains(path) {
         reconciler.roots.setConfigured(rootID)
-        if reconciler.roots[rootID]?.number == nil { reconciler.roots.setNumber(freeRootNumber(), of: rootID) }
+        if reconciler.roots[rootID]?.number == nil {
+          reconciler.roots.setNumber(givenRootNumbers.removeValue(forKey: path) ?? freeRootNumber(), of: rootID)
+        }
       }
       try reconciler.decideWaiting(in: &batch)
       return (batch, batch.record, batch.origin)
