@@ -208,7 +208,12 @@ struct FaultTests {
           try await fixture.start()
         }
         Self.expect(await scenario.recover(), target, "\(comment): \(injector.firstFailedCall)")
-        try await scenario.expectTruth(comment)
+        do {
+          try await scenario.expectTruth(comment)
+        } catch VarlinkClientError.connectionClosed where injector.firedCount > 0 {
+          // The failed call may be that of the test's own connection. It fails only once.
+          try await scenario.expectTruth(comment)
+        }
         fixture.kill(SIGTERM)
         #expect(fixture.process?.terminationReason == .exit, "\(comment): \(injector.firstFailedCall)")
         injector.heal()
