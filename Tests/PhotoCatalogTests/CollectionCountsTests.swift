@@ -77,7 +77,7 @@ import class Foundation.ProcessInfo
     for _ in 0..<100 {
       for _ in 0..<Int.random(in: 1...2, using: &random) { try commits.commit() }
       if Int.random(in: 0..<3, using: &random) == 0 {
-        try commits.commit { try Self.changeCollections($0, &$1, besides: first, &random) }
+        try commits.commit { try Self.changeCollections($0, besides: first, &random) }
       }
       let last = try catalog.read { try $0.sequence() }
       let effects = try commits.effects(after: counts.sequence, through: last)
@@ -143,24 +143,22 @@ import class Foundation.ProcessInfo
     counts.log = CollectionLog(after: counts.sequence, mostIDs: 4)
     let kinds = Set(AssetCollection.Kind.allCases)
     let (before, start) = (counts.order(of: kinds), counts.sequence)
-    func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
+    func commit(_ body: (CatalogWriter) throws -> Void) throws {
       let effects = try fixture.catalog.write { writer in
-        var record = CommitRecord()
-        try body(writer, &record)
-        _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
-        return try writer.effects(of: record, origin: "watcher")
+        try body(writer)
+        try writer.append(origin: "watcher", date: .init(microseconds: 1))
+        return try writer.effects(origin: "watcher")
       }
       try fixture.catalog.read { try counts.update($0, CollectionTouches(effects)) }
     }
-    try commit { writer, record in
+    try commit { writer in
       try RawStatement(writer.database, "DELETE FROM collection WHERE id = \(gone)").run()
-      record.delete(collection: gone)
+      writer.record.delete(collection: gone)
     }
     for name in 0..<8 {
-      try commit { writer, record in
-        let made = try writer.insertDirectory(
+      try commit { writer in
+        try writer.insertDirectory(
           parentID: top, rootID: nil, name: Array("\(name)".utf8), volumeID: 1, inode: 1, birthTime: 1)
-        record.insert(collection: made.album)
       }
     }
     let found = counts.change(from: before, at: start, of: kinds)
@@ -172,7 +170,7 @@ import class Foundation.ProcessInfo
 
   /// Creates, renames, fills and deletes folders and albums, except for the one album that ``RandomCommits`` edits.
   private static func changeCollections(
-    _ writer: CatalogWriter, _ record: inout CommitRecord, besides first: CollectionID, _ random: inout SeededGenerator
+    _ writer: CatalogWriter, besides first: CollectionID, _ random: inout SeededGenerator
   ) throws {
     func run(_ sql: String, _ values: SQLValue...) throws {
       let statement = try RawStatement(writer.database, sql)
@@ -195,42 +193,40 @@ import class Foundation.ProcessInfo
       let made = try writer.insertDirectory(
         parentID: DirectoryID(rawValue: .random(in: 1...6, using: &random)), rootID: nil, name: name, volumeID: 1,
         inode: 9, birthTime: 1)
-      record.insert(collection: made.album)
       for id in assets {
         guard let row = try writer.file(ofAsset: id) else { continue }
-        try writer.moveFile(row, to: made.directory, name: name + Array("\(id)".utf8))
-        record.update(asset: id, .path)
+        try writer.moveFile(row, to: made, name: name + Array("\(id)".utf8), changesAvailability: false)
       }
     case 2:
       guard
         let directory = try ids(
           "SELECT id FROM directory WHERE id > 6 AND id NOT IN (SELECT directory_id FROM asset) "
             + "AND id NOT IN (SELECT directory_id FROM resource)"
-        ).randomElement(using: &random), let album = try writer.deleteDirectory(DirectoryID(rawValue: directory)).album
+        ).randomElement(using: &random)
       else { return }
-      record.delete(collection: album)
+      try writer.deleteDirectory(DirectoryID(rawValue: directory))
     case 3...4:
       try run("INSERT INTO collection (kind, title) VALUES (1, ?)", .text(name))
       let album = CollectionID(rawValue: try writer.database.lastInsertedRowID)
-      record.insert(collection: album)
+      writer.record.insert(collection: album)
       for (rank, id) in assets.enumerated() {
         try run(
           "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, ?)", .id(album), .id(id),
           .real(Double(rank)))
       }
-      if Bool.random(using: &random) { record.edit(album: album, placing: assets) }
+      if Bool.random(using: &random) { writer.record.edit(album: album, placing: assets) }
     case 5:
       guard let album = albums.randomElement(using: &random) else { return }
       try run("UPDATE collection SET title = ? WHERE id = ?", .text(name), .id(album))
-      record.update(collection: album)
+      writer.record.update(collection: album)
     case 6:
       guard let album = albums.randomElement(using: &random), let cover = assets.first else { return }
       try run("UPDATE collection SET key_asset_id = ? WHERE id = ?", .id(cover), .id(album))
-      record.update(collection: album)
+      writer.record.update(collection: album)
     default:
       guard let album = albums.filter({ $0 != first }).randomElement(using: &random) else { return }
       try run("DELETE FROM collection WHERE id = ?", .id(album))
-      record.delete(collection: album)
+      writer.record.delete(collection: album)
     }
   }
 }

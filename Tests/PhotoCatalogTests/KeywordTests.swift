@@ -69,12 +69,16 @@ import Testing
 
   @Test func wordsGoWithTheLastAssetThatHasThem() throws {
     let ids = try insert([["a", "b"], ["b", "c"]])
-    try fixture.catalog.write { try $0.updateContent(content(["c", "d"]), file: row(0, asset: ids[0])) }
+    _ = try fixture.catalog.write {
+      try $0.updateContent(content(["c", "d"]), file: row(0, asset: ids[0]), hasNewBytes: true)
+    }
     #expect(try keywords(ids) == [["c", "d"], ["b", "c"]])
     #expect(try words() == ["b": 1, "c": 2, "d": 1])
     try fixture.catalog.write { try $0.deleteAsset(ids[0]) }
     #expect(try words() == ["b": 1, "c": 1])
-    try fixture.catalog.write { try $0.updateContent(content([]), file: row(1, asset: ids[1])) }
+    _ = try fixture.catalog.write {
+      try $0.updateContent(content([]), file: row(1, asset: ids[1]), hasNewBytes: true)
+    }
     #expect(try words().isEmpty)
     #expect(try keywords(ids) == [[]])
     #expect(try fixture.catalog.check(deep: true).isOK)

@@ -200,9 +200,8 @@ import class Foundation.ProcessInfo
     let fixture = library.fixture
     let start = try fixture.commit(inserted: [1])
     try fixture.catalog.write { writer in
-      var record = CommitRecord()
-      record.delete(collection: library.albumID)
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      writer.record.delete(collection: library.albumID)
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     let (plain, album) = try fixture.catalog.read { reader in
       func updated(_ options: FetchOptions) throws -> OrderedList? {

@@ -14,6 +14,8 @@ struct RandomCommits {
   /// A counter for file names that were not used before.
   private var names = 0
   private var hasAlbum = true
+  /// Whether some commits also delete an asset and restore it at once.
+  var restoresAtOnce = false
   private var buried: [AssetID] = []
   /// The effects of the commits by sequence.
   private(set) var effects: [Int64: CommitEffects] = [:]
@@ -24,9 +26,8 @@ struct RandomCommits {
     live = library.assets.map(\.id)
     // The history begins with the library's first commit.
     try catalog.write { writer in
-      var record = CommitRecord()
-      record.insert(asset: 1)
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      writer.record.insert(asset: 1)
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
   }
 
@@ -34,11 +35,17 @@ struct RandomCommits {
   private var albumID: CollectionID { library.random.albumID }
 
   /// Makes one commit with one to five changes.
-  mutating func commit() throws {
-    let count = Int.random(in: 1...5, using: &random)
+  mutating func commit() throws { try commit(changes: Int.random(in: 1...5, using: &random)) }
+
+  /// - Returns: what the commit recorded.
+  @discardableResult
+  mutating func commit(changes count: Int) throws -> CommitRecord {
     var changing = self
-    try commit { writer, record in
-      for _ in 0..<count { try changing.change(writer, &record) }
+    let record = try commit { writer in
+      for _ in 0..<count { try changing.change(writer) }
+      if changing.restoresAtOnce, Int.random(in: 0..<3, using: &changing.random) == 0 {
+        try changing.buryAndRestore(writer)
+      }
       // This makes no difference to a search.
       if Int.random(in: 0..<4, using: &changing.random) == 0 {
         _ = try writer.indexText(limit: .random(in: 1...60, using: &changing.random))
@@ -46,16 +53,18 @@ struct RandomCommits {
     }
     changing.effects = effects
     self = changing
+    return record
   }
 
   /// Makes one commit with the changes of a test.
-  mutating func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
-    var record = CommitRecord()
+  @discardableResult
+  mutating func commit(_ body: (CatalogWriter) throws -> Void) throws -> CommitRecord {
     try catalog.write { writer in
-      try body(writer, &record)
-      guard !record.isEmpty else { return }
-      let sequence = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
-      effects[sequence] = try writer.effects(of: record, origin: "watcher")
+      try body(writer)
+      guard !writer.record.isEmpty else { return writer.record }
+      let sequence = try writer.append(origin: "watcher", date: .init(microseconds: 1))
+      effects[sequence] = try writer.effects(origin: "watcher")
+      return writer.record
     }
   }
 
@@ -65,69 +74,96 @@ struct RandomCommits {
     return merged
   }
 
-  private mutating func change(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+  private mutating func change(_ writer: CatalogWriter) throws {
     switch Int.random(in: 0..<100, using: &random) {
-    case 0..<6: try setAvailability(writer, &record)
-    case 6..<12: try moveDirectory(writer, &record)
-    case 12..<24: try editAlbum(writer, &record)
-    case 24..<34: try insert(writer, &record)
-    case 34..<38: try restore(writer, &record)
-    default: try edit(writer, &record)
+    case 0..<6: try setAvailability(writer)
+    case 6..<12: try moveDirectory(writer)
+    case 12..<24: try editAlbum(writer)
+    case 24..<34: try insert(writer)
+    case 34..<38: try restore(writer)
+    case 38..<40: try takeOver(writer)
+    case 40: try addDirectory(writer)
+    case 41: try removeDirectory(writer)
+    default: try edit(writer)
     }
   }
 
   // MARK: Assets
 
-  private mutating func edit(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
-    guard let id = live.randomElement(using: &random), let row = try writer.file(ofAsset: id) else { return }
+  private mutating func edit(_ writer: CatalogWriter) throws {
+    guard let id = live.randomElement(using: &random), var row = try writer.file(ofAsset: id) else { return }
     switch Int.random(in: 0..<7, using: &random) {
-    case 0: if try writer.setFavorite(id, .random(using: &random)) { record.update(asset: id, .favorite) }
-    case 1: if try writer.setHidden(id, .random(using: &random)) { record.update(asset: id, .hidden) }
+    case 0: try writer.setUserData(of: id, isFavorite: .random(using: &random), isHidden: nil)
+    case 1: try writer.setUserData(of: id, isFavorite: nil, isHidden: .random(using: &random))
     case 2:
       try run(writer, "UPDATE asset SET is_trashed = NOT is_trashed WHERE id = ?", [.id(id)])
-      record.update(asset: id, .trashed)
+      writer.record.update(asset: id, .trashed)
+      try writer.recordCollections(holding: id)
     case 3:
-      try writer.moveFile(row, to: directory(), name: name())
-      record.update(asset: id, .path)
+      let target = try directory(writer)
+      try writer.moveFile(
+        row, to: target, name: name(),
+        changesAvailability: try isAvailable(row.directoryID, writer) != isAvailable(target, writer))
     case 4:
       // With a tombstone the asset may come back; without one it never does.
       if Bool.random(using: &random) {
-        _ = try writer.bury(id, directoryPath: Array("/d/".utf8), date: .init(microseconds: 1))
+        let place = try self.path(of: row, writer)
+        try writer.bury(
+          row, directoryPath: Array(place.prefix(place.count - row.name.count)), date: .init(microseconds: 1))
         buried.append(id)
       } else {
         try writer.deleteAsset(id)
       }
       live.removeAll { $0 == id }
-      record.delete(asset: id)
     default:
-      let content = content()
-      let fields = try writer.changedFields(by: content, file: row)
-      try writer.updateContent(content, file: row)
-      record.update(asset: id, fields.union(.content))
+      let hasNewBytes = Bool.random(using: &random)
+      if hasNewBytes { row.byteCount += 1 }
+      try writer.updateContent(content(), file: row, hasNewBytes: hasNewBytes)
     }
   }
 
-  private mutating func insert(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+  private mutating func insert(_ writer: CatalogWriter) throws {
     let row = FileRow(
-      assetID: 0, directoryID: directory(), name: name(), byteCount: .random(in: 0...5, using: &random),
+      assetID: 0, directoryID: try directory(writer), name: name(), byteCount: .random(in: 0...5, using: &random),
       modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
     let new = try writer.insertAsset(
       content(), file: row, addedDate: WallTime(seconds: .random(in: -2...6, using: &random) * 3_600))
     live.append(new)
-    record.insert(asset: new)
   }
 
-  /// Restores an asset with its flags and its places in albums, which the commit then names.
-  private mutating func restore(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+  /// Restores an asset with its flags and its places in albums.
+  private mutating func restore(_ writer: CatalogWriter) throws {
     guard let id = buried.randomElement(using: &random), let tombstone = try writer.tombstone(of: id) else { return }
     buried.removeAll { $0 == id }
     let row = FileRow(
-      assetID: 0, directoryID: directory(), name: name(), byteCount: 1, modificationTime: 1, changeTime: 1, inode: 1,
-      birthTime: 1, readTime: 1)
-    try writer.restore(tombstone, content: content(), file: row)
+      assetID: 0, directoryID: try directory(writer), name: name(), byteCount: 1, modificationTime: 1, changeTime: 1,
+      inode: 1, birthTime: 1, readTime: 1)
+    try writer.restore(tombstone, content: content(), file: row, path: try path(of: row, writer))
     live.append(id)
-    record.insert(asset: id)
-    for collection in try writer.collections(holding: id) { record.update(collection: collection) }
+  }
+
+  /// Deletes an asset and restores it, which is an update for clients.
+  private mutating func buryAndRestore(_ writer: CatalogWriter) throws {
+    guard let id = live.randomElement(using: &random), let row = try writer.file(ofAsset: id) else { return }
+    let path = try path(of: row, writer)
+    try writer.bury(row, directoryPath: Array(path.prefix(path.count - row.name.count)), date: .init(microseconds: 1))
+    guard let tombstone = try writer.tombstone(of: id) else { return }
+    try writer.restore(tombstone, content: content(), file: row, path: path)
+  }
+
+  /// Deletes an asset, and moves another one to its file.
+  private mutating func takeOver(_ writer: CatalogWriter) throws {
+    guard let id = live.randomElement(using: &random), let copyID = live.randomElement(using: &random), id != copyID,
+      let row = try writer.file(ofAsset: id), var copy = try writer.file(ofAsset: copyID),
+      let content = try writer.content(of: copyID)
+    else { return }
+    try writer.deleteAsset(copyID)
+    live.removeAll { $0 == copyID }
+    let hasNewBytes = copy.byteCount != row.byteCount
+    copy.modificationTime = row.modificationTime
+    try writer.moveFile(
+      row, toCopy: copy, content, hasNewBytes: hasNewBytes,
+      changesAvailability: try isAvailable(row.directoryID, writer) != isAvailable(copy.directoryID, writer))
   }
 
   /// The fields have few values, so that any key gives most assets the same rank as others.
@@ -148,7 +184,30 @@ struct RandomCommits {
       rating: Bool.random(using: &random) ? .random(in: 0...5, using: &random) : nil)
   }
 
-  private mutating func directory() -> DirectoryID { DirectoryID(rawValue: .random(in: 1...6, using: &random)) }
+  private mutating func directory(_ writer: CatalogWriter) throws -> DirectoryID {
+    guard Int.random(in: 0..<4, using: &random) == 0 else {
+      return DirectoryID(rawValue: .random(in: 1...6, using: &random))
+    }
+    return try added(writer).randomElement(using: &random) ?? 1
+  }
+
+  /// The directories that commits added.
+  private func added(_ writer: CatalogWriter) throws -> [DirectoryID] {
+    let select = try RawStatement(writer.database, "SELECT id FROM directory WHERE id > 6 ORDER BY id")
+    var ids: [DirectoryID] = []
+    try select.forEachRow { ids.append(select.directoryID(0)) }
+    return ids
+  }
+
+  private func isAvailable(_ directory: DirectoryID, _ writer: CatalogWriter) throws -> Bool {
+    var paths = try DirectoryPaths(writer.database)
+    return try paths.place(directory).isAvailable
+  }
+
+  private func path(of row: FileRow, _ writer: CatalogWriter) throws -> [UInt8] {
+    var paths = try DirectoryPaths(writer.database)
+    return try paths.place(row.directoryID).path(of: row.name)
+  }
 
   private mutating func name() -> [UInt8] {
     names += 1
@@ -159,14 +218,14 @@ struct RandomCommits {
 
   /// Adds, removes or moves members, or deletes the album. It may also only touch the album, as a new favorite in it
   /// does.
-  private mutating func editAlbum(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+  private mutating func editAlbum(_ writer: CatalogWriter) throws {
     guard hasAlbum, let id = live.randomElement(using: &random) else { return }
     let rank = SQLValue.real(.random(in: 0...90, using: &random))
     switch Int.random(in: 0..<40, using: &random) {
     case 0:
       try run(writer, "DELETE FROM collection WHERE id = ?", [.id(albumID)])
       hasAlbum = false
-      record.delete(collection: albumID)
+      writer.record.delete(collection: albumID)
       return
     case 1..<15:
       try run(
@@ -179,14 +238,14 @@ struct RandomCommits {
       try run(
         writer, "UPDATE album_asset SET rank = ? WHERE collection_id = ? AND asset_id = ?",
         [rank, .id(albumID), .id(id)])
-    default: return record.update(collection: albumID)
+    default: return writer.record.update(collection: albumID)
     }
-    record.edit(album: albumID, placing: [id])
+    writer.record.edit(album: albumID, placing: [id])
   }
 
   // MARK: Directories and volumes
 
-  private mutating func setAvailability(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+  private mutating func setAvailability(_ writer: CatalogWriter) throws {
     let isAvailable = Bool.random(using: &random)
     if Bool.random(using: &random) {
       let root = Int64.random(in: 1...3, using: &random)
@@ -194,7 +253,6 @@ struct RandomCommits {
         return
       }
       try writer.setRootAvailable(RootID(rawValue: root), isAvailable)
-      record.update(.init(rootID: RootID(rawValue: root), path: Array("/r".utf8), isAvailable: isAvailable))
     } else {
       let directory = DirectoryID(rawValue: .random(in: 4...6, using: &random))
       guard
@@ -202,20 +260,32 @@ struct RandomCommits {
           != (isAvailable ? 1 : 0)
       else { return }
       try writer.setDirectoryAvailable(directory, isAvailable)
-      let root = directory == 6 ? 2 : 1 as RootID
-      record.update(.init(rootID: root, path: Array("/r/m".utf8), isAvailable: isAvailable, directoryID: directory))
     }
   }
 
   /// Gives a directory another name or another parent. The directories 4, 5 and 6 are below others.
-  private mutating func moveDirectory(_ writer: CatalogWriter, _ record: inout CommitRecord) throws {
+  private mutating func moveDirectory(_ writer: CatalogWriter) throws {
     let directory = Int64.random(in: 4...6, using: &random)
     let parents: [Int64] = directory == 5 ? [1, 2, 3, 4] : [1, 2, 3]
-    try run(
-      writer, "UPDATE directory SET parent_id = ?, name = ? WHERE id = ?",
-      [.integer(parents.randomElement(using: &random) ?? 1), .text(name()), .integer(directory)])
-    record.renamedDirectories.append(
-      .init(directoryID: DirectoryID(rawValue: directory), fromPath: Array("/from".utf8), toPath: Array("/to".utf8)))
+    try writer.moveDirectory(
+      DirectoryRow(
+        id: DirectoryID(rawValue: directory),
+        parentID: DirectoryID(rawValue: parents.randomElement(using: &random) ?? 1), rootID: nil, name: name(),
+        volumeID: 1, inode: 0, birthTime: .unknown))
+  }
+
+  private mutating func addDirectory(_ writer: CatalogWriter) throws {
+    try writer.insertDirectory(
+      parentID: DirectoryID(rawValue: .random(in: 1...6, using: &random)), rootID: nil, name: name(), volumeID: 1,
+      inode: 9, birthTime: 1)
+  }
+
+  /// Removes a directory with the files in it.
+  private mutating func removeDirectory(_ writer: CatalogWriter) throws {
+    guard let directory = try added(writer).randomElement(using: &random) else { return }
+    let gone = Set(try writer.files(in: directory).map(\.assetID))
+    try writer.deleteDirectory(directory)
+    live.removeAll(where: gone.contains)
   }
 
   private func run(_ writer: CatalogWriter, _ sql: String, _ values: [SQLValue]) throws {

@@ -130,8 +130,9 @@ import Testing
     let name = Array("uno.jpg".utf8)
     try fixture.catalog.write { writer in
       try writer.updateContent(
-        content(title: "new", keywords: ["sky"]), file: row(Array("two.jpg".utf8), asset: ids[1]))
-      try writer.moveFile(row(Array("one.jpg".utf8), asset: ids[0]), to: directory, name: name)
+        content(title: "new", keywords: ["sky"]), file: row(Array("two.jpg".utf8), asset: ids[1]), hasNewBytes: true)
+      try writer.moveFile(
+        row(Array("one.jpg".utf8), asset: ids[0]), to: directory, name: name, changesAvailability: false)
       try writer.deleteAsset(ids[2])
     }
     #expect(try isWhole())

@@ -20,14 +20,15 @@ import Testing
     let directory = try fixture.addRoot("/p")
     let id = try fixture.catalog.write { (writer: CatalogWriter) throws -> AssetID in
       let id = try writer.insertAsset(content, file: row("a.jpg", in: directory), addedDate: .init(microseconds: 111))
-      _ = try writer.setFavorite(id, true)
-      _ = try writer.setHidden(id, true)
+      try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
+      try writer.setUserData(of: id, isFavorite: nil, isHidden: true)
       return id
     }
     let album = try fixture.addAlbum("Best", [id])
     let gone = try fixture.addAlbum("Gone", [id])
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
-      let keys = try writer.bury(id, directoryPath: Array("/p/".utf8), date: .init(microseconds: 999))
+      let keys = try writer.bury(
+        try #require(try writer.file(ofAsset: id)), directoryPath: Array("/p/".utf8), date: .init(microseconds: 999))
       #expect(keys?.inode == 7 && keys?.fingerprint == .max)
     }
     try fixture.execute("DELETE FROM collection WHERE id = ?", [.id(gone)])
@@ -60,7 +61,7 @@ import Testing
     #expect(try like(other).isEmpty)
     #expect(try reader.read { try $0.lastingTombstones(path: Array("/p/a.jpg".utf8)) }.isEmpty)
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
-      try writer.restore(tombstone, content: content, file: row("b.jpg", in: directory))
+      try writer.restore(tombstone, content: content, file: row("b.jpg", in: directory), path: Array("/p/b.jpg".utf8))
     }
     let asset = try #require(try fixture.catalog.read { try $0.assets([id]).assets.first })
     #expect(asset.isFavorite && asset.isHidden && asset.addedDate.microseconds == 111 && asset.keywords == ["sea"])
@@ -84,11 +85,12 @@ import Testing
     let id = try insert("a.jpg")
     func comeBack(as name: String) throws -> (unsampled: Int, unhashed: Int) {
       let tombstone = try fixture.catalog.write { (writer: CatalogWriter) throws -> Tombstone in
-        _ = try writer.bury(id, directoryPath: Array("/p/".utf8), date: .init(microseconds: 1))
+        let row = try #require(try writer.file(ofAsset: id))
+        try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 1))
         return try #require(try writer.tombstone(of: id))
       }
       return try fixture.catalog.write { (writer: CatalogWriter) throws -> (unsampled: Int, unhashed: Int) in
-        try writer.restore(tombstone, content: content, file: row(name, in: directory))
+        try writer.restore(tombstone, content: content, file: row(name, in: directory), path: Array("/p/\(name)".utf8))
         return try writer.proofCounts()
       }
     }
@@ -114,7 +116,7 @@ import Testing
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
       let tombstone = try #require(try writer.lastingTombstones(path: [47, 112, 47, 255]).first)
       #expect(tombstone.volumeID == nil && tombstone.byteCount == nil && tombstone.marks == ContentMarks())
-      try writer.restore(tombstone, content: content, file: row("c.jpg", in: directory))
+      try writer.restore(tombstone, content: content, file: row("c.jpg", in: directory), path: Array("/p/c.jpg".utf8))
       #expect(
         try writer.insertAsset(content, file: row("d.jpg", in: directory), addedDate: .init(microseconds: 1)) == 502)
     }

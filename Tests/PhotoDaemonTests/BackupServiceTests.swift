@@ -1,11 +1,11 @@
 import Glibc
 import Logging
-import PhotoCatalog
 import PhotoIndexer
 import PhotoModel
 import Synchronization
 import Testing
 
+@testable import PhotoCatalog
 @testable import PhotoDaemon
 
 /// The work that the backup service does over time, with a time that the test sets.
@@ -36,9 +36,8 @@ import Testing
 
   private func change() throws {
     try catalog.write { writer in
-      var record = CommitRecord()
-      record.update(collection: 1)
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      writer.record.update(collection: 1)
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
   }
 

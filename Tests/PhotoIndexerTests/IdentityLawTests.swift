@@ -201,7 +201,7 @@ private typealias Fixture = ReconcilerFixture
       try fixture.catalog.write { writer in
         let batch = try fixture.reconciler.apply(
           records, contents: [:], with: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
-        _ = try writer.append(batch.record, origin: batch.origin, date: fixture.disk.wallTime)
+        try writer.append(origin: batch.origin, date: fixture.disk.wallTime)
       }
     }
   }

@@ -38,7 +38,7 @@ private typealias Fixture = ReconcilerFixture
     let ids = try fixture.scan(files).insertedAssets
     #expect(ids.count == 2)
     let first = try #require(ids.min())
-    try fixture.catalog.write { _ = try $0.setFavorite(first, true) }
+    try fixture.catalog.write { try $0.setUserData(of: first, isFavorite: true, isHidden: nil) }
     fixture.disk.setKeywords(["sea"], of: "/p/a.jpg")
     fixture.disk.pass(3600)
 

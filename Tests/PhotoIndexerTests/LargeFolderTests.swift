@@ -24,7 +24,7 @@ private typealias Fixture = ReconcilerFixture
         let before = try writer.database.totalChangesCount
         let batch = try fixture.reconciler.apply(
           records, contents: [:], with: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
-        _ = try writer.append(batch.record, origin: batch.origin, date: .init(microseconds: 1))
+        try writer.append(origin: batch.origin, date: .init(microseconds: 1))
         return (batch.record, try writer.database.totalChangesCount - before)
       }
     }

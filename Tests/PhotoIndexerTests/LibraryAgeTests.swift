@@ -51,11 +51,10 @@ private typealias Fixture = ReconcilerFixture
     func commit(after step: Duration, counts: Duration) throws {
       now = now + step
       age += counts
-      var record = CommitRecord()
-      record.update(collection: 1)
       try fixture.catalog.write { writer in
+        writer.record.update(collection: 1)
         #expect(try writer.libraryAge(at: now) == age)
-        _ = try writer.append(record, origin: "test", date: now)
+        try writer.append(origin: "test", date: now)
         #expect(try writer.libraryAge(at: now) == age)
       }
     }

@@ -153,7 +153,7 @@ extension ReconcilerFixture {
     try catalog.write { writer in
       let batch = try reconciler.apply(records, contents: [:], with: writer, time: disk.wallTime, uptime: disk.bootTime)
       if !batch.record.isEmpty {
-        _ = try writer.append(batch.record, origin: batch.origin, date: disk.wallTime)
+        try writer.append(origin: batch.origin, date: disk.wallTime)
       }
       return batch.record
     }

@@ -462,7 +462,9 @@ private typealias Fixture = ReconcilerFixture
     }
     await idle.scan(files)
     try idle.catalog.write { writer in
-      for id in stride(from: AssetID(50), through: AssetID(count), by: 100) { _ = try writer.setFavorite(id, true) }
+      for id in stride(from: AssetID(50), through: AssetID(count), by: 100) {
+        try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
+      }
     }
     for _ in 0..<80 {
       guard await idle.library.proofs.isDue else { break }
@@ -485,7 +487,7 @@ extension Library {
     try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
       try reconciler.setAvailable(folder: folder, false, in: &batch)
-      return ((), batch.record, batch.origin)
+      return ((), batch.origin)
     }
   }
 }

@@ -63,7 +63,7 @@ private typealias Fixture = ReconcilerFixture
     return try fixture.catalog.write { writer in
       let batch = try fixture.reconciler.apply(
         records, contents: [:], with: writer, time: time, uptime: clock.bootTime)
-      _ = try writer.append(batch.record, origin: batch.origin, date: time)
+      try writer.append(origin: batch.origin, date: time)
       return batch.record
     }
   }
@@ -258,7 +258,7 @@ private typealias Fixture = ReconcilerFixture
     try apply(try found(one, in: 9))
     let id = try #require(try fixture.paths()[one])
     try fixture.give(id)
-    try fixture.catalog.write { _ = try $0.setHidden(id, true) }
+    try fixture.catalog.write { try $0.setUserData(of: id, isFavorite: nil, isHidden: true) }
     try remove(one, in: 9)
     let other = folders.memory + "/" + name
     try scan(2, to: other)

@@ -104,7 +104,7 @@ final class ReconcilerFixture {
       let batch = try reconciler.apply(
         records, contents: contents, with: writer, time: disk.wallTime, uptime: disk.bootTime)
       if !batch.record.isEmpty {
-        _ = try writer.append(batch.record, origin: batch.origin, date: disk.wallTime)
+        try writer.append(origin: batch.origin, date: disk.wallTime)
       }
       return batch.record
     }
@@ -114,9 +114,10 @@ final class ReconcilerFixture {
   func age(days: Int) throws {
     for day in 0..<days {
       disk.pass(86_400)
-      var record = CommitRecord()
-      record.update(collection: day % 2 == 0 ? 1 : 2)
-      _ = try catalog.write { try $0.append(record, origin: "test", date: disk.wallTime) }
+      try catalog.write { writer in
+        writer.record.update(collection: day % 2 == 0 ? 1 : 2)
+        try writer.append(origin: "test", date: disk.wallTime)
+      }
     }
   }
 
@@ -139,7 +140,7 @@ final class ReconcilerFixture {
   @discardableResult
   func give(_ id: AssetID) throws -> CollectionID {
     try catalog.write { writer in
-      _ = try writer.setFavorite(id, true)
+      try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
       let album = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?)")
       album.bind(1, "album of \(id)")
       try album.run()

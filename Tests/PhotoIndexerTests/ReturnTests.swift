@@ -347,7 +347,9 @@ private typealias Fixture = ReconcilerFixture
       try fixture.apply(Fixture.file("\(number).jpg", in: 2, fixture.disk.write("/p/x/\(number).jpg")))
     }
     let before = try fixture.paths()
-    for id in before.values { try fixture.catalog.write { _ = try $0.setHidden(id, id.rawValue % 2 == 0) } }
+    for id in before.values {
+      try fixture.catalog.write { try $0.setUserData(of: id, isFavorite: nil, isHidden: id.rawValue % 2 == 0) }
+    }
     fixture.disk.pass(1_000)
     fixture.disk.moveFolder("/p/x", "/trash/x")
     #expect(try fixture.apply(.directoryGone(number: 2, evidence: .event)).deletedAssets.count == 50)

@@ -32,12 +32,11 @@ final class FilledCatalog: Sendable {
 
   /// Commits as the library does: the effects are recorded and announced after the commit.
   @discardableResult
-  func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws -> Int64 {
+  func commit(_ body: (CatalogWriter) throws -> Void) throws -> Int64 {
     let (sequence, effects) = try catalog.write { writer in
-      var record = CommitRecord()
-      try body(writer, &record)
-      let sequence = try writer.append(record, origin: "client:test", date: .init(microseconds: 1))
-      return (sequence, try recent.wants(record) ? writer.effects(of: record, origin: "client:test") : nil)
+      try body(writer)
+      let sequence = try writer.append(origin: "client:test", date: .init(microseconds: 1))
+      return (sequence, try recent.wants(writer.record) ? writer.effects(origin: "client:test") : nil)
     }
     recent.append(effects, sequence: sequence)
     feed.publish(sequence)
@@ -45,26 +44,25 @@ final class FilledCatalog: Sendable {
   }
 
   func insert(_ count: Int = 1, _ mediaType: MediaType = .image) throws {
-    try commit { writer, record in
+    try commit { writer in
       for _ in 0..<count {
         names.withLock { $0 += 1 }
         let row = FileRow(
           assetID: 0, directoryID: directoryID, name: Array("\(names.withLock { $0 })".utf8), byteCount: 1,
           modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
         let content = AssetContent(mediaType: mediaType, mediaSubtypes: [], contentType: "image/jpeg")
-        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1)))
+        try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1))
       }
     }
   }
 
   /// - Parameter date: microseconds since 1970.
   func date(_ id: AssetID, _ date: Int64) throws {
-    try commit { writer, record in
+    try commit { writer in
       guard let row = try writer.file(ofAsset: id) else { return }
       let content = AssetContent(
         mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", creationDate: PhotoDate(microseconds: date))
-      try writer.updateContent(content, file: row)
-      record.update(asset: id, [.content, .metadata])
+      try writer.updateContent(content, file: row, hasNewBytes: true)
     }
   }
 
@@ -87,10 +85,8 @@ final class FilledCatalog: Sendable {
 
   @discardableResult
   func favor(_ id: AssetID) throws -> Int64 {
-    try commit { writer, record in
-      let isNew = try writer.setFavorite(id, true)
-      #expect(isNew)
-      record.update(asset: id, .favorite)
+    try commit { writer in
+      try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
     }
   }
 }

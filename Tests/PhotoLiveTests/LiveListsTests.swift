@@ -190,7 +190,7 @@ import Testing
     let below = try library.catalog.write { writer in
       try writer.insertDirectory(
         parentID: library.directoryID, rootID: nil, name: Array("sub".utf8), volumeID: 1, inode: 2, birthTime: 1
-      ).directory
+      )
     }
     let album = try library.addAlbum("Album", of: [1, 2, 3])
     let options = [
@@ -226,41 +226,37 @@ import Testing
       try library.insert()
     }
     try expectLooks(["all", "images", "folder", "there", "limited"], "an image that goes") {
-      try library.commit { writer, record in
+      try library.commit { writer in
         try writer.deleteAsset(30)
-        record.delete(asset: 30)
       }
     }
     try expectLooks(["path", "there"], "a directory with another name") {
-      try library.commit { writer, record in
-        record.renamedDirectories = [
+      try library.commit { writer in
+        writer.record.renamedDirectories = [
           .init(directoryID: below, fromPath: Array("/p/sub".utf8), toPath: Array("/p/x".utf8))
         ]
       }
     }
     try expectLooks(["there"], "a root that goes") {
-      try library.commit { writer, record in
+      try library.commit { writer in
         try writer.setRootAvailable(1, false)
-        record.update(.init(rootID: 1, path: Array("/p".utf8), isAvailable: false))
       }
     }
     try expectLooks(["favorites"], "a favorite of an album, which says so too") {
-      try library.commit { writer, record in
-        record.update(asset: 2, .favorite)
-        let isNew = try writer.setFavorite(2, false)
-        #expect(isNew)
-        record.update(collection: album)
+      try library.commit { writer in
+        try writer.setUserData(of: 2, isFavorite: false, isHidden: nil)
+        #expect(writer.record.updatedCollections.contains(album))
       }
     }
     try expectLooks(["album"], "an album") {
-      try library.commit { writer, record in
+      try library.commit { writer in
         let insert = try RawStatement(writer.database, "INSERT INTO album_asset VALUES (?, 9, 0.5)")
         insert.bind(1, album)
         try insert.run()
-        record.edit(album: album, placing: [9])
+        writer.record.edit(album: album, placing: [9])
       }
     }
-    try expectLooks([], "another album") { try library.commit { _, record in record.edit(album: 1_000, placing: [9]) } }
+    try expectLooks([], "another album") { try library.commit { $0.record.edit(album: 1_000, placing: [9]) } }
     // The effects of so large a commit are not kept, so every list must ask the catalog.
     try expectLooks(Set(plans.keys), "two thousand at once") { try library.insert(2_000) }
   }

@@ -1,9 +1,9 @@
-import PhotoCatalog
 import PhotoModel
 import PhotoTestSupport
 import Synchronization
 import Testing
 
+@testable import PhotoCatalog
 @testable import PhotoLive
 
 /// The effects of the newest commits must be known without reading the history.
@@ -28,7 +28,10 @@ import Testing
     var record = CommitRecord()
     for number in 0..<count { record.update(asset: AssetID(sequence + number), .favorite) }
     if renames { record.renamedDirectories = [.init(directoryID: 1, fromPath: [1], toPath: [2])] }
-    return try test.catalog.write { try $0.effects(of: record, origin: "client:\(sequence)") }
+    return try test.catalog.write { writer in
+      writer.record = record
+      return try writer.effects(origin: "client:\(sequence)")
+    }
   }
 
   @Test func severalCommitsAreMergedInOne() throws {

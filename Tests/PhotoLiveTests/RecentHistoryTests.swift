@@ -1,10 +1,10 @@
-import PhotoCatalog
 import PhotoContract
 import PhotoModel
 import PhotoTestSupport
 import Testing
 import Varlink
 
+@testable import PhotoCatalog
 @testable import PhotoLive
 
 /// Pages of the history that are made of commits in memory.
@@ -15,7 +15,10 @@ import Varlink
   init() throws { test = try TestCatalog("history") }
 
   private func commit(_ record: CommitRecord, to history: RecentHistory) throws -> Int64 {
-    let sequence = try test.catalog.write { try $0.append(record, origin: "watcher", date: date) }
+    let sequence = try test.catalog.write { writer in
+      writer.record = record
+      return try writer.append(origin: "watcher", date: date)
+    }
     let token = test.catalog.token(sequence)
     history.append(PersistentChange(record, token: token, date: date, origin: "watcher"), sequence: sequence)
     return sequence

@@ -76,19 +76,17 @@ import class Foundation.ProcessInfo
   /// Adds folders with one photo each.
   private func addFolders(_ fixture: ServerFixture, _ count: Int, nameLength: Int = 0) throws {
     let name = [UInt8](repeating: UInt8(ascii: "f"), count: nameLength)
-    try fixture.commit { writer, record in
+    try fixture.commit { writer in
       for number in 0..<count {
         let made = try writer.insertDirectory(
           parentID: fixture.directoryID, rootID: nil, name: name + Array("\(number)".utf8), volumeID: 1,
           inode: 2, birthTime: 1)
-        record.insert(collection: made.album)
         let row = FileRow(
-          assetID: 0, directoryID: made.directory, name: Array("a.jpg".utf8), byteCount: 1, modificationTime: 1,
+          assetID: 0, directoryID: made, name: Array("a.jpg".utf8), byteCount: 1, modificationTime: 1,
           changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
-        record.insert(
-          asset: try writer.insertAsset(
-            AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg"), file: row,
-            addedDate: .init(microseconds: 1)))
+        try writer.insertAsset(
+          AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg"), file: row,
+          addedDate: .init(microseconds: 1))
       }
     }
   }
@@ -98,8 +96,8 @@ import class Foundation.ProcessInfo
     let ids = try fixture.insert(5)
     var replica = try await Replica(fixture)
     #expect(try replica.list == fetched(fixture))
-    try fixture.commit { writer, record in
-      try writer.setUserData(of: ids[2], isFavorite: true, isHidden: nil, &record)
+    try fixture.commit { writer in
+      try writer.setUserData(of: ids[2], isFavorite: true, isHidden: nil)
     }
     try await replica.advance()
     let sent = try #require(replica.all.last)
@@ -110,7 +108,7 @@ import class Foundation.ProcessInfo
     #expect(sent.details?.changedFields == ["count", "keyAsset", "dates"])
     #expect(try replica.list == fetched(fixture))
     // A commit that concerns no collection is not sent.
-    try fixture.commit { _, record in record.update(asset: ids[0], .keywords) }
+    try fixture.commit { $0.record.update(asset: ids[0], .keywords) }
     #expect(try await !replica.advance())
     #expect(replica.all.count == 2)
   }
@@ -119,10 +117,10 @@ import class Foundation.ProcessInfo
     let fixture = try ServerFixture()
     let ids = try fixture.insert(3)
     var replica = try await Replica(fixture, [.folderAlbum])
-    try fixture.commit { _, record in record.update(asset: ids[2], .content) }
+    try fixture.commit { $0.record.update(asset: ids[2], .content) }
     try await replica.advance()
     #expect(replica.all.last?.details?.changedFields == ["keyAsset"])
-    try fixture.commit { _, record in record.update(asset: ids[0], .content) }
+    try fixture.commit { $0.record.update(asset: ids[0], .content) }
     #expect(try await !replica.advance())
   }
 
@@ -131,8 +129,8 @@ import class Foundation.ProcessInfo
     let ids = try fixture.insert(30)
     var (awake, asleep) = (try await Replica(fixture), try await Replica(fixture))
     for id in ids.prefix(20) {
-      try fixture.commit { writer, record in
-        try writer.setUserData(of: id, isFavorite: true, isHidden: id.rawValue % 2 == 0, &record)
+      try fixture.commit { writer in
+        try writer.setUserData(of: id, isFavorite: true, isHidden: id.rawValue % 2 == 0)
       }
       try await awake.advance()
     }
@@ -227,7 +225,7 @@ import class Foundation.ProcessInfo
     let ids = try fixture.insert(photos)
     try addFolders(fixture, folders)
     var replica = try await Replica(fixture)
-    func statements(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) async throws -> Int {
+    func statements(_ body: (CatalogWriter) throws -> Void) async throws -> Int {
       let before = fixture.library.live.collections.countsSinceStart.statements
       try fixture.commit(body)
       try await replica.advance()
@@ -235,16 +233,14 @@ import class Foundation.ProcessInfo
       return fixture.library.live.collections.countsSinceStart.statements - before
     }
     // The asset, and the rows of Recents, of Favorites and of its folder.
-    let favorite = try await statements { try $0.setUserData(of: ids[4], isFavorite: true, isHidden: nil, &$1) }
+    let favorite = try await statements { try $0.setUserData(of: ids[4], isFavorite: true, isHidden: nil) }
     #expect(favorite == 4)
     // Favorites is empty after this, so its cover needs no statement.
-    let hidden = try await statements { try $0.setUserData(of: ids[4], isFavorite: false, isHidden: true, &$1) }
+    let hidden = try await statements { try $0.setUserData(of: ids[4], isFavorite: false, isHidden: true) }
     #expect(hidden == 4)
     let newest = try #require(ids.last)
-    let removed = try await statements { writer, record in
-      for id in try writer.collections(holding: newest) { record.update(collection: id) }
+    let removed = try await statements { writer in
       try writer.deleteAsset(newest)
-      record.delete(asset: newest)
     }
     #expect((3...5).contains(removed), "\(removed)")
     #expect(fixture.library.live.collections.countsSinceStart.reads == 1)
@@ -265,20 +261,18 @@ import class Foundation.ProcessInfo
     var replicas: [Replica] = []
     for kinds in choices { replicas.append(try await Replica(fixture, kinds)) }
     for round in 0..<120 {
-      try fixture.commit(announced: round % 3 > 0, isKnown: round % 4 > 0) { writer, record in
+      try fixture.commit(announced: round % 3 > 0, isKnown: round % 4 > 0) { writer in
         for _ in 0..<Int.random(in: 1...3, using: &random) {
           guard let id = live.randomElement(using: &random), let row = try writer.file(ofAsset: id) else { continue }
           switch Int.random(in: 0..<6, using: &random) {
-          case 0: try writer.setUserData(of: id, isFavorite: .random(using: &random), isHidden: nil, &record)
-          case 1: try writer.setUserData(of: id, isFavorite: nil, isHidden: .random(using: &random), &record)
+          case 0: try writer.setUserData(of: id, isFavorite: .random(using: &random), isHidden: nil)
+          case 1: try writer.setUserData(of: id, isFavorite: nil, isHidden: .random(using: &random))
           case 2:
             try writer.moveFile(
               row, to: DirectoryID(rawValue: .random(in: 1...6, using: &random)),
-              name: Array("\(round)-\(UInt64.random(in: 0 ... .max, using: &random))".utf8))
-            record.update(asset: id, .path)
+              name: Array("\(round)-\(UInt64.random(in: 0 ... .max, using: &random))".utf8), changesAvailability: false)
           case 3:
             try writer.deleteAsset(id)
-            record.delete(asset: id)
             live.removeAll { $0 == id }
           case 4:
             let directory = DirectoryID(rawValue: .random(in: 2...6, using: &random))
@@ -286,7 +280,7 @@ import class Foundation.ProcessInfo
             rename.bind(1, "\(UInt64.random(in: 0 ... .max, using: &random))")
             rename.bind(2, directory)
             try rename.run()
-            record.renamedDirectories.append(
+            writer.record.renamedDirectories.append(
               .init(directoryID: directory, fromPath: Array("/from".utf8), toPath: Array("/to".utf8)))
           default:
             let new = FileRow(
@@ -299,7 +293,6 @@ import class Foundation.ProcessInfo
             )
             let added = WallTime(microseconds: .random(in: -5...5, using: &random))
             live.append(try writer.insertAsset(content, file: new, addedDate: added))
-            record.insert(asset: live[live.count - 1])
           }
         }
       }
@@ -335,8 +328,8 @@ import class Foundation.ProcessInfo
     let ids = try fixture.insert(6)
     var replica = try await Replica(fixture)
     for id in ids {
-      try fixture.commit(isKnown: false) { writer, record in
-        try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
+      try fixture.commit(isKnown: false) { writer in
+        try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
       }
     }
     try fixture.catalog.write { try $0.pruneHistory(before: 5) }
@@ -363,8 +356,8 @@ import class Foundation.ProcessInfo
       var replies = stream.makeAsyncIterator()
       let list = try #require(try await replies.next())
       #expect(list.complete == true && list.collections?.map(\.count) == [4, 0, 0, 0])
-      try fixture.commit { writer, record in
-        try writer.setUserData(of: ids[1], isFavorite: true, isHidden: nil, &record)
+      try fixture.commit { writer in
+        try writer.setUserData(of: ids[1], isFavorite: true, isHidden: nil)
       }
       let change = try #require(try await replies.next())
       #expect(change.previousToken == list.token && change.updated?.map(\.title) == ["Favorites"])

@@ -37,8 +37,8 @@ import Testing
     try fixture.insert(Self.count)
     var all = try await begin(fixture)
     let before = fixture.library.live.lists.countsSinceStart
-    try fixture.commit { _, record in
-      record.renamedDirectories = [
+    try fixture.commit { writer in
+      writer.record.renamedDirectories = [
         .init(directoryID: fixture.directoryID, fromPath: Array("/p".utf8), toPath: Array("/q".utf8))
       ]
     }
@@ -64,9 +64,8 @@ import Testing
     var all = try await begin(fixture)
     for isAvailable in [false, true] {
       let before = (fixture.library.live.lists.countsSinceStart, fixture.library.live.commits.readCount)
-      try fixture.commit { writer, record in
+      try fixture.commit { writer in
         try writer.setRootAvailable(1, isAvailable)
-        record.update(.init(rootID: 1, path: Array("/p".utf8), isAvailable: isAvailable))
       }
       for index in all.indices { try await all[index].advance() }
       let rows = try rows(fixture, "history_root")

@@ -14,17 +14,16 @@ import Testing
   /// Adds folders whose collections do not fit in the buffers of a connection.
   private func addFolders(_ fixture: ServerFixture, _ count: Int = 800) throws {
     let name = [UInt8](repeating: UInt8(ascii: "f"), count: 2_000)
-    try fixture.commit { writer, record in
+    try fixture.commit { writer in
       for number in 0..<count {
         let made = try writer.insertDirectory(
           parentID: fixture.directoryID, rootID: nil, name: Array("\(number)".utf8) + name, volumeID: 1, inode: 2,
           birthTime: 1)
-        record.insert(collection: made.album)
         let row = FileRow(
-          assetID: 0, directoryID: made.directory, name: Array("a.jpg".utf8), byteCount: 1, modificationTime: 1,
+          assetID: 0, directoryID: made, name: Array("a.jpg".utf8), byteCount: 1, modificationTime: 1,
           changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
         let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
-        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1)))
+        try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1))
       }
     }
   }
@@ -32,14 +31,14 @@ import Testing
   /// Adds files that can't be read, each with a long reason.
   private func addUnreadable(_ fixture: ServerFixture, _ count: Int = 800) throws {
     let reason = String(repeating: "r", count: 4_000)
-    try fixture.commit { writer, record in
+    try fixture.commit { writer in
       for number in 0..<count {
         let row = FileRow(
           assetID: 0, directoryID: fixture.directoryID, name: Array("\(number).jpg".utf8), byteCount: 1,
           modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
         let content = AssetContent(
           mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", failure: reason)
-        record.insert(asset: try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1)))
+        try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1))
       }
     }
   }

@@ -58,8 +58,8 @@ import Testing
     let token = try fixture.token()
     let digest = ListDigest(of: ids.reversed()).description
     // The list at the token was never requested.
-    try fixture.commit { writer, record in
-      try writer.setUserData(of: ids[1], isFavorite: true, isHidden: nil, &record)
+    try fixture.commit { writer in
+      try writer.setUserData(of: ids[1], isFavorite: true, isHidden: nil)
     }
     func first(_ digest: String?) async throws -> Observation {
       try #require(
@@ -87,8 +87,8 @@ import Testing
     var observers = try await Observers(fixture, count: 1)
     for id in ids.dropLast() {
       // With `isKnown: false`, the commit is not in memory, as after many others.
-      try fixture.commit(isKnown: false) { writer, record in
-        try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
+      try fixture.commit(isKnown: false) { writer in
+        try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
       }
     }
     try fixture.catalog.write { try $0.pruneHistory(before: 4) }

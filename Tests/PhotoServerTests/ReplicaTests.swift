@@ -69,7 +69,7 @@ import class Foundation.ProcessInfo
     let below = try fixture.catalog.write {
       try $0.insertDirectory(
         parentID: fixture.directoryID, rootID: nil, name: Array("sub".utf8), volumeID: 1, inode: 2, birthTime: 1
-      ).directory
+      )
     }
     var replicas: [Replica] = []
     for options in Self.fetches + Self.fetches {
@@ -81,33 +81,31 @@ import class Foundation.ProcessInfo
 
     var isAvailable = true
     for _ in 0..<150 {
-      try fixture.commit(isKnown: Int.random(in: 0..<6, using: &random) > 0) { writer, record in
+      try fixture.commit(isKnown: Int.random(in: 0..<6, using: &random) > 0) { writer in
         guard let id = live.randomElement(using: &random), let row = try writer.file(ofAsset: id) else { return }
         switch Int.random(in: 0..<12, using: &random) {
-        case 0...1: try fixture.insert(writer, &record, .random(using: &random) ? .video : .image, &live)
+        case 0...1: try fixture.insert(writer, .random(using: &random) ? .video : .image, &live)
         case 2:
           try writer.deleteAsset(id)
           live.removeAll { $0 == id }
-          record.delete(asset: id)
-        case 3...4: if try writer.setFavorite(id, .random(using: &random)) { record.update(asset: id, .favorite) }
-        case 5: if try writer.setHidden(id, .random(using: &random)) { record.update(asset: id, .hidden) }
+        case 3...4: try writer.setUserData(of: id, isFavorite: .random(using: &random), isHidden: nil)
+        case 5: try writer.setUserData(of: id, isFavorite: nil, isHidden: .random(using: &random))
         case 6:
           let name = Array(
             "\(["a", "b", "c"].randomElement(using: &random) ?? "")\(UInt64.random(in: 0 ... .max, using: &random))"
               .utf8)
-          try writer.moveFile(row, to: .random(using: &random) ? below : fixture.directoryID, name: name)
-          record.update(asset: id, .path)
-        case 7...8: try fixture.edit(writer, album, id, .random(in: 0...40, using: &random), &record)
-        case 9: record.update(collection: album)
+          try writer.moveFile(
+            row, to: .random(using: &random) ? below : fixture.directoryID, name: name, changesAvailability: false)
+        case 7...8: try fixture.edit(writer, album, id, .random(in: 0...40, using: &random))
+        case 9: writer.record.update(collection: album)
         case 10:
-          record.renamedDirectories = [
+          writer.record.renamedDirectories = [
             .init(directoryID: below, fromPath: Array("/p/sub".utf8), toPath: Array("/p/b".utf8))
           ]
           try fixture.rename(writer, below, .random(using: &random) ? "sub" : "b")
         default:
           isAvailable.toggle()
           try writer.setRootAvailable(1, isAvailable)
-          record.update(.init(rootID: 1, path: Array("/p".utf8), isAvailable: isAvailable))
         }
       }
       for index in replicas.indices where Int.random(in: 0..<4, using: &random) == 0 {
@@ -128,19 +126,18 @@ import class Foundation.ProcessInfo
 
 extension ServerFixture {
   fileprivate func insert(
-    _ writer: CatalogWriter, _ record: inout CommitRecord, _ mediaType: MediaType, _ ids: inout [AssetID]
+    _ writer: CatalogWriter, _ mediaType: MediaType, _ ids: inout [AssetID]
   ) throws {
     let row = FileRow(
       assetID: 0, directoryID: directoryID, name: Array("new\(ids.count)-\(ids.last ?? 0)".utf8), byteCount: 1,
       modificationTime: 1, changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
     let content = AssetContent(mediaType: mediaType, mediaSubtypes: [], contentType: "image/jpeg")
     ids.append(try writer.insertAsset(content, file: row, addedDate: WallTime(microseconds: Int64(ids.count % 7))))
-    record.insert(asset: ids[ids.count - 1])
   }
 
   /// Adds an asset to the album, moves it within the album, or removes it.
   fileprivate func edit(
-    _ writer: CatalogWriter, _ album: CollectionID, _ id: AssetID, _ rank: Int, _ record: inout CommitRecord
+    _ writer: CatalogWriter, _ album: CollectionID, _ id: AssetID, _ rank: Int
   ) throws {
     let edit = try RawStatement(
       writer.database,
@@ -151,7 +148,7 @@ extension ServerFixture {
     edit.bind(2, id)
     edit.bind(3, Double(rank))
     try edit.run()
-    record.edit(album: album, placing: [id])
+    writer.record.edit(album: album, placing: [id])
   }
 
   fileprivate func rename(_ writer: CatalogWriter, _ directory: DirectoryID, _ name: String) throws {

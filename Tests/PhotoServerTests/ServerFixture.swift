@@ -45,7 +45,7 @@ final class ServerFixture: Sendable {
   @discardableResult
   func insert(_ count: Int = 1, titleLength: Int = 0, announced: Bool = true) throws -> [AssetID] {
     var ids: [AssetID] = []
-    try commit(announced: announced) { writer, record in
+    try commit(announced: announced) { writer in
       let title = titleLength > 0 ? String(repeating: "t", count: titleLength) : nil
       for _ in 0..<count {
         let row = FileRow(
@@ -53,7 +53,6 @@ final class ServerFixture: Sendable {
           changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
         let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", title: title)
         let id = try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1))
-        record.insert(asset: id)
         ids.append(id)
       }
     }
@@ -61,10 +60,9 @@ final class ServerFixture: Sendable {
   }
 
   func delete(_ ids: [AssetID], announced: Bool = true) throws {
-    try commit(announced: announced) { writer, record in
+    try commit(announced: announced) { writer in
       for id in ids {
         try writer.deleteAsset(id)
-        record.delete(asset: id)
       }
     }
   }
@@ -73,13 +71,12 @@ final class ServerFixture: Sendable {
   ///
   /// - Parameter isKnown: false for a commit whose effects are only in the history, as for a large one.
   func commit(
-    announced: Bool = true, isKnown: Bool = true, _ body: (CatalogWriter, inout CommitRecord) throws -> Void
+    announced: Bool = true, isKnown: Bool = true, _ body: (CatalogWriter) throws -> Void
   ) throws {
     let (sequence, effects) = try catalog.write { writer in
-      var record = CommitRecord()
-      try body(writer, &record)
-      let sequence = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
-      return (sequence, try writer.effects(of: record, origin: "watcher"))
+      try body(writer)
+      let sequence = try writer.append(origin: "watcher", date: .init(microseconds: 1))
+      return (sequence, try writer.effects(origin: "watcher"))
     }
     library.live.commits.append(isKnown ? effects : nil, sequence: sequence)
     if announced { library.live.feed.publish(sequence) }

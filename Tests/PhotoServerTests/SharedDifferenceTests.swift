@@ -3,6 +3,7 @@ import PhotoModel
 import Testing
 import Varlink
 
+@testable import PhotoCatalog
 @testable import PhotoIndexer
 @testable import PhotoLive
 @testable import PhotoServer
@@ -29,7 +30,7 @@ import Varlink
     }
     #expect(try observers.sent[0][1].details?.applied(to: observers.sent[0][0].ids ?? []) == list)
     // This commit does not change their list.
-    try fixture.commit { _, record in record.update(collection: 1_000) }
+    try fixture.commit { $0.record.update(collection: 1_000) }
     try await observers.advance()
     #expect(observers.sent.allSatisfy { $0.count == 2 })
     #expect(fixture.differences.counts == .init(made: 2, shared: 1_998))
@@ -90,9 +91,9 @@ import Varlink
     let ids = try fixture.insert(2_000)
     var observers = try await Observers(fixture, count: 2)
     let after = observers.observations[0].checkedSequence
-    try fixture.commit { writer, record in
+    try fixture.commit { writer in
       for id in ids where id.rawValue % 2 == 0 {
-        try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
+        try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
       }
     }
     try await observers.advance()

@@ -30,7 +30,7 @@ extension Catalog {
       try writer.insertDirectory(
         parentID: nil, rootID: try writer.insertRoot(path: Array(path.utf8)), name: [],
         volumeID: try writer.volume(identity: "v"), inode: 1, birthTime: 1
-      ).directory
+      )
     }
   }
 }

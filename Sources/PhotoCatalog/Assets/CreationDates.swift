@@ -69,14 +69,14 @@ extension CatalogWriter {
   /// here.
   func recordMigratedAssets() throws {
     let next = try RawStatement(database, "SELECT id FROM migrated_asset ORDER BY id LIMIT ?")
-    var record = CommitRecord()
     repeat {
+      // Each round is a commit of its own, although all are one transaction.
       record = CommitRecord()
       next.bind(1, Self.migratedAssetsPerCommit)
       try next.forEachRow { record.update(asset: next.assetID(0), .metadata) }
       guard let last = record.updatedAssets.keys.max() else { return }
       for id in try collectionsOfMigratedAssets(through: last) { record.update(collection: id) }
-      _ = try append(record, origin: "migration", date: date)
+      try append(origin: "migration", date: date)
       let delete = try RawStatement(database, "DELETE FROM migrated_asset WHERE id <= ?")
       delete.bind(1, last)
       try delete.run()

@@ -6,9 +6,14 @@ import PhotoModel
 /// New assets are gathered and written several at a time (see ``AssetInsertions``). They are written before
 /// ``database`` is used for anything else, and at the latest at the end of the transaction. So no statement misses
 /// them, but errors may come later.
+///
+/// Each method that changes what clients see adds the change to ``record``. So no caller can forget that.
 package final class CatalogWriter {
   private let connection: Database
   private var insertions = AssetInsertions()
+  private var newAssetCollections = NewAssetCollections()
+  /// The changes of this transaction so far. ``append(origin:date:)`` writes them to the history.
+  package internal(set) var record = CommitRecord()
   /// The time of the transaction. Later dates of photos are not plausible.
   let date: WallTime
   /// The journal of user data; nil while the catalog itself is updated from it.
@@ -48,12 +53,22 @@ package final class CatalogWriter {
   /// - Parameters:
   ///   - row: the file. Its `assetID` is ignored. Its directory must have no file with that name.
   /// - Returns: the id of the new asset, which is larger than all earlier ids.
+  @discardableResult
   package func insertAsset(_ content: AssetContent, file row: FileRow, addedDate: WallTime) throws -> AssetID {
     let created = CreationDate(content, row, held: nil, seenDate: addedDate, now: date)
-    return try insertions.add(content, row, created: created, addedDate: addedDate, to: connection)
+    let id = try insertions.add(content, row, created: created, addedDate: addedDate, to: connection)
+    record.insert(asset: id)
+    try recordCollections(ofNew: content, in: row.directoryID)
+    return id
   }
 
-  /// Adds an asset with its former id (see ``restore(_:content:file:)``).
+  /// Records the collections that a new asset is in. Their ids are read beside the new assets, so that these are still
+  /// gathered.
+  func recordCollections(ofNew content: AssetContent, in directoryID: DirectoryID) throws {
+    try newAssetCollections.record(content, in: directoryID, to: &record, from: connection)
+  }
+
+  /// Adds an asset with its former id, without recording it (see ``restore(_:content:file:path:)``).
   func insertFormerAsset(
     _ id: AssetID, _ content: AssetContent, file row: FileRow, created: CreationDate, addedDate: WallTime
   ) throws {

@@ -79,14 +79,6 @@ extension CatalogReader {
     return dates
   }
 
-  /// The ids of the smart albums by subtype.
-  package func smartAlbums() throws -> [String: CollectionID] {
-    var ids: [String: CollectionID] = [:]
-    let select = try RawStatement(database, "SELECT subtype, id FROM collection WHERE kind = 0")
-    try select.forEachRow { ids[select.text(0)] = select.collectionID(1) }
-    return ids
-  }
-
   /// Every directory, ordered by id. A parent comes before children that were made later. The library builds its tree
   /// in memory from this.
   package func directories() throws -> [DirectoryRow] {
@@ -114,10 +106,11 @@ extension CatalogWriter {
   }
 
   package func setRootAvailable(_ id: RootID, _ isAvailable: Bool) throws {
-    let update = try RawStatement(database, "UPDATE root SET is_available = ? WHERE id = ?")
+    let update = try RawStatement(database, "UPDATE root SET is_available = ? WHERE id = ? RETURNING path")
     update.bind(1, isAvailable)
     update.bind(2, id)
-    try update.run()
+    guard let path = try update.firstRow({ update.bytes(0) }) else { return }
+    record.update(.init(rootID: id, path: path, isAvailable: isAvailable))
   }
 
   /// Sets the availability of the top of a file system that is mounted in a folder. It applies to everything below it.
@@ -126,6 +119,29 @@ extension CatalogWriter {
     update.bind(1, isAvailable)
     update.bind(2, id)
     try update.run()
+    guard let root = try root(ofDirectory: id) else { return }
+    record.update(
+      .init(rootID: root.id, path: try path(ofDirectory: id), isAvailable: isAvailable, directoryID: id))
+  }
+
+  private func path(ofDirectory id: DirectoryID) throws -> [UInt8] {
+    var paths = try DirectoryPaths(database)
+    return try paths.place(id).path
+  }
+
+  private func root(ofDirectory id: DirectoryID) throws -> RootRow? {
+    let select = try RawStatement(
+      database,
+      """
+      WITH RECURSIVE above(parent_id, root_id) AS (
+        SELECT parent_id, root_id FROM directory WHERE id = ?
+        UNION ALL SELECT d.parent_id, d.root_id FROM above a JOIN directory d ON d.id = a.parent_id)
+      SELECT root.id, root.path, root.is_available FROM above JOIN root ON root.id = above.root_id
+      """)
+    select.bind(1, id)
+    return try select.firstRow {
+      RootRow(id: select.rootID(0), path: select.bytes(1), isAvailable: select.bool(2))
+    }
   }
 
   /// Gives a directory, and everything below it on the same file system, another volume. It is used if the file system
@@ -180,10 +196,11 @@ extension CatalogWriter {
 
   /// Adds a directory together with its folder album.
   ///
-  /// - Returns: The ids of the directory and of its album.
+  /// - Returns: The id of the directory.
+  @discardableResult
   package func insertDirectory(
     parentID: DirectoryID?, rootID: RootID?, name: [UInt8], volumeID: VolumeID, inode: UInt64, birthTime: WallTime
-  ) throws -> (directory: DirectoryID, album: CollectionID) {
+  ) throws -> DirectoryID {
     let insert = try RawStatement(
       database,
       "INSERT INTO directory (parent_id, root_id, name, volume_id, inode, birth_time) VALUES (?, ?, ?, ?, ?, ?)")
@@ -198,45 +215,69 @@ extension CatalogWriter {
     let album = try RawStatement(database, "INSERT INTO collection (kind, directory_id) VALUES (2, ?)")
     album.bind(1, directory)
     try album.run()
-    return (directory, CollectionID(rawValue: try database.lastInsertedRowID))
+    record.insert(collection: CollectionID(rawValue: try database.lastInsertedRowID))
+    return directory
   }
 
-  /// Writes the place and identity of a directory. This changes one row, however much the directory holds.
-  package func updateDirectory(_ row: DirectoryRow) throws {
+  /// Writes the identity of a directory, which clients do not see.
+  package func updateIdentity(of row: DirectoryRow) throws {
     let update = try RawStatement(
-      database,
-      """
-      UPDATE directory SET parent_id = ?, root_id = ?, name = ?, volume_id = ?, inode = ?, birth_time = ? WHERE id = ?
-      """)
+      database, "UPDATE directory SET volume_id = ?, inode = ?, birth_time = ? WHERE id = ?")
+    update.bind(1, row.volumeID)
+    update.bind(2, Int64(bitPattern: row.inode))
+    update.bind(3, time: row.birthTime)
+    update.bind(4, row.id)
+    try update.run()
+  }
+
+  /// Writes the place of a directory. This changes one row, however much the directory holds.
+  ///
+  /// Its photos may come from a root that is not available to one that is. Clients must know that even if the path is
+  /// the same.
+  ///
+  /// - Returns: The paths before and after this transaction; nil if they are equal.
+  @discardableResult
+  package func moveDirectory(_ row: DirectoryRow) throws -> CommitRecord.Renamed? {
+    let formerRoot = try root(ofDirectory: row.id)
+    let renamed = try writePlace(of: row)
+    if let root = try root(ofDirectory: row.id), root.isAvailable != formerRoot?.isAvailable {
+      record.repeat(.init(rootID: root.id, path: root.path, isAvailable: root.isAvailable))
+    }
+    if renamed != nil, let album = try folderAlbum(of: row.id) { record.update(collection: album) }
+    return renamed
+  }
+
+  /// Takes a directory out of its place, which another directory has now.
+  ///
+  /// - Parameter row: The directory, with a name that no other directory has.
+  package func parkDirectory(_ row: DirectoryRow) throws { _ = try writePlace(of: row) }
+
+  private func writePlace(of row: DirectoryRow) throws -> CommitRecord.Renamed? {
+    let from = try path(ofDirectory: row.id)
+    let update = try RawStatement(
+      database, "UPDATE directory SET parent_id = ?, root_id = ?, name = ? WHERE id = ?")
     update.bind(1, row.parentID)
     update.bind(2, row.rootID)
     update.bind(3, text: row.name)
-    update.bind(4, row.volumeID)
-    update.bind(5, Int64(bitPattern: row.inode))
-    update.bind(6, time: row.birthTime)
-    update.bind(7, row.id)
+    update.bind(4, row.id)
     try update.run()
+    return record.rename(directory: row.id, from: from, to: try path(ofDirectory: row.id))
   }
 
   /// Removes a directory, its folder album and the assets directly in it. The directories below it must be gone
   /// already.
-  ///
-  /// - Returns: The ids of the album and of the assets.
-  package func deleteDirectory(_ id: DirectoryID) throws -> (album: CollectionID?, assets: [AssetID]) {
-    let assets = try files(in: id).map(\.assetID)
-    for asset in assets { try deleteAsset(asset) }
-    let find = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
-    find.bind(1, id)
-    let album = try find.firstRow { find.collectionID(0) }
+  package func deleteDirectory(_ id: DirectoryID) throws {
+    for row in try files(in: id) { try deleteAsset(row.assetID) }
+    let album = try folderAlbum(of: id)
     for sql in ["DELETE FROM collection WHERE directory_id = ?", "DELETE FROM directory WHERE id = ?"] {
       let delete = try RawStatement(database, sql)
       delete.bind(1, id)
       try delete.run()
     }
-    return (album, assets)
+    if let album { record.delete(collection: album) }
   }
 
-  package func folderAlbum(of directoryID: DirectoryID) throws -> CollectionID? {
+  private func folderAlbum(of directoryID: DirectoryID) throws -> CollectionID? {
     let select = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
     select.bind(1, directoryID)
     return try select.firstRow { select.collectionID(0) }

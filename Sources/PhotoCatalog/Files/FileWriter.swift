@@ -98,14 +98,30 @@ package struct AssetContent: Hashable, Sendable {
 }
 
 extension CatalogWriter {
-  /// Writes the current content of an asset's file. The user data stays.
-  package func updateContent(_ content: AssetContent, file row: FileRow) throws {
+  /// Writes the current content of an asset's file. The user data stays. If no field differs, only the stat is written.
+  ///
+  /// - Parameter hasNewBytes: Whether the bytes of the file differ, which the fields need not show.
+  /// - Returns: The fields that differ.
+  @discardableResult
+  package func updateContent(
+    _ content: AssetContent, file row: FileRow, hasNewBytes: Bool
+  ) throws -> ChangedFields {
+    var fields: ChangedFields = hasNewBytes ? .content : []
+    fields.formUnion(try changedFields(by: content, file: row))
+    guard !fields.isEmpty else {
+      try updateStat(row)
+      return []
+    }
+    try recordCollections(holding: row.assetID)
     try keepingWords(of: row.assetID) { try writeContent(content, file: row) }
     try updateStat(row)
+    try recordCollections(holding: row.assetID)
+    record.update(asset: row.assetID, fields)
+    return fields
   }
 
-  /// Returns the fields of an asset that ``updateContent(_:file:)`` will change, without its bytes.
-  package func changedFields(by content: AssetContent, file row: FileRow) throws -> ChangedFields {
+  /// Returns the fields of an asset that a write of this content will change, without its bytes.
+  private func changedFields(by content: AssetContent, file row: FileRow) throws -> ChangedFields {
     let fields = content.changedFields(since: try self.content(of: row.assetID))
     let held = try creationDate(of: row.assetID)
     let created = CreationDate(content, row, held: held, seenDate: date, now: date)
@@ -167,9 +183,47 @@ extension CatalogWriter {
 
   /// Moves a file to another place, which must be free.
   ///
-  /// - Returns: Whether the asset's creation date changed, because a name may contain a date.
-  @discardableResult
-  package func moveFile(_ row: FileRow, to directoryID: DirectoryID, name: [UInt8]) throws -> Bool {
+  /// - Parameter changesAvailability: Whether one of the two places is in a root, or on a drive, that is unavailable.
+  package func moveFile(
+    _ row: FileRow, to directoryID: DirectoryID, name: [UInt8], changesAvailability: Bool
+  ) throws {
+    try recordCollections(holding: row.assetID)
+    // A name may contain a date.
+    let hasNewDate = try writePlace(of: row, directoryID, name)
+    try recordCollections(holding: row.assetID)
+    var fields = Self.fieldsOfMove(changesAvailability: changesAvailability)
+    if hasNewDate { fields.insert(.metadata) }
+    record.update(asset: row.assetID, fields)
+  }
+
+  /// Moves an asset to the place of its copy, and writes the content of the copy. The asset of the copy must be gone.
+  ///
+  /// - Parameters:
+  ///   - copy: The file of the copy.
+  ///   - hasNewBytes: As in ``updateContent(_:file:hasNewBytes:)``.
+  ///   - changesAvailability: As in ``moveFile(_:to:name:changesAvailability:)``.
+  package func moveFile(
+    _ row: FileRow, toCopy copy: FileRow, _ content: AssetContent, hasNewBytes: Bool, changesAvailability: Bool
+  ) throws {
+    let new = copy.of(asset: row.assetID)
+    try recordCollections(holding: row.assetID)
+    // These are the differences to the asset before both writes. A date of the new name may not last.
+    var fields = try changedFields(by: content, file: new)
+    fields.formUnion(Self.fieldsOfMove(changesAvailability: changesAvailability))
+    if hasNewBytes { fields.insert(.content) }
+    _ = try writePlace(of: row, copy.directoryID, copy.name)
+    try keepingWords(of: row.assetID) { try writeContent(content, file: new) }
+    try updateStat(new)
+    try recordCollections(holding: row.assetID)
+    record.update(asset: row.assetID, fields)
+  }
+
+  private static func fieldsOfMove(changesAvailability: Bool) -> ChangedFields {
+    changesAvailability ? [.path, .availability] : .path
+  }
+
+  /// - Returns: Whether the asset's creation date changed.
+  private func writePlace(of row: FileRow, _ directoryID: DirectoryID, _ name: [UInt8]) throws -> Bool {
     let resource = try RawStatement(
       database, "UPDATE resource SET directory_id = ?, name = ? WHERE directory_id = ? AND name = ?")
     resource.bind(1, directoryID)
@@ -193,9 +247,14 @@ extension CatalogWriter {
 
   /// Removes an asset and its files from the catalog without a tombstone (see ``bury(_:directoryPath:date:)``).
   package func deleteAsset(_ id: AssetID) throws {
-    let place = try RawStatement(database, "SELECT directory_id, name FROM asset WHERE id = ?")
+    let place = try RawStatement(database, "SELECT directory_id, name, is_trashed FROM asset WHERE id = ?")
     place.bind(1, id)
-    guard let (directory, name) = try place.firstRow({ (place.directoryID(0), place.bytes(1)) }) else { return }
+    let found = try place.firstRow { (place.directoryID(0), place.bytes(1), place.bool(2)) }
+    guard let (directory, name, isTrashed) = found else { return }
+    try recordCollections(holding: id)
+    // If it is restored within this transaction, it is not in the trash.
+    if isTrashed { record.update(asset: id, .trashed) }
+    record.delete(asset: id)
     let first = try RawStatement(database, "DELETE FROM resource WHERE directory_id = ? AND name = ?")
     first.bind(1, directory)
     first.bind(2, text: name)

@@ -257,12 +257,15 @@ extension CatalogWriter {
   /// Deletes an asset with its files, and leaves a tombstone.
   ///
   /// - Parameters:
+  ///   - row: The first file of the asset.
   ///   - directoryPath: The directory of its first file, with a slash at its end.
   ///   - date: The time of the deletion.
   /// - Returns: The keys by which its file can be found again, inode and fingerprint. nil if there is no such asset.
+  @discardableResult
   package func bury(
-    _ id: AssetID, directoryPath: [UInt8], date: WallTime
+    _ row: FileRow, directoryPath: [UInt8], date: WallTime
   ) throws -> (inode: UInt64, fingerprint: UInt64?)? {
+    let id = row.assetID
     // In the table of files, an empty hash means that the hash is equal to the sample. A tombstone is also looked up by
     // its hash, so it has the hash itself.
     let insert = try RawStatement(
@@ -297,16 +300,21 @@ extension CatalogWriter {
       albums.bind(1, id)
       try albums.run()
     }
+    // The catalog may hold only the content that the name promises. If the asset is back within this transaction,
+    // clients must learn the content that was read from the file.
+    if row.readTime == .unknown { record.update(asset: id, [.content, .metadata, .keywords]) }
     try deleteAsset(id)
     return (buried.inode, buried.fingerprint)
   }
 
   /// Adds the asset of a tombstone again, with its id and all its user data, and removes the tombstone.
   ///
-  /// - Parameter row: The file. Its `assetID` is ignored. The catalog must not have another file at its place.
-  /// - Returns: Whether its creation date is the same as before.
-  @discardableResult
-  package func restore(_ tombstone: Tombstone, content: AssetContent, file row: FileRow) throws -> Bool {
+  /// - Parameters:
+  ///   - row: The file. Its `assetID` is ignored. The catalog must not have another file at its place.
+  ///   - path: The absolute path of the file.
+  package func restore(
+    _ tombstone: Tombstone, content: AssetContent, file row: FileRow, path: [UInt8]
+  ) throws {
     let id = tombstone.assetID
     let created = CreationDate(
       content, row, held: tombstone.creationDate, seenDate: tombstone.addedDate, now: date)
@@ -314,8 +322,7 @@ extension CatalogWriter {
     // fingerprint, and request a hash of the file although no other file has this content.
     try removeTombstone(id, hasAlbums: !tombstone.albums.isEmpty)
     try insertFormerAsset(id, content, file: row, created: created, addedDate: tombstone.addedDate)
-    if tombstone.isFavorite { _ = try setFavorite(id, true) }
-    if tombstone.isHidden { _ = try setHidden(id, true) }
+    try setUserData(ofRestored: id, isFavorite: tombstone.isFavorite, isHidden: tombstone.isHidden)
     if !tombstone.albums.isEmpty {
       let album = try RawStatement(
         database,
@@ -330,7 +337,27 @@ extension CatalogWriter {
       }
       try wantHash(of: id)
     }
-    return created == tombstone.creationDate
+    var fields = Self.changedFields(of: tombstone, as: row, path: path)
+    if created != tombstone.creationDate { fields.insert(.metadata) }
+    record.insert(asset: id, orUpdate: fields)
+    if tombstone.isFavorite || !tombstone.albums.isEmpty {
+      try recordCollections(holding: id)
+    } else {
+      try recordCollections(ofNew: content, in: row.directoryID)
+    }
+  }
+
+  /// The fields of an asset that may differ if it was deleted and restored in one commit. The creation date is not
+  /// considered.
+  private static func changedFields(of former: Tombstone, as row: FileRow, path: [UInt8]) -> ChangedFields {
+    var fields: ChangedFields = former.path == path ? [] : .path
+    if row.readTime == .unknown || former.byteCount != row.byteCount || !former.marks.provesContent(of: row.marks) {
+      // An equal size is no proof: files of one scanner have the same beginning and size, and differ in the rest.
+      fields.formUnion([.content, .metadata, .keywords])
+    } else if former.modificationTime != row.modificationTime {
+      fields.insert(.content)
+    }
+    return fields
   }
 
   /// - Parameter hasAlbums: false if the caller knows that the tombstone has no albums, which saves a statement.

@@ -204,7 +204,7 @@ extension CatalogWriter {
   /// The effects of this transaction. Everything must be written already.
   ///
   /// - Complexity: One lookup for each inserted or updated asset.
-  package func effects(of record: CommitRecord, origin: String) throws -> CommitEffects {
+  package func effects(origin: String) throws -> CommitEffects {
     let ids = record.insertedAssets.union(record.updatedAssets.keys)
     var facts: [AssetID: AssetFacts] = [:]
     if !ids.isEmpty {

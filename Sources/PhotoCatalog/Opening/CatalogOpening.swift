@@ -178,7 +178,6 @@ struct CatalogOpening {
     isOlder: Bool, lackedSome: Bool
   ) {
     guard contents.number > row.number else { return (contents.epoch > row.epoch, false) }
-    var record = CommitRecord()
     let isMissingBase = contents.baseNumber > row.number
     var entries: [UserDataEntry] = []
     if isMissingBase {
@@ -196,8 +195,8 @@ struct CatalogOpening {
         entries.append(contents.entries[entry.id] ?? entry)
       }
     }
-    for entry in entries { try writer.apply(entry, &record) }
-    if !record.isEmpty { _ = try writer.append(record, origin: "client:unknown", date: date) }
+    for entry in entries { try writer.apply(entry) }
+    if !writer.record.isEmpty { try writer.append(origin: "client:unknown", date: date) }
     let isOneRequest =
       contents.newer.count == 1
       && contents.newer[0].records.allSatisfy {
@@ -222,10 +221,7 @@ struct CatalogOpening {
       sql: "INSERT INTO library (id, uuid, epoch, boot_id, is_clean) VALUES (1, ?, ?, ?, 0)",
       arguments: [uuid, epoch, bootID])
     try reserveIDs(contents, found, writer)
-    if let contents {
-      var record = CommitRecord()
-      for entry in contents.entries.values { try writer.apply(entry, &record) }
-    }
+    for entry in contents.map({ Array($0.entries.values) }) ?? [] { try writer.apply(entry) }
     let journal = try newJournal(uuid, epoch, (contents?.number ?? 0) + 1, contents, writer)
     return Opened(pool: pool, uuid: uuid, epoch: epoch, isNewEpoch: true, journal: journal)
   }

@@ -10,7 +10,7 @@ extension CatalogWriter {
   /// - Complexity: One lookup in memory for every asset that the commit touches, and a few queries for each with user
   ///   data. If folders exchanged their places, or a folder is renamed after another was parked, every asset with user
   ///   data is read.
-  func noteUserData(_ record: CommitRecord) throws {
+  func noteUserData() throws {
     guard let journal else { return }
     let typed: ChangedFields = [.favorite, .hidden]
     var ids = Set(record.updatedAssets.filter { !$0.value.isDisjoint(with: typed) || journal.holds($0.key) }.map(\.key))
@@ -70,9 +70,9 @@ extension CatalogWriter {
 
   /// Writes the values of an entry to its asset. If the asset is missing, its tombstone gets them, and a new tombstone
   /// is added if necessary.
-  func apply(_ entry: UserDataEntry, _ record: inout CommitRecord) throws {
+  func apply(_ entry: UserDataEntry) throws {
     if try missingAssets([entry.id]).isEmpty {
-      try setUserData(of: entry.id, isFavorite: entry.isFavorite, isHidden: entry.isHidden, &record)
+      try setUserData(of: entry.id, isFavorite: entry.isFavorite, isHidden: entry.isHidden)
     } else if var tombstone = try tombstone(of: entry.id) {
       (tombstone.isFavorite, tombstone.isHidden) = (entry.isFavorite, entry.isHidden)
       try insertTombstone(tombstone)

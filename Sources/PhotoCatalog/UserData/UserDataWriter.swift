@@ -11,10 +11,8 @@ extension CatalogWriter {
     }
   }
 
-  /// Sets the given fields, and adds the changed asset and its collections to the record.
-  package func setUserData(
-    of id: AssetID, isFavorite: Bool?, isHidden: Bool?, _ record: inout CommitRecord
-  ) throws {
+  /// Sets the given fields.
+  package func setUserData(of id: AssetID, isFavorite: Bool?, isHidden: Bool?) throws {
     var collections = Set(try self.collections(holding: id))
     var fields: ChangedFields = []
     if let isFavorite, try setFavorite(id, isFavorite) { fields.insert(.favorite) }
@@ -25,14 +23,20 @@ extension CatalogWriter {
     for collection in collections { record.update(collection: collection) }
   }
 
+  /// Writes the user data of an asset that comes back. Its insertion records the values.
+  func setUserData(ofRestored id: AssetID, isFavorite: Bool, isHidden: Bool) throws {
+    if isFavorite { _ = try setFavorite(id, true) }
+    if isHidden { _ = try setHidden(id, true) }
+  }
+
   /// - Returns: Whether the value changed.
-  package func setFavorite(_ id: AssetID, _ isFavorite: Bool) throws -> Bool {
+  private func setFavorite(_ id: AssetID, _ isFavorite: Bool) throws -> Bool {
     if isFavorite { try wantHash(of: id) }
     return try set("UPDATE asset SET is_favorite = ?1 WHERE id = ?2 AND is_favorite <> ?1", id, isFavorite)
   }
 
   /// - Returns: Whether the value changed.
-  package func setHidden(_ id: AssetID, _ isHidden: Bool) throws -> Bool {
+  private func setHidden(_ id: AssetID, _ isHidden: Bool) throws -> Bool {
     if isHidden { try wantHash(of: id) }
     return try set("UPDATE asset SET is_hidden = ?1 WHERE id = ?2 AND is_hidden <> ?1", id, isHidden)
   }
@@ -45,9 +49,15 @@ extension CatalogWriter {
     return try database.changesCount > 0
   }
 
+  /// Records the collections that show this asset. A write that may move the asset to other collections records them
+  /// before and after.
+  func recordCollections(holding id: AssetID) throws {
+    for collection in try collections(holding: id) { record.update(collection: collection) }
+  }
+
   /// The collections that show this asset: its folder album, and the smart albums and user albums that contain it.
   /// Their counts and covers may change with the asset.
-  package func collections(holding assetID: AssetID) throws -> [CollectionID] {
+  func collections(holding assetID: AssetID) throws -> [CollectionID] {
     let select = try RawStatement(
       database,
       """

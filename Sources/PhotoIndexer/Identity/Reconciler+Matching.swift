@@ -154,7 +154,7 @@ extension Reconciler {
       else { continue }
       // A name that no file has, until it gets its own below. The letter behind the number keeps it from being a date.
       let name = Array("\u{1}moving-\(occupant.assetID)x".utf8)
-      try batch.writer.moveFile(occupant, to: occupant.directoryID, name: name)
+      try batch.writer.moveFile(occupant, to: occupant.directoryID, name: name, changesAvailability: false)
     }
     for (assetID, move) in sorted {
       guard let row = try batch.writer.file(ofAsset: assetID) else { continue }

@@ -12,16 +12,15 @@ extension Library {
     for (index, request) in requests.enumerated() { try check(request, index) }
     do {
       try commit(durable: true) { writer in
-        var record = CommitRecord()
         for request in requests {
           guard let edit = request.editAsset else { continue }
           let missing = try writer.missingAssets(edit.ids)
           guard missing.isEmpty else { throw LibraryError.noSuchAsset(missing) }
           for id in edit.ids {
-            try writer.setUserData(of: id, isFavorite: edit.isFavorite, isHidden: edit.isHidden, &record)
+            try writer.setUserData(of: id, isFavorite: edit.isFavorite, isHidden: edit.isHidden)
           }
         }
-        return ((), record, origin: "client:\(clientName ?? "unknown")")
+        return ((), origin: "client:\(clientName ?? "unknown")")
       }
     } catch let error as LibraryError {
       throw error

@@ -103,10 +103,10 @@ extension Library {
   private func readAgain() throws {
     let uptime = clock.bootTime
     guard reconciler.unread.values.contains(where: { $0.at <= uptime }) else { return }
-    _ = try commit { writer in
+    try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: uptime)
       try reconciler.readAgainWhatIsDue(in: &batch)
-      return ((), batch.record, batch.origin)
+      return ((), batch.origin)
     }
     updateState()
   }

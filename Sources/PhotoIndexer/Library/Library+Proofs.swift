@@ -246,7 +246,7 @@ extension Library {
       try commit { writer in
         var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
         for proof in made { try reconciler.keep(proof, in: &batch) }
-        return ((), batch.record, batch.origin)
+        return ((), batch.origin)
       }
     } catch {
       // The reconciler is ahead of the catalog now.

@@ -92,15 +92,16 @@ extension Library {
       let reconciler = reconciler
       do {
         var result = RescanCounts()
-        result.removed = try commit { writer in
+        let (_, record) = try commit { writer in
           var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
           batch.evidence = .scan
           if let top = reconciler.tree.top(ofRoot: rootID) {
             try reconciler.removeTree(top, withDrives: true, in: &batch)
           }
           try reconciler.removeRoot(rootID, in: &batch)
-          return (batch.record.deletedAssets.count, batch.record, batch.origin)
+          return ((), batch.origin)
         }
+        result.removed = record.deletedAssets.count
         updateState()
         return result
       } catch {
@@ -130,15 +131,15 @@ extension Library {
     }
     let reconciler = reconciler
     do {
-      let removed = try commit { writer in
+      let (_, record) = try commit { writer in
         var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
         batch.evidence = .scan
         try reconciler.removeTree(folder, withDrives: true, in: &batch)
-        return (batch.record.deletedAssets.count, batch.record, batch.origin)
+        return ((), batch.origin)
       }
       updateState()
       var result = RescanCounts()
-      result.removed = removed
+      result.removed = record.deletedAssets.count
       return result
     } catch {
       // The tree in memory is ahead of the catalog now.

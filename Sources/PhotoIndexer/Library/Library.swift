@@ -271,23 +271,23 @@ package actor Library {
   ) throws {
     let before = reconciler.roots
     var requests = Set(reconciler.scans.values.map(\.request))
-    let batch = try commit { writer in
+    let (batch, record) = try commit { writer in
       let batch = try reconciler.apply(
         records, contents: contents, with: writer, time: clock.wallTime, uptime: clock.bootTime)
-      return (batch, batch.record, batch.origin)
+      return (batch, batch.origin)
     }
     requests.formUnion(reconciler.scans.values.map(\.request))
     requests.formUnion(batch.endedScans.map(\.request))
-    rescans.add(batch.record, to: requests)
+    rescans.add(record, to: requests)
     note(records, of: roots)
-    for change in batch.record.rootAvailability where change.directoryID == nil && change.isAvailable {
+    for change in record.rootAvailability where change.directoryID == nil && change.isAvailable {
       let root = FilePath.text(reconciler.tree.rootPaths[change.rootID] ?? [])
       logger.notice("root online", metadata: ["root": "\(root)"])
     }
     logOfflineRoots(since: before)
     for ended in batch.endedScans { scanEnded(ended) }
     // Any change may be the return of photos that a scan missed.
-    if !batch.record.isEmpty, reconciler.roots.hasSuspects {
+    if !record.isEmpty, reconciler.roots.hasSuspects {
       reconciler.roots.updateAll { if $0.suspect != nil { $0.mayBeComplete = true } }
     }
     noteChanges(records)
@@ -298,25 +298,29 @@ package actor Library {
     try watchMovedRootsAnew(records)
     try adoptInnerRoots(records)
     // A batch without differences writes nothing, so it does not prove that the catalog can be written.
-    if !batch.record.isEmpty || (!batch.endedScans.isEmpty && !isScanAwaited) {
+    if !record.isEmpty || (!batch.endedScans.isEmpty && !isScanAwaited) {
       startOverDelay = Self.firstStartOverDelay
     }
     updateState()
   }
 
   /// Runs one transaction with its history entry, and publishes it once it is committed.
+  ///
+  /// - Returns: the value of `body`, and the changes of the transaction.
+  @discardableResult
   func commit<Value>(
-    durable: Bool = false, _ body: (CatalogWriter) throws -> (Value, CommitRecord, origin: String)
-  ) throws -> Value {
+    durable: Bool = false, _ body: (CatalogWriter) throws -> (Value, origin: String)
+  ) throws -> (Value, record: CommitRecord) {
     defer { events.announce() }
     turnFiles.begin()
     let date = clock.wallTime
     let (value, record, origin, sequence, effects, failedCount, mayNeedProofs) = try catalog.write(
       durable: durable, date: date
     ) { writer in
-      let (value, record, origin) = try body(writer)
-      let sequence = record.isEmpty ? nil : try writer.append(record, origin: origin, date: date)
-      let effects = try live.commits.wants(record) ? writer.effects(of: record, origin: origin) : nil
+      let (value, origin) = try body(writer)
+      let record = writer.record
+      let sequence = record.isEmpty ? nil : try writer.append(origin: origin, date: date)
+      let effects = try live.commits.wants(record) ? writer.effects(origin: origin) : nil
       return (value, record, origin, sequence, effects, try writer.failedCount(), writer.mayNeedProofs)
     }
     if let sequence {
@@ -343,7 +347,7 @@ package actor Library {
       proofs.begin()
       alarm.publish(alarm.sequence + 1)
     }
-    return value
+    return (value, record)
   }
 
   // MARK: State

@@ -3,7 +3,7 @@ import PhotoMetadata
 import PhotoModel
 import WatchRecords
 
-// Writes to the catalog: each function here brings the catalog and the record of the commit in line with one fact.
+// Writes to the catalog: each function here brings the catalog in line with one fact.
 extension Reconciler {
   /// Inserts a file as a new asset, or restores the deleted asset that it is.
   func insert(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
@@ -38,9 +38,7 @@ extension Reconciler {
       recentInsertions.add(row.of(asset: id), fileTime: made, time: batch.time)
     }
     arrivals.note(row.of(asset: id), eventTime: batch.fileEvent.readAt, now: batch.time)
-    batch.record.insert(asset: id)
     note(.inserted(eventPlace(place), assetID: id), as: .inserted)
-    touchCollections(ofNew: content, in: place.directoryID, batch: &batch)
     scheduleRetry(id, content, row, in: batch)
   }
 
@@ -73,22 +71,8 @@ extension Reconciler {
       let isSame = former.byteCount == row.byteCount && former.modificationTime == row.modificationTime
       row.marks = isSame ? former.marks : former.marks.voided
     }
-    let hasSameDate = try batch.writer.restore(former, content: content, file: row)
-    var fields: ChangedFields = former.path == path(of: row) ? [] : .path
-    if !hasSameDate { fields.insert(.metadata) }
-    if file.readTime == .unknown || former.byteCount != row.byteCount || !former.marks.provesContent(of: row.marks) {
-      // An equal size is no proof: files of one scanner have the same beginning and size, and differ in the rest.
-      fields.formUnion([.content, .metadata, .keywords])
-    } else if former.modificationTime != row.modificationTime {
-      fields.insert(.content)
-    }
-    batch.record.insert(asset: former.assetID, orUpdate: fields)
+    try batch.writer.restore(former, content: content, file: row, path: path(of: row))
     note(.inserted(eventPlace(row), assetID: former.assetID), as: .inserted)
-    if former.isFavorite || !former.albums.isEmpty {
-      try touchCollections(of: former.assetID, batch: &batch)
-    } else {
-      touchCollections(ofNew: content, in: row.directoryID, batch: &batch)
-    }
     scheduleRetry(former.assetID, content, row, in: batch)
   }
 
@@ -136,11 +120,9 @@ extension Reconciler {
         exchanges.noteDisplaced(occupant, from: target, uptime: batch.uptime)
       }
     }
-    try touchCollections(of: source.assetID, batch: &batch)
-    let hasNewDate = try writer.moveFile(source, to: target.directoryID, name: target.name)
-    try touchCollections(of: source.assetID, batch: &batch)
-    let fields = fieldsOfMove(from: source.directoryID, to: target.directoryID)
-    batch.record.update(asset: source.assetID, hasNewDate ? fields.union(.metadata) : fields)
+    try writer.moveFile(
+      source, to: target.directoryID, name: target.name,
+      changesAvailability: changesAvailability(from: source.directoryID, to: target.directoryID))
     batch.noteChange()
     note(
       .renamed(from: eventPlace(original ?? source), to: eventPlace(target), assetID: source.assetID), as: .renamed)
@@ -172,9 +154,9 @@ extension Reconciler {
     }
   }
 
-  /// The fields that a move changes. One of the two places may be in a root, or on a drive, that is unavailable.
-  private func fieldsOfMove(from source: DirectoryID, to target: DirectoryID) -> ChangedFields {
-    isAvailable(source) == isAvailable(target) ? .path : [.path, .availability]
+  /// Whether one of the two places of a move is in a root, or on a drive, that is unavailable.
+  private func changesAvailability(from source: DirectoryID, to target: DirectoryID) -> Bool {
+    isAvailable(source) != isAvailable(target)
   }
 
   func refreshIfChanged(
@@ -228,23 +210,15 @@ extension Reconciler {
     {
       return
     }
-    var fields: ChangedFields = []
     // If only the inode differs, the file system was mounted anew.
-    if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime
+    let hasNewBytes =
+      row.byteCount != old.byteCount || row.modificationTime != old.modificationTime
       || (row.changeTime != old.changeTime && (row.inode != old.inode || row.birthTime != old.birthTime))
       || wasEditedInPlace(old, row, in: batch)
-    {
-      fields.insert(.content)
-    }
-    fields.formUnion(try writer.changedFields(by: content, file: row))
+    let fields = try writer.updateContent(content, file: row, hasNewBytes: hasNewBytes)
     if fields.isEmpty {
-      try writer.updateStat(row)
       note(.ignored(eventPlace(row), assetID: row.assetID, .sameContent), as: .same)
     } else {
-      try touchCollections(of: row.assetID, batch: &batch)
-      try writer.updateContent(content, file: row)
-      try touchCollections(of: row.assetID, batch: &batch)
-      batch.record.update(asset: row.assetID, fields)
       batch.noteChange()
       note(.updated(eventPlace(row), assetID: row.assetID, fields), as: .updated)
     }
@@ -357,13 +331,9 @@ extension Reconciler {
       try erase(row.assetID, in: &batch)
       return true
     }
-    try touchCollections(of: row.assetID, batch: &batch)
-    // The catalog may hold only the content that the name promises. If the asset is back within this batch, clients
-    // must learn the content that was read from the file.
-    if row.readTime == .unknown { batch.record.update(asset: row.assetID, [.content, .metadata, .keywords]) }
     var directory = eventPlace(row.directoryID, []).directory
     if directory.last != UInt8(ascii: "/") { directory.append(UInt8(ascii: "/")) }
-    if let keys = try batch.writer.bury(row.assetID, directoryPath: directory, date: batch.time) {
+    if let keys = try batch.writer.bury(row, directoryPath: directory, date: batch.time) {
       tombstones.insert(inode: keys.inode, fingerprint: keys.fingerprint)
     }
     noteRemoval(of: row.assetID, in: &batch)
@@ -379,14 +349,12 @@ extension Reconciler {
 
   /// Deletes an asset without a tombstone, because it is provisional or proves to be another asset.
   func erase(_ assetID: AssetID, in batch: inout Batch) throws {
-    try touchCollections(of: assetID, batch: &batch)
     try batch.writer.deleteAsset(assetID)
     noteRemoval(of: assetID, in: &batch)
   }
 
   func noteRemoval(of assetID: AssetID, in batch: inout Batch) {
     recentInsertions.remove(assetID, time: batch.time)
-    batch.record.delete(asset: assetID)
     batch.noteChange()
     unread[assetID] = nil
     forgetMissing(assetID)
@@ -402,15 +370,10 @@ extension Reconciler {
     forgetListed(Place(directoryID: row.directoryID, name: row.name))
     forgetListed(Place(directoryID: copy.directoryID, name: copy.name))
     forgetMissing(row.assetID)
-    try touchCollections(of: row.assetID, batch: &batch)
-    var fields = try writer.changedFields(by: content, file: copy.of(asset: row.assetID))
-    fields.formUnion(fieldsOfMove(from: row.directoryID, to: copy.directoryID))
-    if copy.modificationTime != row.modificationTime { fields.insert(.content) }
-    try writer.moveFile(row, to: copy.directoryID, name: copy.name)
-    try writer.updateContent(content, file: copy.of(asset: row.assetID))
-    try touchCollections(of: row.assetID, batch: &batch)
+    try writer.moveFile(
+      row, toCopy: copy, content, hasNewBytes: copy.modificationTime != row.modificationTime,
+      changesAvailability: changesAvailability(from: row.directoryID, to: copy.directoryID))
     unread[row.assetID] = retry
-    batch.record.update(asset: row.assetID, fields)
     batch.noteChange()
     note(.renamed(from: eventPlace(row), to: eventPlace(copy), assetID: row.assetID), as: .renamed)
   }

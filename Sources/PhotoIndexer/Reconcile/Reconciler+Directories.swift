@@ -49,22 +49,21 @@ extension Reconciler {
       row.volumeID = volumeID
       row.inode = identity.inode
       row.birthTime = identity.born
-      try batch.writer.updateDirectory(row)
+      try batch.writer.updateIdentity(of: row)
       tree.update(row)
       tree.bind(occupant, to: number)
       returned.insert(occupant)
     } else {
       if let occupant { try park(occupant, in: &batch) }
-      let (id, album) = try batch.writer.insertDirectory(
+      let id = try batch.writer.insertDirectory(
         parentID: parentID, rootID: nil, name: name, volumeID: volumeID, inode: identity.inode,
-        birthTime: identity.born)
+        birthTime: identity.born
+      )
       tree.insert(
         DirectoryRow(
           id: id, parentID: parentID, rootID: nil, name: name, volumeID: volumeID, inode: identity.inode,
           birthTime: identity.born))
       tree.bind(id, to: number)
-      albums[id] = album
-      batch.record.insert(collection: album)
       batch.noteChange()
     }
   }
@@ -125,7 +124,7 @@ extension Reconciler {
         row.volumeID = volumeID
         row.inode = identity.inode
         row.birthTime = identity.born
-        try batch.writer.updateDirectory(row)
+        try batch.writer.updateIdentity(of: row)
         tree.update(row)
       }
       tree.bind(id, to: number)
@@ -134,16 +133,15 @@ extension Reconciler {
       try setAvailable(folder: id, true, in: &batch)
       tree.bind(id, to: number)
     } else {
-      let (id, album) = try batch.writer.insertDirectory(
+      let id = try batch.writer.insertDirectory(
         parentID: nil, rootID: rootID, name: [], volumeID: volumeID, inode: identity.inode,
-        birthTime: identity.born)
+        birthTime: identity.born
+      )
       tree.insert(
         DirectoryRow(
           id: id, parentID: nil, rootID: rootID, name: [], volumeID: volumeID, inode: identity.inode,
           birthTime: identity.born))
       tree.bind(id, to: number)
-      albums[id] = album
-      batch.record.insert(collection: album)
     }
     try setOnline(rootID, in: &batch)
   }
@@ -228,8 +226,7 @@ extension Reconciler {
         tree.unbind(directory)
         continue
       }
-      if let album = try batch.writer.deleteDirectory(directory).album { batch.record.delete(collection: album) }
-      albums[directory] = nil
+      try batch.writer.deleteDirectory(directory)
       tree.remove(directory)
       batch.noteChange()
     }
@@ -238,16 +235,12 @@ extension Reconciler {
   /// Takes a directory out of its place, which another directory has now. Later records report its new place, or that
   /// it is gone.
   private func park(_ id: DirectoryID, in batch: inout Batch) throws {
-    let from = tree.path(of: id)
     var row = tree.row(id)
     row.name = ParkedName.make(of: id, named: row.name)
-    try batch.writer.updateDirectory(row)
+    // The new place may be reported in a later batch. Until then the directory has this path, and observers receive it.
+    try batch.writer.parkDirectory(row)
     tree.update(row)
     if tree.number(of: id) == nil { unseenDirectoryLeft(id) }
-    // The new place may be reported in a later batch. Until then the directory has this path, and observers receive it.
-    if !batch.record.renamedDirectories.contains(where: { $0.directoryID == id }) {
-      batch.record.renamedDirectories.append(.init(directoryID: id, fromPath: from, toPath: tree.path(of: id)))
-    }
   }
 
   /// The path that a file had until its folder, or one above it, lost its place to another folder.
@@ -291,43 +284,14 @@ extension Reconciler {
   }
 
   private func relocate(_ row: DirectoryRow, in batch: inout Batch) throws {
-    // This is the path of the last commit, unless this batch renamed the directory before. It may be the path of a
-    // parked directory.
-    var from = tree.path(of: row.id)
     let formerRoot = tree.rootID(of: row.id)
-    let wasAvailable = roots[formerRoot]?.isAvailable
-    try batch.writer.updateDirectory(row)
+    let renamed = try batch.writer.moveDirectory(row)
     tree.update(row)
-    let to = tree.path(of: row.id)
     // Files that were missing in it are no longer in the former root, and no scan looks for them in this root.
     let root = tree.rootID(of: row.id)
     if root != formerRoot, roots[formerRoot]?.suspect != nil { requireScan(for: row.id) }
     batch.noteChange()
-    noteAvailability(of: row.id, was: wasAvailable, in: &batch)
-    if let earlier = batch.record.renamedDirectories.firstIndex(where: { $0.directoryID == row.id }) {
-      from = batch.record.renamedDirectories.remove(at: earlier).fromPath
-    }
-    guard from != to else { return }
-    batch.record.renamedDirectories.append(.init(directoryID: row.id, fromPath: from, toPath: to))
-    events.ring.append(.folderRenamed(from: from, to: to))
-    if let album = try album(of: row.id, in: batch) { batch.record.update(collection: album) }
-  }
-
-  /// Records that photos are available again if their folder moves from a root that is no longer configured to another.
-  /// Clients must know that even if the path is the same.
-  private func noteAvailability(of id: DirectoryID, was wasAvailable: Bool?, in batch: inout Batch) {
-    let rootID = tree.rootID(of: id)
-    guard let isAvailable = roots[rootID]?.isAvailable, isAvailable != wasAvailable, let path = tree.rootPaths[rootID],
-      !batch.record.rootAvailability.contains(where: { $0.rootID == rootID })
-    else { return }
-    batch.record.rootAvailability.append(.init(rootID: rootID, path: path, isAvailable: isAvailable))
-  }
-
-  func album(of directoryID: DirectoryID, in batch: Batch) throws -> CollectionID? {
-    if let album = albums[directoryID] { return album }
-    let album = try batch.writer.folderAlbum(of: directoryID)
-    albums[directoryID] = album
-    return album
+    if let renamed { events.ring.append(.folderRenamed(from: renamed.fromPath, to: renamed.toPath)) }
   }
 
   // MARK: Listings
@@ -339,7 +303,6 @@ extension Reconciler {
     }
     var unnamed: [[UInt8]: FileRow] = [:]
     for row in try batch.writer.files(in: id) { unnamed[row.name] = row }
-    _ = try album(of: id, in: batch)
     // After a directory has come back, for example on a drive, its files count as unchanged unless their stat differs.
     listing = CatalogListing(directoryID: id, evidence: returned.contains(id) ? .scan : evidence, unnamed: unnamed)
   }

@@ -380,23 +380,6 @@ extension Reconciler {
     }
     return stat
   }
-
-  // MARK: Collections
-
-  func touchCollections(ofNew content: AssetContent, in directoryID: DirectoryID, batch: inout Batch) {
-    touch("recents", in: &batch)
-    if content.mediaType == .video { touch("videos", in: &batch) }
-    if content.mediaSubtypes.contains(.screenshot) { touch("screenshots", in: &batch) }
-    if let album = albums[directoryID] { batch.record.update(collection: album) }
-  }
-
-  private func touch(_ subtype: String, in batch: inout Batch) {
-    if let id = smartAlbums[subtype] { batch.record.update(collection: id) }
-  }
-
-  func touchCollections(of assetID: AssetID, batch: inout Batch) throws {
-    for id in try batch.writer.collections(holding: assetID) { batch.record.update(collection: id) }
-  }
 }
 
 extension FileRow {

@@ -101,8 +101,6 @@ extension Reconciler {
     guard tree.row(id).isAvailable != isAvailable else { return }
     try batch.writer.setDirectoryAvailable(id, isAvailable)
     tree.setAvailable(id, isAvailable)
-    batch.record.update(
-      .init(rootID: tree.rootID(of: id), path: tree.path(of: id), isAvailable: isAvailable, directoryID: id))
   }
 
   /// Moves the directories of a volume, at and below a directory, to another volume. Either it is the same file system
@@ -219,7 +217,7 @@ extension Reconciler {
       }
       var row = tree.row(top)
       (row.inode, row.birthTime) = (new.identity.inode, new.identity.born)
-      try batch.writer.updateDirectory(row)
+      try batch.writer.updateIdentity(of: row)
       tree.update(row)
     }
   }

@@ -23,7 +23,6 @@ extension Reconciler {
     change(&roots, batch.date)
     guard let isAvailable = roots[rootID]?.isAvailable, isAvailable != wasAvailable else { return }
     try batch.writer.setRootAvailable(rootID, isAvailable)
-    batch.record.update(.init(rootID: rootID, path: tree.rootPaths[rootID]!, isAvailable: isAvailable))
   }
 
   /// Takes the number from a root: photod-watch no longer watches the root, or gets it under another number. Every change

@@ -87,8 +87,7 @@ extension Reconciler {
   /// user data.
   func endSaved(_ source: FileRow, in batch: inout Batch) throws {
     guard var former = arrivals.arrival(of: source)?.former else { return try erase(source.assetID, in: &batch) }
-    try touchCollections(of: source.assetID, batch: &batch)
-    _ = try batch.writer.bury(source.assetID, directoryPath: [], date: batch.time)
+    try batch.writer.bury(source, directoryPath: [], date: batch.time)
     if let buried = try batch.writer.tombstone(of: source.assetID) {
       (former.isFavorite, former.isHidden, former.albums) = (buried.isFavorite, buried.isHidden, buried.albums)
     }

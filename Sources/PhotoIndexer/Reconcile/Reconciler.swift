@@ -45,10 +45,6 @@ final class Reconciler {
   /// The files that must be read again, by asset. They could not be read when they were found, or may not be complete
   /// yet.
   var unread: [AssetID: ReadRetry] = [:]
-  /// The folder albums that were looked up, by directory.
-  var albums: [DirectoryID: CollectionID] = [:]
-  /// The smart albums by subtype.
-  let smartAlbums: [String: CollectionID]
   var events: EventNotes
   /// The keys of the deleted assets, which may come back.
   var tombstones: TombstoneKeys
@@ -74,8 +70,8 @@ final class Reconciler {
     recentInsertions = RecentInsertions(isNew: try catalog.read { try $0.hasNoFiles() })
     let (rows, dates) = try catalog.read { (try $0.roots(), try $0.offlineDates()) }
     roots = Roots(rows, offlineDates: dates, former: former)
-    (tree, smartAlbums, volumeIdentities) = try catalog.read {
-      (CatalogTree(roots: rows, directories: try $0.directories()), try $0.smartAlbums(), try $0.volumes())
+    (tree, volumeIdentities) = try catalog.read {
+      (CatalogTree(roots: rows, directories: try $0.directories()), try $0.volumes())
     }
   }
 
@@ -256,7 +252,8 @@ struct Batch {
   let uptime: MonotonicTime
   /// The wall clock's time, for people.
   var date: PhotoDate { PhotoDate(time) }
-  var record = CommitRecord()
+  /// The changes of the transaction so far.
+  var record: CommitRecord { writer.record }
   /// Files that were reported gone in this batch. They are removed at its end unless they turn up elsewhere.
   var departing: [Place: FileRow] = [:]
   /// The directories that are being removed now. No asset can go on in them.

@@ -14,7 +14,7 @@ extension Library {
   func adoptRoots() throws {
     let reconciler = reconciler
     let wanted = configuration.roots + configuration.innerRoots.filter { isOnShare($0) }
-    let batch = try commit { writer in
+    let (batch, record) = try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
       for (rootID, path) in reconciler.tree.sortedRootPaths where !wanted.contains(path) {
         if reconciler.tree.top(ofRoot: rootID) != nil {
@@ -35,7 +35,7 @@ extension Library {
         }
       }
       try reconciler.decideWaiting(in: &batch)
-      return (batch, batch.record, batch.origin)
+      return (batch, batch.origin)
     }
     if reconciler.roots.contains(where: \.isUnconfigured) {
       let counts = try catalog.read { try $0.rootCounts() }
@@ -47,7 +47,7 @@ extension Library {
     // This comes before the roots, so that ignored files in a new root are never looked at.
     watcher.setIgnoredPatterns(configuration.ignore)
     watcher.setRoots(watchRoots())
-    noteDecided(in: batch)
+    noteDecided(batch.endedScans, in: record)
   }
 
   /// Has a root scanned as if it were new, whatever is in its place.
@@ -55,23 +55,23 @@ extension Library {
   /// - Throws: if the catalog can't be written. The reconciler is ahead of the catalog then.
   func watchAnew(_ rootID: RootID) throws {
     let reconciler = reconciler
-    let batch = try commit { writer in
+    let (batch, record) = try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
       reconciler.dropNumber(of: rootID, in: &batch)
       try reconciler.decideWaiting(in: &batch)
-      return (batch, batch.record, batch.origin)
+      return (batch, batch.origin)
     }
     watcher.setRoots(watchRoots())
     reconciler.roots.setNumber(freeRootNumber(), of: rootID)
     watcher.setRoots(watchRoots())
     doubtSyncs()
-    noteDecided(in: batch)
+    noteDecided(batch.endedScans, in: record)
   }
 
   /// Scans were decided because a root that was being scanned is not watched any more under its number.
-  private func noteDecided(in batch: Batch) {
-    rescans.add(batch.record, to: batch.endedScans.map(\.request))
-    for ended in batch.endedScans { scanEnded(ended) }
+  private func noteDecided(_ scans: [EndedScan], in record: CommitRecord) {
+    rescans.add(record, to: scans.map(\.request))
+    for ended in scans { scanEnded(ended) }
     if !isScanAwaited { watchState.hasOverflowed = false }
     settleUnreadable()
   }

@@ -36,22 +36,20 @@ struct CatalogMaker {
     while made < count {
       let end = min(made + Self.assetsPerCommit, count)
       try catalog.write { writer in
-        var record = CommitRecord()
         for number in made..<end {
           let (content, row) = asset(number, in: folders[number / Self.filesPerFolder])
-          record.insert(asset: try writer.insertAsset(content, file: row, addedDate: row.modificationTime))
+          try writer.insertAsset(content, file: row, addedDate: row.modificationTime)
         }
-        _ = try writer.append(record, origin: "watcher", date: WallTime(seconds: Self.lastSecond))
+        try writer.append(origin: "watcher", date: WallTime(seconds: Self.lastSecond))
       }
       made = end
     }
     try catalog.write { writer in
-      var record = CommitRecord()
       for id in stride(from: AssetID(1), through: AssetID(count), by: 50) {
-        try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
+        try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
       }
       try makeAlbums(writer)
-      _ = try writer.append(record, origin: "client:photod-measure", date: WallTime(seconds: Self.lastSecond))
+      try writer.append(origin: "client:photod-measure", date: WallTime(seconds: Self.lastSecond))
     }
     while try catalog.indexText(limit: 50_000) {}
     try catalog.close()
@@ -66,7 +64,7 @@ struct CatalogMaker {
       return try writer.insertDirectory(
         parentID: parent, rootID: parent == nil ? root : nil, name: Array(name.utf8), volumeID: volume, inode: inode,
         birthTime: WallTime(nanoseconds: 1)
-      ).directory
+      )
     }
     let top = try directory(nil, "")
     var folders: [DirectoryID] = []

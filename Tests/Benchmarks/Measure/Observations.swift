@@ -77,31 +77,29 @@ private final class Observed {
     let entries = lists[0].list.entries
     let id = entries[Int.random(in: part, using: &dice)]
     let other = entries[Int.random(in: part, using: &dice)]
-    try commit { writer, record in
+    try commit { writer in
       guard var content = try writer.content(of: id), let row = try writer.file(ofAsset: id),
         let date = try writer.content(of: other)?.creationDate
       else { return }
       content.creationDate = PhotoDate(
         microseconds: date.microseconds + Int64.random(in: 1...1_000, using: &dice), offsetMinutes: date.offsetMinutes)
-      try writer.updateContent(content, file: row)
-      record.update(asset: id, [.content, .metadata])
+      try writer.updateContent(content, file: row, hasNewBytes: true)
     }
   }
 
   func changeFavorite() throws {
     let id = lists[0].list.entries[Int.random(in: 0..<count, using: &dice)]
-    try commit { writer, record in
-      try writer.setUserData(of: id, isFavorite: true, isHidden: nil, &record)
-      if record.isEmpty { try writer.setUserData(of: id, isFavorite: false, isHidden: nil, &record) }
+    try commit { writer in
+      try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
+      if writer.record.isEmpty { try writer.setUserData(of: id, isFavorite: false, isHidden: nil) }
     }
   }
 
-  private func commit(_ body: (CatalogWriter, inout CommitRecord) throws -> Void) throws {
+  private func commit(_ body: (CatalogWriter) throws -> Void) throws {
     effects = try catalog.write { writer in
-      var record = CommitRecord()
-      try body(writer, &record)
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1_763_000_000_000_000))
-      return try writer.effects(of: record, origin: "watcher")
+      try body(writer)
+      try writer.append(origin: "watcher", date: .init(microseconds: 1_763_000_000_000_000))
+      return try writer.effects(origin: "watcher")
     }
   }
 

@@ -104,7 +104,7 @@ final class LiveQueries {
     try await fixture.start(roots: roots)
     try await fixture.synchronize()
     fixture.kill(SIGTERM)
-    let ids = try editCatalog { writer, _ in
+    let ids = try editCatalog { writer in
       var ids: [AssetID] = []
       let select = try RawStatement(try writer.database, "SELECT id FROM asset ORDER BY id")
       try select.forEachRow { ids.append(select.assetID(0)) }
@@ -112,7 +112,7 @@ final class LiveQueries {
     }
     userAlbums = try ["Album", "Trip"].map { title in
       let members = ids.shuffled(using: &random).prefix(ids.count / 3)
-      return try editCatalog { writer, _ in
+      return try editCatalog { writer in
         let insert = try RawStatement(
           try writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
         insert.bind(1, title)
@@ -122,7 +122,7 @@ final class LiveQueries {
       }
     }
     let trashed = ids.shuffled(using: &random).prefix(10)
-    try editCatalog { writer, _ in
+    try editCatalog { writer in
       let trash = try RawStatement(try writer.database, "UPDATE asset SET is_trashed = 1 WHERE id = ?")
       for id in trashed {
         trash.bind(1, id)
@@ -261,16 +261,11 @@ final class LiveQueries {
   // MARK: The catalog of a daemon that doesn't run
 
   @discardableResult
-  private func editCatalog<Value>(
-    _ body: (CatalogWriter, inout CommitRecord) throws -> Value
-  ) throws -> Value {
+  private func editCatalog<Value>(_ body: (CatalogWriter) throws -> Value) throws -> Value {
     let catalog = try Catalog(path: fixture.catalog)
     let value = try catalog.write { writer in
-      var record = CommitRecord()
-      let value = try body(writer, &record)
-      if !record.isEmpty {
-        _ = try writer.append(record, origin: "client:test", date: .now)
-      }
+      let value = try body(writer)
+      if !writer.record.isEmpty { try writer.append(origin: "client:test", date: .now) }
       return value
     }
     try catalog.close()
@@ -293,7 +288,7 @@ final class LiveQueries {
   private func editAlbums() throws {
     var changing = random
     let albums = userAlbums
-    try editCatalog { writer, record in
+    try editCatalog { writer in
       var ids: [AssetID] = []
       let select = try RawStatement(try writer.database, "SELECT id FROM asset ORDER BY id")
       try select.forEachRow { ids.append(select.assetID(0)) }
@@ -301,7 +296,7 @@ final class LiveQueries {
         let album = albums.randomElement(using: &changing) ?? 0
         let rank: Double? = Int.random(in: 0..<3, using: &changing) == 0 ? nil : .random(in: 0...60, using: &changing)
         try Self.place(writer, album, id, rank)
-        record.edit(album: album, placing: [id])
+        writer.record.edit(album: album, placing: [id])
       }
     }
     random = changing

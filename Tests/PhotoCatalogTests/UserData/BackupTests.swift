@@ -64,12 +64,11 @@ import Testing
     try catalog.set([2, 3], hidden: true)
     try catalog.set([4, 5], favorite: true)
     try catalog.write { writer in
-      var record = CommitRecord()
       for id: AssetID in [4, 5] {
-        _ = try writer.bury(id, directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
-        record.delete(asset: id)
+        let row = try #require(try writer.file(ofAsset: id))
+        try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
       }
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     let backup = try catalog.backup(to: fixture.folder + "/b.sqlite")
     let report = try catalog.prepareRestore(from: backup.path)
@@ -365,9 +364,8 @@ import Testing
     try catalog.addPhotos(1)
     try catalog.write { writer in
       for index in 0..<3_000 {
-        var record = CommitRecord()
-        record.update(asset: 1, .metadata)
-        _ = try writer.append(record, origin: "watcher", date: WallTime(microseconds: Int64(index)))
+        writer.record.update(asset: 1, .metadata)
+        try writer.append(origin: "watcher", date: WallTime(microseconds: Int64(index)))
       }
     }
     try catalog.pruneHistory(olderThan: WallTime(microseconds: 2_500), keeping: 1_000)
@@ -384,10 +382,11 @@ import Testing
     try catalog.addPhotos(1)
     func append(_ assets: ClosedRange<AssetID>) throws {
       try catalog.write { writer in
-        var record = CommitRecord()
-        for id in assets { record.update(asset: id, .metadata) }
-        record.renamedDirectories = [.init(directoryID: 1, fromPath: [UInt8](repeating: 1, count: 500), toPath: [1])]
-        _ = try writer.append(record, origin: "watcher", date: .now)
+        for id in assets { writer.record.update(asset: id, .metadata) }
+        writer.record.renamedDirectories = [
+          .init(directoryID: 1, fromPath: [UInt8](repeating: 1, count: 500), toPath: [1])
+        ]
+        try writer.append(origin: "watcher", date: .now)
       }
     }
     func bytes() throws -> Int64 {

@@ -344,20 +344,20 @@ import Testing
     let today = try fixture.open()
     let ids = try today.addPhotos(1, from: 2)
     try today.write { writer in
-      var record = CommitRecord()
       let folder = try writer.insertDirectory(
         parentID: 1, rootID: nil, name: Array("a".utf8), volumeID: 1, inode: 50, birthTime: 1
-      ).directory
-      try writer.moveFile(try #require(try writer.file(1, Array("2.jpg".utf8))), to: folder, name: Array("2.jpg".utf8))
-      record.update(asset: ids[0], .path)
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      )
+      try writer.moveFile(
+        try #require(try writer.file(1, Array("2.jpg".utf8))), to: folder, name: Array("2.jpg".utf8),
+        changesAvailability: false)
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     try today.set(ids, favorite: true)
     try today.write { writer in
-      var record = CommitRecord()
       try writer.database.execute(sql: "UPDATE directory SET name = 'b' WHERE inode = 50")
-      record.renamedDirectories.append(.init(directoryID: 2, fromPath: Array("/p/a".utf8), toPath: Array("/p/b".utf8)))
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      writer.record.renamedDirectories.append(
+        .init(directoryID: 2, fromPath: Array("/p/a".utf8), toPath: Array("/p/b".utf8)))
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     try today.close()
     try fixture.remove("", "-wal", "-shm")

@@ -56,11 +56,10 @@ extension Catalog {
         directory = try writer.insertDirectory(
           parentID: nil, rootID: try writer.insertRoot(path: Array("/p".utf8)), name: [],
           volumeID: try writer.volume(identity: "uuid:v"), inode: 1, birthTime: 1
-        ).directory
+        )
       } else {
         directory = 1
       }
-      var record = CommitRecord()
       let ids = try (first..<first + count).map { number in
         let row = FileRow(
           assetID: 0, directoryID: directory, name: Array("\(number).jpg".utf8), byteCount: 10, modificationTime: 7,
@@ -68,10 +67,9 @@ extension Catalog {
           marks: ContentMarks(fingerprint: UInt64(number)))
         let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
         let id = try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 5))
-        record.insert(asset: id)
         return id
       }
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
       return ids
     }
   }
@@ -79,9 +77,8 @@ extension Catalog {
   /// Sets user data as PerformChanges does.
   func set(_ ids: [AssetID], favorite: Bool? = nil, hidden: Bool? = nil) throws {
     try write(durable: true) { writer in
-      var record = CommitRecord()
-      for id in ids { try writer.setUserData(of: id, isFavorite: favorite, isHidden: hidden, &record) }
-      if !record.isEmpty { _ = try writer.append(record, origin: "client:test", date: .init(microseconds: 1)) }
+      for id in ids { try writer.setUserData(of: id, isFavorite: favorite, isHidden: hidden) }
+      if !writer.record.isEmpty { try writer.append(origin: "client:test", date: .init(microseconds: 1)) }
     }
   }
 

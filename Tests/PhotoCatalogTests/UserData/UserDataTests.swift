@@ -90,27 +90,23 @@ import Testing
     let ids = try catalog.addPhotos(2)
     try catalog.set(ids, favorite: true)
     try catalog.write { writer in
-      var record = CommitRecord()
       let folder = try writer.insertDirectory(
         parentID: 1, rootID: nil, name: Array("a b".utf8), volumeID: 1, inode: 50, birthTime: 1
-      ).directory
+      )
       let row = try #require(try writer.file(1, Array("1.jpg".utf8)))
-      try writer.moveFile(row, to: folder, name: Array("ü.jpg".utf8))
-      record.update(asset: ids[0], .path)
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      try writer.moveFile(row, to: folder, name: Array("ü.jpg".utf8), changesAvailability: false)
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     try catalog.write { writer in
-      var record = CommitRecord()
       try writer.database.execute(sql: "UPDATE directory SET name = 'c' WHERE inode = 50")
-      record.renamedDirectories.append(
+      writer.record.renamedDirectories.append(
         .init(directoryID: 2, fromPath: Array("/p/a b".utf8), toPath: Array("/p/c".utf8)))
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     try catalog.write { writer in
-      var record = CommitRecord()
-      _ = try writer.bury(ids[1], directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
-      record.delete(asset: ids[1])
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      let row = try #require(try writer.file(ofAsset: ids[1]))
+      try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     try catalog.close()
     let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
@@ -134,26 +130,23 @@ import Testing
         sql: "UPDATE directory SET name = ? WHERE id = ?", arguments: [name, directory.rawValue])
     }
     try catalog.write { writer in
-      var record = CommitRecord()
-      for (index, id) in ids.prefix(2).enumerated() {
+      for index in 0..<2 {
         let folder = try writer.insertDirectory(
           parentID: 1, rootID: nil, name: [UInt8(ascii: "a") + UInt8(index)], volumeID: 1, inode: UInt64(50 + index),
           birthTime: 1
-        ).directory
+        )
         let name = Array("\(index + 1).jpg".utf8)
-        try writer.moveFile(try #require(try writer.file(1, name)), to: folder, name: name)
-        record.update(asset: id, .path)
+        try writer.moveFile(try #require(try writer.file(1, name)), to: folder, name: name, changesAvailability: false)
       }
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     try catalog.write { writer in
-      var record = CommitRecord()
       for (directory, to) in [(DirectoryID(rawValue: 2), "t"), (3, "a"), (2, "b")] { try name(directory, to, writer) }
       for (directory, from, to) in [(DirectoryID(rawValue: 3), "/p/b", "/p/a"), (2, "/p/a", "/p/b")] {
-        record.renamedDirectories.append(
+        writer.record.renamedDirectories.append(
           .init(directoryID: directory, fromPath: Array(from.utf8), toPath: Array(to.utf8)))
       }
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     func paths() throws -> [String] {
       let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
@@ -162,26 +155,24 @@ import Testing
     #expect(try paths() == ["/p/b/1.jpg", "/p/a/2.jpg", "/p/3.jpg"])
     // A folder leaves, and another one with a photo takes its place at once.
     try catalog.write { writer in
-      var record = CommitRecord()
       try name(3, "c", writer)
-      record.renamedDirectories.append(.init(directoryID: 3, fromPath: Array("/p/a".utf8), toPath: Array("/p/c".utf8)))
+      writer.record.renamedDirectories.append(
+        .init(directoryID: 3, fromPath: Array("/p/a".utf8), toPath: Array("/p/c".utf8)))
       let folder = try writer.insertDirectory(
         parentID: 1, rootID: nil, name: Array("a".utf8), volumeID: 1, inode: 60, birthTime: 1
-      ).directory
+      )
       let name = Array("3.jpg".utf8)
-      try writer.moveFile(try #require(try writer.file(1, name)), to: folder, name: name)
-      record.update(asset: ids[2], .path)
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      try writer.moveFile(try #require(try writer.file(1, name)), to: folder, name: name, changesAvailability: false)
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     #expect(try paths() == ["/p/b/1.jpg", "/p/c/2.jpg", "/p/a/3.jpg"])
     // The same exchange, of which the end is found a moment later.
     func rename(_ directory: DirectoryID, _ from: String, _ to: String, as now: String) throws {
       try catalog.write { writer in
-        var record = CommitRecord()
         try name(directory, now, writer)
-        record.renamedDirectories.append(
+        writer.record.renamedDirectories.append(
           .init(directoryID: directory, fromPath: Array("/p/\(from)".utf8), toPath: Array("/p/\(to)".utf8)))
-        _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+        try writer.append(origin: "watcher", date: .init(microseconds: 1))
       }
     }
     try rename(2, "b", "\u{1}parked-2", as: "\u{1}parked-2")
@@ -320,11 +311,9 @@ import Testing
     #expect(failing.hasFailed)
     // The journal that is not durable is not examined again. The next line goes to the open file.
     try catalog.write { writer in
-      var record = CommitRecord()
       let row = try #require(try writer.file(1, Array("1.jpg".utf8)))
-      try writer.moveFile(row, to: 1, name: Array("new.jpg".utf8))
-      record.update(asset: ids[0], .path)
-      _ = try writer.append(record, origin: "watcher", date: .init(microseconds: 1))
+      try writer.moveFile(row, to: 1, name: Array("new.jpg".utf8), changesAvailability: false)
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
     #expect(contents.entries[ids[0]]?.file.path == Array("/p/new.jpg".utf8))
