@@ -16,5 +16,6 @@ package enum Migrations {
     Step(name: "v007-text", sql: String(decoding: PackageResources.v007_text_sql, as: UTF8.self)),
     Step(name: "v008-identity", sql: String(decoding: PackageResources.v008_identity_sql, as: UTF8.self)),
     Step(name: "v009-dates", sql: String(decoding: PackageResources.v009_dates_sql, as: UTF8.self)),
+    Step(name: "v010-parked", sql: String(decoding: PackageResources.v010_parked_sql, as: UTF8.self)),
   ]
 }

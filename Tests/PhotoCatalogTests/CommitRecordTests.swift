@@ -77,6 +77,7 @@ private struct CatalogTables {
     let name: [UInt8]
     let path: [UInt8]
     let isAvailable: Bool
+    let isParked: Bool
     /// The root that it is in.
     let root: RootID
   }
@@ -97,8 +98,8 @@ private struct CatalogTables {
       var top = row
       while let parent = top.parentID { top = try #require(rows[parent]) }
       folders[row.id] = Folder(
-        parentID: row.parentID, rootID: row.rootID, name: row.name, path: try paths.place(row.id).path,
-        isAvailable: row.isAvailable, root: try #require(top.rootID))
+        parentID: row.parentID, rootID: row.rootID, name: row.pathName, path: try paths.place(row.id).path,
+        isAvailable: row.isAvailable, isParked: row.isParked, root: try #require(top.rootID))
     }
     let select = try RawStatement(
       reader.database,
@@ -145,6 +146,8 @@ private struct TableDifference {
   /// The collections whose members, or whose member's fields, differ, and the albums of renamed folders.
   var updatedCollections: Set<CollectionID> = []
   var renamed: Set<CommitRecord.Renamed> = []
+  /// The renamed directories that are not parked.
+  private var movedDirectories: Set<DirectoryID> = []
   var availability: Set<CommitRecord.Availability> = []
   /// The part of `availability` that is due to roots that went online or offline.
   var changedRoots: Set<CommitRecord.Availability> = []
@@ -161,8 +164,11 @@ private struct TableDifference {
       guard let old = before.folders[id] else { continue }
       if (old.parentID, old.rootID) != (folder.parentID, folder.rootID) || old.name != folder.name {
         renamed.insert(.init(directoryID: id, fromPath: old.path, toPath: folder.path))
+        if !folder.isParked { movedDirectories.insert(id) }
         // Its photos may be available now.
-        if let root = after.roots[folder.root], root.isAvailable != before.roots[old.root]?.isAvailable {
+        if !folder.isParked, let root = after.roots[folder.root],
+          root.isAvailable != before.roots[old.root]?.isAvailable
+        {
           availability.insert(.init(rootID: root.id, path: root.path, isAvailable: root.isAvailable))
         }
       }
@@ -178,11 +184,10 @@ private struct TableDifference {
     insertedCollections = Set(after.members.keys).subtracting(before.members.keys)
     deletedCollections = Set(before.members.keys).subtracting(after.members.keys)
     let touched = inserted.union(deleted).union(updated.keys)
-    let moved = Set(renamed.map(\.directoryID))
     for (id, members) in after.members {
       guard let old = before.members[id] else { continue }
       if old != members || !touched.isDisjoint(with: members.union(old))
-        || after.folderAlbums[id].map(moved.contains) == true
+        || after.folderAlbums[id].map(movedDirectories.contains) == true
       {
         updatedCollections.insert(id)
       }

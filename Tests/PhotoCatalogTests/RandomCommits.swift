@@ -267,11 +267,15 @@ struct RandomCommits {
   private mutating func moveDirectory(_ writer: CatalogWriter) throws {
     let directory = Int64.random(in: 4...6, using: &random)
     let parents: [Int64] = directory == 5 ? [1, 2, 3, 4] : [1, 2, 3]
-    try writer.moveDirectory(
-      DirectoryRow(
-        id: DirectoryID(rawValue: directory),
-        parentID: DirectoryID(rawValue: parents.randomElement(using: &random) ?? 1), rootID: nil, name: name(),
-        volumeID: 1, inode: 0, birthTime: .unknown))
+    var row = DirectoryRow(
+      id: DirectoryID(rawValue: directory),
+      parentID: DirectoryID(rawValue: parents.randomElement(using: &random) ?? 1), rootID: nil, name: name(),
+      volumeID: 1, inode: 0, birthTime: .unknown)
+    if Int.random(in: 0..<8, using: &random) == 0 {
+      try writer.parkDirectory(&row)
+    } else {
+      try writer.moveDirectory(&row)
+    }
   }
 
   private mutating func addDirectory(_ writer: CatalogWriter) throws {

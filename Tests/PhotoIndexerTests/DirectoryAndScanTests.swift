@@ -228,6 +228,20 @@ private typealias Fixture = ReconcilerFixture
         == ["/p/x /p/y", "/p/y /p/x"])
   }
 
+  /// A folder on the disk may have any name, also that of a path which photod once gave to a folder without a place.
+  @Test func folderMayBeNamedLikeOneWithoutAPlace() throws {
+    let fixture = try twoFolders()
+    let name = "\u{1}parked-4-z"
+    try fixture.apply(Fixture.found(4, name, inode: 40))
+    // Another folder has its place, and then it is in a new one.
+    try fixture.apply(Fixture.found(5, name, inode: 50))
+    let record = try fixture.apply(.directoryMoved(number: 4, parent: 1, name: Fixture.bytes("z")))
+    #expect(record.renamedDirectories.map(\.toPath) == [Fixture.bytes("/p/z")])
+    let rows = try fixture.catalog.read { try $0.directories() }
+    #expect(rows.suffix(2).map(\.name) == [Fixture.bytes("z"), Fixture.bytes(name)])
+    #expect(rows.allSatisfy { !$0.isParked })
+  }
+
   @Test func rootThatWasWidenedKeepsItsPhotos() throws {
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/a.jpg")

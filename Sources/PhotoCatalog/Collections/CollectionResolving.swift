@@ -122,7 +122,7 @@ extension CatalogReader {
     let sql =
       kind == .folderAlbum
       ? "SELECT collection.id FROM collection JOIN directory ON directory.id = collection.directory_id "
-        + "WHERE kind = ? AND (directory.parent_id IS NULL OR photod_fold(photod_name(directory.name)) = ?) ORDER BY collection.id"
+        + "WHERE kind = ? AND (directory.parent_id IS NULL OR photod_fold(photod_name(directory.path_name)) = ?) ORDER BY collection.id"
       : "SELECT id FROM collection WHERE kind = ? AND photod_fold(title) = ? ORDER BY id"
     var ids: [CollectionID] = []
     let statement = try RawStatement(database, sql)

@@ -151,6 +151,6 @@ struct FetchSource: Sendable {
   private static let placeTable =
     "place(id, path) AS MATERIALIZED (SELECT directory.id, CASE root.path WHEN '/' THEN '' ELSE root.path END "
     + "FROM root JOIN directory ON directory.root_id = root.id "
-    + "UNION ALL SELECT directory.id, place.path || '/' || directory.name "
+    + "UNION ALL SELECT directory.id, place.path || '/' || directory.path_name "
     + "FROM place JOIN directory ON directory.parent_id = place.id)"
 }

@@ -55,7 +55,7 @@ private struct PathFinder {
       tops.append((statement.directoryID(0), statement.bytes(1).split(separator: Self.slash)))
     }
     self.tops = tops.sorted { $0.components.count > $1.components.count }
-    child = try RawStatement(database, "SELECT id FROM directory WHERE parent_id = ? AND name = ?")
+    child = try RawStatement(database, "SELECT id FROM directory WHERE parent_id = ? AND name = ? AND parked_id = 0")
     resource = try RawStatement(
       database,
       "SELECT resource.asset_id, resource.position, asset.failure FROM resource "

@@ -28,7 +28,7 @@ struct DirectoryPaths {
   init(_ database: Database) throws {
     statement = try RawStatement(
       database,
-      "SELECT directory.parent_id, directory.name, root.path, root.is_available, directory.is_available FROM directory "
+      "SELECT directory.parent_id, directory.path_name, root.path, root.is_available, directory.is_available FROM directory "
         + "LEFT JOIN root ON root.id = directory.root_id WHERE directory.id = ?")
   }
 

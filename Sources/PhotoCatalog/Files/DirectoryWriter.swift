@@ -17,6 +17,8 @@ package struct DirectoryRow: Hashable, Sendable {
   package var rootID: RootID?
   /// The bytes from the file system. It is empty for a top.
   package var name: [UInt8]
+  /// Whether another directory is in its place. Later records report its new place, or that it is gone.
+  package internal(set) var isParked = false
   package var volumeID: VolumeID
   package var inode: UInt64
   package var birthTime: WallTime
@@ -36,6 +38,10 @@ package struct DirectoryRow: Hashable, Sendable {
     self.birthTime = birthTime
     self.isAvailable = isAvailable
   }
+
+  /// The name in paths. The path of a parked directory belongs to the other directory, so no path of the disk may lead to
+  /// it. The catalog has the same rule (`path_name`).
+  package var pathName: [UInt8] { isParked ? Array("\u{1}parked-\(id)-".utf8) + name : name }
 }
 
 extension CatalogReader {
@@ -85,13 +91,15 @@ extension CatalogReader {
     var rows: [DirectoryRow] = []
     let select = try RawStatement(
       database,
-      "SELECT id, parent_id, root_id, name, volume_id, inode, birth_time, is_available FROM directory ORDER BY id")
+      "SELECT id, parent_id, root_id, name, volume_id, inode, birth_time, is_available, parked_id FROM directory ORDER BY id"
+    )
     try select.forEachRow {
-      rows.append(
-        DirectoryRow(
-          id: select.directoryID(0), parentID: select.optionalDirectoryID(1), rootID: select.optionalRootID(2),
-          name: select.bytes(3), volumeID: select.volumeID(4), inode: UInt64(bitPattern: select.int64(5)),
-          birthTime: select.time(6), isAvailable: select.bool(7)))
+      var row = DirectoryRow(
+        id: select.directoryID(0), parentID: select.optionalDirectoryID(1), rootID: select.optionalRootID(2),
+        name: select.bytes(3), volumeID: select.volumeID(4), inode: UInt64(bitPattern: select.int64(5)),
+        birthTime: select.time(6), isAvailable: select.bool(7))
+      row.isParked = select.bool(8)
+      rows.append(row)
     }
     return rows
   }
@@ -235,11 +243,21 @@ extension CatalogWriter {
   /// Its photos may come from a root that is not available to one that is. Clients must know that even if the path is
   /// the same.
   ///
+  /// - Parameter row: The directory in its new place. It is parked no longer.
   /// - Returns: The paths before and after this transaction; nil if they are equal.
   @discardableResult
-  package func moveDirectory(_ row: DirectoryRow) throws -> CommitRecord.Renamed? {
+  package func moveDirectory(_ row: inout DirectoryRow) throws -> CommitRecord.Renamed? {
+    row.isParked = false
     let formerRoot = try root(ofDirectory: row.id)
-    let renamed = try writePlace(of: row)
+    let from = try path(ofDirectory: row.id)
+    let update = try RawStatement(
+      database, "UPDATE directory SET parent_id = ?, root_id = ?, name = ?, parked_id = 0 WHERE id = ?")
+    update.bind(1, row.parentID)
+    update.bind(2, row.rootID)
+    update.bind(3, text: row.name)
+    update.bind(4, row.id)
+    try update.run()
+    let renamed = record.rename(directory: row.id, from: from, to: try path(ofDirectory: row.id))
     if let root = try root(ofDirectory: row.id), root.isAvailable != formerRoot?.isAvailable {
       record.repeat(.init(rootID: root.id, path: root.path, isAvailable: root.isAvailable))
     }
@@ -247,21 +265,15 @@ extension CatalogWriter {
     return renamed
   }
 
-  /// Takes a directory out of its place, which another directory has now.
-  ///
-  /// - Parameter row: The directory, with a name that no other directory has.
-  package func parkDirectory(_ row: DirectoryRow) throws { _ = try writePlace(of: row) }
-
-  private func writePlace(of row: DirectoryRow) throws -> CommitRecord.Renamed? {
+  /// Takes a directory out of its place, so that another directory can have it. Until the new place is found, clients
+  /// receive a path that no file has.
+  package func parkDirectory(_ row: inout DirectoryRow) throws {
+    row.isParked = true
     let from = try path(ofDirectory: row.id)
-    let update = try RawStatement(
-      database, "UPDATE directory SET parent_id = ?, root_id = ?, name = ? WHERE id = ?")
-    update.bind(1, row.parentID)
-    update.bind(2, row.rootID)
-    update.bind(3, text: row.name)
-    update.bind(4, row.id)
+    let update = try RawStatement(database, "UPDATE directory SET parked_id = id WHERE id = ?")
+    update.bind(1, row.id)
     try update.run()
-    return record.rename(directory: row.id, from: from, to: try path(ofDirectory: row.id))
+    _ = record.rename(directory: row.id, from: from, to: try path(ofDirectory: row.id), isParked: true)
   }
 
   /// Removes a directory, its folder album and the assets directly in it. The directories below it must be gone

@@ -16,6 +16,8 @@ package struct CommitRecord: Sendable {
   /// records only that the album was updated.
   package private(set) var editedAlbums: [CollectionID: Set<AssetID>] = [:]
   package internal(set) var renamedDirectories: [Renamed] = []
+  /// The directories that this commit parked and did not move since. Their new place is named by a later commit.
+  private(set) var parkedDirectories: Set<DirectoryID> = []
   package internal(set) var rootAvailability: [Availability] = []
   /// The roots in ``rootAvailability`` whose own availability is that before the commit.
   private var repeatedRoots: Set<RootID> = []
@@ -102,8 +104,12 @@ package struct CommitRecord: Sendable {
   /// Records the new path of a directory. A directory that moves several times in one commit has one entry, from its
   /// path before the commit to its last one. It has none if both are equal.
   ///
+  /// - Parameter isParked: Whether the directory is in no place now.
   /// - Returns: The entry.
-  mutating func rename(directory id: DirectoryID, from path: [UInt8], to newPath: [UInt8]) -> Renamed? {
+  mutating func rename(
+    directory id: DirectoryID, from path: [UInt8], to newPath: [UInt8], isParked: Bool = false
+  ) -> Renamed? {
+    if isParked { parkedDirectories.insert(id) } else { parkedDirectories.remove(id) }
     let earlier = renamedDirectories.firstIndex { $0.directoryID == id }
     let from = earlier.map { renamedDirectories.remove(at: $0).fromPath } ?? path
     guard from != newPath else { return nil }

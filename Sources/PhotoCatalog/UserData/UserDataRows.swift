@@ -17,7 +17,7 @@ extension CatalogWriter {
     ids.formUnion(record.insertedAssets.filter(journal.holds))
     ids.formUnion(record.deletedAssets.filter(journal.holds))
     if !journal.heldIDs.isEmpty, !record.renamedDirectories.isEmpty {
-      if record.parksFolders { journal.hasParkedFolders = true }
+      if !record.parkedDirectories.isEmpty { journal.hasParkedFolders = true }
       if record.hasIndependentRenames, !journal.hasParkedFolders {
         // The moves come before the entries, whose paths are already the new ones.
         journalRecords += record.renamedDirectories.map { .moved(from: $0.fromPath, to: $0.toPath) }
@@ -108,18 +108,6 @@ extension CatalogWriter {
 }
 
 extension CommitRecord {
-  /// Whether a folder is parked. If another folder takes a folder's place, `Reconciler` parks the first one under a
-  /// name that no file has. The commit that reveals its new place names its path before the parking, which belongs to
-  /// the other folder by then.
-  fileprivate var parksFolders: Bool {
-    renamedDirectories.contains { renamed in
-      renamed.toPath.lastIndex(of: UInt8(ascii: "/")).map {
-        renamed.toPath[($0 + 1)...].starts(with: "\u{1}parked-".utf8)
-      }
-        ?? false
-    }
-  }
-
   /// Whether no old or new path of a renamed folder is equal to another one, or above or below it. Only in this case
   /// can the renames be replayed in turn. Two folders that exchanged their names are not independent.
   ///

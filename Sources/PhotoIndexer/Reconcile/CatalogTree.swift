@@ -24,6 +24,8 @@ struct CatalogTree {
   private var byIdentity: [Identity: DirectoryID] = [:]
   private var byNumber: [DirectoryNumber: DirectoryID] = [:]
   private var awayIDs: Set<DirectoryID> = []
+  /// The parked directories, by the directory that they were in. Another directory has their name there.
+  private var parked: [DirectoryID: Set<DirectoryID>] = [:]
   private(set) var rootPaths: [RootID: [UInt8]] = [:]
 
   /// In the order in which the roots came.
@@ -46,10 +48,15 @@ struct CatalogTree {
 
   func top(ofRoot rootID: RootID) -> DirectoryID? { tops[rootID] }
 
+  /// The directory in this place.
   func child(of parentID: DirectoryID, _ name: [UInt8]) -> DirectoryID? { nodes[parentID]?.children[name] }
 
-  /// In the order in which they came.
-  func children(of id: DirectoryID) -> [DirectoryID] { nodes[id].map { $0.children.values.sorted() } ?? [] }
+  /// In the order in which they came, with those that are parked.
+  func children(of id: DirectoryID) -> [DirectoryID] {
+    guard let node = nodes[id] else { return [] }
+    guard !parked.isEmpty, let parked = parked[id] else { return node.children.values.sorted() }
+    return (Array(node.children.values) + parked).sorted()
+  }
 
   func directory(identity: Identity) -> DirectoryID? { byIdentity[identity] }
 
@@ -69,7 +76,7 @@ struct CatalogTree {
     var names: [[UInt8]] = []
     var node = nodes[id]!
     while let parent = node.row.parentID {
-      names.append(node.row.name)
+      names.append(node.row.pathName)
       node = nodes[parent]!
     }
     var path = rootPaths[node.row.rootID!]!
@@ -213,7 +220,9 @@ struct CatalogTree {
   var away: [DirectoryID] { awayIDs.sorted() }
 
   private mutating func link(_ row: DirectoryRow) {
-    if let parent = row.parentID { nodes[parent]?.children[row.name] = row.id }
+    if let parent = row.parentID {
+      if row.isParked { parked[parent, default: []].insert(row.id) } else { nodes[parent]?.children[row.name] = row.id }
+    }
     if let root = row.rootID { tops[root] = row.id }
     if !row.isAvailable { awayIDs.insert(row.id) }
     byIdentity[Identity(volumeID: row.volumeID, inode: row.inode)] = row.id
@@ -221,8 +230,13 @@ struct CatalogTree {
 
   private mutating func unlink(_ row: DirectoryRow) {
     if !row.isAvailable { awayIDs.remove(row.id) }
-    if let parent = row.parentID, nodes[parent]?.children[row.name] == row.id {
-      nodes[parent]!.children[row.name] = nil
+    if let parent = row.parentID {
+      if row.isParked {
+        parked[parent]?.remove(row.id)
+        if parked[parent]?.isEmpty == true { parked[parent] = nil }
+      } else if nodes[parent]?.children[row.name] == row.id {
+        nodes[parent]!.children[row.name] = nil
+      }
     }
     if let root = row.rootID, tops[root] == row.id { tops[root] = nil }
     let identity = Identity(volumeID: row.volumeID, inode: row.inode)

@@ -236,9 +236,7 @@ extension Reconciler {
   /// it is gone.
   private func park(_ id: DirectoryID, in batch: inout Batch) throws {
     var row = tree.row(id)
-    row.name = ParkedName.make(of: id, named: row.name)
-    // The new place may be reported in a later batch. Until then the directory has this path, and observers receive it.
-    try batch.writer.parkDirectory(row)
+    try batch.writer.parkDirectory(&row)
     tree.update(row)
     if tree.number(of: id) == nil { unseenDirectoryLeft(id) }
   }
@@ -250,10 +248,8 @@ extension Reconciler {
   func formerPath(of row: FileRow) -> [UInt8]? {
     var (id, names, isParked) = (row.directoryID, [row.name], false)
     while let parent = tree.row(id).parentID {
-      let name = tree.row(id).name
-      let former = ParkedName.formerName(name)
-      isParked = isParked || former != nil
-      names.append(former ?? name)
+      isParked = isParked || tree.row(id).isParked
+      names.append(tree.row(id).name)
       id = parent
     }
     guard isParked else { return nil }
@@ -283,9 +279,10 @@ extension Reconciler {
     if let leftRoot { try removeRoot(leftRoot, in: &batch) }
   }
 
-  private func relocate(_ row: DirectoryRow, in batch: inout Batch) throws {
+  private func relocate(_ place: DirectoryRow, in batch: inout Batch) throws {
+    var row = place
     let formerRoot = tree.rootID(of: row.id)
-    let renamed = try batch.writer.moveDirectory(row)
+    let renamed = try batch.writer.moveDirectory(&row)
     tree.update(row)
     // Files that were missing in it are no longer in the former root, and no scan looks for them in this root.
     let root = tree.rootID(of: row.id)

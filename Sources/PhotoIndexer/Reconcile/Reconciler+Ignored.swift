@@ -72,7 +72,7 @@ extension Reconciler {
     try removeDeparted(in: &batch)
     for id in excluded.folders.sorted() where tree.contains(id) && tree.number(of: id) == nil {
       // Another folder may have the name now, and the name is no longer excluded.
-      if !ParkedName.isParked(tree.row(id).name) { try removeTree(id, in: &batch) }
+      if !tree.row(id).isParked { try removeTree(id, in: &batch) }
     }
   }
 

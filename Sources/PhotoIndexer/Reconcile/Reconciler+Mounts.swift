@@ -35,7 +35,7 @@ extension Reconciler {
     let volumeID = tree.row(id).volumeID
     if provesItself(identity, on: volumeID) { return true }
     if !hasLastingInodes(volumeID) {
-      guard occupant == nil, ParkedName.isParked(tree.row(id).name) || !files.exists(tree.path(of: id)) else {
+      guard occupant == nil, tree.row(id).isParked || !files.exists(tree.path(of: id)) else {
         return false
       }
     }

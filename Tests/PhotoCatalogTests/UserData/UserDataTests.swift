@@ -167,17 +167,20 @@ import Testing
     }
     #expect(try paths() == ["/p/b/1.jpg", "/p/c/2.jpg", "/p/a/3.jpg"])
     // The same exchange, of which the end is found a moment later.
-    func rename(_ directory: DirectoryID, _ from: String, _ to: String, as now: String) throws {
+    func commit(_ body: (CatalogWriter) throws -> Void) throws {
       try catalog.write { writer in
-        try name(directory, now, writer)
-        writer.record.renamedDirectories.append(
-          .init(directoryID: directory, fromPath: Array("/p/\(from)".utf8), toPath: Array("/p/\(to)".utf8)))
+        try body(writer)
         try writer.append(origin: "watcher", date: .init(microseconds: 1))
       }
     }
-    try rename(2, "b", "\u{1}parked-2", as: "\u{1}parked-2")
-    try rename(3, "c", "b", as: "b")
-    try rename(2, "b", "c", as: "c")
+    var rows = try catalog.read { try $0.directories() }
+    let (one, other) = (1, 2)
+    #expect(rows[one].id == 2 && rows[other].id == 3)
+    try commit { try $0.parkDirectory(&rows[one]) }
+    rows[other].name = Array("b".utf8)
+    try commit { try $0.moveDirectory(&rows[other]) }
+    rows[one].name = Array("c".utf8)
+    try commit { try $0.moveDirectory(&rows[one]) }
     #expect(try paths() == ["/p/c/1.jpg", "/p/b/2.jpg", "/p/a/3.jpg"])
     // A later commit without a rename writes nothing about photos that it does not touch.
     let size = try fixture.bytes(fixture.journal).count
