@@ -179,7 +179,7 @@ private typealias Fixture = ReconcilerFixture
     let x = try #require(fixture.reconciler.tree.directory(number: 2))
     // Folder y was not found in this session.
     fixture.reconciler.tree.unbind(subtree: try #require(fixture.reconciler.tree.directory(number: 3)))
-    fixture.reconciler.partialRequests[7] = x
+    fixture.reconciler.requests.add(7, partOf: x, isConfirmed: false)
     let record = try fixture.apply(
       .scanStarted(root: 1, request: 7, reason: .rescan), .listingStarted(number: 2, evidence: .scan),
       .listingEnded(number: 2, complete: true), .scanEnded(root: 1, request: 7, complete: true))

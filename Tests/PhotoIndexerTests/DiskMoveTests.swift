@@ -350,14 +350,14 @@ private typealias Fixture = ReconcilerFixture
       fixture.disk.pass(1)
     }
     fixture.disk.pass(10)
-    let before = fixture.reconciler.recentInsertions.examinedCount
+    let before = fixture.reconciler.remembered.examinedCount
     if removedTogether { for name in names { fixture.disk.remove("/p/" + name) } }
     for part in removedTogether ? [names] : names.map({ [$0] }) {
       for name in part { fixture.disk.remove("/p/" + name) }
       try fixture.apply(all: part.map { Fixture.gone($0) })
     }
     #expect(try fixture.paths().isEmpty)
-    return fixture.reconciler.recentInsertions.examinedCount - before
+    return fixture.reconciler.remembered.examinedCount - before
   }
 
   @Test(

@@ -51,7 +51,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.setFailing(["/p/0.jpg"])
     fixture.disk.pass(10)
     for _ in 0..<12 { try turn(fixture) }
-    #expect(fixture.reconciler.unread.keys.sorted() == [broken])
+    #expect(fixture.reconciler.retries.all.keys.sorted() == [broken])
     #expect(fixture.disk.readCount == Self.count - 1)
   }
 
@@ -111,8 +111,8 @@ private typealias Fixture = ReconcilerFixture
         + names.map { Fixture.file($0, files.memory.write("/p/" + $0)) })
     #expect(files.memory.failedReadCount == 5_000 && files.disk.readCount == 1)
     let id = try #require(try fixture.paths()["/p/sparse.tif"])
-    #expect(fixture.reconciler.unread[id] == nil && fixture.reconciler.unread.count == 5_000)
-    #expect(fixture.reconciler.unread.values.allSatisfy { !$0.isPending })
+    #expect(fixture.reconciler.retries[id] == nil && fixture.reconciler.retries.all.count == 5_000)
+    #expect(fixture.reconciler.retries.all.values.allSatisfy { !$0.isPending })
     for _ in 0..<200 {
       let before = files.memory.failedReadCount
       files.memory.pass(1)

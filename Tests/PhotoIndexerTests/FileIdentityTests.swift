@@ -351,7 +351,7 @@ private typealias Fixture = ReconcilerFixture
       Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", failure: "it ends too soon")))
     #expect(try fixture.catalog.read { try $0.counts().failed } == 1)
     let id = try fixture.paths()["/p/a.jpg"]!
-    #expect(fixture.reconciler.unread[id]?.isPending == false)
+    #expect(fixture.reconciler.retries[id]?.isPending == false)
     fixture.disk.write("/p/a.jpg", camera: "X300")
     let record = try fixture.catalog.write { writer in
       var batch = Batch(writer: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
@@ -359,7 +359,7 @@ private typealias Fixture = ReconcilerFixture
       return batch.record
     }
     #expect(record.updatedAssets[id]?.contains(.metadata) == true)
-    #expect(fixture.reconciler.unread[id] == nil)
+    #expect(fixture.reconciler.retries[id] == nil)
   }
 
   /// The retries go on for a file of any age, because the disk failed and not the file.
@@ -379,22 +379,22 @@ private typealias Fixture = ReconcilerFixture
     #expect(try content(a)?.camera?.model == "X100")
     #expect(try content(b)?.failure == "can't be opened: Input/output error")
     for id in [a, b] {
-      #expect(fixture.reconciler.unread[id]?.failure?.reason == "can't be opened: Input/output error")
-      #expect(fixture.reconciler.unread[id]?.isPending == false)
+      #expect(fixture.reconciler.retries[id]?.failure?.reason == "can't be opened: Input/output error")
+      #expect(fixture.reconciler.retries[id]?.isPending == false)
     }
     var waits: [Int64] = []
     for _ in 0..<12 {
-      let due = try #require(fixture.reconciler.unread[a]).at
+      let due = try #require(fixture.reconciler.retries[a]).at
       fixture.disk.pass((due - fixture.disk.bootTime).components.seconds + 1)
       try readAgain([a, b], fixture)
-      waits.append(try #require(fixture.reconciler.unread[a]).delay.components.seconds)
+      waits.append(try #require(fixture.reconciler.retries[a]).delay.components.seconds)
     }
     #expect(waits == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600])
     fixture.disk.failure = nil
     try readAgain([a, b], fixture)
     #expect(try content(a)?.camera?.model == "X200")
     #expect(try content(b)?.camera?.model == "X300" && content(b)?.failure == nil)
-    #expect(fixture.reconciler.unread.isEmpty)
+    #expect(fixture.reconciler.retries.isEmpty)
   }
 
   /// After a restart, photod knows only that the file was not read.
@@ -406,7 +406,7 @@ private typealias Fixture = ReconcilerFixture
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
     let id = try #require(try fixture.paths()["/p/a.jpg"])
     fixture.disk.failure = nil
-    fixture.reconciler.unread = [:]
+    fixture.reconciler.retries = ReadRetries()
     _ = try fixture.scan([("a.jpg", stat)])
     #expect(try fixture.catalog.read { try $0.content(of: id) }?.camera?.model == "X100")
   }
@@ -426,11 +426,11 @@ private typealias Fixture = ReconcilerFixture
     try fixture.apply(Fixture.top, Fixture.found(2, "old", inode: 20))
     try fixture.apply(Fixture.file("a.jpg", in: 2, stat))
     let id = try fixture.paths()["/p/old/a.jpg"]!
-    #expect(fixture.reconciler.unread[id]?.isPending == true)
+    #expect(fixture.reconciler.retries[id]?.isPending == true)
     let record = try fixture.apply(
       .directoryMoved(number: 2, parent: 1, name: Fixture.bytes("x")), .synced(number: 1))
     #expect(try fixture.asset("/p/x/a.jpg").camera?.model == "X100")
     #expect(record.updatedAssets[id]?.contains(.metadata) == true)
-    #expect(fixture.reconciler.unread.isEmpty)
+    #expect(fixture.reconciler.retries.isEmpty)
   }
 }

@@ -23,20 +23,20 @@ private typealias Fixture = ReconcilerFixture
     let ids = try fixture.paths()
 
     // Each batch of a lane ends in the middle of its listing; b.jpg and c.jpg are gone.
-    fixture.reconciler.turn(to: 0)
+    fixture.reconciler.listings.turn(to: 0)
     try fixture.apply(
       .scanStarted(root: 1, request: 0, reason: .rescan), .listingStarted(number: 1, evidence: .scan))
-    fixture.reconciler.turn(to: 3)
+    fixture.reconciler.listings.turn(to: 3)
     try fixture.apply(
       .scanStarted(root: 2, request: 0, reason: .rescan), .listingStarted(number: 60, evidence: .scan))
-    fixture.reconciler.turn(to: 0)
+    fixture.reconciler.listings.turn(to: 0)
     try fixture.apply(Fixture.file("a.jpg", a), .listingEnded(number: 1, complete: true))
-    fixture.reconciler.turn(to: 3)
+    fixture.reconciler.listings.turn(to: 3)
     fixture.disk.remove("/p/b.jpg")
     fixture.disk.remove("/q/c.jpg")
     try fixture.apply(.listingEnded(number: 60, complete: true), .scanEnded(root: 2, request: 0, complete: true))
     #expect(try fixture.paths() == ids, "a scan is under way still")
-    fixture.reconciler.turn(to: 0)
+    fixture.reconciler.listings.turn(to: 0)
     let record = try fixture.apply(.scanEnded(root: 1, request: 0, complete: true))
     #expect(Set(record.deletedAssets) == [ids["/p/b.jpg"]!, ids["/q/c.jpg"]!])
     #expect(try fixture.paths() == ["/p/a.jpg": ids["/p/a.jpg"]!])
@@ -46,12 +46,12 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try ReconcilerFixture()
     try fixture.addSecondRoot()
     try fixture.apply(Fixture.top)
-    fixture.reconciler.turn(to: 1)
+    fixture.reconciler.listings.turn(to: 1)
     try fixture.apply(.scanStarted(root: 2, request: 0, reason: .start))
     fixture.reconciler.beginSession(of: [2])
     #expect(fixture.reconciler.tree.directory(number: 1) != nil)
     #expect(fixture.reconciler.tree.directory(number: 60) == nil)
-    #expect(fixture.reconciler.scans.isEmpty)
+    #expect(!fixture.reconciler.scans.areUnderWay)
   }
 
   /// A share that goes offline does not delay the decision about scans of other roots.
@@ -61,12 +61,12 @@ private typealias Fixture = ReconcilerFixture
     let a = fixture.disk.write("/p/a.jpg")
     try fixture.scan([("a.jpg", a)])
     fixture.disk.remove("/p/a.jpg")
-    fixture.reconciler.turn(to: 1)
+    fixture.reconciler.listings.turn(to: 1)
     try fixture.apply(.scanStarted(root: 2, request: 0, reason: .start))
-    fixture.reconciler.turn(to: 0)
+    fixture.reconciler.listings.turn(to: 0)
     try fixture.scan([])
     #expect(try fixture.paths().count == 1)
-    fixture.reconciler.turn(to: 1)
+    fixture.reconciler.listings.turn(to: 1)
     try fixture.apply(.rootOffline(root: 2, errorNumber: 110))
     #expect(try fixture.paths().isEmpty)
   }

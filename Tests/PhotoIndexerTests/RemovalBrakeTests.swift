@@ -116,7 +116,7 @@ private typealias Fixture = ReconcilerFixture
     }
     #expect(try run(whole()).isEmpty)
     fixture.disk.pass(599)
-    fixture.reconciler.partialRequests[7] = fixture.reconciler.tree.directory(number: 2)
+    fixture.reconciler.requests.add(7, partOf: fixture.reconciler.tree.directory(number: 2), isConfirmed: false)
     #expect(
       try run([
         .scanStarted(root: 1, request: 7, reason: .rescan), .listingStarted(number: 2, evidence: .scan),
@@ -137,13 +137,13 @@ private typealias Fixture = ReconcilerFixture
     let rootID = try #require(fixture.reconciler.roots.id(ofNumber: 1))
     let top = try #require(fixture.reconciler.tree.top(ofRoot: rootID))
     fixture.reconciler.roots[rootID]?.isAdopted = true
-    fixture.reconciler.adoptedFolders.insert(top)
+    fixture.reconciler.roots.adopt(folder: top)
     try fixture.apply(.scanStarted(root: 1, request: 0, reason: .start), Fixture.top)
     switch interruption {
     case .offline: try fixture.apply(.rootOffline(root: 1, errorNumber: 5))
     case .incomplete: try fixture.apply(.scanEnded(root: 1, request: 0, complete: false))
     }
-    #expect(fixture.reconciler.roots[rootID]?.isAdopted == false && fixture.reconciler.adoptedFolders.isEmpty)
+    #expect(fixture.reconciler.roots[rootID]?.isAdopted == false && fixture.reconciler.roots.adoptedFolders.isEmpty)
     // A week later, the place is an empty mount point.
     fixture.disk.pass(7 * 86_400)
     #expect(try fixture.scan([]).deletedAssets.isEmpty)
@@ -165,10 +165,10 @@ private typealias Fixture = ReconcilerFixture
     try scan(finds: true)
     let folder = try #require(fixture.reconciler.tree.directory(path: Fixture.bytes("/p/x")))
     for isFound in [true, false] {
-      fixture.reconciler.adoptedFolders.insert(folder)
+      fixture.reconciler.roots.adopt(folder: folder)
       _ = fixture.reconciler.beginSession()
       try scan(finds: isFound)
-      #expect(fixture.reconciler.adoptedFolders.isEmpty)
+      #expect(fixture.reconciler.roots.adoptedFolders.isEmpty)
     }
   }
 

@@ -231,7 +231,7 @@ private typealias Fixture = ReconcilerFixture
     let edited = fixture.disk.write("/p/a.jpg", bytes: 200)
     fixture.disk.move("/p/a.jpg", "/p/hidden")
     try fixture.apply(Fixture.file("a.jpg", edited))
-    #expect(fixture.reconciler.unread[id] != nil)
+    #expect(fixture.reconciler.retries[id] != nil)
     #expect(try fixture.apply(Fixture.gone("a.jpg")).deletedAssets == [id])
     fixture.disk.write("/p/hidden", bytes: 300)
     try fixture.apply(Fixture.file("b.jpg", fixture.disk.move("/p/hidden", "/p/b.jpg")))
@@ -310,7 +310,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.move("/p/hidden", "/p/b.jpg")
     try fixture.apply(.synced(number: 1))
     try expectItsOwn(fixture, id, at: "/p/b.jpg", album: album)
-    #expect(fixture.reconciler.unread.isEmpty)
+    #expect(fixture.reconciler.retries.isEmpty)
   }
 
   @Test func whatWasTypedBeforeTheCatalogWasLostIsFoundByPath() throws {

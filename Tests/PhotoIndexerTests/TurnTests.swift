@@ -62,7 +62,7 @@ private typealias Fixture = ReconcilerFixture
   /// The library reads the rest in turns that come each second.
   private func readAll(isRemote: Bool) throws {
     var turns = 0
-    while !fixture.reconciler.unread.isEmpty {
+    while !fixture.reconciler.retries.isEmpty {
       turns += 1
       try #require(turns <= 3 * Self.count)
       slow.memory.pass(1)
@@ -89,7 +89,7 @@ private typealias Fixture = ReconcilerFixture
     slow.isSlow.store(true, ordering: .relaxed)
     let found = try Self.names.map { ($0, try #require(slow.memory.stat(Fixture.bytes("/p/" + $0)))) }
     #expect(try turn { try fixture.scan(found) } <= Self.mostSeconds(isRemote: isRemote))
-    #expect(fixture.reconciler.unread.count >= Self.count - 11)
+    #expect(fixture.reconciler.retries.all.count >= Self.count - 11)
     try readAll(isRemote: isRemote)
     #expect(try fixture.paths() == ids)
     for name in Self.names { #expect(try fixture.asset("/p/" + name).camera?.model == "X200") }

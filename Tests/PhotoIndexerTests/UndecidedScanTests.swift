@@ -230,8 +230,8 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
       all: [started(1), Fixture.top, Fixture.found(2, "x", inode: 20)] + listing(1, top)
         + listing(2, inner) + [ended(1)])
     fixture.disk.pass(3_600)
-    fixture.reconciler.partialRequests[7] = fixture.reconciler.tree.directory(number: 2)
-    if isConfirmed { fixture.reconciler.confirmedRequests.insert(7) }
+    fixture.reconciler.requests.add(7, partOf: fixture.reconciler.tree.directory(number: 2), isConfirmed: false)
+    if isConfirmed { fixture.reconciler.requests.add(7, partOf: nil, isConfirmed: true) }
     return fixture
   }
 
@@ -298,7 +298,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     try fixture.scan(files.map { ($0.name, $0.stat) })
     try fixture.addSecondRoot()
     fixture.disk.pass(3_600)
-    if let confirmed { fixture.reconciler.confirmedRequests.insert(confirmed) }
+    if let confirmed { fixture.reconciler.requests.add(confirmed, partOf: nil, isConfirmed: true) }
     var records = [started(2)]
     for (index, count) in counts.enumerated() {
       let request = UInt32(index + 1)
@@ -470,7 +470,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
 
   @Test func aPersonsWordTakesUpAFolderThatHasNoneOfTheLibrarysPhotos() throws {
     let (fixture, _) = try unmounted(stray: "x.jpg")
-    fixture.reconciler.confirmedRequests.insert(5)
+    fixture.reconciler.requests.add(5, partOf: nil, isConfirmed: true)
     try fixture.apply(
       all: [started(1, request: 5), Self.bare] + listing(50, fixture.disk.files(in: "/p")) + [ended(1, request: 5)])
     #expect(try fixture.paths().keys.sorted() == ["/p/x.jpg"])
@@ -497,8 +497,8 @@ extension Library {
   /// The rescans that are for a folder.
   fileprivate func requests(for path: String) -> [UInt32] {
     let folder = reconciler.tree.directory(path: Array(path.utf8))
-    return reconciler.partialRequests.filter { $0.value == folder }.map(\.key)
+    return reconciler.requests.parts.filter { $0.value == folder }.map(\.key)
   }
 
-  fileprivate var confirmedRequests: Set<UInt32> { reconciler.confirmedRequests }
+  fileprivate var confirmedRequests: Set<UInt32> { reconciler.requests.confirmed }
 }

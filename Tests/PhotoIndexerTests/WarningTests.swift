@@ -148,11 +148,10 @@ final class LibraryFixture {
 extension Library {
   /// Simulates that the disk fails to read these files and no others.
   fileprivate func fail(_ paths: [String]) {
-    reconciler.unread = [:]
+    reconciler.retries = ReadRetries()
     for (index, path) in paths.enumerated() {
-      reconciler.unread[AssetID(index)] = ReadRetry(
-        isPending: true, at: 0, delay: .zero,
-        failure: .init(path: Array(path.utf8), reason: "Input/output error", since: WallTime(seconds: 1)))
+      reconciler.retries.addFailing(
+        AssetID(index), path: Array(path.utf8), reason: "Input/output error", since: 0, date: WallTime(seconds: 1))
     }
     updateState()
   }

@@ -183,7 +183,7 @@ private typealias Fixture = ReconcilerFixture
     }
     records += numbers.map { .unreadable(directory: 1, name: Fixture.bytes("\($0)"), errorNumber: 66) }
     try fixture.apply(all: records)
-    let examined = try #require(fixture.reconciler.scans[1]).missing.examinedCount
+    let examined = try #require(fixture.reconciler.scans.underWay[1]).missing.examinedCount
     try fixture.apply(.scanEnded(root: 1, request: 0, complete: true))
     // The files on the shares stay, and the others are gone.
     #expect(try Set(fixture.paths().keys) == Set(numbers.map { "/p/\($0)/a.jpg" }))

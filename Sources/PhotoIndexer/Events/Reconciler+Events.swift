@@ -22,7 +22,7 @@ extension Reconciler {
   /// Called before a record is applied, while the files that it reports still have their former places.
   func note(_ record: WatchRecord) {
     // A first scan consists of these records, so their fields are not read here.
-    if case .fileFound = record, listing != nil {
+    if case .fileFound = record, listings.current != nil {
       events.listing.found += 1
       return
     }
@@ -38,7 +38,7 @@ extension Reconciler {
     case .listingEnded(let directory, _):
       noteListing(directory)
     case .directoryFound(_, let parent, _, let name, _):
-      if parent != 0, scans.isEmpty, let place = place(parent, name) { events.ring.append(.folderSeen(place)) }
+      if parent != 0, !scans.areUnderWay, let place = place(parent, name) { events.ring.append(.folderSeen(place)) }
       events.cachedPath = nil
     case .directoryMoved(let number, let parent, let name):
       if let from = place(number, []), let to = place(parent, name) {
@@ -67,7 +67,7 @@ extension Reconciler {
   }
 
   private func noteListing(_ directory: DirectoryNumber) {
-    guard let listing else { return }
+    guard let listing = listings.current else { return }
     var counts = events.listing
     counts.missing = listing.unnamed.count
     // A scan that finds no difference is recorded once, at its end.
@@ -77,7 +77,7 @@ extension Reconciler {
 
   /// Records the decision on one file by itself, or counts it if the file is one of a listing.
   func note(_ fact: @autoclosure () -> LibraryEvent.Fact, as outcome: FileOutcome) {
-    guard listing != nil else { return events.ring.append(fact()) }
+    guard listings.current != nil else { return events.ring.append(fact()) }
     switch outcome {
     case .same: break
     case .inserted: events.listing.inserted += 1

@@ -29,7 +29,7 @@ extension Reconciler {
   /// was set back since, the birth is later than the event and proves nothing. On file systems without birth times, and on
   /// FAT, where a rename changes no time, the last changes of both count. They suffice only for a provisional asset.
   func cameLater(_ row: FileRow, than stat: FileStat, isProvisional: Bool, in batch: Batch) -> Bool {
-    guard row.birthTime != .unknown, hasLastingInodes(tree.row(row.directoryID).volumeID) else {
+    guard row.birthTime != .unknown, volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) else {
       return isProvisional && stat.changed <= row.changeTime
     }
     return stat.changed <= row.birthTime && age(of: row.birthTime, at: batch.fileEvent.readAt) >= -Self.clockTick
@@ -61,13 +61,13 @@ extension Reconciler {
   func sourceOfMove(
     _ stat: FileStat, to place: Place, reading: inout ContentReading?, in batch: Batch
   ) throws -> FileRow? {
-    guard knownInodes.mayContain(stat.identity.inode) else { return nil }
+    guard remembered.mayHaveFile(inode: stat.identity.inode) else { return nil }
     let volumeID = tree.row(place.directoryID).volumeID
     let isInDoubt =
-      stat.identity.born == .unknown || !hasLastingInodes(volumeID)
+      stat.identity.born == .unknown || !volumes.hasLastingInodes(volumeID)
       || age(of: stat.identity.born, at: batch.time) < Self.clockGrain
     let inode = stat.identity.inode
-    let rows = try linkedFiles.unseenRows(inode: inode, uptime: batch.uptime, in: batch.writer)
+    let rows = try remembered.unseenRows(inode: inode, in: batch)
     for (index, row) in zip(rows.indices, rows) {
       guard hasIdentity(row, stat), tree.contains(row.directoryID), tree.row(row.directoryID).volumeID == volumeID
       else {
@@ -78,17 +78,17 @@ extension Reconciler {
         continue
       }
       if isStillThere(row, device: stat.identity.device) { continue }
-      if !hasLastingInodes(volumeID) {
+      if !volumes.hasLastingInodes(volumeID) {
         // After a mount the known file may have another inode, and this file may have its former one.
         if current(row).map({ hasSizeAndTime(row, $0) }) ?? false { continue }
         if !hasContent(of: row, place, stat, reading: &reading) { continue }
       }
       // The row may have been looked up before this record, and the file may have moved since.
       guard try batch.writer.file(row.directoryID, row.name)?.assetID == row.assetID else { continue }
-      linkedFiles.noteSeen(inode: inode, but: rows[(index + 1)...])
+      remembered.noteSeen(inode: inode, but: rows[(index + 1)...])
       return row
     }
-    linkedFiles.noteSeen(inode: inode, but: [])
+    remembered.noteSeen(inode: inode, but: [])
     return nil
   }
 
@@ -107,9 +107,9 @@ extension Reconciler {
 
   /// The other assets whose file, by inode and birth time, is the one that was seen at a place.
   func others(of stat: FileStat, than row: FileRow, at place: Place, in batch: Batch) throws -> [FileRow] {
-    guard knownInodes.mayContain(stat.identity.inode) else { return [] }
+    guard remembered.mayHaveFile(inode: stat.identity.inode) else { return [] }
     let volumeID = tree.row(place.directoryID).volumeID
-    let isInDoubt = !hasLastingInodes(volumeID)
+    let isInDoubt = !volumes.hasLastingInodes(volumeID)
     return try batch.writer.files(inode: stat.identity.inode).filter {
       $0.assetID != row.assetID && hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
         && (!isInDoubt || hasSizeAndTime($0, stat))
@@ -147,7 +147,7 @@ extension Reconciler {
   ///
   /// - Parameter row: the file. If it could not be read, its content is not compared.
   func tombstone(of row: FileRow, in batch: Batch) throws -> Tombstone? {
-    guard !tombstones.isEmpty else { return nil }
+    guard remembered.hasTombstones else { return nil }
     if let same = try tombstone(ofInode: row, in: batch) { return same }
     let path = path(of: row)
     return try formers(of: row, in: batch)
@@ -158,8 +158,8 @@ extension Reconciler {
   /// The deleted assets that a new file may be by its content (see ``IdentityProof``). If there are none, it may be the
   /// asset with the same path whose user data is from before the catalog was lost.
   func formers(of row: FileRow, in batch: Batch) throws -> [Tombstone] {
-    guard !tombstones.isEmpty else { return [] }
-    if let fingerprint = row.marks.fingerprint, tombstones.mayContain(fingerprint: fingerprint) {
+    guard remembered.hasTombstones else { return [] }
+    if let fingerprint = row.marks.fingerprint, remembered.mayHaveTombstone(fingerprint: fingerprint) {
       let path = path(of: row)
       let inPlace = try batch.writer.tombstones(like: row, inPlace: path).filter { try isLive($0, in: batch) }
       // No deleted asset is nearer to the file than one with its content in its place.
@@ -170,9 +170,9 @@ extension Reconciler {
       let kept = try withoutCopies(found, of: row, in: batch)
       if !kept.isEmpty { return kept }
     }
-    guard tombstones.hasLasting else { return [] }
+    guard remembered.hasLastingTombstones else { return [] }
     let path = path(of: row)
-    guard tombstones.mayContain(lastingPath: path) else { return [] }
+    guard remembered.mayHaveTombstone(lastingPath: path) else { return [] }
     return try batch.writer.lastingTombstones(path: path).suffix(1)
   }
 
@@ -204,7 +204,7 @@ extension Reconciler {
 
   /// The deleted asset whose file had this inode and is this one.
   func tombstone(ofInode row: FileRow, in batch: Batch) throws -> Tombstone? {
-    guard tombstones.mayContain(inode: row.inode) else { return nil }
+    guard remembered.mayHaveTombstone(inode: row.inode) else { return nil }
     let volumeID = tree.row(row.directoryID).volumeID
     return try batch.writer.tombstones(inode: row.inode).first {
       try $0.volumeID == volumeID && isLive($0, in: batch) && isSameFile($0, row, on: volumeID)
@@ -214,7 +214,7 @@ extension Reconciler {
   /// Whether a file that was seen at a place is a deleted asset's. If it is not, the file at the new name of a rename
   /// was saved over the renamed one, or is another photo's.
   func wasDeleted(_ stat: FileStat, at place: Place, in batch: Batch) throws -> Bool {
-    guard tombstones.mayContain(inode: stat.identity.inode) else { return false }
+    guard remembered.mayHaveTombstone(inode: stat.identity.inode) else { return false }
     let volumeID = tree.row(place.directoryID).volumeID
     return try batch.writer.tombstones(inode: stat.identity.inode).contains {
       try $0.volumeID == volumeID && $0.birthTime == stat.identity.born && isLive($0, in: batch)
@@ -235,7 +235,7 @@ extension Reconciler {
   ///   not read yet.
   func sampleIfDeleted(_ row: inout FileRow, inAnyCase: Bool = false, in batch: Batch) throws {
     guard row.marks.sample == nil, row.readTime != .unknown, let fingerprint = row.marks.fingerprint,
-      tombstones.mayContain(fingerprint: fingerprint),
+      remembered.mayHaveTombstone(fingerprint: fingerprint),
       try batch.writer.hasTombstone(fingerprint: fingerprint, byteCount: row.byteCount)
     else { return }
     guard inAnyCase || !files.isTurnOver else {
@@ -267,9 +267,10 @@ extension Reconciler {
   private func isSameFile(_ tombstone: Tombstone, _ row: FileRow, on volumeID: VolumeID) -> Bool {
     guard tombstone.birthTime == row.birthTime else { return false }
     if tombstone.marks.provesContent(of: row.marks) { return true }
-    if row.birthTime == .unknown || !hasLastingInodes(volumeID) {
+    if row.birthTime == .unknown || !volumes.hasLastingInodes(volumeID) {
       // Without birth times, inode, size and modification time name a file that was moved away and back.
-      return (hasLastingInodes(volumeID) || tombstone.marks.fingerprint == nil) && tombstone.marks.mayEqual(row.marks)
+      return (volumes.hasLastingInodes(volumeID) || tombstone.marks.fingerprint == nil)
+        && tombstone.marks.mayEqual(row.marks)
         && tombstone.byteCount == row.byteCount && tombstone.modificationTime == row.modificationTime
     }
     // A file that was gone as soon as it was made may have left its inode and birth time to the next one.
@@ -299,16 +300,16 @@ extension Reconciler {
   func successor(of row: FileRow, in batch: Batch) throws -> FileRow? {
     guard row.marks.fingerprint != nil else { return nil }
     if let restored = try restored(row, in: batch) { return restored }
-    guard try recentInsertions.hasCandidates(for: row, time: batch.time, in: batch.writer),
+    guard try remembered.hasCandidates(for: row, in: batch),
       let added = try batch.writer.addedDate(of: row.assetID)
     else { return nil }
     let original = IdentityProof.Description(row)
     var (equal, alike, undecidedCount): (FileRow?, [FileRow], Int) = (nil, [], 0)
     // A file whose inode does not last may have been renamed while no watcher saw it. The renamed file is sought among
     // the first of its copies.
-    var othersToSee = hasLastingInodes(tree.row(row.directoryID).volumeID) ? 0 : Self.copiesToCompare
+    var othersToSee = volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) ? 0 : Self.copiesToCompare
     for key in RecentInsertions.Keys(row).all where equal == nil && alike.count != 1 {
-      try recentInsertions.forEach(key, addedAfter: added, in: batch.writer) { id in
+      try remembered.forEachCandidate(key, addedAfter: added, in: batch) { id in
         guard var copy = try copy(id, of: row, in: batch) else { return .unfit }
         // Two files that were there from the beginning are two photos, even if one was saved or renamed since. The
         // kernel dates files by its last tick, and a rename changes the change time of an old file.
@@ -364,6 +365,6 @@ extension Reconciler {
   private func isRenamedAway(_ row: FileRow, as copy: FileRow) -> Bool {
     let volumeID = tree.row(copy.directoryID).volumeID
     return tree.row(row.directoryID).volumeID == volumeID && copy.modificationTime == row.modificationTime
-      && !hasLastingInodes(volumeID)
+      && !volumes.hasLastingInodes(volumeID)
   }
 }

@@ -10,7 +10,7 @@ extension Reconciler {
   /// Whether a listing or a scan is under way, or events were lost. A file that is not in its place may then turn up in
   /// a place that was not looked at yet.
   private var isSearching: Bool {
-    listing != nil || !otherListings.isEmpty || !scans.isEmpty || roots.contains(where: \.isBlind)
+    listings.areUnderWay || scans.areUnderWay || roots.contains(where: \.isBlind)
   }
 
   /// Whether it is too early to decide which photo a file is that is in the place of another.
@@ -18,25 +18,24 @@ extension Reconciler {
   /// If no event was lost, an event decides at once: a rename of the known file would have been reported before it.
   func mustHold(_ place: Place) -> Bool {
     guard !held.isFull else { return false }
-    if listing?.directoryID == place.directoryID || mayHaveMissed(place.directoryID) { return true }
+    if listings.current?.directoryID == place.directoryID || mayHaveMissed(place.directoryID) { return true }
     let rootID = tree.rootID(of: place.directoryID)
     // The scan may have ended, and wait for that of another root.
-    return held.contains(place)
-      && (Array(scans.values) + endedScans).contains { $0.rootID == rootID && $0.findsWhatWasLost }
+    return held.contains(place) && scans.contains { $0.rootID == rootID && $0.findsWhatWasLost }
   }
 
   /// Whether events of a directory may have been lost, and no scan has listed it since.
   func mayHaveMissed(_ directoryID: DirectoryID) -> Bool {
     let rootID = tree.rootID(of: directoryID)
     if roots[rootID]?.isBlind == true { return true }
-    return scans.values.contains {
+    return scans.underWay.values.contains {
       $0.rootID == rootID && $0.findsWhatWasLost && !$0.listed.contains(directoryID)
     }
   }
 
   /// Notes that events were lost. Until the scans that follow have begun, no place is certain.
   func noteOverflow() {
-    for (number, root) in roots.watched where laneRoots?.contains(number) ?? true {
+    for (number, root) in roots.watched where listings.laneRoots?.contains(number) ?? true {
       if let top = tree.top(ofRoot: root.id), tree.number(of: top) != nil { roots[root.id]?.isBlind = true }
     }
   }

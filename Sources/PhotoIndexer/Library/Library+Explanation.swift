@@ -180,7 +180,7 @@ extension Library {
         assetID: row.assetID)
     }
     if let explanation = explainUnreadable(path, rootID: rootID, assetID: row.assetID) { return explanation }
-    if row.readTime == .unknown, let failure = reconciler.unread[row.assetID]?.failure {
+    if row.readTime == .unknown, let failure = reconciler.retries[row.assetID]?.failure {
       return Explanation(
         state: "unreadable",
         reason:

@@ -20,7 +20,7 @@ extension Library {
 
   /// Whether there is work that no event will request.
   var isTimeToCome: Bool {
-    breakdown != nil || !reconciler.unread.isEmpty || words.state == .pending
+    breakdown != nil || !reconciler.retries.isEmpty || words.state == .pending
       || reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
   }
 
@@ -102,7 +102,7 @@ extension Library {
 
   private func readAgain() throws {
     let uptime = clock.bootTime
-    guard reconciler.unread.values.contains(where: { $0.at <= uptime }) else { return }
+    guard reconciler.retries.hasDue(at: uptime) else { return }
     try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: uptime)
       try reconciler.readAgainWhatIsDue(in: &batch)
@@ -129,7 +129,7 @@ extension Library {
     }
     for (number, root) in reconciler.roots.watched {
       guard let suspect = root.suspect, moment - suspect.since.uptime >= reconciler.policy.grace,
-        !root.isScanAwaited, reconciler.scans[number] == nil
+        !root.isScanAwaited, reconciler.scans.underWay[number] == nil
       else { continue }
       _ = watcher.rescan(root: number, directory: nil)
       reconciler.roots[number: number]?.isScanAwaited = true

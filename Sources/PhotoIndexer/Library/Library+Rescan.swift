@@ -46,8 +46,8 @@ extension Library {
       else { throw goneMeanwhile(root: folder.root) }
       let isTop = reconciler.tree.row(folder.directoryID).parentID == nil
       let request = watcher.rescan(root: folder.root, directory: isTop ? nil : number)
-      if folder.isConfirmed { reconciler.confirmedRequests.insert(request) }
-      if !isTop { reconciler.partialRequests[request] = folder.directoryID }
+      reconciler.requests.add(
+        request, partOf: isTop ? nil : folder.directoryID, isConfirmed: folder.isConfirmed)
       return request
     }
   }
@@ -56,12 +56,10 @@ extension Library {
   /// folder has a number yet, so the whole root is scanned.
   func repeatRescans(_ scans: [CatalogScan]) {
     for scan in scans {
-      let folder = reconciler.partialRequests.removeValue(forKey: scan.request)
-      let isConfirmed = reconciler.confirmedRequests.remove(scan.request) != nil
+      let (part, isConfirmed) = reconciler.requests.remove(scan.request)
       let request = rescans.restart(scan.request) { watcher.rescan(root: scan.root, directory: nil) }
       guard let request else { continue }
-      reconciler.partialRequests[request] = folder
-      if isConfirmed { reconciler.confirmedRequests.insert(request) }
+      reconciler.requests.add(request, partOf: part, isConfirmed: isConfirmed)
     }
   }
 
@@ -126,7 +124,7 @@ extension Library {
   /// there is none, the photos that were there leave the library.
   private func confirmFolder(_ folder: DirectoryID) async throws -> RescanCounts {
     guard !files.exists(reconciler.tree.path(of: folder)) else {
-      reconciler.adoptedFolders.insert(folder)
+      reconciler.roots.adopt(folder: folder)
       return try await scanAnew(reconciler.tree.rootID(of: folder))
     }
     let reconciler = reconciler

@@ -60,7 +60,7 @@ extension Library {
   package func unreadableState() -> UnreadableState {
     UnreadableState(
       told: unreadable.entries,
-      failing: reconciler.unread.compactMap { assetID, retry in retry.failure.map { (assetID, $0) } })
+      failing: reconciler.retries.failures)
   }
 }
 

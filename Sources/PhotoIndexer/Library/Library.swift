@@ -229,7 +229,7 @@ package actor Library {
   func take(_ input: ReadAhead.Input, from lane: WatchLane? = nil) {
     defer { events.announce() }
     let laneRoots = lane?.roots()
-    reconciler.turn(to: lane?.number ?? 0, of: laneRoots)
+    reconciler.listings.turn(to: lane?.number ?? 0, of: laneRoots)
     let roots = laneRoots ?? Set(reconciler.roots.numbers)
     switch input.input {
     case .started(let session):
@@ -238,13 +238,13 @@ package actor Library {
       logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
       let undecided = reconciler.beginSession(of: roots)
       forgetWatchState(of: roots)
-      watchState.deaths[reconciler.lane] = nil
+      watchState.deaths[reconciler.listings.lane] = nil
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
       repeatRescans(undecided)
       updateState()
     case .died(_, let reason):
       events.append(.watcherDied(reason: reason))
-      watchState.deaths[reconciler.lane] = (reason, reconciler.lane == 0 ? [] : rootPaths(of: roots))
+      watchState.deaths[reconciler.listings.lane] = (reason, reconciler.listings.lane == 0 ? [] : rootPaths(of: roots))
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
       updateState()
     case .batch(let records):
@@ -270,13 +270,13 @@ package actor Library {
     _ records: [WatchRecord], contents: [Int: ContentReading], of roots: Set<UInt16>
   ) throws {
     let before = reconciler.roots
-    var requests = Set(reconciler.scans.values.map(\.request))
+    var requests = Set(reconciler.scans.underWay.values.map(\.request))
     let (batch, record) = try commit { writer in
       let batch = try reconciler.apply(
         records, contents: contents, with: writer, time: clock.wallTime, uptime: clock.bootTime)
       return (batch, batch.origin)
     }
-    requests.formUnion(reconciler.scans.values.map(\.request))
+    requests.formUnion(reconciler.scans.underWay.values.map(\.request))
     requests.formUnion(batch.endedScans.map(\.request))
     rescans.add(record, to: requests)
     note(records, of: roots)
@@ -294,7 +294,7 @@ package actor Library {
     for rootID in batch.rootsToWatchAnew.sorted() where reconciler.roots[rootID]?.number != nil {
       try watchAnew(rootID)
     }
-    for number in batch.synced { answerSync(number, by: reconciler.lane) }
+    for number in batch.synced { answerSync(number, by: reconciler.listings.lane) }
     try watchMovedRootsAnew(records)
     try adoptInnerRoots(records)
     // A batch without differences writes nothing, so it does not prove that the catalog can be written.

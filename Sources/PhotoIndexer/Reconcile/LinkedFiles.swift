@@ -59,13 +59,13 @@ extension Reconciler {
     try insert(promisedContent(name: place.name), file, as: nil, in: &batch)
     try noteSecondName(place, of: row, in: batch)
     guard let id = try batch.writer.file(place.directoryID, place.name)?.assetID else { return }
-    unread[id] = ReadRetry(isPending: true, at: batch.uptime + Self.firstRetry, delay: .zero)
+    retries.addPending(id, at: batch.uptime + ReadRetries.firstDelay)
   }
 
   /// Notes a second name. If the next record reports that the first name was removed, the photo goes on under its
   /// second name: some programs move a file in this way.
   func noteSecondName(_ place: Place, of row: FileRow, in batch: Batch) throws {
     guard let linked = try batch.writer.file(place.directoryID, place.name) else { return }
-    exchanges.noteNewcomer(linked.assetID, inPlaceOf: row.assetID, uptime: batch.uptime)
+    remembered.noteNewcomer(linked.assetID, inPlaceOf: row.assetID, in: batch)
   }
 }

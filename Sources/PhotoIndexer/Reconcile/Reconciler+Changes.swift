@@ -23,7 +23,7 @@ extension Reconciler {
     _ content: AssetContent, _ row: FileRow, as former: Tombstone?, in batch: inout Batch
   ) throws {
     let place = Place(directoryID: row.directoryID, name: row.name)
-    knownInodes.insert(row.inode)
+    remembered.noteFile(inode: row.inode)
     batch.noteChange()
     if let former {
       try restore(former, content, row, in: &batch)
@@ -33,11 +33,11 @@ extension Reconciler {
     let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time)
     if row.marks.fingerprint != nil {
       // If inodes do not last, a file under a new name counts as a copy that was made now.
-      let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
+      let isLasting = volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
       let made = isLasting ? max(row.changeTime, row.birthTime) : batch.time
-      recentInsertions.add(row.of(asset: id), fileTime: made, time: batch.time)
+      remembered.noteInsertion(of: row.of(asset: id), fileTime: made, time: batch.time)
     }
-    arrivals.note(row.of(asset: id), eventTime: batch.fileEvent.readAt, now: batch.time)
+    remembered.noteArrival(of: row.of(asset: id), in: batch)
     note(.inserted(eventPlace(place), assetID: id), as: .inserted)
     scheduleRetry(id, content, row, in: batch)
   }
@@ -49,14 +49,14 @@ extension Reconciler {
   func returns(
     over occupant: FileRow, _ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws -> Bool {
-    guard tombstones.mayContain(inode: stat.identity.inode) else { return false }
+    guard remembered.mayHaveTombstone(inode: stat.identity.inode) else { return false }
     var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.evidence == .event)
     try sampleIfDeleted(&row, in: batch)
     guard let former = try tombstone(ofInode: row, in: batch) else { return false }
-    knownInodes.insert(row.inode)
+    remembered.noteFile(inode: row.inode)
     batch.noteChange()
     try remove(occupant, in: &batch)
-    forgetListed(place)
+    listings.forget(place)
     try restore(former, content, row, in: &batch)
     return true
   }
@@ -93,13 +93,13 @@ extension Reconciler {
     if let occupant = try writer.file(target.directoryID, target.name), occupant.assetID != source.assetID {
       batch.departing[target] = nil
       forgetMissing(occupant.assetID)
-      forgetListed(target)
+      listings.forget(target)
       if try isSave(source, stat, in: batch) {
         // A program saved the file beside the photo and renamed it over the photo, which has new content now.
-        forgetListed(Place(directoryID: source.directoryID, name: source.name))
+        listings.forget(Place(directoryID: source.directoryID, name: source.name))
         try endSaved(source, in: &batch)
         note(.removed(eventPlace(source), assetID: source.assetID), as: .same)
-        exchanges.noteDisplaced(occupant, from: target, uptime: batch.uptime)
+        remembered.noteDisplaced(occupant, from: target, in: batch)
         var row = occupant
         row.inode = source.inode
         row.birthTime = source.birthTime
@@ -111,13 +111,13 @@ extension Reconciler {
           // differs.
           row.readTime = .unknown
           try writer.updateStat(row)
-          unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: .zero)
+          retries.addPending(row.assetID, at: batch.uptime)
         }
         return
       }
       if try remove(occupant, mayGoOn: !isExchanged(occupant, with: source), in: &batch) {
         note(.removed(eventPlace(target), assetID: occupant.assetID), as: .same)
-        exchanges.noteDisplaced(occupant, from: target, uptime: batch.uptime)
+        remembered.noteDisplaced(occupant, from: target, in: batch)
       }
     }
     try writer.moveFile(
@@ -129,15 +129,15 @@ extension Reconciler {
     var row = source
     row.directoryID = target.directoryID
     row.name = target.name
-    forgetListed(Place(directoryID: source.directoryID, name: source.name))
-    forgetListed(target)
+    listings.forget(Place(directoryID: source.directoryID, name: source.name))
+    listings.forget(target)
     let isReadAlike = MediaReader.readsAlike(source.name, row.name)
     guard let stat else {
       if !isReadAlike {
         row.readTime = .unknown
         try writer.updateStat(row)
       }
-      if row.readTime == .unknown { unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: .zero) }
+      if row.readTime == .unknown { retries.addPending(row.assetID, at: batch.uptime) }
       return
     }
     guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
@@ -164,7 +164,7 @@ extension Reconciler {
   ) throws {
     let wasYoung = age(of: row.changeTime, at: row.readTime) < Self.clockGrain
     if isUnchanged(row, stat), !(batch.evidence == .event && wasYoung), !mayHideWrite(row) {
-      unread[row.assetID] = unread[row.assetID].flatMap { $0.isPending ? nil : $0 }
+      retries.removePending(row.assetID)
       note(.ignored(eventPlace(row), assetID: row.assetID, .sameStat), as: .same)
       return
     }
@@ -187,7 +187,7 @@ extension Reconciler {
       if let failure = content.failure {
         deferReading(row.assetID, row, failure, in: batch)
       } else {
-        unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: .zero)
+        retries.addPending(row.assetID, at: batch.uptime)
       }
       // The retry must read the file that is now at this path.
       var pending = old
@@ -203,7 +203,7 @@ extension Reconciler {
       note(.deferred(eventPlace(row), assetID: row.assetID, .raced), as: .deferred)
       return
     }
-    knownInodes.insert(row.inode)
+    remembered.noteFile(inode: row.inode)
     let isFirstReading = old.readTime == .unknown && old.marks.fingerprint == nil
     if row.marks != old.marks,
       try becomesFormer(old.assetID, content, row, reason: isFirstReading ? .firstReading : .change, in: &batch)
@@ -263,7 +263,7 @@ extension Reconciler {
     }
     guard isRecent else { return false }
     let made = max(row.changeTime, row.birthTime)
-    recentInsertions.add(row.of(asset: assetID), fileTime: made, time: batch.time)
+    remembered.noteInsertion(of: row.of(asset: assetID), fileTime: made, time: batch.time)
     return false
   }
 
@@ -334,7 +334,7 @@ extension Reconciler {
     var directory = eventPlace(row.directoryID, []).directory
     if directory.last != UInt8(ascii: "/") { directory.append(UInt8(ascii: "/")) }
     if let keys = try batch.writer.bury(row, directoryPath: directory, date: batch.time) {
-      tombstones.insert(inode: keys.inode, fingerprint: keys.fingerprint)
+      remembered.noteTombstone(inode: keys.inode, fingerprint: keys.fingerprint)
     }
     noteRemoval(of: row.assetID, in: &batch)
     return true
@@ -354,9 +354,9 @@ extension Reconciler {
   }
 
   func noteRemoval(of assetID: AssetID, in batch: inout Batch) {
-    recentInsertions.remove(assetID, time: batch.time)
+    remembered.noteRemoval(of: assetID, time: batch.time)
     batch.noteChange()
-    unread[assetID] = nil
+    retries.remove(assetID)
     forgetMissing(assetID)
   }
 
@@ -365,15 +365,15 @@ extension Reconciler {
   private func takeOver(_ copy: FileRow, by row: FileRow, in batch: inout Batch) throws {
     let writer = batch.writer
     guard let content = try writer.content(of: copy.assetID) else { return }
-    let retry = unread[copy.assetID]
+    let retry = retries[copy.assetID]
     try erase(copy.assetID, in: &batch)
-    forgetListed(Place(directoryID: row.directoryID, name: row.name))
-    forgetListed(Place(directoryID: copy.directoryID, name: copy.name))
+    listings.forget(Place(directoryID: row.directoryID, name: row.name))
+    listings.forget(Place(directoryID: copy.directoryID, name: copy.name))
     forgetMissing(row.assetID)
     try writer.moveFile(
       row, toCopy: copy, content, hasNewBytes: copy.modificationTime != row.modificationTime,
       changesAvailability: changesAvailability(from: row.directoryID, to: copy.directoryID))
-    unread[row.assetID] = retry
+    retries.replace(row.assetID, by: retry)
     batch.noteChange()
     note(.renamed(from: eventPlace(row), to: eventPlace(copy), assetID: row.assetID), as: .renamed)
   }

@@ -14,14 +14,12 @@ extension Reconciler {
     }
     guard let parentID = tree.directory(number: parent) else { return }
     let path = tree.path(of: parentID) + [UInt8(ascii: "/")] + name
-    let parentVolume = tree.row(parentID).volumeID
-    // A new mount may have the device number of a former mount.
-    if volumeIDs[identity.device] != parentVolume { volumeIDs[identity.device] = nil }
-    let volumeID = try volumeID(device: identity.device, path: path, in: batch)
-    batch.evidence = scans.isEmpty ? .event : .scan
+    let volumeID = try volumes.id(
+      device: identity.device, path: path, parent: tree.row(parentID).volumeID, files: files, in: batch.writer)
+    batch.evidence = scans.areUnderWay ? .scan : .event
     let occupant = tree.child(of: parentID, name)
     // A person's confirmation is for the directory that is found now.
-    defer { if let occupant { adoptedFolders.remove(occupant) } }
+    defer { if let occupant { roots.endAdoption(of: occupant) } }
     var known = known(volumeID, identity, outside: parentID)
     if let other = known, other != occupant, try !hasMoved(other, to: path, over: occupant, identity, in: batch) {
       known = nil
@@ -34,7 +32,7 @@ extension Reconciler {
         try relocate(known, to: parentID, name: name, in: &batch)
       }
       tree.bind(known, to: number)
-      returned.insert(known)
+      listings.noteReturn(of: known)
       try setAvailable(folder: known, true, in: &batch)
     } else if let occupant, try isAnotherDrive(volumeID, identity, at: occupant, in: batch) {
       // A drive was mounted here and is not now, or a drive covers the folder that was here. The known folder stays
@@ -52,7 +50,7 @@ extension Reconciler {
       try batch.writer.updateIdentity(of: row)
       tree.update(row)
       tree.bind(occupant, to: number)
-      returned.insert(occupant)
+      listings.noteReturn(of: occupant)
     } else {
       if let occupant { try park(occupant, in: &batch) }
       let id = try batch.writer.insertDirectory(
@@ -66,15 +64,6 @@ extension Reconciler {
       tree.bind(id, to: number)
       batch.noteChange()
     }
-  }
-
-  private func volumeID(device: UInt64, path: [UInt8], in batch: Batch) throws -> VolumeID {
-    if let id = volumeIDs[device] { return id }
-    let identity = files.volumeIdentity(device: device, path: path)
-    let id = try batch.writer.volume(identity: identity)
-    volumeIDs[device] = id
-    volumeIdentities[id] = identity
-    return id
   }
 
   /// The directory with this identity, if it may be in this place: it has no number of its own, and does not contain
@@ -95,13 +84,12 @@ extension Reconciler {
     guard let rootID = roots.id(ofNumber: root) else { return }
     let isAdopted = roots[rootID]?.isAdopted == true
     batch.evidence = .scan
-    // Each mount may give a device a new number.
-    volumeIDs = [:]
-    let volumeID = try volumeID(device: identity.device, path: path, in: batch)
+    volumes.forgetMounts()
+    let volumeID = try volumes.id(device: identity.device, path: path, files: files, in: batch.writer)
     if let id = tree.top(ofRoot: rootID) {
       var row = tree.row(id)
       let isSame = row.inode == identity.inode && row.birthTime == identity.born
-      if row.volumeID != volumeID, !isAdopted, !(isSame && mayBeRenamed(id, to: volumeID)),
+      if row.volumeID != volumeID, !isAdopted, !(isSame && volumes.mayBeRenamed(row, to: volumeID)),
         try batch.writer.assetCount(below: id) > 0
       {
         // This is the mount point without its drive, or with another drive. If the catalog has no photo in it, none is
@@ -157,7 +145,7 @@ extension Reconciler {
       return id
     }
     guard let id = tree.directory(path: path), tree.row(id).parentID != nil, !tree.row(id).isAvailable,
-      tree.number(of: id) == nil, isSameFileSystem(tree.row(id).volumeID, volumeID)
+      tree.number(of: id) == nil, volumes.isSameFileSystem(tree.row(id).volumeID, volumeID)
     else { return nil }
     return id
   }
@@ -192,7 +180,7 @@ extension Reconciler {
     if evidence == .scan {
       // The end of the scan decides, with the brake. Even if the folder could not be read before it left, its photos
       // are not kept for that reason.
-      for root in scans.keys { scans[root]!.exempt.remove(id) }
+      scans.updateUnderWay { $0.exempt.remove(id) }
       requireScan(for: id)
       tree.unbind(subtree: id)
       // The files that were found in it are gone, or they are in another place and are found there.
@@ -295,35 +283,29 @@ extension Reconciler {
 
   func listingStarted(_ number: DirectoryNumber, evidence: Evidence, in batch: inout Batch) throws {
     guard let id = tree.directory(number: number) else {
-      listing = nil
+      _ = listings.end()
       return
     }
-    var unnamed: [[UInt8]: FileRow] = [:]
-    for row in try batch.writer.files(in: id) { unnamed[row.name] = row }
-    // After a directory has come back, for example on a drive, its files count as unchanged unless their stat differs.
-    listing = CatalogListing(directoryID: id, evidence: returned.contains(id) ? .scan : evidence, unnamed: unnamed)
+    listings.begin(id, evidence: evidence, rows: try batch.writer.files(in: id))
   }
 
   func listingEnded(_ number: DirectoryNumber, complete: Bool, in batch: inout Batch) throws {
-    guard let ended = listing else { return }
-    listing = nil
+    guard let ended = listings.end() else { return }
     guard complete, tree.directory(number: number) == ended.directoryID else {
       exempt(ended.directoryID)
       return try decideHeldFiles(in: &batch)
     }
     let root = tree.rootID(of: ended.directoryID)
     held.remove(directory: ended.directoryID, except: ended.told)
-    if let scan = scans.first(where: { $0.value.rootID == root })?.key { scans[scan]!.listed.insert(ended.directoryID) }
-    // A directory that has come back may still be filling: no event reported that the files that it lacks were removed.
-    let evidence = returned.remove(ended.directoryID) == nil ? ended.evidence : .scan
+    let scan = scans.number(of: root)
+    if let scan { scans.update(scan) { $0.listed.insert(ended.directoryID) } }
+    let evidence = listings.evidenceOfMissing(in: ended)
     if evidence == .scan && !ended.unnamed.isEmpty { requireScan(of: root) }
     for row in ended.unnamed.values {
       let place = Place(directoryID: row.directoryID, name: row.name)
       switch evidence {
       case .scan:
-        if let scan = scans.first(where: { $0.value.rootID == root })?.key {
-          scans[scan]!.missing.insert(row.assetID, at: place)
-        }
+        if let scan { scans.update(scan) { $0.missing.insert(row.assetID, at: place) } }
       case .event:
         batch.departing[place] = row
       }
@@ -334,7 +316,7 @@ extension Reconciler {
   /// Requests a scan that decides about a directory, unless one is under way. A scan of another folder does not.
   func requireScan(for id: DirectoryID) {
     let rootID = tree.rootID(of: id)
-    let isScanned = scans.values.contains { scan in
+    let isScanned = scans.underWay.values.contains { scan in
       scan.rootID == rootID && scan.partOf.map { tree.isInside(id, $0) } ?? true
     }
     if !isScanned, roots[rootID]?.number != nil { roots[rootID]?.needsScan = true }
@@ -343,7 +325,7 @@ extension Reconciler {
   /// Requests a scan of a root unless one is under way. A file that only a listing misses is decided by a scan. If that is
   /// the scan of another folder, its end requests the scan of the root.
   func requireScan(of rootID: RootID) {
-    guard !scans.values.contains(where: { $0.rootID == rootID }) else { return }
+    guard scans.number(of: rootID) == nil else { return }
     if roots[rootID]?.number != nil { roots[rootID]?.needsScan = true }
   }
 
@@ -351,7 +333,7 @@ extension Reconciler {
   /// entered, so that its photos stayed. No record will report its new place, so a scan decides what happens to its
   /// photos.
   func unseenDirectoryLeft(_ id: DirectoryID) {
-    for root in scans.keys { scans[root]!.exempt.remove(id) }
+    scans.updateUnderWay { $0.exempt.remove(id) }
     requireScan(for: id)
   }
 
@@ -369,5 +351,5 @@ extension Reconciler {
   }
 
   /// Keeps the photos that scans do not find at and below this directory.
-  func exempt(_ id: DirectoryID) { updateUndecidedScans { $0.exempt.insert(id) } }
+  func exempt(_ id: DirectoryID) { scans.updateAll { $0.exempt.insert(id) } }
 }

@@ -79,10 +79,10 @@ extension Reconciler {
   /// is no proof, because another file may have it. A photo that was saved before it came has another inode.
   func isBackThere(_ row: FileRow, uptime: MonotonicTime) -> Bool {
     guard let there = current(row) else { return false }
-    if let standIn = unread[row.assetID]?.standIn, standIn.inode == there.identity.inode { return true }
+    if let standIn = retries[row.assetID]?.standIn, standIn.inode == there.identity.inode { return true }
     guard there.identity.inode == row.inode else { return false }
     return hasSizeAndTime(row, there)
-      || exchanges.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
+      || remembered.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
   }
 
   /// Whether a photo has the former place of the file that was renamed over it. Then it did not leave, and the second half
@@ -105,7 +105,7 @@ extension Reconciler {
     from source: Place, where row: FileRow, to target: Place, _ stat: FileStat, reading: ContentReading?,
     in batch: inout Batch
   ) throws -> Bool {
-    guard let former = exchanges.takeDisplaced(from: source, uptime: batch.uptime), stat.byteCount > 0 else {
+    guard let former = remembered.takeDisplaced(from: source, uptime: batch.uptime), stat.byteCount > 0 else {
       return false
     }
     batch.evidence = .event
@@ -115,7 +115,7 @@ extension Reconciler {
       try move(row, to: target, stat, reading: reading, in: &batch)
       try fileFound(source, arrived, reading: nil, in: &batch)
       if let newcomer = try batch.writer.file(source.directoryID, source.name) {
-        exchanges.noteNewcomer(newcomer.assetID, inPlaceOf: row.assetID, uptime: batch.uptime)
+        remembered.noteNewcomer(newcomer.assetID, inPlaceOf: row.assetID, in: batch)
       }
       return true
     }
@@ -127,9 +127,9 @@ extension Reconciler {
       let buried = try batch.writer.tombstones(inode: former.inode).first(where: { $0.assetID == former.assetID })
     else { return false }
     let (content, file) = read(target, stat, assetID: former.assetID, reading: reading, isSampled: true)
-    knownInodes.insert(file.inode)
+    remembered.noteFile(inode: file.inode)
     batch.noteChange()
-    forgetListed(target)
+    listings.forget(target)
     try restore(buried, content, file, in: &batch)
     return true
   }
@@ -143,7 +143,7 @@ extension Reconciler {
   func heir(of row: FileRow, in batch: Batch) throws -> FileRow? {
     // The record of the first name was lost before the scan began, however long the scan took.
     let uptime = batch.evidence == .scan ? batch.scanStart ?? batch.uptime : batch.uptime
-    guard let newcomer = exchanges.newcomer(inPlaceOf: row.assetID, uptime: uptime),
+    guard let newcomer = remembered.newcomer(inPlaceOf: row.assetID, uptime: uptime),
       let heir = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
       batch.evidence == .event || isSameFile(heir, row), !batch.isLeaving(heir), isStillThere(heir, device: nil)
     else { return nil }
@@ -153,6 +153,6 @@ extension Reconciler {
   private func isSameFile(_ heir: FileRow, _ row: FileRow) -> Bool {
     let volumeID = tree.row(row.directoryID).volumeID
     return row.birthTime != .unknown && hasIdentity(row, heir.stat) && tree.row(heir.directoryID).volumeID == volumeID
-      && hasLastingInodes(volumeID)
+      && volumes.hasLastingInodes(volumeID)
   }
 }

@@ -16,9 +16,9 @@ extension Reconciler {
     batch.evidence = .event
     var row: FileRow?
     var mustAsk = true
-    if listing?.directoryID == place.directoryID {
-      batch.evidence = listing!.evidence
-      (row, mustAsk) = listing!.name(place.name)
+    if let current = listings.current?.directoryID, current == place.directoryID {
+      batch.evidence = listings.current!.evidence
+      (row, mustAsk) = listings.name(place)
     }
     if mustAsk { row = try batch.writer.file(place.directoryID, place.name) }
     if !batch.departing.isEmpty, let departing = batch.departing.removeValue(forKey: place) { row = departing }
@@ -69,7 +69,7 @@ extension Reconciler {
       }
       return
     }
-    let isLasting = hasLastingInodes(tree.row(place.directoryID).volumeID)
+    let isLasting = volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
     if hasIdentity(row, stat) {
       if row.readTime == .unknown, batch.evidence == .scan, row.birthTime != .unknown,
         let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch)
@@ -82,7 +82,7 @@ extension Reconciler {
     } else if isUnchanged(row, stat), !mayHideWrite(row), batch.evidence == .scan || !isLasting {
       // Inodes of some file systems, such as FAT, change at a mount. If inodes last and an event reports another file,
       // that file may have been read already in place of the one before it.
-      knownInodes.insert(stat.identity.inode)
+      remembered.noteFile(inode: stat.identity.inode)
       try batch.writer.updateStat(
         FileRow(
           place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks))
@@ -90,12 +90,12 @@ extension Reconciler {
       source.assetID != row.assetID, !isSecondName(of: source, in: batch)
     {
       try moveFound(source, to: place, stat, reading: reading, in: &batch)
-    } else if !scans.isEmpty && unread[row.assetID]?.standIn == stat.identity {
+    } else if scans.areUnderWay && retries[row.assetID]?.standIn == stat.identity {
       note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
     } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
       // Another file is in its place, as after a save: the photo is the same.
       try refresh(row, stat, reading: reading, in: &batch)
-      if batch.evidence == .event { exchanges.noteDisplaced(row, from: place, uptime: batch.uptime) }
+      if batch.evidence == .event { remembered.noteDisplaced(row, from: place, in: batch) }
     }
   }
 
@@ -108,10 +108,10 @@ extension Reconciler {
       empty.birthTime = stat.identity.born
       empty.readTime = .unknown
       empty.marks = row.marks.voided
-      knownInodes.insert(empty.inode)
+      remembered.noteFile(inode: empty.inode)
       try batch.writer.updateStat(empty)
     }
-    unread[row.assetID] = ReadRetry(isPending: true, at: batch.uptime + Self.firstRetry, delay: .zero)
+    retries.addPending(row.assetID, at: batch.uptime + ReadRetries.firstDelay)
   }
 
   func fileGone(_ place: Place, in batch: inout Batch) throws {
@@ -123,14 +123,14 @@ extension Reconciler {
       return
     }
     forgetMissing(row.assetID)
-    forgetListed(place)
+    listings.forget(place)
     if held.remove(place) != nil {
       // The photo has not left, but another file that was found in its place. The scan finds where the photo is.
       noteMissing(row)
       return
     }
     batch.departing[place] = row
-    linkedFiles.noteLeft(row)
+    remembered.noteLeft(row)
   }
 
   func fileMoved(
@@ -141,7 +141,7 @@ extension Reconciler {
       guard let stat else { return }
       let occupant = try batch.writer.file(target.directoryID, target.name)
       try fileFound(target, stat, reading: reading, in: &batch)
-      if let occupant { exchanges.noteDisplaced(occupant, from: target, uptime: batch.uptime) }
+      if let occupant { remembered.noteDisplaced(occupant, from: target, in: batch) }
       return
     }
     if held.contains(source), !(stat.map { hasIdentity(row, $0) } ?? false) {
@@ -165,7 +165,7 @@ extension Reconciler {
     // If the file has left its new name too, a later record reports the file that is there now.
     if stat == nil, isStillThere(row, device: nil) || isBackThere(row, uptime: batch.uptime) {
       // The photo was in its place before it left, and is back. The file that was seen there is rightly its own.
-      exchanges.forgetDisplaced(from: source)
+      remembered.forgetDisplaced(from: source)
       return
     }
     var stat = stat
@@ -196,13 +196,13 @@ extension Reconciler {
           // A program may have saved the file over this photo after the rename. Or the file is a new photo, and this
           // one has left the name again. Later records decide, and until then this photo has the name.
           batch.departing[target] = nil
-          forgetListed(target)
+          listings.forget(target)
           try endSaved(there, in: &batch)
           note(.removed(eventPlace(there), assetID: there.assetID), as: .same)
           (stat, standIn) = (nil, seen.identity)
           break identify
         }
-        if let former = exchanges.displaced(from: target, uptime: batch.uptime), former.assetID == there.assetID,
+        if let former = remembered.displaced(from: target, uptime: batch.uptime), former.assetID == there.assetID,
           !hasIdentity(former, seen)
         {
           // The other photo got the file only because the file was in its place, and photod-watch looks late. This
@@ -233,8 +233,7 @@ extension Reconciler {
     forgetMissing(row.assetID)
     try move(row, to: target, stat, reading: stat == nil ? nil : reading, in: &batch)
     if let standIn, try batch.writer.file(target.directoryID, target.name)?.assetID == row.assetID {
-      unread[row.assetID] = ReadRetry(
-        isPending: true, at: batch.uptime + Self.firstRetry, delay: .zero, standIn: standIn)
+      retries.addPending(row.assetID, at: batch.uptime + ReadRetries.firstDelay, standIn: standIn)
     }
   }
 
@@ -243,8 +242,7 @@ extension Reconciler {
   private func moveFound(
     _ source: FileRow, to place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
-    let standIn = unread[source.assetID]?.standIn
-    unread[source.assetID]?.standIn = nil
+    let standIn = retries.takeStandIn(of: source.assetID)
     try move(source, to: place, stat, reading: reading, in: &batch)
     let left = Place(directoryID: source.directoryID, name: source.name)
     if let file = held.remove(left) {
@@ -262,18 +260,13 @@ extension Reconciler {
       // The photo may have moved, and another photo may have the name now.
       guard try batch.writer.file(place.directoryID, place.name)?.assetID == row.assetID else { continue }
       // A listing that goes on in the next batch may still name it.
-      forgetListed(place)
+      listings.forget(place)
       if try remove(row, in: &batch) { events.ring.append(.removed(eventPlace(place), assetID: row.assetID)) }
     }
     batch.departing = [:]
   }
 
   // MARK: Reading again
-
-  static let firstRetry = Duration.seconds(5)
-  private static let lastRetry = Duration.seconds(60)
-  /// The longest delay for a file whose reading fails because of the disk.
-  private static let lastDiskRetry = Duration.seconds(3_600)
 
   /// Schedules the next reading of a file that was not read. It also does so for a young file that can't be parsed,
   /// because that may still be in the making.
@@ -284,36 +277,24 @@ extension Reconciler {
     if row.readTime == .unknown, let failure = content.failure {
       deferReading(assetID, row, failure, in: batch)
     } else if row.readTime == .unknown {
-      unread[assetID] = ReadRetry(isPending: true, at: batch.uptime, delay: .zero)
+      retries.addPending(assetID, at: batch.uptime)
     } else if content.failure != nil && isYoung(row.changeTime, at: batch.time) {
-      let delay = min((unread[assetID]?.delay ?? .zero) * 2, Self.lastRetry)
-      let next = max(delay, Self.firstRetry)
-      unread[assetID] = ReadRetry(isPending: false, at: batch.uptime + next, delay: next)
+      retries.addIncomplete(assetID, since: batch.uptime)
     } else {
-      unread[assetID] = nil
+      retries.remove(assetID)
     }
   }
 
-  /// Schedules the next reading after the disk failed. The file is read again in 5 s, then each time after twice the
-  /// delay, up to an hour. It is not pending, because no caller can wait for a disk. The first scan of the next photod
-  /// reads it as well, because the catalog records that it was not read.
+  /// Schedules the next reading after the disk failed. The first scan of the next photod reads the file as well, because
+  /// the catalog records that it was not read.
   func deferReading(_ assetID: AssetID, _ row: FileRow, _ failure: String, in batch: Batch) {
-    let uptime = batch.uptime
-    let before = unread[assetID].flatMap { $0.failure == nil ? nil : $0 }
-    var retry = before ?? ReadRetry(isPending: false, at: uptime, delay: .zero)
-    if retry.at <= uptime {
-      retry.delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastDiskRetry)
-      retry.at = uptime + retry.delay
-    }
-    retry.failure = .init(
-      path: path(of: row), reason: failure, since: before?.failure?.since ?? batch.time)
-    unread[assetID] = retry
+    retries.addFailing(assetID, path: path(of: row), reason: failure, since: batch.uptime, date: batch.time)
   }
 
-  /// Whether a file is young. If the clock was set by more than `lastRetry` in either direction, it is not: such a file
+  /// Whether a file is young. If the clock was set by more than the longest delay in either direction, it is not: such a file
   /// would be young for years.
   private func isYoung(_ changeTime: WallTime, at time: WallTime) -> Bool {
-    (-Self.lastRetry..<Self.lastRetry).contains(age(of: changeTime, at: time))
+    (-ReadRetries.longestDelay..<ReadRetries.longestDelay).contains(age(of: changeTime, at: time))
   }
 
   /// Reads the files whose retry is due.
@@ -322,12 +303,11 @@ extension Reconciler {
   /// failed, the one that has waited longest is read first. The others are read only while none of them fails again.
   /// However many such files there are, a turn costs one failed read.
   func readAgainWhatIsDue(in batch: inout Batch) throws {
-    let due = unread.filter { $0.value.at <= batch.uptime }
-    try readAgain(due.filter { $0.value.failure == nil }.keys.sorted(), in: &batch)
-    let failing = due.filter { $0.value.failure != nil }.sorted { ($0.value.at, $0.key) < ($1.value.at, $1.key) }
-    for (assetID, _) in failing.prefix(Self.diskRetriesPerTurn) {
+    let (readable, failing) = retries.due(at: batch.uptime)
+    try readAgain(readable, in: &batch)
+    for assetID in failing.prefix(Self.diskRetriesPerTurn) {
       try readAgain([assetID], in: &batch)
-      if unread[assetID]?.failure != nil { return }
+      if retries[assetID]?.failure != nil { return }
     }
   }
 
@@ -338,32 +318,27 @@ extension Reconciler {
     for assetID in assetIDs {
       guard !files.isTurnOver else { return }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
-        unread[assetID] = nil
+        retries.remove(assetID)
         continue
       }
       guard roots[tree.rootID(of: row.directoryID)]?.isAvailable == true else {
         // The scan of its drive, when that is back, finds that it was not read.
-        unread[assetID] = nil
+        retries.remove(assetID)
         continue
       }
       guard let stat = statToRead(of: row) else {
         // A later record will report what became of the file, or it can't be reached.
-        guard let retry = unread[assetID], retry.at <= batch.uptime else { continue }
-        let delay = min(max(retry.delay * 2, Self.firstRetry), Self.lastRetry)
-        unread[assetID] = ReadRetry(
-          isPending: retry.isPending, at: batch.uptime + delay, delay: delay, standIn: retry.standIn)
+        retries.putOff(assetID, since: batch.uptime)
         continue
       }
       guard stat.byteCount > 0 else {
-        forgetListed(Place(directoryID: row.directoryID, name: row.name))
+        listings.forget(Place(directoryID: row.directoryID, name: row.name))
         if try remove(row, in: &batch) { note(.removed(eventPlace(row), assetID: assetID), as: .same) }
         continue
       }
       batch.evidence = .event
       try refresh(row, stat, reading: nil, in: &batch)
-      if let retry = unread[assetID], retry.isPending, retry.failure == nil {
-        unread[assetID]!.at = batch.uptime + Self.clockGrain
-      }
+      retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
     }
   }
 
@@ -373,7 +348,7 @@ extension Reconciler {
     guard var stat = current(row) else { return nil }
     if stat.identity.inode == row.inode {
       stat.identity.birthTime = row.birthTime.nanoseconds
-    } else if let standIn = unread[row.assetID]?.standIn, standIn.inode == stat.identity.inode, scans.isEmpty {
+    } else if let standIn = retries[row.assetID]?.standIn, standIn.inode == stat.identity.inode, !scans.areUnderWay {
       stat.identity.birthTime = standIn.birthTime
     } else {
       return nil

@@ -3,11 +3,6 @@ import PhotoModel
 import WatchRecords
 
 // Files and folders that a person excludes. No others leave because of that, so no brake is needed.
-extension CatalogListing {
-  /// Whether the catalog may hold a file of this name here.
-  fileprivate func mayKnow(_ name: [UInt8]) -> Bool { unnamed[name] != nil || told.contains(name) }
-}
-
 extension Reconciler {
   /// Handles a name in a directory that is there and excluded. An empty name means everything in the directory.
   func ignored(_ directory: DirectoryNumber, _ name: [UInt8], in batch: inout Batch) throws {
@@ -15,7 +10,7 @@ extension Reconciler {
     batch.evidence = .event
     guard name.isEmpty else {
       // Most ignored names of a listing are unknown.
-      if listing?.directoryID != id || listing?.mayKnow(name) == true {
+      if listings.current?.directoryID != id || listings.current?.mayKnow(name) == true {
         try dismissFile(Place(directoryID: id, name: name), in: &batch)
       }
       if let child = tree.child(of: id, name) { try dismissFolder(child, in: &batch) }
@@ -30,8 +25,7 @@ extension Reconciler {
   /// The scan under way of the root that a directory is in. A file or folder that was excluded may have got another name
   /// while no watcher saw it. The scan finds it there, perhaps later, so it leaves only when the scan is decided.
   private func scanUnderWay(of directory: DirectoryID) -> UInt16? {
-    let rootID = tree.rootID(of: directory)
-    return scans.first { $0.value.rootID == rootID }?.key
+    scans.number(of: tree.rootID(of: directory))
   }
 
   /// Removes a file. Without a scan, it leaves at the end of the batch, unless it turns up elsewhere until then.
@@ -39,18 +33,18 @@ extension Reconciler {
     guard let root = scanUnderWay(of: place.directoryID),
       let row = try batch.writer.file(place.directoryID, place.name)
     else { return try fileGone(place, in: &batch) }
-    forgetListed(place)
+    listings.forget(place)
     held.remove(place)
-    linkedFiles.noteLeft(row)
+    remembered.noteLeft(row)
     forgetMissing(row.assetID)
-    scans[root]!.excludedPlaces.insert(place)
+    scans.update(root) { $0.excludedPlaces.insert(place) }
   }
 
   /// Removes a folder without a number. A folder with a number is elsewhere, or photod-watch reports that it is gone.
   private func dismissFolder(_ id: DirectoryID, in batch: inout Batch) throws {
     guard tree.number(of: id) == nil else { return }
     if let root = scanUnderWay(of: id) {
-      scans[root]!.excluded.insert(id)
+      scans.update(root) { $0.excluded.insert(id) }
     } else {
       try removeTree(id, in: &batch)
     }
@@ -59,12 +53,12 @@ extension Reconciler {
   /// Removes the files and folders that were excluded during the ended scans and that no scan has found elsewhere. They
   /// leave together, so that none goes on in another one.
   func removeExcluded(in batch: inout Batch) throws {
-    let excluded = endedScans.reduce(into: (places: Set<Place>(), folders: Set<DirectoryID>())) {
+    let excluded = scans.ended.reduce(into: (places: Set<Place>(), folders: Set<DirectoryID>())) {
       $0.places.formUnion($1.excludedPlaces)
       $0.folders.formUnion($1.excluded)
     }
     guard !excluded.places.isEmpty || !excluded.folders.isEmpty else { return }
-    updateUndecidedScans { ($0.excludedPlaces, $0.excluded) = ([], []) }
+    scans.updateAll { ($0.excludedPlaces, $0.excluded) = ([], []) }
     batch.evidence = .scan
     for place in excluded.places where tree.contains(place.directoryID) {
       batch.departing[place] = try batch.writer.file(place.directoryID, place.name)
@@ -78,7 +72,7 @@ extension Reconciler {
 
   /// Notes that a file in this place is wanted, because the rules have changed.
   func forgetExcluded(_ place: Place) {
-    updateUndecidedScans { scan in
+    scans.updateAll { scan in
       if !scan.excludedPlaces.isEmpty { scan.excludedPlaces.remove(place) }
     }
   }

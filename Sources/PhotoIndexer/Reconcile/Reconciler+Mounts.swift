@@ -9,19 +9,13 @@ extension Reconciler {
   func isMountTop(_ id: DirectoryID) -> Bool {
     let row = tree.row(id)
     guard let parent = row.parentID else { return false }
-    return !isSameFileSystem(row.volumeID, tree.row(parent).volumeID)
-  }
-
-  /// Whether inodes identify files and directories. If they do not, the path counts first, and then size and
-  /// modification time must agree.
-  func hasLastingInodes(_ volumeID: VolumeID) -> Bool {
-    volumeIdentities[volumeID].map(VolumeIdentity.hasLastingInodes) ?? true
+    return !volumes.isSameFileSystem(row.volumeID, tree.row(parent).volumeID)
   }
 
   /// Whether inode and birth time alone prove which directory this is. Without a birth time, a new directory may have the
   /// inode of a deleted one.
   func provesItself(_ identity: FileIdentity, on volumeID: VolumeID) -> Bool {
-    hasLastingInodes(volumeID) && identity.born != .unknown
+    volumes.hasLastingInodes(volumeID) && identity.born != .unknown
   }
 
   /// Whether a directory of the catalog is in another place now. If its identity does not prove that, files that the
@@ -34,7 +28,7 @@ extension Reconciler {
   ) throws -> Bool {
     let volumeID = tree.row(id).volumeID
     if provesItself(identity, on: volumeID) { return true }
-    if !hasLastingInodes(volumeID) {
+    if !volumes.hasLastingInodes(volumeID) {
       guard occupant == nil, tree.row(id).isParked || !files.exists(tree.path(of: id)) else {
         return false
       }
@@ -44,7 +38,7 @@ extension Reconciler {
 
   /// Whether files that the catalog has in a directory are at another path now.
   func holdsFiles(of id: DirectoryID, at path: [UInt8], in batch: Batch) throws -> Bool {
-    let hasInodes = hasLastingInodes(tree.row(id).volumeID)
+    let hasInodes = volumes.hasLastingInodes(tree.row(id).volumeID)
     let prefix = tree.path(of: id).count
     var stack = [id]
     while let directory = stack.popLast() {
@@ -63,20 +57,13 @@ extension Reconciler {
   /// The number of files of a folder that are compared.
   private static let sampleSize = 16
 
-  /// Whether the file system of a directory may be this one, which had another identity before.
-  func mayBeRenamed(_ id: DirectoryID, to volumeID: VolumeID) -> Bool {
-    let row = tree.row(id)
-    guard let old = volumeIdentities[row.volumeID], let new = volumeIdentities[volumeID] else { return false }
-    return VolumeIdentity.mayBeRenamed(old, to: new, hasBirthTime: row.birthTime != .unknown)
-  }
-
   /// Whether the place of a directory of the catalog now holds a directory of another file system.
   func isAnotherDrive(
     _ volumeID: VolumeID, _ identity: FileIdentity, at occupant: DirectoryID, in batch: Batch
   ) throws -> Bool {
     let row = tree.row(occupant)
-    if isSameFileSystem(row.volumeID, volumeID) || adoptedFolders.contains(occupant) { return false }
-    if row.inode == identity.inode, row.birthTime == identity.born, mayBeRenamed(occupant, to: volumeID) {
+    if volumes.isSameFileSystem(row.volumeID, volumeID) || roots.adoptedFolders.contains(occupant) { return false }
+    if row.inode == identity.inode, row.birthTime == identity.born, volumes.mayBeRenamed(row, to: volumeID) {
       return false
     }
     // A folder without photos of the library, for example one made as a mount point, has none that would be hidden.
@@ -87,7 +74,7 @@ extension Reconciler {
   /// photos stay.
   func takeAway(folder id: DirectoryID, in batch: inout Batch) throws {
     endListings(inside: id)
-    for directory in tree.subtree(of: id) { updateUndecidedScans { $0.missing.remove(directory: directory) } }
+    for directory in tree.subtree(of: id) { scans.updateAll { $0.missing.remove(directory: directory) } }
     tree.unbind(subtree: id)
     forgetHeldFiles(below: id)
     try setAvailable(folder: id, false, in: &batch)
@@ -110,7 +97,7 @@ extension Reconciler {
     let top = tree.row(id)
     guard top.volumeID != volumeID else { return }
     let isRenamed =
-      top.inode == identity.inode && top.birthTime == identity.born && mayBeRenamed(id, to: volumeID)
+      top.inode == identity.inode && top.birthTime == identity.born && volumes.mayBeRenamed(top, to: volumeID)
     try batch.writer.setVolume(ofDirectoriesBelow: id, from: top.volumeID, to: volumeID)
     if !isRenamed { try batch.writer.forgetInodes(below: id) }
     for directory in tree.subtree(of: id) {
@@ -190,7 +177,7 @@ extension Reconciler {
   }
 
   private func isKnown(_ stat: FileStat, on volumeID: VolumeID, in batch: Batch) throws -> Bool {
-    guard knownInodes.mayContain(stat.identity.inode) else { return false }
+    guard remembered.mayHaveFile(inode: stat.identity.inode) else { return false }
     return try batch.writer.files(inode: stat.identity.inode).contains {
       hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
         && (stat.identity.born != .unknown || hasSizeAndTime($0, stat))
@@ -201,12 +188,12 @@ extension Reconciler {
   /// that a bind mount was mounted on has none of the library's photos. In that case the root counts as offline, however
   /// few photos it had, until a person says otherwise.
   func decideNewTops(in batch: inout Batch) throws {
-    guard scans.isEmpty else { return }
-    for scan in endedScans where scan.partOf == nil {
+    guard !scans.areUnderWay else { return }
+    for scan in scans.ended where scan.partOf == nil {
       guard let new = roots[scan.rootID]?.newTop, let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil
       else { continue }
       roots[scan.rootID]?.newTop = nil
-      if try !new.hasKnownPhotos && !confirmedRequests.contains(scan.request)
+      if try !new.hasKnownPhotos && !requests.isConfirmed(scan.request)
         && assetCountWithoutDrives(below: top, in: batch) > 0
       {
         // The scan is not decided, because the top has no number any more.
@@ -220,12 +207,5 @@ extension Reconciler {
       try batch.writer.updateIdentity(of: row)
       tree.update(row)
     }
-  }
-
-  func isSameFileSystem(_ one: VolumeID, _ other: VolumeID) -> Bool {
-    guard one != other, let first = volumeIdentities[one], let second = volumeIdentities[other] else {
-      return one == other
-    }
-    return VolumeIdentity.isSameFileSystem(first, second)
   }
 }

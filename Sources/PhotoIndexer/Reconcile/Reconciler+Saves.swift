@@ -16,14 +16,14 @@ extension Reconciler {
   ///
   /// - Parameter stat: the stat of the file after the rename, or nil if it has left that name since.
   func isSave(_ source: FileRow, _ stat: FileStat?, in batch: Batch) throws -> Bool {
-    let arrival = arrivals.arrival(of: source)
+    let arrival = remembered.arrival(of: source)
     guard let born = try birth(of: source, arrival, in: batch) else { return false }
     // The file system dates by the last tick of its clock, which is two seconds on FAT. Events are dated exactly.
     let tick = source.birthTime != .unknown ? Self.clockTick : Self.clockGrain
     // The change time is the rename's, or that of something later. On FAT a rename changes no time of the file. The event
     // was read soon after the rename. A time before the birth means that the clock was set back since.
     var times = batch.fileEvent.readAt == .unknown ? [] : [batch.fileEvent.readAt]
-    if hasLastingInodes(tree.row(source.directoryID).volumeID) {
+    if volumes.hasLastingInodes(tree.row(source.directoryID).volumeID) {
       times += [stat?.changed, batch.renameDeadline].compactMap { $0 }
     }
     let renamed = times.filter { age(of: born, at: $0) >= -tick }.min() ?? times.min() ?? batch.time
@@ -56,8 +56,7 @@ extension Reconciler {
       && former.volumeID == tree.row(row.directoryID).volumeID
       && (row.birthTime != .unknown || former.modificationTime == row.modificationTime)
     if isSameFile { return }
-    arrivals.note(
-      row.of(asset: former.assetID), insteadOf: former, eventTime: batch.fileEvent.readAt, now: batch.time)
+    remembered.noteArrival(of: row.of(asset: former.assetID), insteadOf: former, in: batch)
   }
 
   /// An asset goes on in its copy, as if a program had moved it. But the copy may be a file that another program is saving.
@@ -68,12 +67,12 @@ extension Reconciler {
     let isOnOneVolume = volumeID == tree.row(copy.directoryID).volumeID
     let keepsTime = (-Self.clockGrain...Self.clockGrain).contains(
       age(of: copy.modificationTime, at: row.modificationTime))
-    guard isOnOneVolume ? hasLastingInodes(volumeID) : !keepsTime,
+    guard isOnOneVolume ? volumes.hasLastingInodes(volumeID) : !keepsTime,
       let added = try batch.writer.addedDate(of: row.assetID)
     else { return }
     let date = batch.time
-    arrivals.pass(
-      from: copy, to: row.assetID,
+    remembered.noteArrival(
+      of: copy, as: row.assetID,
       insteadOf: Tombstone(
         assetID: row.assetID, deletedDate: date, deletedAge: try batch.writer.libraryAge(at: date), path: path(of: row),
         volumeID: volumeID, inode: row.inode, birthTime: row.birthTime, byteCount: row.byteCount,
@@ -86,13 +85,13 @@ extension Reconciler {
   /// If the file was taken for a deleted photo, that photo is deleted again. It gets its old tombstone, with its present
   /// user data.
   func endSaved(_ source: FileRow, in batch: inout Batch) throws {
-    guard var former = arrivals.arrival(of: source)?.former else { return try erase(source.assetID, in: &batch) }
+    guard var former = remembered.arrival(of: source)?.former else { return try erase(source.assetID, in: &batch) }
     try batch.writer.bury(source, directoryPath: [], date: batch.time)
     if let buried = try batch.writer.tombstone(of: source.assetID) {
       (former.isFavorite, former.isHidden, former.albums) = (buried.isFavorite, buried.isHidden, buried.albums)
     }
     try batch.writer.insertTombstone(former)
-    tombstones.insert(
+    remembered.noteTombstone(
       inode: former.volumeID == nil ? nil : former.inode, fingerprint: former.marks.fingerprint,
       lastingPath: former.deletedDate == nil ? former.path : nil)
     noteRemoval(of: source.assetID, in: &batch)
@@ -118,7 +117,7 @@ extension Reconciler {
   /// FAT dates files by a clock of two seconds. A file that was read within them is read once more. After that read, a
   /// write has a later date.
   func mayHideWrite(_ row: FileRow) -> Bool {
-    guard row.readTime != .unknown, !hasLastingInodes(tree.row(row.directoryID).volumeID) else { return false }
+    guard row.readTime != .unknown, !volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) else { return false }
     return (-Self.clockGrain..<Self.clockGrain).contains(age(of: row.changeTime, at: row.readTime))
   }
 

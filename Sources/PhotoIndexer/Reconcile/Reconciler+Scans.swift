@@ -93,23 +93,23 @@ struct EndedScan {
 extension Reconciler {
   func scanStarted(root: UInt16, request: UInt32, reason: ScanReason, in batch: Batch) {
     guard let rootID = roots.id(ofNumber: root) else { return }
-    let part = reason == .rescan ? partialRequests[request] : nil
+    let part = reason == .rescan ? requests.part(of: request) : nil
     let isOwed = roots[rootID]?.isBlind == true
     if part == nil { roots[rootID]?.isBlind = false }
-    scans[root] = CatalogScan(
-      root: root, rootID: rootID, request: request, start: batch.uptime, partOf: part,
-      findsWhatWasLost: isOwed || reason != .rescan)
+    scans.begin(
+      CatalogScan(
+        root: root, rootID: rootID, request: request, start: batch.uptime, partOf: part,
+        findsWhatWasLost: isOwed || reason != .rescan))
   }
 
   func scanEnded(root: UInt16, request: UInt32, complete: Bool, in batch: inout Batch) throws {
-    let scan = scans.removeValue(forKey: root)
+    let scan = scans.end(root)
     if complete, var scan, let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil {
       let base = scan.partOf ?? top
       if tree.isInside(base, top) { scan.missingDirectories = Set(tree.unbound(below: base)) }
-      endedScans.append(scan)
+      scans.wait(scan)
     } else {
-      partialRequests[request] = nil
-      confirmedRequests.remove(request)
+      requests.remove(request)
       batch.endedScans.append(EndedScan(root: root, request: request, verdict: .incomplete))
       if let scan, scan.partOf == nil { endConfirmation(of: scan.rootID) }
       keepHeldFiles(of: root)
@@ -131,12 +131,11 @@ extension Reconciler {
   /// missed everything that they missed. If each decided, each could remove as much as the brake allows to one scan. A
   /// confirmed scan decides for itself, because the confirmation does not apply to the files that a later scan missed.
   private func decideEndedScans(in batch: inout Batch) throws {
-    guard scans.isEmpty else { return }
+    guard !scans.areUnderWay else { return }
     try removeExcluded(in: &batch)
     var superseded: [CatalogScan] = []
     // One decision may change what the next scan may judge.
-    while !endedScans.isEmpty {
-      let ended = endedScans.removeFirst()
+    while let ended = scans.takeNext() {
       if isSuperseded(ended) {
         superseded.append(ended)
         continue
@@ -151,13 +150,11 @@ extension Reconciler {
 
   /// Whether a later scan, which waits as well, decides for an ended scan.
   private func isSuperseded(_ ended: CatalogScan) -> Bool {
-    !confirmedRequests.contains(ended.request)
-      && endedScans.contains { $0.rootID == ended.rootID && $0.root == ended.root && $0.partOf == nil }
+    !requests.isConfirmed(ended.request) && scans.isFollowed(ended)
   }
 
   private func end(_ scan: CatalogScan, _ verdict: EndedScan.Verdict, in batch: inout Batch) {
-    partialRequests[scan.request] = nil
-    confirmedRequests.remove(scan.request)
+    requests.remove(scan.request)
     batch.endedScans.append(EndedScan(root: scan.root, request: scan.request, verdict: verdict))
   }
 
@@ -171,7 +168,7 @@ extension Reconciler {
     defer { batch.scanStart = nil }
     let base = scan.partOf ?? top
     let missed = try missed(by: scan, below: base, in: batch)
-    var isConfirmed = confirmedRequests.contains(scan.request)
+    var isConfirmed = requests.isConfirmed(scan.request)
     if scan.partOf == nil {
       if roots[scan.rootID]?.isAdopted == true { isConfirmed = true }
       endConfirmation(of: scan.rootID)
@@ -257,22 +254,11 @@ extension Reconciler {
   /// is under way, or has ended and waits for the others. Otherwise the next scan finds the file missing.
   func noteMissing(_ row: FileRow) {
     let rootID = tree.rootID(of: row.directoryID)
-    let place = Place(directoryID: row.directoryID, name: row.name)
-    if let root = scans.first(where: { $0.value.rootID == rootID })?.key {
-      scans[root]!.missing.insert(row.assetID, at: place)
-    } else if let index = endedScans.lastIndex(where: { $0.rootID == rootID }) {
-      endedScans[index].missing.insert(row.assetID, at: place)
-    }
+    scans.noteMissing(row.assetID, at: Place(directoryID: row.directoryID, name: row.name), in: rootID)
   }
 
   /// Forgets that a file is missing: it is there after all, or was removed for another reason.
-  func forgetMissing(_ assetID: AssetID) { updateUndecidedScans { $0.missing.remove(assetID) } }
-
-  /// Changes every scan that is under way, or has ended and waits for others.
-  func updateUndecidedScans(_ change: (inout CatalogScan) -> Void) {
-    for root in Array(scans.keys) { change(&scans[root]!) }
-    for index in endedScans.indices { change(&endedScans[index]) }
-  }
+  func forgetMissing(_ assetID: AssetID) { scans.updateAll { $0.missing.remove(assetID) } }
 
   /// Notes that a photo that an earlier scan missed is in its place again. Only a scan of the whole root shows how many
   /// are back. If none is under way, one must be made.
@@ -283,7 +269,7 @@ extension Reconciler {
     guard let suspect = roots[rootID]?.suspect,
       suspect.files.contains(row.assetID)
         || tree.ancestors(of: row.directoryID).contains(where: suspect.directories.contains),
-      !scans.values.contains(where: { $0.rootID == rootID && $0.partOf == nil })
+      !scans.underWay.values.contains(where: { $0.rootID == rootID && $0.partOf == nil })
     else { return }
     roots[rootID]?.mayBeComplete = true
   }
@@ -300,7 +286,7 @@ extension Reconciler {
   /// for the folder that was there at that time. A later scan may find an empty mount point.
   private func endConfirmation(of rootID: RootID) {
     roots[rootID]?.isAdopted = false
-    adoptedFolders = adoptedFolders.filter { tree.contains($0) && tree.rootID(of: $0) != rootID }
+    roots.endAdoptions { !tree.contains($0) || tree.rootID(of: $0) == rootID }
   }
 
   /// Ends scans whose findings are void, so that their callers get a result.

@@ -12,50 +12,18 @@ import WatchRecords
 /// starts over.
 final class Reconciler {
   let files: any PhotoFiles
-  let knownInodes: KnownInodes
   var policy: RemovalPolicy
   var tree: CatalogTree
-  /// The catalog's id of the volume with this device number, while it is mounted.
-  var volumeIDs: [UInt64: VolumeID] = [:]
-  /// The identity of each volume of the catalog, across boots and mounts.
-  var volumeIdentities: [VolumeID: String]
-
+  var volumes: Volumes
   var roots: Roots
-  var scans: [UInt16: CatalogScan] = [:]
-  /// The lane whose records are applied.
-  private(set) var lane = 0
-  /// The roots of that lane, or nil for all.
-  private(set) var laneRoots: Set<UInt16>?
-  /// The listing that is under way in that lane; it may span batches.
-  var listing: CatalogListing?
-  /// The listings that are under way in other lanes.
-  private(set) var otherListings: [Int: CatalogListing] = [:]
+  var scans = Scans()
+  var requests = ScanRequests()
+  var listings = Listings()
   /// Files in the places of other photos. It is decided which photos they are when all scans have ended.
   var held = HeldFiles()
-  /// Scans that have ended while another one is under way. A file that one scan misses, the other may find.
-  var endedScans: [CatalogScan] = []
-  /// Requests for scans of less than a root, with the directory of each.
-  var partialRequests: [UInt32: DirectoryID] = [:]
-  /// Folders in which another file system is mounted that a person declared to be part of the library.
-  var adoptedFolders: Set<DirectoryID> = []
-  /// Directories of the catalog that came back to the disk. Files that they lack may still come back too.
-  var returned: Set<DirectoryID> = []
-  /// Scans that a person requested with the confirmation that missing files are gone.
-  var confirmedRequests: Set<UInt32> = []
-  /// The files that must be read again, by asset. They could not be read when they were found, or may not be complete
-  /// yet.
-  var unread: [AssetID: ReadRetry] = [:]
+  var retries = ReadRetries()
+  let remembered: RememberedFiles
   var events: EventNotes
-  /// The keys of the deleted assets, which may come back.
-  var tombstones: TombstoneKeys
-  /// New files, which may be copies of photos that are about to be removed.
-  var recentInsertions: RecentInsertions
-  /// Photos that lost their place to another file just now.
-  var exchanges = Exchanges()
-  var arrivals = RecentArrivals()
-  var linkedFiles = LinkedFiles()
-  /// The library's age when expired tombstones were removed last.
-  private var prunedAt: Duration?
 
   /// - Parameter former: the roots of the reconciler that this one replaces.
   init(
@@ -63,15 +31,13 @@ final class Reconciler {
     events: EventRing = EventRing(), former: Roots? = nil
   ) throws {
     self.files = files
-    self.knownInodes = knownInodes
     self.events = EventNotes(ring: events)
     self.policy = policy
-    tombstones = try TombstoneKeys(catalog: catalog)
-    recentInsertions = RecentInsertions(isNew: try catalog.read { try $0.hasNoFiles() })
+    remembered = try RememberedFiles(catalog: catalog, inodes: knownInodes)
     let (rows, dates) = try catalog.read { (try $0.roots(), try $0.offlineDates()) }
     roots = Roots(rows, offlineDates: dates, former: former)
-    (tree, volumeIdentities) = try catalog.read {
-      (CatalogTree(roots: rows, directories: try $0.directories()), try $0.volumes())
+    (tree, volumes) = try catalog.read {
+      (CatalogTree(roots: rows, directories: try $0.directories()), Volumes(identities: try $0.volumes()))
     }
   }
 
@@ -87,22 +53,10 @@ final class Reconciler {
       try apply(record, reading: contents[index], in: &batch)
     }
     try removeDeparted(in: &batch)
-    try pruneTombstones(in: batch)
+    // They are removed together with other changes, so that photod does not wake for it.
+    if remembered.hasTombstones, !batch.record.isEmpty { try remembered.pruneTombstones(in: batch) }
     return batch
   }
-
-  /// Removes expired tombstones once a day, together with other changes, so that photod does not wake for it. An
-  /// expired tombstone is not used before it is removed.
-  private func pruneTombstones(in batch: Batch) throws {
-    guard !tombstones.isEmpty, !batch.record.isEmpty else { return }
-    let age = try batch.writer.libraryAge(at: batch.time)
-    if let prunedAt, age - prunedAt < Self.pruneInterval { return }
-    prunedAt = age
-    try batch.writer.pruneTombstones(before: age - Self.tombstoneLifetime)
-    if try batch.writer.tombstoneCount() == 0 { tombstones = TombstoneKeys() }
-  }
-
-  private static let pruneInterval = Duration.seconds(86_400)
 
   private func apply(_ record: WatchRecord, reading: ContentReading?, in batch: inout Batch) throws {
     note(record)
@@ -152,7 +106,7 @@ final class Reconciler {
       try rootOffline(root, errorNumber, in: &batch)
     case .synced(let number):
       try removeDeparted(in: &batch)
-      try readAgain(unread.filter { $0.value.isPending }.keys.sorted(), in: &batch)
+      try readAgain(retries.pending, in: &batch)
       batch.synced.append(number)
     case .unreadable(let directory, let name, EREMOTE):
       try leftOut(directory, name, in: &batch)
@@ -173,15 +127,14 @@ final class Reconciler {
   ///   already reported its end.
   @discardableResult
   func beginSession(of numbers: Set<UInt16>? = nil) -> [CatalogScan] {
-    listing = nil
     guard let numbers, !numbers.isSuperset(of: roots.numbers) else {
-      let undecided = endedScans
       tree.unbindAll()
-      (scans, endedScans, returned, otherListings) = ([:], [], [], [:])
+      listings.forgetAll()
       held = HeldFiles()
       roots.updateAll { $0.isBlind = false }
-      return undecided
+      return scans.forgetAll()
     }
+    _ = listings.end()
     return numbers.sorted().flatMap { forgetSession(ofRoot: $0) }
   }
 
@@ -191,42 +144,19 @@ final class Reconciler {
   /// - Returns: the root's scans that had ended and were not decided. The caller must end each, as in
   ///   `beginSession(of:)`.
   func forgetSession(ofRoot number: UInt16) -> [CatalogScan] {
-    let undecided = endedScans.filter { $0.root == number }
-    scans[number] = nil
-    endedScans.removeAll { $0.root == number }
+    let undecided = scans.forget(number)
     roots[number: number]?.isBlind = false
     if let rootID = roots.id(ofNumber: number), let top = tree.top(ofRoot: rootID) {
       endListings(inside: top)
       tree.unbind(subtree: top)
       forgetHeldFiles(below: top)
-      returned.subtract(tree.subtree(of: top))
+      listings.forget(tree.subtree(of: top))
     }
     return undecided
   }
 
-  /// Selects the lane of the records that follow.
-  ///
-  /// - Parameter roots: the roots of the lane, or nil for all.
-  func turn(to lane: Int, of roots: Set<UInt16>? = nil) {
-    laneRoots = roots
-    guard lane != self.lane else { return }
-    otherListings[self.lane] = listing
-    self.lane = lane
-    listing = otherListings.removeValue(forKey: lane)
-  }
-
-  /// Removes a place from the listings, because something other than a listing changed the file there.
-  func forgetListed(_ place: Place) {
-    listing?.forget(place)
-    for lane in otherListings.keys { otherListings[lane]?.forget(place) }
-  }
-
   /// Ends the listings of a directory and of those below it.
-  func endListings(inside id: DirectoryID) {
-    func isInside(_ listing: CatalogListing) -> Bool { tree.isInside(listing.directoryID, id) }
-    if listing.map(isInside) == true { listing = nil }
-    otherListings = otherListings.filter { !isInside($0.value) }
-  }
+  func endListings(inside id: DirectoryID) { listings.end { tree.isInside($0, id) } }
 }
 
 /// A place in the tree that holds at most one file.
@@ -302,59 +232,5 @@ struct Batch {
   var origin: String {
     if sawEvent { return "watcher" }
     return sawScan || record.rootAvailability.isEmpty ? "rescan" : "mount"
-  }
-}
-
-/// The listing of one directory while it is under way.
-struct CatalogListing {
-  let directoryID: DirectoryID
-  let evidence: Evidence
-  /// Files of the catalog that the listing has not named yet.
-  private(set) var unnamed: [[UInt8]: FileRow]
-  /// Names for which `unnamed` is no longer valid: they were named, or another record changed them. For these the
-  /// catalog is asked.
-  private(set) var told: Set<[UInt8]> = []
-
-  init(directoryID: DirectoryID, evidence: Evidence, unnamed: [[UInt8]: FileRow]) {
-    self.directoryID = directoryID
-    self.evidence = evidence
-    self.unnamed = unnamed
-  }
-
-  /// Takes a file that the listing names.
-  ///
-  /// - Returns: the row that the catalog had when the listing began, or nil; and whether the catalog must be asked
-  ///   again.
-  mutating func name(_ name: [UInt8]) -> (row: FileRow?, mustAsk: Bool) {
-    guard told.insert(name).inserted else { return (nil, true) }
-    return (unnamed.removeValue(forKey: name), false)
-  }
-
-  /// Removes a place, because something other than this listing changed the file there.
-  mutating func forget(_ place: Place) {
-    guard place.directoryID == directoryID else { return }
-    told.insert(place.name)
-    unnamed[place.name] = nil
-  }
-}
-
-/// The time at which a file is read again, and the reason.
-struct ReadRetry {
-  /// The file was found but not read yet, so that it counts as pending: a sync reads it. A file that is damaged, or in
-  /// which the disk fails, is not pending.
-  var isPending: Bool
-  var at: MonotonicTime
-  /// The last delay.
-  var delay: Duration
-  /// The failure of the disk, or the lack of memory or descriptors, that kept the file from being read.
-  var failure: Failure?
-  /// A file that was seen in this place and is not the known file. If the known file turns up nowhere else, this file
-  /// is the photo, saved anew.
-  var standIn: FileIdentity?
-
-  struct Failure: Sendable {
-    let path: [UInt8]
-    let reason: String
-    let since: WallTime
   }
 }

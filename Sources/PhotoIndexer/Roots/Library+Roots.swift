@@ -103,7 +103,7 @@ extension Library {
     if leftOutShares.contains(where: { CatalogTree.contains($0, root) }) { return true }
     return reconciler.tree.rootPaths.contains { rootID, path in
       guard path == root, let top = reconciler.tree.top(ofRoot: rootID) else { return false }
-      return VolumeIdentity.saysShare(reconciler.volumeIdentities[reconciler.tree.row(top).volumeID] ?? "")
+      return reconciler.volumes.isShare(reconciler.tree.row(top).volumeID)
     }
   }
 
@@ -170,7 +170,7 @@ extension Library {
 
   /// Logs the unreadable paths and updates the status, once no scan is about to report more of them.
   func settleUnreadable() {
-    guard unreadable.hasChanged, reconciler.scans.isEmpty else { return }
+    guard unreadable.hasChanged, !reconciler.scans.areUnderWay else { return }
     for (path, code, count) in unreadable.settle() {
       logger.warning(
         "unreadable", metadata: ["path": "\(FilePath.text(path))", "why": "\(errorText(code))", "count": "\(count)"])

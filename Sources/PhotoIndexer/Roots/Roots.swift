@@ -89,6 +89,8 @@ struct Roots {
   /// Counted, because they are read for each file.
   private var suspectCount = 0
   private var newTopCount = 0
+  /// Folders in which another file system is mounted that a person declared to be part of the library.
+  private(set) var adoptedFolders: Set<DirectoryID> = []
 
   /// - Parameters:
   ///   - offlineDates: since when roots are offline, by the history.
@@ -200,6 +202,19 @@ struct Roots {
       guard case .unconfigured(let since, _) = roots[id]!.state else { continue }
       roots[id]!.state = .unconfigured(since: since, isEmpty: isEmpty(id))
     }
+  }
+
+  // MARK: Folders that a person confirmed
+
+  mutating func adopt(folder id: DirectoryID) { adoptedFolders.insert(id) }
+
+  /// A person's confirmation is for the directory that was in the place at that time.
+  mutating func endAdoption(of folder: DirectoryID) {
+    if !adoptedFolders.isEmpty { adoptedFolders.remove(folder) }
+  }
+
+  mutating func endAdoptions(where isOver: (DirectoryID) -> Bool) {
+    if !adoptedFolders.isEmpty { adoptedFolders = adoptedFolders.filter { !isOver($0) } }
   }
 
   // MARK: Changing the pending work

@@ -9,7 +9,7 @@ extension Library {
       hasBeenLive = true
       scannedFiles = 0
     }
-    let pending = reconciler.unread.values.count { $0.isPending }
+    let pending = reconciler.retries.pendingCount
     reportWarnings()
     let roots = rootStatuses()
     counters.filesRead = files.readCount
@@ -101,7 +101,7 @@ extension Library {
   /// Folders and files that can't be read, and shares that are left out.
   private var readingWarnings: [Warning] {
     var found: [Warning] = []
-    let failing = reconciler.unread.values.compactMap(\.failure)
+    let failing = reconciler.retries.failures.map(\.failure)
     if let first = failing.min(by: { $0.path.lexicographicallyPrecedes($1.path) }) {
       found.append(.failingFiles(first: first.path, reason: first.reason, count: failing.count))
     }

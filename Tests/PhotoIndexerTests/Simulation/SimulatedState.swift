@@ -30,7 +30,7 @@ extension Library {
 
   /// The photos that leave when the scans under way are decided, because a person excludes them.
   func excludedAssets() -> Set<AssetID> {
-    (Array(reconciler.scans.values) + reconciler.endedScans).reduce(into: []) {
+    (Array(reconciler.scans.underWay.values) + reconciler.scans.ended).reduce(into: []) {
       $0.formUnion(assets(below: $1.excluded))
       for place in $1.excludedPlaces {
         do {
@@ -81,7 +81,7 @@ extension Library {
     }
     guard let root = reconciler.roots[rootID]?.number else { return false }
     let request = watcher.rescan(root: root, directory: nil)
-    if confirm { reconciler.confirmedRequests.insert(request) }
+    if confirm { reconciler.requests.add(request, partOf: nil, isConfirmed: true) }
     return false
   }
 
@@ -100,8 +100,8 @@ extension Library {
     return SimulatedState(
       isWorking: breakdown == nil,
       isQuiet: breakdown == nil && !reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
-        && reconciler.scans.isEmpty && reconciler.unread.values.allSatisfy { $0.delay >= .seconds(60) },
-      hasSuspects: reconciler.roots.hasSuspects, hasUnread: !reconciler.unread.isEmpty,
+        && !reconciler.scans.areUnderWay && reconciler.retries.all.values.allSatisfy { $0.delay >= .seconds(60) },
+      hasSuspects: reconciler.roots.hasSuspects, hasUnread: !reconciler.retries.isEmpty,
       rootVolumes: rootVolumes,
       availableRoots: Set(
         reconciler.tree.rootPaths.filter { reconciler.roots[$0.key]?.isAvailable == true }.map {
