@@ -139,8 +139,7 @@ actor ReadAhead {
   private func isKnown(_ file: NamedStat, in place: DirectoryID?, _ reader: CatalogReader) throws -> Bool {
     let stat = file.stat
     if let place, let row = try reader.file(place, file.name) {
-      return row.readTime != .unknown && row.byteCount == stat.byteCount && row.modificationTime == stat.modified
-        && row.changeTime == stat.changed
+      return row.isUnchanged(as: stat)
     }
     return try knownInodes.mayContain(stat.identity.inode)
       && reader.isKnown(

@@ -10,18 +10,6 @@ extension Reconciler {
   /// deleted photo that came back.
   static let unsettledAge = Duration.seconds(600)
 
-  func hasIdentity(_ row: FileRow, _ stat: FileStat) -> Bool {
-    row.inode == stat.identity.inode && row.birthTime == stat.identity.born
-  }
-
-  /// Whether a file can't be this row's file. This also holds if the file system's inodes change, because its files
-  /// keep birth time, or size and modification time.
-  func isAnother(_ row: FileRow, _ stat: FileStat) -> Bool {
-    if hasIdentity(row, stat) { return false }
-    if row.birthTime != .unknown && stat.identity.born != .unknown { return row.birthTime != stat.identity.born }
-    return !hasSizeAndTime(row, stat)
-  }
-
   /// Whether a known file came to its name after another file, which is in a new place now, was renamed from there.
   ///
   /// photod-watch looks at a name later than it reads the event. A program that saves several photos through one name may
@@ -33,19 +21,6 @@ extension Reconciler {
       return isProvisional && stat.changed <= row.changeTime
     }
     return stat.changed <= row.birthTime && age(of: row.birthTime, at: batch.fileEvent.readAt) >= -Self.clockTick
-  }
-
-  /// Whether the size and times of a file are the same as when it was read.
-  func isUnchanged(_ row: FileRow, _ stat: FileStat) -> Bool {
-    hasTimes(row, stat) && row.readTime != .unknown
-  }
-
-  func hasTimes(_ row: FileRow, _ stat: FileStat) -> Bool {
-    hasSizeAndTime(row, stat) && row.changeTime == stat.changed
-  }
-
-  func hasSizeAndTime(_ row: FileRow, _ stat: FileStat) -> Bool {
-    row.byteCount == stat.byteCount && row.modificationTime == stat.modified
   }
 
   // MARK: Moves without a rename event
@@ -69,18 +44,18 @@ extension Reconciler {
     let inode = stat.identity.inode
     let rows = try remembered.unseenRows(inode: inode, in: batch)
     for (index, row) in zip(rows.indices, rows) {
-      guard hasIdentity(row, stat), tree.contains(row.directoryID), tree.row(row.directoryID).volumeID == volumeID
+      guard row.hasIdentity(of: stat), tree.contains(row.directoryID), tree.row(row.directoryID).volumeID == volumeID
       else {
         continue
       }
       if row.directoryID == place.directoryID && row.name == place.name { continue }
-      if isInDoubt, !hasSizeAndTime(row, stat), !outlivedItsBirth(row.birthTime, max(row.readTime, row.changeTime)) {
+      if isInDoubt, !row.hasSizeAndTime(of: stat), !outlivedItsBirth(row.birthTime, max(row.readTime, row.changeTime)) {
         continue
       }
       if isStillThere(row, device: stat.identity.device) { continue }
       if !volumes.hasLastingInodes(volumeID) {
         // After a mount the known file may have another inode, and this file may have its former one.
-        if current(row).map({ hasSizeAndTime(row, $0) }) ?? false { continue }
+        if current(row).map({ row.hasSizeAndTime(of: $0) }) ?? false { continue }
         if !hasContent(of: row, place, stat, reading: &reading) { continue }
       }
       // The row may have been looked up before this record, and the file may have moved since.
@@ -111,8 +86,8 @@ extension Reconciler {
     let volumeID = tree.row(place.directoryID).volumeID
     let isInDoubt = !volumes.hasLastingInodes(volumeID)
     return try batch.writer.files(inode: stat.identity.inode).filter {
-      $0.assetID != row.assetID && hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
-        && (!isInDoubt || hasSizeAndTime($0, stat))
+      $0.assetID != row.assetID && $0.hasIdentity(of: stat) && tree.row($0.directoryID).volumeID == volumeID
+        && (!isInDoubt || $0.hasSizeAndTime(of: stat))
     }
   }
 

@@ -133,7 +133,9 @@ extension Reconciler {
   }
 
   /// Whether another file is in the place of a known one.
-  func isContested(_ row: FileRow, _ stat: FileStat) -> Bool { !hasIdentity(row, stat) && !isUnchanged(row, stat) }
+  func isContested(_ row: FileRow, _ stat: FileStat) -> Bool {
+    !row.hasIdentity(of: stat) && !row.isUnchanged(as: stat)
+  }
 
   private struct FoundMove {
     let source: FileRow

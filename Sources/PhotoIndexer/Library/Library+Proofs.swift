@@ -299,7 +299,7 @@ extension Reconciler {
       case .there(let stat):
         // The disk fails to read it, or something changed it, and photod-watch has not reported that. Another file may have
         // its inode now, and only photod-watch knows birth times. So a scan decides which file it is.
-        if !hasTimes(row, stat) { requireScan(for: row.directoryID) }
+        if !row.hasTimes(of: stat) { requireScan(for: row.directoryID) }
         return try batch.writer.putOffProof(of: row.assetID)
       case .absent, .unknown:
         // Its drive may have left just now. The next pass tries again, for example when the drive is back.

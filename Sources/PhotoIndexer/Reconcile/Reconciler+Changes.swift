@@ -141,7 +141,7 @@ extension Reconciler {
       return
     }
     guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
-    if hasIdentity(row, stat) && hasSizeAndTime(row, stat) && row.readTime != .unknown
+    if row.hasIdentity(of: stat) && row.hasSizeAndTime(of: stat) && row.readTime != .unknown
       && isExplainedByRename(row, stat, in: batch)
     {
       // A rename changes only the change time, so sample and hash stay valid. The new name may stand for another
@@ -163,7 +163,7 @@ extension Reconciler {
     _ row: FileRow, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
     let wasYoung = age(of: row.changeTime, at: row.readTime) < Self.clockGrain
-    if isUnchanged(row, stat), !(batch.evidence == .event && wasYoung), !mayHideWrite(row) {
+    if row.isUnchanged(as: stat), !(batch.evidence == .event && wasYoung), !mayHideWrite(row) {
       retries.removePending(row.assetID)
       note(.ignored(eventPlace(row), assetID: row.assetID, .sameStat), as: .same)
       return
@@ -194,9 +194,9 @@ extension Reconciler {
       pending.readTime = .unknown
       // A copy with the content that was read last is still this photo's copy. Another file, size or time means that
       // the content changed.
-      if !hasIdentity(old, stat) || !hasSizeAndTime(old, stat) { pending.marks = old.marks.voided }
+      if !old.hasIdentity(of: stat) || !old.hasSizeAndTime(of: stat) { pending.marks = old.marks.voided }
       // The reading is void. If this is the same file, the row keeps the fact that it existed after its birth.
-      if hasIdentity(old, stat) { pending.changeTime = max(old.readTime, old.changeTime, stat.changed) }
+      if old.hasIdentity(of: stat) { pending.changeTime = max(old.readTime, old.changeTime, stat.changed) }
       pending.inode = row.inode
       pending.birthTime = row.birthTime
       try writer.updateStat(pending)
@@ -292,12 +292,12 @@ extension Reconciler {
   /// - Complexity: one lookup by inode for each change of content; the others are read as well.
   private func refreshOtherNames(of row: FileRow, _ stat: FileStat, in batch: inout Batch) throws {
     for other in try batch.writer.files(inode: row.inode)
-    where other.assetID != row.assetID && hasIdentity(other, stat) && !hasTimes(other, stat) {
+    where other.assetID != row.assetID && other.hasIdentity(of: stat) && !other.hasTimes(of: stat) {
       guard tree.row(other.directoryID).volumeID == tree.row(row.directoryID).volumeID,
         var current = current(other), current.identity.inode == other.inode, current.byteCount > 0
       else { continue }
       current.identity = stat.identity
-      if !hasTimes(other, current) {
+      if !other.hasTimes(of: current) {
         try refresh(other, current, reading: nil, refreshesOtherNames: false, in: &batch)
       }
     }
@@ -317,7 +317,7 @@ extension Reconciler {
       return false
     }
     if mayGoOn, let heir = try heir(of: row, in: batch) {
-      guard heir.readTime == .unknown, hasIdentity(row, heir.stat) else {
+      guard heir.readTime == .unknown, row.hasIdentity(of: heir.stat) else {
         try takeOver(heir, by: row, in: &batch)
         return false
       }

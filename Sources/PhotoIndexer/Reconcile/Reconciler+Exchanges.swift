@@ -81,7 +81,7 @@ extension Reconciler {
     guard let there = current(row) else { return false }
     if let standIn = retries[row.assetID]?.standIn, standIn.inode == there.identity.inode { return true }
     guard there.identity.inode == row.inode else { return false }
-    return hasSizeAndTime(row, there)
+    return row.hasSizeAndTime(of: there)
       || remembered.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
   }
 
@@ -90,7 +90,7 @@ extension Reconciler {
   func isExchanged(_ row: FileRow, with source: FileRow) -> Bool {
     guard case .there(let stat) = files.look(path(of: source)) else { return false }
     // A new file may have the inode of one that was deleted.
-    return stat.identity.inode == row.inode && hasSizeAndTime(row, stat)
+    return stat.identity.inode == row.inode && row.hasSizeAndTime(of: stat)
   }
 
   /// Applies the second half of an exchange. The file that is reported to leave a place was there before the file that
@@ -111,7 +111,7 @@ extension Reconciler {
     batch.evidence = .event
     if former.assetID == row.assetID {
       // An unknown file came over the photo, and was taken for a file that a program saved.
-      guard hasIdentity(former, stat), let arrived = files.stat(path(of: source)) else { return false }
+      guard former.hasIdentity(of: stat), let arrived = files.stat(path(of: source)) else { return false }
       try move(row, to: target, stat, reading: reading, in: &batch)
       try fileFound(source, arrived, reading: nil, in: &batch)
       if let newcomer = try batch.writer.file(source.directoryID, source.name) {
@@ -123,7 +123,7 @@ extension Reconciler {
     var ignored = reading
     guard try batch.writer.file(target.directoryID, target.name) == nil,
       try sourceOfMove(stat, to: target, reading: &ignored, in: batch) == nil,
-      try hasIdentity(former, stat) || !wasDeleted(stat, at: target, in: batch),
+      try former.hasIdentity(of: stat) || !wasDeleted(stat, at: target, in: batch),
       let buried = try batch.writer.tombstones(inode: former.inode).first(where: { $0.assetID == former.assetID })
     else { return false }
     let (content, file) = read(target, stat, assetID: former.assetID, reading: reading, isSampled: true)
@@ -152,7 +152,8 @@ extension Reconciler {
 
   private func isSameFile(_ heir: FileRow, _ row: FileRow) -> Bool {
     let volumeID = tree.row(row.directoryID).volumeID
-    return row.birthTime != .unknown && hasIdentity(row, heir.stat) && tree.row(heir.directoryID).volumeID == volumeID
+    return row.birthTime != .unknown && row.hasIdentity(of: heir.stat)
+      && tree.row(heir.directoryID).volumeID == volumeID
       && volumes.hasLastingInodes(volumeID)
   }
 }

@@ -70,7 +70,7 @@ extension Reconciler {
       return
     }
     let isLasting = volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
-    if hasIdentity(row, stat) {
+    if row.hasIdentity(of: stat) {
       if row.readTime == .unknown, batch.evidence == .scan, row.birthTime != .unknown,
         let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch)
       {
@@ -79,7 +79,7 @@ extension Reconciler {
         try noteSecondName(place, of: source, in: batch)
       }
       try refreshIfChanged(row, stat, reading: reading, in: &batch)
-    } else if isUnchanged(row, stat), !mayHideWrite(row), batch.evidence == .scan || !isLasting {
+    } else if row.isUnchanged(as: stat), !mayHideWrite(row), batch.evidence == .scan || !isLasting {
       // Inodes of some file systems, such as FAT, change at a mount. If inodes last and an event reports another file,
       // that file may have been read already in place of the one before it.
       remembered.noteFile(inode: stat.identity.inode)
@@ -101,7 +101,7 @@ extension Reconciler {
 
   /// Schedules another look at an empty file before it counts as gone.
   func awaitContent(of row: FileRow, _ stat: FileStat, in batch: Batch) throws {
-    if !hasIdentity(row, stat) {
+    if !row.hasIdentity(of: stat) {
       // Another file is there now. The retry must look at this one.
       var empty = row
       empty.inode = stat.identity.inode
@@ -144,16 +144,16 @@ extension Reconciler {
       if let occupant { remembered.noteDisplaced(occupant, from: target, in: batch) }
       return
     }
-    if held.contains(source), !(stat.map { hasIdentity(row, $0) } ?? false) {
+    if held.contains(source), !(stat.map { row.hasIdentity(of: $0) } ?? false) {
       // The file that was found in this photo's place was renamed. The scan finds where the photo is.
       try fileGone(source, in: &batch)
       if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
       return
     }
     // If two files exchange their names, the second leaves the place where the first has arrived.
-    if let stat, !hasIdentity(row, stat) {
+    if let stat, !row.hasIdentity(of: stat) {
       let isThere = isBackThere(row, uptime: batch.uptime)
-      if try isThere || (isAnother(row, stat) && wasDeleted(stat, at: target, in: batch)) {
+      if try isThere || (row.isAnother(than: stat) && wasDeleted(stat, at: target, in: batch)) {
         if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) { return }
         try fileFound(target, stat, reading: reading, in: &batch)
         // Either the photo has left and the file that came back was renamed over it, or the rest of the batch reports
@@ -170,9 +170,9 @@ extension Reconciler {
     }
     var stat = stat
     var standIn: FileIdentity?
-    identify: if let seen = stat, !hasIdentity(row, seen) {
+    identify: if let seen = stat, !row.hasIdentity(of: seen) {
       let others = try others(of: seen, than: row, at: target, in: batch)
-      if others.isEmpty, isAnother(row, seen) {
+      if others.isEmpty, row.isAnother(than: seen) {
         if mayHaveMissed(source.directoryID), try batch.writer.file(target.directoryID, target.name) != nil {
           // Another file may have come to the old name before the rename, and the events of that are lost. So nothing
           // proves that this photo was renamed over the other one. The scan finds where it is.
@@ -188,9 +188,9 @@ extension Reconciler {
       if others.isEmpty {
         // The photo was saved since, or it has left the name again. Later records decide, or the scan finds it
         // elsewhere.
-        if isAnother(row, seen) { (stat, standIn) = (nil, seen.identity) }
-      } else if let there = try batch.writer.file(target.directoryID, target.name), hasIdentity(there, seen),
-        seen.identity.born != .unknown || hasSizeAndTime(there, seen)
+        if row.isAnother(than: seen) { (stat, standIn) = (nil, seen.identity) }
+      } else if let there = try batch.writer.file(target.directoryID, target.name), there.hasIdentity(of: seen),
+        seen.identity.born != .unknown || there.hasSizeAndTime(of: seen)
       {
         if try isSave(there, seen, in: batch) {
           // A program may have saved the file over this photo after the rename. Or the file is a new photo, and this
@@ -203,7 +203,7 @@ extension Reconciler {
           break identify
         }
         if let former = remembered.displaced(from: target, uptime: batch.uptime), former.assetID == there.assetID,
-          !hasIdentity(former, seen)
+          !former.hasIdentity(of: seen)
         {
           // The other photo got the file only because the file was in its place, and photod-watch looks late. This
           // photo was renamed over it since. So the file came after this photo, and the other photo ends with its
@@ -221,7 +221,7 @@ extension Reconciler {
         // is there now. The exception is an inode that is used again after the other photo is gone, if the record of
         // its removal was lost.
         stat = nil
-        if seen.identity.born == .unknown, !others.contains(where: { hasSizeAndTime($0, seen) }) {
+        if seen.identity.born == .unknown, !others.contains(where: { $0.hasSizeAndTime(of: seen) }) {
           standIn = seen.identity
         }
       }

@@ -46,7 +46,7 @@ extension Reconciler {
       if !rows.isEmpty {
         return rows.prefix(Self.sampleSize).contains { row in
           guard let stat = files.stat(path + self.path(of: row).dropFirst(prefix)) else { return false }
-          return hasSizeAndTime(row, stat) && (!hasInodes || row.inode == stat.identity.inode)
+          return row.hasSizeAndTime(of: stat) && (!hasInodes || row.inode == stat.identity.inode)
         }
       }
       stack += tree.children(of: directory)
@@ -179,8 +179,8 @@ extension Reconciler {
   private func isKnown(_ stat: FileStat, on volumeID: VolumeID, in batch: Batch) throws -> Bool {
     guard remembered.mayHaveFile(inode: stat.identity.inode) else { return false }
     return try batch.writer.files(inode: stat.identity.inode).contains {
-      hasIdentity($0, stat) && tree.row($0.directoryID).volumeID == volumeID
-        && (stat.identity.born != .unknown || hasSizeAndTime($0, stat))
+      $0.hasIdentity(of: stat) && tree.row($0.directoryID).volumeID == volumeID
+        && (stat.identity.born != .unknown || $0.hasSizeAndTime(of: stat))
     }
   }
 
