@@ -24,11 +24,11 @@ import WatchRecords
     let fixture = try LibraryFixture()
     try await fixture.begin()
     for delay in [1, 2, 4, 8] as [Int64] {
-      #expect(await fixture.library.startOverDelay == .seconds(delay))
+      #expect(await fixture.library.restart.delay == .seconds(delay))
       await fixture.library.breakDown(DiskFull())
       fixture.clock.pass(delay * seconds)
       await fixture.library.doWhatIsDue()
-      #expect(await fixture.library.breakdown == nil)
+      #expect(await fixture.library.restart.breakdown == nil)
       let root = try #require(await fixture.library.rootNumbers.first)
       await fixture.take([.scanStarted(root: root, request: 0, reason: .start)])
     }
@@ -39,7 +39,7 @@ import WatchRecords
       .listingStarted(number: 9, evidence: .scan), .listingEnded(number: 9, complete: true),
       .scanEnded(root: root, request: 0, complete: true),
     ])
-    #expect(await fixture.library.startOverDelay == .seconds(1))
+    #expect(await fixture.library.restart.delay == .seconds(1))
   }
 }
 

@@ -56,10 +56,10 @@ import WatchRecords
     let fixture = try LibraryFixture(log: log)
     let budget = WatchBudget(
       watched: 15, allowed: 15, limit: 20, isNamespaceLimit: true, isRefused: false, instanceError: 0)
-    await fixture.library.noteWatchState(.polling(root: 1, reason: .watchLimit, polled: 3, directories: 18))
-    await fixture.library.noteWatchState(.watchBudget(budget))
-    await fixture.library.noteWatchState(.polling(root: 1, reason: .watchLimit, polled: 4, directories: 19))
-    await fixture.library.noteWatchState(.watchBudget(budget))
+    await fixture.library.noteWatchState { $0.note(polled: 3, because: .watchLimit, of: 18, in: 1) }
+    await fixture.library.noteWatchState { $0.note(budget) }
+    await fixture.library.noteWatchState { $0.note(polled: 4, because: .watchLimit, of: 19, in: 1) }
+    await fixture.library.noteWatchState { $0.note(budget) }
     #expect(log.lines.kept.withLock { $0 } == ["watches exhausted limit=20 polled=3"])
     await fixture.library.updateState()
     let said = try #require(fixture.library.statusStore.status.warnings.first)
@@ -72,8 +72,9 @@ import WatchRecords
   @Test(arguments: [1, 2]) func foldersThatArePolledAreCounted(count: Int) async throws {
     let fixture = try LibraryFixture()
     let polled = UInt32(count)
-    await fixture.library.noteWatchState(
-      .polling(root: 1, reason: .fileSystem(name: Self.bytes("nfs4")), polled: polled, directories: 9))
+    await fixture.library.noteWatchState {
+      $0.note(polled: polled, because: .fileSystem(name: Self.bytes("nfs4")), of: 9, in: 1)
+    }
     await fixture.library.updateState()
     let said = try #require(fixture.library.statusStore.status.warnings.first)
     #expect(

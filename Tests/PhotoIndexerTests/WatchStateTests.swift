@@ -8,9 +8,9 @@ import WatchRecords
 
   @Test func everyRootHasItsOwnCountsAndWayOfWatching() {
     var state = WatchState()
-    state.note(.polling(root: 1, reason: .watchLimit, polled: 3, directories: 10))
-    state.note(.polling(root: 1, reason: nfs, polled: 2, directories: 10))
-    state.note(.polling(root: 2, reason: nfs, polled: 7, directories: 7))
+    state.note(polled: 3, because: .watchLimit, of: 10, in: 1)
+    state.note(polled: 2, because: nfs, of: 10, in: 1)
+    state.note(polled: 7, because: nfs, of: 7, in: 2)
     #expect(state.watch(of: 1) == .mixed && state.polledCount(of: 1) == 5)
     #expect(state.watch(of: 2) == .polling && state.polledCount(of: 2) == 7)
     #expect(state.watch(of: 3) == .inotify && state.polledCount(of: 3) == 0)
@@ -20,13 +20,13 @@ import WatchRecords
 
   @Test func zeroTakesAReasonAwayAndSoDoesTheRootsEnd() {
     var state = WatchState()
-    state.note(.polling(root: 1, reason: .watchLimit, polled: 3, directories: 10))
-    state.note(.polling(root: 1, reason: .watchLimit, polled: 0, directories: 10))
+    state.note(polled: 3, because: .watchLimit, of: 10, in: 1)
+    state.note(polled: 0, because: .watchLimit, of: 10, in: 1)
     #expect(state.watch(of: 1) == .inotify)
-    state.note(.polling(root: 1, reason: .noInstance, polled: 10, directories: 10))
-    state.note(.rootOffline(root: 1, errorNumber: 2))
+    state.note(polled: 10, because: .noInstance, of: 10, in: 1)
+    state.forget(1)
     #expect(state.watch(of: 1) == .inotify && state.count(.noInstance) == 0)
-    state.note(.polling(root: 1, reason: .noInstance, polled: 10, directories: 10))
+    state.note(polled: 10, because: .noInstance, of: 10, in: 1)
     state.keep([2])
     #expect(state.count(.noInstance) == 0)
   }

@@ -11,7 +11,7 @@ import WatchRecords
 /// All of it is lost if photod restarts, and the catalog alone decides then. It is a class, because a search for the copy
 /// of a file looks up the other facts.
 final class RememberedFiles {
-  private let inodes: KnownInodes
+  let inodes: KnownInodes
   private var tombstones: TombstoneKeys
   /// The library's age when expired tombstones were removed last.
   private var prunedAt: Duration?
@@ -48,7 +48,7 @@ final class RememberedFiles {
     tombstones.insert(inode: inode, fingerprint: fingerprint, lastingPath: lastingPath)
   }
 
-  // MARK: What the catalog may have
+  // MARK: Filters
 
   func mayHaveFile(inode: UInt64) -> Bool { inodes.mayContain(inode) }
 

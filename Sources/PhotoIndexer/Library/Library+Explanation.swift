@@ -78,7 +78,7 @@ extension Library {
 
   /// - Parameter subject: the path, or a noun for it.
   private func explainPending(_ subject: String) -> Explanation {
-    if let breakdown {
+    if let breakdown = restart.breakdown {
       return Explanation(
         state: "pending",
         reason:

@@ -7,9 +7,8 @@ extension Library {
   func breakDown(_ error: any Error) {
     events.append(.startedOver(error: "\(error)"))
     events.announce()
-    breakdown = Breakdown(error: "\(error)", endsAt: clock.bootTime + startOverDelay)
+    restart.begin(because: error, at: clock.bootTime)
     alarm.publish(alarm.sequence + 1)
-    startOverDelay = min(startOverDelay * 2, Self.lastStartOverDelay)
     logger.error("catalog not written", metadata: ["error": "\(error)"])
     reportWarnings()
     rescans.failAll(with: Self.catalogError)
@@ -20,7 +19,7 @@ extension Library {
 
   /// Whether there is work that no event will request.
   var isTimeToCome: Bool {
-    breakdown != nil || !reconciler.retries.isEmpty || words.state == .pending
+    restart.breakdown != nil || !reconciler.retries.isEmpty || words.state == .pending
       || reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
   }
 
@@ -76,7 +75,7 @@ extension Library {
 
   func doWhatIsDue() {
     do {
-      if let breakdown {
+      if let breakdown = restart.breakdown {
         if clock.bootTime >= breakdown.endsAt { try startOver() }
       } else {
         try readAgain()
@@ -93,7 +92,7 @@ extension Library {
     // The roots get new numbers: records under the old ones mean nothing to the new reconciler.
     watcher.setRoots([])
     try adoptRoots()
-    breakdown = nil
+    restart.end()
     reconciler.roots.updateAll { $0.isScanAwaited = $0.number != nil }
     // Replies that came while no batch was applied did not count, so each sync is requested again.
     for number in barrier.renumber() { askSync(number) }

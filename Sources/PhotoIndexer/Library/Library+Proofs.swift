@@ -87,7 +87,7 @@ extension Library {
 
   /// Whether work may begin that waits until no folder changes.
   func isIdle(_ wait: inout QuietWait) -> Bool {
-    breakdown == nil && !isScanAwaited && wait.isOver(at: clock.bootTime, lastChange: lastChange.time)
+    restart.breakdown == nil && !isScanAwaited && wait.isOver(at: clock.bootTime, lastChange: lastChange.time)
   }
 
   /// Makes samples and hashes while some are missing. A large file may take minutes, so the other timed work does not wait
@@ -240,7 +240,7 @@ extension Library {
 
   /// Writes the marks that were made, if their files have not changed since.
   func keep(_ made: [MadeProof]) {
-    guard breakdown == nil, !made.isEmpty else { return }
+    guard restart.breakdown == nil, !made.isEmpty else { return }
     let reconciler = reconciler
     do {
       try commit { writer in

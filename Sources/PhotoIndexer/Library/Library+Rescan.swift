@@ -66,7 +66,7 @@ extension Library {
   /// Until the library has restarted from the catalog, it drops the records of photod-watch. So it would not notice that
   /// a scan ends.
   private func requireCatalog() throws {
-    if breakdown != nil { throw Self.catalogError }
+    if restart.breakdown != nil { throw Self.catalogError }
   }
 
   private static func requireAnswer(of root: [UInt8]?, _ files: any PhotoFiles) throws {

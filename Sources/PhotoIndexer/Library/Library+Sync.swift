@@ -35,14 +35,13 @@ extension Library {
   /// A share that does not answer is left out: its lane answers at once, and its root is offline.
   func answerSync(_ number: UInt64, by lane: Int) {
     scanDoubtfulRoots()
-    let isTooEarly = number <= doubtfulThrough
-    if let next = barrier.answer(number, by: lane, isToBeAskedAnew: { isTooEarly }) { askSync(next) }
+    if let next = barrier.answer(number, by: lane) { askSync(next) }
   }
 
   func askSync(_ number: UInt64) { barrier.note(watcher.sync(number: number), asked: number) }
 
   /// Notes that photod-watch was told to look again.
-  func doubtSyncs() { doubtfulThrough = barrier.lastNumber }
+  func doubtSyncs() { barrier.doubt() }
 
   /// - Parameter roots: the numbers of the roots that may be scanned; nil for all.
   func scanDoubtfulRoots(among roots: Set<UInt16>? = nil) {

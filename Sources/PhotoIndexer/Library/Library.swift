@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Logging
 import PhotoCatalog
 import PhotoLive
@@ -11,12 +12,6 @@ import WatchRecords
 /// Each batch of records from photod-watch becomes one transaction. After its COMMIT it is published to ``live``, which
 /// updates the lists of all observers. The library runs on an executor of its own and may block there.
 package actor Library {
-  struct Breakdown {
-    let error: String
-    /// When the library restarts from the catalog.
-    let endsAt: MonotonicTime
-  }
-
   package struct Configuration: Sendable {
     /// Absolute paths without links. None is inside another.
     package var roots: [[UInt8]]
@@ -62,10 +57,7 @@ package actor Library {
   let clock: any LibraryClock
   let power: PowerSupply
   let logger: Logger
-  private let knownInodes: KnownInodes
-  private let readAhead: ReadAhead
-  /// Makes a reader for each lane, so that a share whose files are read slowly delays no other.
-  nonisolated private let makeReadAhead: @Sendable () -> ReadAhead
+  nonisolated private let readers: LaneReaders
   var configuration: Configuration
   var reconciler: Reconciler
 
@@ -74,30 +66,16 @@ package actor Library {
   /// By the root that is walked; those of several roots have one of their own. So a root that hangs delays only itself.
   var dryRunQueues: [RootID?: DispatchQueue] = [:]
   var watchState = WatchState()
-  var hasBeenLive = false
-  /// The numbers under which photod-watch got roots before the library was open, by path. Each is used once.
-  var givenRootNumbers: [[UInt8]: UInt16]
-  var lastRootNumber: UInt16
   var unreadable = UnreadablePaths()
-  /// Set after a failed transaction. Batches are dropped until the library restarts from the catalog.
-  var breakdown: Breakdown?
-  /// The delay before the next restart. It doubles while restarts fail.
-  var startOverDelay = Library.firstStartOverDelay
-  private static let firstStartOverDelay = Duration.seconds(1)
-  static let lastStartOverDelay = Duration.seconds(60)
+  var restart = CatalogRestart()
   /// Rises when there is timed work. While there is none, photod does not wake.
   let alarm = ChangeFeed(sequence: 0)
-  /// Syncs up to this number were requested before photod-watch was told to look again at doubtful files. Their replies
-  /// come too early.
-  var doubtfulThrough: UInt64 = 0
   var words = WordIndexing()
   /// The samples and hashes that are made when the library is idle.
   var proofs = ProofPass()
   let lastChange = LastChange()
   var suspectWait = QuietWait()
-  private var assetCount: Int
-  var scannedFiles = 0
-  var counters = LibraryStatus.Counters()
+  var counts: LibraryCounts
   /// Shares below roots, with inner roots on them.
   var leftOutShares: Set<[UInt8]> = []
 
@@ -122,38 +100,24 @@ package actor Library {
     self.power = power
     self.logger = logger
     self.configuration = configuration
-    givenRootNumbers = Dictionary(
-      configuration.watchedRoots.map { ($0.path, $0.number) }, uniquingKeysWith: { first, _ in first })
-    lastRootNumber = configuration.watchedRoots.map(\.number).max() ?? 0
-    let counts = try catalog.read { try $0.counts() }
+    let (assetCount, failedCount) = try catalog.read { try $0.counts() }
+    counts = LibraryCounts(assets: assetCount)
     live = try LiveLibrary(catalog: catalog, now: { clock.instant })
     events = EventRing(clock: clock)
-    assetCount = counts.assets
     statusStore = StatusStore(
       LibraryStatus(
         state: .opening, library: catalog.uuid, token: live.token.description,
-        version: configuration.version, assetCount: counts.assets, failedCount: counts.failed,
+        version: configuration.version, assetCount: assetCount, failedCount: failedCount,
         counters: LibraryStatus.Counters()))
-    knownInodes = try KnownInodes(catalog: catalog)
-    let known = knownInodes
-    makeReadAhead = { ReadAhead(catalog: catalog, files: files, knownInodes: known) }
-    readAhead = makeReadAhead()
-    reconciler = try Self.makeReconciler(catalog, turnFiles, knownInodes, configuration, events)
+    let knownInodes = try KnownInodes(catalog: catalog)
+    readers = LaneReaders(catalog: catalog, files: files, knownInodes: knownInodes)
+    reconciler = try Reconciler(
+      catalog: catalog, files: turnFiles, knownInodes: knownInodes,
+      policy: RemovalPolicy(grace: configuration.removalGrace), events: events)
+    reconciler.roots.takeOver(configuration.watchedRoots)
   }
 
-  func remakeReconciler() throws {
-    reconciler = try Self.makeReconciler(
-      catalog, turnFiles, knownInodes, configuration, events, former: reconciler.roots)
-  }
-
-  private static func makeReconciler(
-    _ catalog: Catalog, _ files: any PhotoFiles, _ knownInodes: KnownInodes, _ configuration: Configuration,
-    _ events: EventRing, former: Roots? = nil
-  ) throws -> Reconciler {
-    try Reconciler(
-      catalog: catalog, files: files, knownInodes: knownInodes,
-      policy: RemovalPolicy(grace: configuration.removalGrace), events: events, former: former)
-  }
+  func remakeReconciler() throws { reconciler = try reconciler.remade(from: catalog) }
 
   // MARK: Running
 
@@ -212,7 +176,7 @@ package actor Library {
 
   /// Takes the inputs of a lane in their order. The next one is read ahead while one is applied.
   private func ingest(_ lane: WatchLane) async {
-    let readAhead = lane.number == 0 ? readAhead : makeReadAhead()
+    let readAhead = readers.reader(ofLane: lane.number)
     let inputs = Handover<ReadAhead.Input>()
     await withTaskGroup(of: Void.self) { group in
       group.addTask(executorPreference: readAhead.executor) { await readAhead.run(lane, into: inputs) }
@@ -221,7 +185,7 @@ package actor Library {
     }
   }
 
-  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input { await readAhead.read(input) }
+  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input { await readers.first.read(input) }
 
   /// Applies one input: a turn of ``run()``.
   ///
@@ -234,7 +198,7 @@ package actor Library {
     switch input.input {
     case .started(let session):
       events.append(.watcherStarted(session: session))
-      counters.watcherStarts += 1
+      counts.noteWatcherStart()
       logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
       let undecided = reconciler.beginSession(of: roots)
       forgetWatchState(of: roots)
@@ -248,7 +212,7 @@ package actor Library {
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
       updateState()
     case .batch(let records):
-      guard breakdown == nil else { return }
+      guard restart.breakdown == nil else { return }
       do {
         try apply(records, contents: input.contents, of: roots)
       } catch {
@@ -279,7 +243,7 @@ package actor Library {
     requests.formUnion(reconciler.scans.underWay.values.map(\.request))
     requests.formUnion(batch.endedScans.map(\.request))
     rescans.add(record, to: requests)
-    note(records, of: roots)
+    let notes = note(records, of: roots)
     for change in record.rootAvailability where change.directoryID == nil && change.isAvailable {
       let root = FilePath.text(reconciler.tree.rootPaths[change.rootID] ?? [])
       logger.notice("root online", metadata: ["root": "\(root)"])
@@ -290,16 +254,16 @@ package actor Library {
     if !record.isEmpty, reconciler.roots.hasSuspects {
       reconciler.roots.updateAll { if $0.suspect != nil { $0.mayBeComplete = true } }
     }
-    noteChanges(records)
+    noteChanges(notes)
     for rootID in batch.rootsToWatchAnew.sorted() where reconciler.roots[rootID]?.number != nil {
       try watchAnew(rootID)
     }
     for number in batch.synced { answerSync(number, by: reconciler.listings.lane) }
-    try watchMovedRootsAnew(records)
-    try adoptInnerRoots(records)
+    try watchAnew(remoteRoots: notes.remoteRoots)
+    for (directory, name) in notes.leftOut { try adoptInnerRoots(onShare: name, in: directory) }
     // A batch without differences writes nothing, so it does not prove that the catalog can be written.
     if !record.isEmpty || (!batch.endedScans.isEmpty && !isScanAwaited) {
-      startOverDelay = Self.firstStartOverDelay
+      restart.noteWrite()
     }
     updateState()
   }
@@ -330,16 +294,12 @@ package actor Library {
         effects == nil ? nil : PersistentChange(record, token: token, date: date, origin: origin)
       live.publish(effects, change, sequence: sequence)
       if !record.insertedAssets.isEmpty || words.state == .failed { words.state = .pending }
-      assetCount += record.insertedAssets.count - record.deletedAssets.count
-      counters.assetsInserted += record.insertedAssets.count
-      counters.assetsUpdated += record.updatedAssets.count
-      counters.assetsRemoved += record.deletedAssets.count
-      counters.filesRead = files.readCount
+      counts.note(record, filesRead: files.readCount)
       statusStore.update { status in
         status.token = token.description
-        status.assetCount = assetCount
+        status.assetCount = counts.assets
         status.failedCount = failedCount
-        status.counters = counters
+        status.counters = counts.sinceStart
       }
     }
     // Another change time or inode makes a hash void, although the history has no entry for it.
@@ -352,62 +312,83 @@ package actor Library {
 
   // MARK: State
 
+  /// The work that the records of a batch request beside changes of the catalog. It is done after the batch was published.
+  private struct BatchNotes {
+    /// The folders in which the records report something.
+    var changed: Set<DirectoryNumber> = []
+    /// Whether the records report a change, if only that a folder is gone.
+    var hasChanges = false
+    /// The roots on which a share is mounted now.
+    var remoteRoots: [UInt16] = []
+    /// The shares below roots that were left out.
+    var leftOut: [(directory: DirectoryNumber, name: [UInt8])] = []
+  }
+
   /// Notes in which roots the records report something. The work that waits for quiet waits for these roots.
-  private func noteChanges(_ records: [WatchRecord]) {
-    var directories: Set<DirectoryNumber> = []
-    for record in records {
-      switch record {
-      case .directoryFound(let number, _, _, _, _), .directoryMoved(let number, _, _): directories.insert(number)
-      case .directoryGone: lastChange.time = clock.bootTime
-      case .fileFound(let directory, _, _, _), .fileGone(let directory, _): directories.insert(directory)
-      case .fileMoved(let from, _, let to, _, _, _): directories.formUnion([from, to])
-      default: break
-      }
-    }
-    guard !directories.isEmpty else { return }
+  private func noteChanges(_ notes: BatchNotes) {
+    guard notes.hasChanges else { return }
     lastChange.time = clock.bootTime
     let tree = reconciler.tree
-    for rootID in Set(directories.compactMap { tree.directory(number: $0).map(tree.rootID) }) {
+    for rootID in Set(notes.changed.compactMap { tree.directory(number: $0).map(tree.rootID) }) {
       reconciler.roots[rootID]?.lastChange = clock.bootTime
     }
   }
 
   /// Updates the state that is not in the catalog from the records, in their order.
-  private func note(_ records: [WatchRecord], of roots: Set<UInt16>) {
+  private func note(_ records: [WatchRecord], of roots: Set<UInt16>) -> BatchNotes {
+    var notes = BatchNotes()
     var foldersWent = false
+    var foundCount = 0
     for record in records {
       switch record {
-      case .fileFound: scannedFiles += 1
-      case .directoryGone, .directoryMoved: foldersWent = true
+      case .fileFound(let directory, _, _, _):
+        foundCount += 1
+        notes.changed.insert(directory)
+      case .fileGone(let directory, _): notes.changed.insert(directory)
+      case .fileMoved(let from, _, let to, _, _, _): notes.changed.formUnion([from, to])
+      case .directoryFound(let number, _, _, _, _): notes.changed.insert(number)
+      case .directoryMoved(let number, _, _):
+        foldersWent = true
+        notes.changed.insert(number)
+      case .directoryGone:
+        foldersWent = true
+        notes.hasChanges = true
       case .overflow:
         logger.notice("event queue overflow")
-        counters.overflows += 1
+        counts.noteOverflow()
         watchState.hasOverflowed = true
         for (number, root) in reconciler.roots.watched where roots.contains(number) && root.isAvailable {
           reconciler.roots[number: number]?.isScanAwaited = true
         }
-      case .rootOffline(let root, _):
+      case .rootOffline(let root, let code):
         reconciler.roots[number: root]?.isScanAwaited = false
-        noteWatchState(record)
+        watchState.forget(root)
+        if code == EREMOTE { notes.remoteRoots.append(root) }
       case .scanStarted(let root, _, let reason):
-        counters.scans += 1
+        counts.noteScan()
         if reason != .rescan { reconciler.roots[number: root]?.isScanAwaited = true }
       case .scanEnded(let root, _, _):
         reconciler.roots[number: root]?.isScanAwaited = false
         if !isScanAwaited { watchState.hasOverflowed = false }
         // The scan has reported everything in it that can't be read.
         unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
-      case .polling, .watchBudget: noteWatchState(record)
+      case .polling(let root, let reason, let count, let total):
+        noteWatchState { $0.note(polled: count, because: reason, of: total, in: root) }
+      case .watchBudget(let budget): noteWatchState { $0.note(budget) }
       case .unreadable(let directory, let name, let code):
         noteUnreadable(directory, name, code)
+        if code == EREMOTE { notes.leftOut.append((directory, name)) }
       case .listingStarted(let directory, _): noteListing(directory)
-      default: break
+      case .listingEnded, .synced, .ignored, .alive, .checkpoint: break
       }
     }
+    if foundCount > 0 { counts.noteScannedFiles(foundCount) }
+    if !notes.changed.isEmpty { notes.hasChanges = true }
     if foldersWent, !unreadable.isEmpty {
       unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
     }
     settleUnreadable()
+    return notes
   }
 
   func scanEnded(_ ended: EndedScan) {

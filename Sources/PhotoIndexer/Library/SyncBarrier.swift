@@ -16,6 +16,9 @@ final class SyncBarrier: Sendable {
 
   private struct State {
     var lastNumber: UInt64 = 0
+    /// Requests up to this number were made before photod-watch was told to look again at doubtful files. Their answers
+    /// come too early.
+    var doubtfulThrough: UInt64 = 0
     /// The callers by the number of their first request.
     var waiters: [UInt64: Waiter] = [:]
 
@@ -37,9 +40,6 @@ final class SyncBarrier: Sendable {
   }
 
   private let state = Mutex(State())
-
-  /// The number of the newest request.
-  var lastNumber: UInt64 { state.withLock { $0.lastNumber } }
 
   /// Makes a request with `ask`, which returns the lanes that answer, and returns when all of them have.
   func wait(ask: @Sendable (UInt64) -> Set<Int>) async throws {
@@ -86,17 +86,19 @@ final class SyncBarrier: Sendable {
     }
   }
 
+  /// Notes that photod-watch was told to look again. The answers to all requests so far come too early.
+  func doubt() { state.withLock { $0.doubtfulThrough = $0.lastNumber } }
+
   /// One lane has answered.
   ///
-  /// - Parameter isToBeAskedAnew: called if this is the last answer; true if the request must be made again.
-  /// - Returns: the number of the new request.
-  func answer(_ number: UInt64, by lane: Int, isToBeAskedAnew: () -> Bool) -> UInt64? {
-    let isLast = state.withLock { state in
-      guard let key = state.key(number) else { return true }
+  /// - Returns: the number of a new request, if this is the last answer and came too early.
+  func answer(_ number: UInt64, by lane: Int) -> UInt64? {
+    let isTooEarly = state.withLock { state in
+      guard let key = state.key(number) else { return false }
       state.waiters[key]!.answered.insert(lane)
-      return state.waiters[key]!.isAnswered
+      return state.waiters[key]!.isAnswered && number <= state.doubtfulThrough
     }
-    if isLast, isToBeAskedAnew(), let next = renumber(number) { return next }
+    if isTooEarly, let next = renumber(number) { return next }
     let waiter = state.withLock { state in state.key(number).flatMap { state.takeIfAnswered($0) } }
     waiter?.continuation.resume()
     return nil

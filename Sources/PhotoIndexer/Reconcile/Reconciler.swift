@@ -41,6 +41,13 @@ final class Reconciler {
     }
   }
 
+  /// Makes a reconciler that begins anew from the catalog, because this one may be ahead of it.
+  func remade(from catalog: Catalog) throws -> Reconciler {
+    try Reconciler(
+      catalog: catalog, files: files, knownInodes: remembered.inodes, policy: policy, events: events.ring, former: roots
+    )
+  }
+
   /// Applies one batch, record by record, inside a transaction.
   ///
   /// - Parameter contents: files that were read ahead, by the index of their record.

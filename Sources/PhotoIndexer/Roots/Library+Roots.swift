@@ -30,9 +30,7 @@ extension Library {
       }
       for (rootID, path) in reconciler.tree.sortedRootPaths where wanted.contains(path) {
         reconciler.roots.setConfigured(rootID)
-        if reconciler.roots[rootID]?.number == nil {
-          reconciler.roots.setNumber(givenRootNumbers.removeValue(forKey: path) ?? freeRootNumber(), of: rootID)
-        }
+        if reconciler.roots[rootID]?.number == nil { reconciler.roots.setFirstNumber(of: rootID, at: path) }
       }
       try reconciler.decideWaiting(in: &batch)
       return (batch, batch.origin)
@@ -62,7 +60,7 @@ extension Library {
       return (batch, batch.origin)
     }
     watcher.setRoots(watchRoots())
-    reconciler.roots.setNumber(freeRootNumber(), of: rootID)
+    reconciler.roots.setNewNumber(of: rootID)
     watcher.setRoots(watchRoots())
     doubtSyncs()
     noteDecided(batch.endedScans, in: record)
@@ -77,25 +75,23 @@ extension Library {
   }
 
   /// A share was mounted where a drive of this machine was: the root gets a photod-watch of its own.
-  func watchMovedRootsAnew(_ records: [WatchRecord]) throws {
-    for case .rootOffline(let root, EREMOTE) in records {
+  func watchAnew(remoteRoots roots: [UInt16]) throws {
+    for root in roots {
       if let rootID = reconciler.roots.id(ofNumber: root) { try watchAnew(rootID) }
     }
   }
 
   /// photod-watch has left out a share below a root. If an inner root is on that share, it gets a photod-watch of its own.
-  func adoptInnerRoots(_ records: [WatchRecord]) throws {
-    for case .unreadable(let directory, let name, EREMOTE) in records {
-      guard let id = reconciler.tree.directory(number: directory) else { continue }
-      let share = child(name, of: reconciler.tree.path(of: id))
-      let new = configuration.innerRoots.contains { root in
-        CatalogTree.contains(share, root)
-          && !reconciler.roots.numbers.contains { rootPath($0) == root }
-      }
-      guard new else { continue }
-      leftOutShares.insert(share)
-      try adoptRoots()
+  func adoptInnerRoots(onShare name: [UInt8], in directory: DirectoryNumber) throws {
+    guard let id = reconciler.tree.directory(number: directory) else { return }
+    let share = child(name, of: reconciler.tree.path(of: id))
+    let new = configuration.innerRoots.contains { root in
+      CatalogTree.contains(share, root)
+        && !reconciler.roots.numbers.contains { rootPath($0) == root }
     }
+    guard new else { return }
+    leftOutShares.insert(share)
+    try adoptRoots()
   }
 
   /// Whether an inner root is on a share now, or was when it was last seen.
@@ -124,12 +120,6 @@ extension Library {
 
   private func watchRoots() -> [WatchRoot] {
     reconciler.roots.watched.map { WatchRoot(number: $0.number, path: reconciler.tree.rootPaths[$0.root.id]!) }
-  }
-
-  /// A number that photod-watch had for no other root lately, because it may still report something under that.
-  private func freeRootNumber() -> UInt16 {
-    repeat { lastRootNumber &+= 1 } while lastRootNumber == 0 || reconciler.roots[number: lastRootNumber] != nil
-    return lastRootNumber
   }
 
   // MARK: The log

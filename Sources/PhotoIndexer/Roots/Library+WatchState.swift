@@ -12,17 +12,20 @@ struct WatchState {
   /// Whether the kernel's queue overflowed, and the scans that follow have not ended.
   var hasOverflowed = false
 
-  mutating func note(_ record: WatchRecord) {
-    switch record {
-    case .polling(let root, let reason, let count, let total):
-      polled[root, default: [:]][reason] = count == 0 ? nil : Int(count)
-      directories[root] = Int(total)
-    case .rootOffline(let root, _):
-      polled[root] = nil
-      directories[root] = nil
-    case .watchBudget(let budget): self.budget = budget
-    default: break
-    }
+  /// - Parameters:
+  ///   - count: how many folders of a root are polled for this reason.
+  ///   - total: how many folders the root has.
+  mutating func note(polled count: UInt32, because reason: PollingReason, of total: UInt32, in root: UInt16) {
+    polled[root, default: [:]][reason] = count == 0 ? nil : Int(count)
+    directories[root] = Int(total)
+  }
+
+  mutating func note(_ budget: WatchBudget) { self.budget = budget }
+
+  /// Forgets a root that is offline.
+  mutating func forget(_ root: UInt16) {
+    polled[root] = nil
+    directories[root] = nil
   }
 
   func polledCount(of root: UInt16) -> Int { polled[root]?.values.reduce(0, +) ?? 0 }
@@ -56,9 +59,9 @@ struct WatchState {
 
 // Folders that are polled: how many, and why.
 extension Library {
-  func noteWatchState(_ record: WatchRecord) {
+  func noteWatchState(_ note: @Sendable (inout WatchState) -> Void) {
     let before = watchState
-    watchState.note(record)
+    note(&watchState)
     let (unwatched, uninstanced) = (watchState.count(.watchLimit), watchState.count(.noInstance))
     // photod-watch reports how many folders it polls before it first reports the limit.
     if unwatched > 0, let budget = watchState.budget, before.count(.watchLimit) == 0 || before.budget == nil {

@@ -1,5 +1,6 @@
 import PhotoCatalog
 import PhotoModel
+import PhotoWatch
 import WatchRecords
 
 /// A folder in the place of a root's top.
@@ -86,6 +87,10 @@ struct Root {
 struct Roots {
   private var roots: [RootID: Root] = [:]
   private var ids: [UInt16: RootID] = [:]
+  /// The number that a root got last.
+  private var lastNumber: UInt16 = 0
+  /// The numbers under which photod-watch got roots before the library was open, by path. Each is used once.
+  private var givenNumbers: [[UInt8]: UInt16] = [:]
   /// Counted, because they are read for each file.
   private var suspectCount = 0
   private var newTopCount = 0
@@ -96,6 +101,7 @@ struct Roots {
   ///   - offlineDates: since when roots are offline, by the history.
   ///   - former: the roots of the reconciler before this one. The reasons that it knew still hold.
   init(_ rows: [RootRow] = [], offlineDates: [RootID: WallTime] = [:], former: Roots? = nil) {
+    lastNumber = former?.lastNumber ?? 0
     for row in rows {
       if row.isAvailable {
         roots[row.id] = Root(id: row.id, state: .online)
@@ -158,6 +164,26 @@ struct Roots {
     self[id]?.number = number
     self[id]?.needsScan = false
     self[id]?.mayBeComplete = false
+  }
+
+  /// Takes over the numbers that photod-watch has for roots already.
+  mutating func takeOver(_ watched: [WatchRoot]) {
+    for root in watched {
+      givenNumbers[root.path] = root.number
+      lastNumber = max(lastNumber, root.number)
+    }
+  }
+
+  /// Gives a root the number that photod-watch has for its path, or a new one.
+  mutating func setFirstNumber(of id: RootID, at path: [UInt8]) {
+    if let number = givenNumbers.removeValue(forKey: path) { setNumber(number, of: id) } else { setNewNumber(of: id) }
+  }
+
+  /// Gives a root a number that photod-watch had for no other root lately, because it may still report something under
+  /// that.
+  mutating func setNewNumber(of id: RootID) {
+    repeat { lastNumber &+= 1 } while lastNumber == 0 || ids[lastNumber] != nil
+    setNumber(lastNumber, of: id)
   }
 
   /// Sets a root online: it is in its place. A suspicion of it stays.

@@ -5,18 +5,16 @@ import PhotoModel
 extension Library {
   func updateState() {
     let scanning = isScanAwaited
-    if !scanning {
-      hasBeenLive = true
-      scannedFiles = 0
-    }
+    if !scanning { counts.noteLive() }
     let pending = reconciler.retries.pendingCount
     reportWarnings()
     let roots = rootStatuses()
-    counters.filesRead = files.readCount
+    counts.note(filesRead: files.readCount)
+    let counts = counts
     statusStore.update { status in
-      status.counters = counters
-      status.state = scanning ? (hasBeenLive ? .recovering : .scanning) : .live
-      status.progress = scanning ? .init(done: scannedFiles, phase: "scanning") : nil
+      status.counters = counts.sinceStart
+      status.state = scanning ? (counts.hasBeenLive ? .recovering : .scanning) : .live
+      status.progress = scanning ? .init(done: counts.scannedFiles, phase: "scanning") : nil
       status.pendingCount = pending + (scanning ? 1 : 0)
       status.roots = roots
     }
@@ -74,7 +72,9 @@ extension Library {
   /// The problems in the state of the library. The most urgent comes first.
   private var warnings: [Warning] {
     var found: [Warning] = []
-    if let breakdown { found.append(.catalogNotWritten(path: catalog.files.catalog, error: breakdown.error)) }
+    if let breakdown = restart.breakdown {
+      found.append(.catalogNotWritten(path: catalog.files.catalog, error: breakdown.error))
+    }
     found += watchState.deaths.sorted { $0.key < $1.key }.map {
       .watcherDied(reason: $0.value.reason, roots: $0.value.roots)
     }

@@ -98,8 +98,9 @@ extension Library {
       rootVolumes[String(decoding: path, as: UTF8.self)] = volumes[reconciler.tree.row(top).volumeID]
     }
     return SimulatedState(
-      isWorking: breakdown == nil,
-      isQuiet: breakdown == nil && !reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
+      isWorking: restart.breakdown == nil,
+      isQuiet: restart.breakdown == nil
+        && !reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
         && !reconciler.scans.areUnderWay && reconciler.retries.all.values.allSatisfy { $0.delay >= .seconds(60) },
       hasSuspects: reconciler.roots.hasSuspects, hasUnread: !reconciler.retries.isEmpty,
       rootVolumes: rootVolumes,
