@@ -113,10 +113,15 @@ private struct PredicateTexts {
       case .boolean: ["true", "FALSE"]
       case .integer, .real: ["0", "-1", "5", "2.5e3", ".5", "+7", "9223372036854775807", "1e300"]
       case .mediaType: ["'image'", "'video'"]
+      case .mediaSubtype: ["'raw'", "'screenshot'", "'livePhoto'"]
       case .dateSource: ["'file'", "'metadata'"]
+      case .place: ["{0, 0, 5}", "{-90, 180, 1e4}", "{89.99, -179.5, 0.1}"]
       case .date: ["'2024'", "'2024-07'", "'1969-07-20T20:17-05:00'", "'0001-01-01'", "\"9999-12-31T23:59:59.999999\""]
       case .string: ["''", "'a'", "\"it's\"", "'\\u{1F98A}é'", "'%_*?'", "'a\\\\*b'", "'\n'", "'Ǆ'"]
       }
+    if key.valueType == .place {
+      return key.rawValue + " " + (.random(using: &random) ? "NEAR \(pick(values))" : "\(pick(["==", "!="])) nil")
+    }
     switch Int.random(in: 0..<6, using: &random) {
     case 0:
       let list = (0..<Int.random(in: 0...5, using: &random)).map { _ in pick(values) }.joined(separator: ", ")
@@ -153,7 +158,8 @@ private struct PredicateTexts {
   private static let likes = ["'*'", "'?a*'", "'\\\\*'", "'a*b*c?'", "''", "'*é*'"]
   private static let tokens =
     PredicateKey.allCases.map(\.rawValue) + [
-      "==", "=", "!=", "<", ">=", "IN", "BETWEEN", "CONTAINS", "LIKE", "MATCHES", "ENDSWITH", "ANY", "ALL", "NONE",
+      "==", "=", "!=", "<", ">=", "IN", "BETWEEN", "NEAR", "CONTAINS", "LIKE", "MATCHES", "ENDSWITH", "ANY", "ALL",
+      "NONE",
       "AND",
       "or", "NOT", "!", "(", ")", "(", ")", "{", "}", ",", "[", "]", "[c]", "[cd]", "'", "\"", "\\", "\\u{", "1", "-",
       ".",

@@ -75,7 +75,12 @@ extension Asset {
       modificationDate: date(), addedDate: date())
     (asset.pixelWidth, asset.pixelHeight, asset.orientation, asset.rating) = (small(), small(), small(), small())
     asset.durationSeconds = real()
-    if let latitude = real() { asset.location = Location(latitude: latitude, longitude: 1, altitude: real()) }
+    let latitudes: [Double?] = [nil, real(), real(), 89.95, -89.99]
+    if let latitude = latitudes.randomElement(using: &random) ?? nil {
+      let longitude: Double = [1, 179.95, -179.95, 0, -100].randomElement(using: &random) ?? 0
+      asset.location = Location(latitude: latitude, longitude: longitude, altitude: real())
+    }
+    asset.mediaSubtypes = MediaSubtypes.each.filter { _ in Int.random(in: 0..<6, using: &random) == 0 }.flatMap(\.names)
     let camera = Camera(
       make: text(), model: text(), lens: text(), exposureSeconds: real(), fNumber: real(), iso: small(),
       focalLengthMillimeters: real(), flashFired: sometimes(Bool.random(using: &random)))

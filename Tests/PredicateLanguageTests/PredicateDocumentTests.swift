@@ -23,6 +23,8 @@ import struct Foundation.URL
         case .string: "text"
         case .date: "date"
         case .mediaType: "media type"
+        case .mediaSubtype: "media subtype"
+        case .place: "place"
         case .dateSource: "date source"
         }
       let row = "| `\(key.rawValue)` | \(key.isList ? "list of " : "")\(type) |"

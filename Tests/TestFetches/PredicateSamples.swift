@@ -12,7 +12,9 @@ package enum PredicateSamples {
     switch type {
     case .boolean: [.boolean(true), .boolean(false)]
     case .mediaType: MediaType.allCases.map { .mediaType($0) }
+    case .mediaSubtype: MediaSubtypes.each.map { .mediaSubtype($0) }
     case .dateSource: CreationDateSource.allCases.map { .dateSource($0) }
+    case .place: []
     case .integer, .real:
       [
         .integer(-1), .integer(0), .integer(2), .integer(120), .integer(.max), .integer(1 << 53 + 1), .real(0.1),
@@ -22,6 +24,12 @@ package enum PredicateSamples {
     case .string: (texts + ["image/jpeg"]).map { .string($0) }
     }
   }
+
+  /// Some contain a pole, or lie on both sides of the 180th meridian.
+  private static let circles: [PlaceCircle] = [
+    (0, 1, 12), (0.05, 1.05, 10), (0, 180, 15), (0, -179.9, 6), (1, 179.99, 400), (89.99, 40, 12), (-90, 0, 2),
+    (-89.95, -100, 30), (0, 0, 20_020), (52.52, 13.4, 1e-9), (-33.86, 151.21, 19_000),
+  ].map { PlaceCircle(latitude: $0.0, longitude: $0.1, kilometers: $0.2) }
 
   private static let dates = [
     "1969", "1970", "1970-01", "1969-12-31", "1970-01-01", "1970-01-01T01:00", "1970-01-01T03:00:00+02:00",
@@ -38,6 +46,7 @@ package enum PredicateSamples {
   ]
 
   package static func questions(_ type: PredicateKey.ValueType, _ values: [Predicate.Literal]) -> [Predicate.Question] {
+    if type == .place { return circles.map { .isNear($0) } }
     var questions: [Predicate.Question] = [.isIn([]), .isIn(values)]
     for (index, value) in values.enumerated() {
       questions.append(.isIn([value, values[index / 2]]))

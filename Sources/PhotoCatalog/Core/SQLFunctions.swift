@@ -11,6 +11,8 @@ enum SQLFunctions {
   /// - `photod_name(name)`: ``FilePath/nameText(_:)``, the `filename` of the contract
   /// - `photod_path(path)`: ``FilePath/text(_:)``, the `path` of the contract
   /// - `photod_test(value, test)`: whether a ``PredicateTest`` holds for a text, or for an integer that is a date
+  /// - `photod_near(latitude, longitude, latitude, longitude, kilometers)`: whether the first place is in the circle
+  ///   around the second (``PlaceCircle``)
   /// - `photod_words(name, title, caption, keywords, make, model, lens)`: ``AssetWords``
   /// - `photod_finds(words, test)`: whether a ``TextTest`` holds for these words
   /// - `photod_created_date(name, modification_date, added_date)`: the creation date of an asset without a date in its
@@ -28,6 +30,9 @@ enum SQLFunctions {
     }
     try register("photod_test", 2, in: database) { context, _, arguments in
       SQLFunctions.answerTest(context, arguments)
+    }
+    try register("photod_near", 5, in: database) { context, _, arguments in
+      SQLFunctions.answerNear(context, arguments)
     }
     try register("photod_words", AssetWords.columnCount, in: database) { context, _, arguments in
       SQLFunctions.answerWords(context, arguments)
@@ -101,6 +106,16 @@ enum SQLFunctions {
       }
       sqlite3_result_int(context, holds ? 1 : 0)
     }
+  }
+
+  private static func answerNear(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
+    guard sqlite3_value_type(arguments?[0]) != SQLITE_NULL, sqlite3_value_type(arguments?[1]) != SQLITE_NULL else {
+      sqlite3_result_null(context)
+      return
+    }
+    func number(_ index: Int) -> Double { sqlite3_value_double(arguments?[index]) }
+    let circle = PlaceCircle(latitude: number(2), longitude: number(3), kilometers: number(4))
+    sqlite3_result_int(context, circle.contains(latitude: number(0), longitude: number(1)) ? 1 : 0)
   }
 
   private static func answerWords(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {

@@ -103,6 +103,7 @@ struct PredicateCompiler {
     let all = comparison.quantifier == .all
     return switch comparison.key {
     case .keywords: Self.keywords(comparison, all)
+    case .mediaSubtypes: Self.subtypes(comparison, all)
     case .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType:
       Self.resources(comparison, all)
     default: Self.question(comparison, of: comparison.key.column)
@@ -122,6 +123,21 @@ struct PredicateCompiler {
         sql: "asset.id \(all ? "NOT " : "")IN (SELECT link.asset_id FROM keyword "
           + "CROSS JOIN asset_keyword AS link ON link.keyword_id = keyword.id "
           + "WHERE \(all ? "(\(question.sql)) IS NOT TRUE" : question.sql))", arguments: question.arguments)
+    }
+  }
+
+  /// The subtypes are bits of one number. The numbers are written out, so that the index of screenshots fits.
+  private static func subtypes(_ comparison: Predicate.Comparison, _ all: Bool) -> SQLCondition {
+    let known = MediaSubtypes(MediaSubtypes.each)
+    func hasAny(of subtypes: MediaSubtypes, _ sign: String = "<>") -> SQLCondition {
+      SQLCondition(sql: "asset.media_subtypes & \(subtypes.rawValue) \(sign) 0")
+    }
+    return switch comparison.question {
+    case .isAbsent: hasAny(of: known, "=")
+    case .isPresent: hasAny(of: known)
+    default:
+      all
+        ? hasAny(of: known.subtracting(comparison.matchingSubtypes), "=") : hasAny(of: comparison.matchingSubtypes)
     }
   }
 
@@ -159,6 +175,13 @@ struct PredicateCompiler {
     switch comparison.question {
     case .isAbsent: return SQLCondition(sql: "\(column) IS NULL")
     case .isPresent: return SQLCondition(sql: "\(column) IS NOT NULL")
+    // The comparison of latitudes is cheap, and leaves few rows for the function.
+    case .isNear(let circle):
+      return SQLCondition(
+        sql: "(asset.latitude BETWEEN ? AND ? AND photod_near(asset.latitude, asset.longitude, ?, ?, ?))",
+        arguments: [circle.south, circle.north, circle.latitude, circle.longitude, circle.kilometers].map {
+          .real($0)
+        })
     case .isIn(let values):
       // The sign keeps SQLite from rounding the integers of a list to the column's type. A comparison does not round
       // them either.
@@ -231,6 +254,7 @@ struct PredicateCompiler {
     case .null: ("NULL", [])
     case .boolean(let value): (value ? "1" : "0", [])
     case .mediaType(let value): (String(value.code), [])
+    case .mediaSubtype(let value): (String(value.rawValue), [])
     case .integer(let value): ("?", [.integer(value)])
     case .real(let value): ("?", [.real(value)])
     case .string(let value): ("?", [.text(value)])

@@ -15,7 +15,8 @@ extension PredicateKey {
     case .isHidden: .hidden
     case .isTrashed: .trashed
     case .id, .addedDate: []
-    case .mediaType, .creationDate, .creationDateSource, .modificationDate, .pixelWidth, .pixelHeight, .orientation,
+    case .mediaType, .mediaSubtypes, .location, .creationDate, .creationDateSource, .modificationDate, .pixelWidth,
+      .pixelHeight, .orientation,
       .durationSeconds,
       .title,
       .caption, .rating, .burstIdentifier, .cameraMake, .cameraModel, .cameraLens, .cameraExposureSeconds,
@@ -63,7 +64,7 @@ extension PredicateKey {
     case .cameraFocalLengthMillimeters: "asset.focal_length"
     case .cameraFlashFired: "asset.flash_fired"
     // A location needs both latitude and longitude.
-    case .locationLatitude: "iif(asset.longitude IS NULL, NULL, asset.latitude)"
+    case .location, .locationLatitude: "iif(asset.longitude IS NULL, NULL, asset.latitude)"
     case .locationLongitude: "iif(asset.latitude IS NULL, NULL, asset.longitude)"
     case .locationAltitude: "iif(asset.latitude IS NULL OR asset.longitude IS NULL, NULL, asset.altitude)"
     case .filename: "photod_name(asset.name)"
@@ -74,7 +75,8 @@ extension PredicateKey {
     case .resourcesCount:
       "(1 + (SELECT count(*) FROM resource AS companion WHERE companion.asset_id = asset.id AND companion.position > 0))"
     // These keys have several values for each asset. ``PredicateCompiler`` makes conditions of their own for them.
-    case .keywords, .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType: "NULL"
+    case .keywords, .mediaSubtypes, .resourcesPath, .resourcesFilename, .resourcesByteCount, .resourcesContentType:
+      "NULL"
     }
   }
 }

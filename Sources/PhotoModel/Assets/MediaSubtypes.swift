@@ -22,6 +22,15 @@ package struct MediaSubtypes: OptionSet, Hashable, Sendable {
   /// The names, in the order of the contract.
   package var names: [String] { Self.allNames.filter { contains($0.0) }.map(\.1) }
 
+  /// Each subtype alone, in the order of the contract.
+  package static let each: [MediaSubtypes] = allNames.map(\.0)
+
+  /// The subtype with this name.
+  package init?(name: String) {
+    guard let known = Self.allNames.first(where: { $0.1 == name }) else { return nil }
+    self = known.0
+  }
+
   package init(names: [String]) {
     self = Self.allNames.reduce(into: []) { set, pair in if names.contains(pair.1) { set.insert(pair.0) } }
   }

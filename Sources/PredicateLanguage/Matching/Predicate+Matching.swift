@@ -29,6 +29,8 @@ extension Predicate.Comparison {
     switch (question, quantifier) {
     case (.isAbsent, _): return { $0.values(of: key).isEmpty }
     case (.isPresent, _): return { !$0.values(of: key).isEmpty }
+    case (.isNear(let circle), _):
+      return { $0.location.map { circle.contains(latitude: $0.latitude, longitude: $0.longitude) } ?? false }
     case (_, .all): return { $0.values(of: key).allSatisfy(holds) }
     case (_, .any), (_, nil): return { $0.values(of: key).contains(where: holds) }
     }
@@ -45,7 +47,7 @@ extension Predicate.Comparison {
       }
     }
     switch question {
-    case .isAbsent, .isPresent: return { _ in false }
+    case .isAbsent, .isPresent, .isNear: return { _ in false }
     case .compares(let op, let wanted): return { $0.compares(op, wanted) }
     case .isIn(let wanted): return { value in wanted.contains { value.compares(.equal, $0) } }
     case .isBetween(let low, let high):
@@ -65,6 +67,7 @@ extension Asset {
     return switch key {
     case .id: [.integer(id.rawValue)]
     case .mediaType: [.mediaType(mediaType)]
+    case .mediaSubtypes: mediaSubtypes.compactMap { MediaSubtypes(name: $0) }.map { .mediaSubtype($0) }
     case .creationDate: [.moment(creationDate)]
     case .creationDateSource: [.dateSource(creationDateSource)]
     case .modificationDate: [.moment(modificationDate)]
@@ -89,6 +92,7 @@ extension Asset {
     case .cameraISO: integer(camera?.iso)
     case .cameraFocalLengthMillimeters: real(camera?.focalLengthMillimeters)
     case .cameraFlashFired: boolean(camera?.flashFired)
+    case .location: real(location?.latitude)
     case .locationLatitude: real(location?.latitude)
     case .locationLongitude: real(location?.longitude)
     case .locationAltitude: real(location?.altitude)
@@ -132,6 +136,7 @@ extension Predicate.Literal {
     case (.moment(let a), .date(let b)): Self.orders(a.microseconds(by: b.clock), op, b)
     case (.boolean(let a), .boolean(let b)): op == .equal ? a == b : op == .notEqual && a != b
     case (.mediaType(let a), .mediaType(let b)): op == .equal ? a == b : op == .notEqual && a != b
+    case (.mediaSubtype(let a), .mediaSubtype(let b)): op == .equal ? a == b : op == .notEqual && a != b
     case (.dateSource(let a), .dateSource(let b)): op == .equal ? a == b : op == .notEqual && a != b
     default: false
     }
@@ -171,6 +176,14 @@ extension Predicate.Literal {
   private static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
     guard part.count <= text.count else { return false }
     return (0...text.count - part.count).contains { text[$0..<$0 + part.count].elementsEqual(part) }
+  }
+}
+
+extension Predicate.Comparison {
+  /// The subtypes that satisfy the question, each by itself.
+  package var matchingSubtypes: MediaSubtypes {
+    let holds = holdsForOne()
+    return MediaSubtypes(MediaSubtypes.each.filter { holds(.mediaSubtype($0)) })
   }
 }
 

@@ -79,6 +79,7 @@ extension Predicate.Comparison {
     case .compares(let op, let value): "\(subject) \(op.rawValue)\(modifiers) \(value)"
     case .isIn(let values): "\(subject) IN\(modifiers) {\(values.map(\.description).joined(separator: ", "))}"
     case .isBetween(let low, let high): "\(subject) BETWEEN {\(low), \(high)}"
+    case .isNear(let circle): "\(subject) NEAR {\(circle.latitude), \(circle.longitude), \(circle.kilometers)}"
     }
   }
 }
@@ -94,6 +95,7 @@ extension Predicate.Literal: CustomStringConvertible {
     case .date(let value): Self.quoted(value.description)
     case .moment(let value): Self.quoted(value.description)
     case .mediaType(let value): Self.quoted(value.rawValue)
+    case .mediaSubtype(let value): Self.quoted(value.names.first ?? "")
     case .dateSource(let value): Self.quoted(value.rawValue)
     }
   }

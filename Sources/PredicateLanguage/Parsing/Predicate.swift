@@ -62,6 +62,8 @@ package indirect enum Predicate: Hashable, Sendable {
     case isIn([Literal])
     /// Both ends are included.
     case isBetween(Literal, Literal)
+    /// Of a place: whether it is in the circle.
+    case isNear(PlaceCircle)
   }
 
   package enum Operator: String, Hashable, Sendable, CaseIterable {
@@ -99,6 +101,8 @@ package indirect enum Predicate: Hashable, Sendable {
     case date(DateSpan)
     case moment(PhotoDate)
     case mediaType(MediaType)
+    /// One subtype.
+    case mediaSubtype(MediaSubtypes)
     case dateSource(CreationDateSource)
   }
 
@@ -151,6 +155,7 @@ extension Predicate.Literal: Hashable {
     case (.date(let a), .date(let b)): a == b
     case (.moment(let a), .moment(let b)): a == b
     case (.mediaType(let a), .mediaType(let b)): a == b
+    case (.mediaSubtype(let a), .mediaSubtype(let b)): a == b
     case (.dateSource(let a), .dateSource(let b)): a == b
     default: false
     }
@@ -166,6 +171,7 @@ extension Predicate.Literal: Hashable {
     case .date(let value): hasher.combine(value)
     case .moment(let value): hasher.combine(value)
     case .mediaType(let value): hasher.combine(value)
+    case .mediaSubtype(let value): hasher.combine(value)
     case .dateSource(let value): hasher.combine(value)
     }
   }

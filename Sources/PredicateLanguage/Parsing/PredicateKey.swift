@@ -1,6 +1,8 @@
+import PhotoModel
+
 /// A field of an asset that a predicate may name. The raw value is its name.
 package enum PredicateKey: String, Hashable, Sendable, CaseIterable {
-  case id, mediaType
+  case id, mediaType, mediaSubtypes
   case creationDate, creationDateSource, modificationDate, addedDate
   case pixelWidth, pixelHeight, orientation, durationSeconds
   case title, caption, rating
@@ -14,6 +16,7 @@ package enum PredicateKey: String, Hashable, Sendable, CaseIterable {
   case cameraISO = "camera.iso"
   case cameraFocalLengthMillimeters = "camera.focalLengthMillimeters"
   case cameraFlashFired = "camera.flashFired"
+  case location
   case locationLatitude = "location.latitude"
   case locationLongitude = "location.longitude"
   case locationAltitude = "location.altitude"
@@ -31,11 +34,16 @@ package enum PredicateKey: String, Hashable, Sendable, CaseIterable {
 
   /// The type of a key's value, or of each value in its list.
   package enum ValueType: Hashable, Sendable {
-    case boolean, integer, real, string, date, mediaType, dateSource
+    case boolean, integer, real, string, date, mediaType, mediaSubtype, dateSource, place
 
     package var isNumber: Bool { self == .integer || self == .real }
     /// Whether a value can be less than another. Texts are ordered by their scalars.
-    package var isOrdered: Bool { self != .boolean && self != .mediaType && self != .dateSource }
+    package var isOrdered: Bool {
+      switch self {
+      case .integer, .real, .string, .date: true
+      case .boolean, .mediaType, .mediaSubtype, .dateSource, .place: false
+      }
+    }
   }
 
   package var valueType: ValueType {
@@ -52,12 +60,14 @@ package enum PredicateKey: String, Hashable, Sendable, CaseIterable {
       .string
     case .creationDate, .modificationDate, .addedDate: .date
     case .mediaType: .mediaType
+    case .mediaSubtypes: .mediaSubtype
     case .creationDateSource: .dateSource
+    case .location: .place
     }
   }
 
   /// Whether an asset has a list of values for this key.
-  package var isList: Bool { self == .keywords || isOfEveryResource }
+  package var isList: Bool { self == .keywords || self == .mediaSubtypes || isOfEveryResource }
 
   /// Whether this is a list of all resources. It is never empty, and a comparison without a quantifier means `ANY`.
   package var isOfEveryResource: Bool {
@@ -77,21 +87,24 @@ extension PredicateKey.ValueType {
     case .string: "a text in quotes"
     case .date: "a date in quotes, such as '2024-07' or '2024-07-21T10:00'"
     case .mediaType: "one of 'image', 'video', 'audio', 'unknown'"
+    case .mediaSubtype: "one of \(MediaSubtypes.each.flatMap(\.names).map { "'\($0)'" }.joined(separator: ", "))"
     case .dateSource: "one of 'user', 'metadata', 'filename', 'file'"
+    case .place: "nil, or by NEAR {latitude, longitude, kilometres}"
     }
   }
 
   var isWrittenInQuotes: Bool {
     switch self {
-    case .string, .date, .mediaType, .dateSource: true
-    case .boolean, .integer, .real: false
+    case .string, .date, .mediaType, .mediaSubtype, .dateSource: true
+    case .boolean, .integer, .real, .place: false
     }
   }
 
   /// The operators for this type, for messages.
   var operators: String {
     switch self {
-    case .boolean, .mediaType, .dateSource: "==, != or IN"
+    case .boolean, .mediaType, .mediaSubtype, .dateSource: "==, != or IN"
+    case .place: "NEAR, ==, or !="
     case .integer, .real, .date: "==, !=, <, <=, >, >=, IN or BETWEEN"
     case .string: "==, !=, <, <=, >, >=, CONTAINS, BEGINSWITH, ENDSWITH, LIKE, MATCHES or IN"
     }

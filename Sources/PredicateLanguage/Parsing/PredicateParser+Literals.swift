@@ -31,6 +31,32 @@ extension PredicateParser {
     return (low, high)
   }
 
+  /// Parses the latitude, the longitude and the distance of NEAR.
+  mutating func circle() throws(PredicateError) -> PlaceCircle {
+    let example = "as in NEAR {52.52, 13.4, 5}"
+    guard try accept(sign: "{") else { throw unexpected("{, a latitude, a longitude and kilometres, \(example)") }
+    let latitude = try number("a latitude", "-90 to 90", example) { abs($0) <= 90 }
+    guard try accept(sign: ",") else { throw unexpected(", and the longitude, \(example)") }
+    let longitude = try number("a longitude", "-180 to 180", example) { abs($0) <= 180 }
+    guard try accept(sign: ",") else { throw unexpected(", and the distance in kilometres, \(example)") }
+    let kilometers = try number(
+      "a distance", "more than 0 and at most \(Int(PlaceCircle.maximumKilometers)) kilometres", example
+    ) { $0 > 0 && $0 <= PlaceCircle.maximumKilometers }
+    guard try accept(sign: "}") else { throw unexpected("} after the distance of NEAR") }
+    return PlaceCircle(latitude: latitude, longitude: longitude, kilometers: kilometers)
+  }
+
+  private mutating func number(
+    _ name: String, _ range: String, _ example: String, _ isAllowed: (Double) -> Bool
+  ) throws(PredicateError) -> Double {
+    guard case .number(let text) = token.kind else { throw unexpected("\(name), \(example)") }
+    guard let number = Double(text), isAllowed(number) else {
+      throw PredicateError("\(text.prefix(40)) is no \(name.dropFirst(2)); it must be \(range)", at: token.position)
+    }
+    try advance()
+    return number
+  }
+
   mutating func literal(for key: PredicateKey, orNil: Bool) throws(PredicateError) -> Predicate.Literal {
     let expected = "\(key.valueType.expectation)\(orNil ? ", or nil," : "") for \(key.rawValue)"
     guard let value = try value(for: key, expected: expected) else {
@@ -55,6 +81,11 @@ extension PredicateParser {
         throw PredicateError("\(Self.shown(text)) is no media type; expected \(expected)", at: token.position)
       }
       return .mediaType(type)
+    case (.string(let text), .mediaSubtype):
+      guard let subtype = MediaSubtypes(name: text) else {
+        throw PredicateError("\(Self.shown(text)) is no media subtype; expected \(expected)", at: token.position)
+      }
+      return .mediaSubtype(subtype)
     case (.string(let text), .dateSource):
       guard let source = CreationDateSource(request: text) else {
         throw PredicateError("\(Self.shown(text)) is no source of a date; expected \(expected)", at: token.position)

@@ -95,11 +95,12 @@ extension PredicateParser {
   }
 
   static let operatorWords = [
-    "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "IN", "BETWEEN",
+    "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "IN", "BETWEEN", "NEAR",
   ]
 
   private static let reserved: Set<String> = [
-    "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "ANY", "SOME", "ALL",
+    "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "NEAR", "ANY", "SOME",
+    "ALL",
     "NONE", "TRUE", "FALSE", "NIL", "NULL", "TRUEPREDICATE", "FALSEPREDICATE",
   ]
 }

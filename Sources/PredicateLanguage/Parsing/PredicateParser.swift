@@ -85,7 +85,11 @@ struct PredicateParser {
     }
     let place = token.position
     let comparison: Predicate.Comparison
-    if try accept(word: "IN") {
+    if key.valueType == .place {
+      comparison =
+        try accept(word: "NEAR")
+        ? Predicate.Comparison(key, .isNear(try circle())) : try plainComparison(quantifier, key)
+    } else if try accept(word: "IN") {
       let modifiers = try modifiers(of: "IN", for: key)
       comparison = Predicate.Comparison(quantifier, key, .isIn(try list(for: key)), modifiers)
     } else if try accept(word: "BETWEEN") {
