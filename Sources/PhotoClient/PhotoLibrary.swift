@@ -61,6 +61,24 @@ public final class PhotoLibrary: Sendable {
     try await call("ListKeys", VarlinkEmpty(), returning: ListKeys.self)
   }
 
+  /// The values that the assets of a list have for a key, each with its number of assets, the most frequent first.
+  ///
+  /// - Parameters:
+  ///   - key: one of the `valueKeys` of ``listKeys()``, such as `camera.lens`, `keywords` or `year`.
+  ///   - prefix: restricts the result to values that begin with it, in any case.
+  ///   - limit: the most values in the result, at most 10,000; by default 100.
+  public func values(
+    of key: String, prefix: String? = nil, limit: Int? = nil, in options: FetchOptions? = nil
+  ) async throws -> ValueCounts {
+    let request = ListValuesRequest(key: key, prefix: prefix, limit: limit, options: options)
+    let counts = try await call("ListValues", request, returning: ValueCounts.self)
+    guard counts.values.count == counts.counts.count else {
+      throw PhotoLibraryError.malformedReply(
+        "ListValues replied with \(counts.values.count) values and \(counts.counts.count) counts")
+    }
+    return counts
+  }
+
   /// The ids of a whole list, for a program that loads assets as it shows them.
   public func fetchIDs(_ options: FetchOptions = FetchOptions()) -> LibraryReplies<AssetIDPage> {
     stream("FetchIDs", FetchIDsRequest(options: options), of: FastDecoded<AssetIDPage>.self) { $0.value }

@@ -74,8 +74,11 @@ extension PhotoLibraryError {
       let p: PositionError = try parameters()
       return .invalidText(message: p.message, position: p.position)
     case "org.photod.library.UnknownSortKey":
-      let p: SortKeyError = try parameters()
+      let p: UnknownKeyError = try parameters()
       return .unknownSortKey(key: p.key, known: p.known)
+    case "org.photod.library.UnknownValueKey":
+      let p: UnknownKeyError = try parameters()
+      return .unknownValueKey(key: p.key, known: p.known)
     case "org.photod.library.NoSuchAsset":
       return .noSuchAsset(ids: try parameters(AssetIDsError.self).ids)
     case "org.photod.library.NoSuchCollection":

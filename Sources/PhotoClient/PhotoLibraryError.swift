@@ -10,6 +10,7 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   /// The position is an index of the search text's Unicode scalars, from 0.
   case invalidText(message: String, position: Int)
   case unknownSortKey(key: String, known: [String])
+  case unknownValueKey(key: String, known: [String])
   case noSuchAsset(ids: [AssetID])
   case noSuchCollection(collection: String, similar: [String])
   /// The candidates are the first of `count` collections; nil if they are all.
@@ -56,6 +57,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     switch self {
     case .invalidPredicate(let message, _): message
     case .unknownSortKey(let key, _): "there is no sort key '\(key)'"
+    case .unknownValueKey(let key, _): "there are no values of a key '\(key)'"
     case .noSuchAsset(let ids):
       ids.count == 1
         ? "no asset has the id \(ids[0])" : "no assets have the ids \(ids.map(String.init).joined(separator: ", "))"
@@ -86,7 +88,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .invalidText(let message, _):
       Self.split(message).remedy
         ?? "A word consists of letters and digits. Words in quotes must stand next to each other."
-    case .unknownSortKey(_, let known): "The keys are \(known.joined(separator: ", "))."
+    case .unknownSortKey(_, let known), .unknownValueKey(_, let known): "The keys are \(known.joined(separator: ", "))."
     case .noSuchAsset: "It may have been deleted; no id is used twice. Fetch the list again."
     case .noSuchCollection(_, let similar):
       similar.isEmpty

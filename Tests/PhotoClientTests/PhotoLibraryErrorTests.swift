@@ -29,6 +29,7 @@ struct PhotoLibraryErrorTests {
       ("InvalidPredicate", .init(message: text, position: 3), .invalidPredicate(message: text, position: 3)),
       ("InvalidText", .init(message: text, position: 3), .invalidText(message: text, position: 3)),
       ("UnknownSortKey", .init(key: "size", known: ["id"]), .unknownSortKey(key: "size", known: ["id"])),
+      ("UnknownValueKey", .init(key: "size", known: ["year"]), .unknownValueKey(key: "size", known: ["year"])),
       ("NoSuchAsset", .init(ids: [4]), .noSuchAsset(ids: [4])),
       ("NoSuchCollection", .init(collection: "X", similar: ["Y"]), .noSuchCollection(collection: "X", similar: ["Y"])),
       (

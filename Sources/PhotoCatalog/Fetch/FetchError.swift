@@ -5,6 +5,7 @@ package enum FetchError: Error, Hashable, Sendable {
   /// - Parameter position: the index in the search text, in Unicode scalars from 0.
   case invalidText(message: String, position: Int)
   case unknownSortKey(key: String, known: [String])
+  case unknownValueKey(key: String, known: [String])
   /// - Parameter similar: up to three collections that may be meant, as values of `FetchOptions.collection`.
   case noSuchCollection(collection: String, similar: [String])
   /// - Parameters:

@@ -21,8 +21,8 @@ package struct PositionError: Codable, Sendable {
   }
 }
 
-/// UnknownSortKey.
-package struct SortKeyError: Codable, Sendable {
+/// UnknownSortKey and UnknownValueKey.
+package struct UnknownKeyError: Codable, Sendable {
   package var key: String
   package var known: [String]
 

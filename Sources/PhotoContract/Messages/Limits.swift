@@ -20,4 +20,6 @@ package enum ReplyLimits {
   /// The most bytes that an id takes in a list, with the comma.
   package static let bytesPerID = 21
   package static let changesPerPage = 1_000
+  package static let defaultValues = 100
+  package static let maximumValues = 10_000
 }

@@ -1,6 +1,6 @@
 import PhotoModel
 
-// The messages of Fetch, FetchIDs, GetAssets, FindAssets, FetchCollections and ListKeys.
+// The messages of Fetch, FetchIDs, GetAssets, FindAssets, FetchCollections, ListKeys and ListValues.
 
 package struct FetchRequest: Codable, Sendable {
   package var options: FetchOptions?
@@ -115,9 +115,49 @@ package struct CollectionPage: Codable, Sendable {
 public struct ListKeys: Codable, Hashable, Sendable {
   public let predicateKeys: [String]
   public let sortKeys: [String]
+  /// The keys of ListValues. An older daemon does not send them.
+  public let valueKeys: [String]?
 
-  public init(predicateKeys: [String], sortKeys: [String]) {
+  public init(predicateKeys: [String], sortKeys: [String], valueKeys: [String]? = nil) {
     self.predicateKeys = predicateKeys
     self.sortKeys = sortKeys
+    self.valueKeys = valueKeys
+  }
+}
+
+package struct ListValuesRequest: Codable, Sendable {
+  package var key: String
+  package var prefix: String?
+  package var limit: Int?
+  package var options: FetchOptions?
+
+  package init(key: String, prefix: String? = nil, limit: Int? = nil, options: FetchOptions? = nil) {
+    self.key = key
+    self.prefix = prefix
+    self.limit = limit
+    self.options = options
+  }
+}
+
+/// The values that the assets of a list have for a key, the most frequent first.
+public struct ValueCounts: Codable, Hashable, Sendable {
+  public let token: String
+  public let values: [String]
+  /// How many assets have each value. Parallel to ``values``.
+  public let counts: [Int]
+  /// The number of all values that begin with the prefix.
+  public let total: Int
+  /// The number of assets in the list.
+  public let assetCount: Int
+  /// How many of these assets have no value.
+  public let absentCount: Int
+
+  package init(token: String, values: [String], counts: [Int], total: Int, assetCount: Int, absentCount: Int) {
+    self.token = token
+    self.values = values
+    self.counts = counts
+    self.total = total
+    self.assetCount = assetCount
+    self.absentCount = absentCount
   }
 }

@@ -28,6 +28,8 @@ package enum RequestBounds {
     "GetAssets.ids": .count(1_000),
     "FindAssets.paths": .count(1_000, ofBytes: pathText),
     "FetchCollections.kinds": .count(16, ofBytes: word),
+    "ListValues.key": .bytes(word),
+    "ListValues.prefix": .bytes(title),
     "Observe.since": .bytes(token),
     "Observe.sinceDigest": .bytes(word),
     // Hardly more ids fit in a call of 16 MiB.

@@ -145,6 +145,23 @@ extension LibraryService {
     try await call.reply(reply)
   }
 
+  func listValues(_ call: VarlinkServiceCall) async throws {
+    let reads = reads(call)
+    let parameters = try await reads.parameters(call, ListValuesRequest.self)
+    let key = try ValueKey(named: parameters.key)
+    let limit = parameters.limit ?? ReplyLimits.defaultValues
+    guard limit >= 1 else { throw VarlinkError.invalidParameter("limit") }
+    let reply = try await reads.read(library.catalog) { reader in
+      let plan = try reader.plan(parameters.options ?? FetchOptions())
+      let found = try reader.values(of: key, in: plan, prefix: parameters.prefix)
+      let shown = found.values.prefix(min(limit, ReplyLimits.maximumValues)).fitting(ReplyLimits.maximumBytes - 512)
+      return ValueCounts(
+        token: try reader.token().description, values: shown.map(\.text), counts: shown.map(\.count),
+        total: found.values.count, assetCount: found.assetCount, absentCount: found.absentCount)
+    }
+    try await call.reply(reply)
+  }
+
   /// - Throws: `VarlinkError.invalidParameter` for a word that is no kind of collection.
   static func kinds(_ words: [String]?) throws(VarlinkError) -> Set<AssetCollection.Kind>? {
     guard let words else { return nil }
@@ -170,6 +187,18 @@ extension LibraryService {
       return PagedArray(collections, byteCount: collections.byteCount, pageSize: ReplyLimits.defaultPage) {
         CollectionPage(token: token, collections: Array($0))
       }
+    }
+  }
+}
+
+extension ArraySlice<CountedValues.Value> {
+  /// The first of these values, as many as JSON of this size can have.
+  fileprivate func fitting(_ byteCount: Int) -> ArraySlice {
+    var room = byteCount
+    return prefix { value in
+      // A control character takes six bytes. The count takes at most 20, and quotes and commas take four.
+      room -= value.text.utf8.reduce(24) { $0 + ($1 < 0x20 ? 6 : $1 == 0x22 || $1 == 0x2F || $1 == 0x5C ? 2 : 1) }
+      return room >= 0
     }
   }
 }

@@ -50,7 +50,8 @@ enum ContractError {
       make("InvalidPredicate", PositionError(message: message, position: position))
     case .invalidText(let message, let position):
       make("InvalidText", PositionError(message: message, position: position))
-    case .unknownSortKey(let key, let known): make("UnknownSortKey", SortKeyError(key: key, known: known))
+    case .unknownSortKey(let key, let known): make("UnknownSortKey", UnknownKeyError(key: key, known: known))
+    case .unknownValueKey(let key, let known): make("UnknownValueKey", UnknownKeyError(key: key, known: known))
     case .noSuchCollection(let collection, let similar):
       make("NoSuchCollection", NoSuchCollectionError(collection: collection, similar: similar))
     case .ambiguousCollection(let collection, let candidates, let count):

@@ -78,6 +78,7 @@ package final class LibraryService: VarlinkInterface {
     if call.isOneway, !Self.actions.contains(call.method) { return }
     switch call.method {
     case "ListKeys": try await call.reply(ListKeys.current)
+    case "ListValues": try await listValues(call)
     case "Fetch": try await fetch(call)
     case "FetchIDs": try await fetchIDs(call)
     case "GetAssets": try await getAssets(call)
@@ -98,5 +99,7 @@ package final class LibraryService: VarlinkInterface {
 
 extension ListKeys {
   /// The keys of this version.
-  static let current = ListKeys(predicateKeys: PredicateKey.allCases.map(\.rawValue), sortKeys: FetchPlan.sortKeys)
+  static let current = ListKeys(
+    predicateKeys: PredicateKey.allCases.map(\.rawValue), sortKeys: FetchPlan.sortKeys,
+    valueKeys: ValueKey.allCases.map(\.rawValue))
 }

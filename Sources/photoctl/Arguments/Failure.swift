@@ -79,7 +79,7 @@ struct Failure: Error, Hashable, Sendable {
 
   private static func status(of error: PhotoLibraryError) -> EndStatus {
     switch error {
-    case .unknownSortKey, .invalidParameter: .usage
+    case .unknownSortKey, .unknownValueKey, .invalidParameter: .usage
     case .invalidPredicate, .invalidText, .changeTokenExpired, .changeRejected: .data
     case .noSuchAsset, .noSuchCollection, .ambiguousCollection, .notInLibrary,
       .notABackup:

@@ -131,7 +131,8 @@ import Testing
     #expect(actions.subtracting(report.actions.keys) == [], "actions that were not done")
     #expect(report.allMethods.subtracting(report.methods.keys) == [], "methods that were not called")
     var errors: Set = [
-      "InvalidParameter", "InvalidPredicate", "InvalidText", "UnknownSortKey", "NoSuchAsset", "NoSuchCollection",
+      "InvalidParameter", "InvalidPredicate", "InvalidText", "UnknownSortKey", "UnknownValueKey", "NoSuchAsset",
+      "NoSuchCollection",
       "ExpectedMore", "MethodNotFound", "InterfaceNotFound", "NotInLibrary", "NotABackup", "CannotWrite",
       "ChangeTokenExpired",
     ]

@@ -28,6 +28,7 @@ struct ContractMessages {
         "FindAssets": (FindAssetsRequest.self, FindAssetsReply.self),
         "FetchCollections": (FetchCollectionsRequest.self, CollectionPage.self),
         "ListKeys": (Nothing.self, ListKeys.self),
+        "ListValues": (ListValuesRequest.self, ValueCounts.self),
         "Observe": (ObserveRequest.self, ObserveReply.self),
         "ObserveCollections": (ObserveCollectionsRequest.self, CollectionObservation.self),
         "FetchPersistentChanges": (HistoryRequest.self, HistoryPage.self),
@@ -38,7 +39,9 @@ struct ContractMessages {
         "Rescan": (RescanRequest.self, RescanResult.self),
       ],
       errors: [
-        "InvalidPredicate": PositionError.self, "InvalidText": PositionError.self, "UnknownSortKey": SortKeyError.self,
+        "InvalidPredicate": PositionError.self, "InvalidText": PositionError.self,
+        "UnknownSortKey": UnknownKeyError.self,
+        "UnknownValueKey": UnknownKeyError.self,
         "NoSuchAsset": AssetIDsError.self, "NoSuchCollection": NoSuchCollectionError.self,
         "AmbiguousCollection": AmbiguousCollectionError.self, "ChangeTokenExpired": TokenError.self,
         "SnapshotExpired": MessageError.self, "ChangeRejected": RejectionError.self,

@@ -1,0 +1,147 @@
+import GRDB
+import PhotoModel
+import PredicateLanguage
+
+extension CatalogReader {
+  /// Counts the assets of a list by their values.
+  ///
+  /// SQLite groups the rows by the columns that a value is made from. Only one row for each group is read here.
+  /// - Parameter prefix: restricts the values to those that begin with it, without regard to case.
+  /// - Complexity: one pass over the list, and a sort of the columns.
+  package func values(of key: ValueKey, in plan: FetchPlan, prefix: String? = nil) throws -> CountedValues {
+    var tally = ValueTally(prefix: prefix)
+    var paths = try DirectoryPaths(database)
+    switch key {
+    case .year, .month, .day:
+      let length = key == .year ? 4 : key == .month ? 7 : 10
+      try count(plan, by: [Self.localDay], in: &tally) { [Self.text(ofDay: $0.int64(0), length)] }
+    case .mediaType:
+      try count(plan, by: ["asset.media_type"], in: &tally) { [MediaType(code: $0.int64(0)).rawValue] }
+    case .mediaSubtypes:
+      try count(plan, by: ["asset.media_subtypes"], in: &tally) { MediaSubtypes(rawValue: $0.int64(0)).names }
+    case .creationDateSource:
+      try count(plan, by: ["asset.creation_source"], in: &tally) { [CreationDateSource(code: $0.int64(0)).rawValue] }
+    case .camera:
+      try count(plan, by: ["asset.camera_make", "asset.camera_model"], in: &tally) { row in
+        Self.camera(make: row.optionalText(0), model: row.optionalText(1)).map { [$0] } ?? []
+      }
+    case .cameraMake: try countTexts(plan, .cameraMake, in: &tally)
+    case .cameraModel: try countTexts(plan, .cameraModel, in: &tally)
+    case .cameraLens: try countTexts(plan, .cameraLens, in: &tally)
+    case .contentType: try countTexts(plan, .contentType, in: &tally)
+    case .cameraISO: try countNumbers(plan, .cameraISO, in: &tally)
+    case .cameraFNumber: try countNumbers(plan, .cameraFNumber, in: &tally)
+    case .cameraFocalLengthMillimeters: try countNumbers(plan, .cameraFocalLengthMillimeters, in: &tally)
+    case .rating: try countNumbers(plan, .rating, in: &tally)
+    case .keywords:
+      let keywords = try names("SELECT id, name FROM keyword")
+      try count(
+        plan, by: ["link.keyword_id"], join: " LEFT JOIN asset_keyword AS link ON link.asset_id = asset.id", in: &tally
+      ) { row in row.optionalInt64(0).flatMap { keywords[$0] }.map { [$0] } ?? [] }
+      tally.assetCount = try count(plan)
+    case .folder:
+      try count(plan, by: ["asset.directory_id"], in: &tally) { row in
+        [FilePath.text(try paths.place(row.directoryID(0)).path)]
+      }
+    case .album:
+      try count(plan, by: ["asset.directory_id"], in: &tally) { row in
+        [FilePath.nameText(try paths.place(row.directoryID(0)).name)]
+      }
+      let assetCount = tally.assetCount
+      let titles = try names("SELECT id, title FROM collection WHERE title IS NOT NULL")
+      try count(
+        plan, by: ["filing.collection_id"], join: " CROSS JOIN album_asset AS filing ON filing.asset_id = asset.id",
+        in: &tally
+      ) { row in titles[row.int64(0)].map { [$0] } ?? [] }
+      // Every asset is in a folder.
+      (tally.assetCount, tally.absentCount) = (assetCount, 0)
+    }
+    return tally.counted
+  }
+
+  private func countTexts(_ plan: FetchPlan, _ key: PredicateKey, in tally: inout ValueTally) throws {
+    try count(plan, by: [key.column], in: &tally) { $0.optionalText(0).map { [$0] } ?? [] }
+  }
+
+  private func countNumbers(_ plan: FetchPlan, _ key: PredicateKey, in tally: inout ValueTally) throws {
+    try count(plan, by: [key.column], in: &tally) { row in
+      guard !row.isNull(0) else { return [] }
+      return switch row.number(0) {
+      case .real(let real): [Int64(exactly: real).map(String.init) ?? "\(real)"]
+      default: ["\(row.int64(0))"]
+      }
+    }
+  }
+
+  /// - Parameter values: the values of the assets in a group; none if they have no value.
+  private func count(
+    _ plan: FetchPlan, by columns: [String], join: String = "", in tally: inout ValueTally,
+    values: (RawStatement) throws -> [String]
+  ) throws {
+    let statement = try RawStatement(database, uncached: plan.groupStatement(by: columns, join: join))
+    statement.bind(plan.arguments)
+    try statement.forEachRow { tally.add(try values(statement), count: Int(statement.int64(Int32(columns.count)))) }
+  }
+
+  private func names(_ sql: String) throws -> [Int64: String] {
+    var names: [Int64: String] = [:]
+    let statement = try RawStatement(database, sql)
+    try statement.forEachRow { names[statement.int64(0)] = statement.text(1) }
+    return names
+  }
+
+  /// The number of the day in the photo's local time. SQLite's division rounds to zero, so the numbers begin long before
+  /// the first date.
+  private static let localDay =
+    "(\(PredicateKey.creationDate.column(by: .local)) + \(firstDay * microsecondsPerDay)) / \(microsecondsPerDay)"
+  private static let firstDay: Int64 = 1_000_000
+  private static let microsecondsPerDay: Int64 = 86_400_000_000
+
+  /// The first characters of the day, as in `2024-07-21`.
+  private static func text(ofDay day: Int64, _ length: Int) -> String {
+    String(PhotoDate(microseconds: (day - firstDay) * microsecondsPerDay).description.prefix(length))
+  }
+
+  /// The make is left out if the model begins with its first word, as `NIKON D90` by `NIKON CORPORATION` does.
+  private static func camera(make: String?, model: String?) -> String? {
+    guard let make, let word = make.split(separator: " ").first, let model, !model.isEmpty else { return model ?? make }
+    return CaseFolding.fold(model).utf8.starts(with: CaseFolding.fold(String(word)).utf8) ? model : "\(make) \(model)"
+  }
+}
+
+extension FetchPlan {
+  /// Counts the rows of the list for each combination of these columns, which are also selected.
+  fileprivate func groupStatement(by columns: [String], join: String) -> String {
+    let group = " GROUP BY " + columns.indices.map { String($0 + 1) }.joined(separator: ", ")
+    let counts = "SELECT " + columns.joined(separator: ", ") + ", count(*)"
+    guard fetchLimit != nil else { return source.with + counts + source.from + join + source.whereClause + group }
+    return source.with + counts + " FROM asset" + join + " WHERE asset.id IN (SELECT \(source.idColumn)" + source.from
+      + source.whereClause + order.sql + " LIMIT ?)" + group
+  }
+}
+
+/// Adds up the counts of values.
+private struct ValueTally {
+  private let prefix: [UInt8]
+  /// By their bytes, because Swift's own equality does not tell `é` from `e` with a combining accent.
+  private var counts: [[UInt8]: Int] = [:]
+  var assetCount = 0
+  var absentCount = 0
+
+  init(prefix: String?) { self.prefix = Array(CaseFolding.fold(prefix ?? "").utf8) }
+
+  mutating func add(_ values: [String], count: Int) {
+    assetCount += count
+    if values.isEmpty { absentCount += count }
+    for value in values where prefix.isEmpty || CaseFolding.fold(value).utf8.starts(with: prefix) {
+      counts[Array(value.utf8), default: 0] += count
+    }
+  }
+
+  var counted: CountedValues {
+    let sorted = counts.sorted { $0.value != $1.value ? $0.value > $1.value : $0.key.lexicographicallyPrecedes($1.key) }
+    return CountedValues(
+      values: sorted.map { CountedValues.Value(text: String(decoding: $0.key, as: UTF8.self), count: $0.value) },
+      assetCount: assetCount, absentCount: absentCount)
+  }
+}
