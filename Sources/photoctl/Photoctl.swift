@@ -49,12 +49,13 @@ struct Photoctl: AsyncParsableCommand {
         photoctl status                             the state, and all warnings
         photoctl query --album Favorites            the photos of an album
         photoctl query --format paths --limit 10    the newest ten, as paths
+        photoctl stats --by camera                  how many photos of each camera
         photoctl watch                              changes as they happen
         photoctl why IMG_0001.jpg                   why is it not in the library?
       """,
     version: "photoctl \(Release.version)",
     subcommands: [
-      StatusCommand.self, QueryCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
+      StatusCommand.self, QueryCommand.self, StatsCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
       FavoriteCommand.self, UnfavoriteCommand.self, HideCommand.self, UnhideCommand.self, SyncCommand.self,
       RescanCommand.self, WhyCommand.self,
       BackupCommand.self, RestoreCommand.self, CheckCommand.self, ClientsCommand.self, DebugCommand.self,

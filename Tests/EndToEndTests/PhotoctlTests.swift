@@ -22,7 +22,7 @@ import Varlink
     try await Self.photoctl(in: fixture.directory, fixture.socket, arguments, input, environment)
   }
 
-  private static func photoctl(
+  static func photoctl(
     in directory: String, _ socket: String, _ arguments: [String], _ input: Data = Data(),
     _ environment: [String: String] = [:]
   ) async throws -> Result {
@@ -425,6 +425,8 @@ import Varlink
       try fixture.write("東京/2.jpg", 2)
       try await fixture.start()
       try await fixture.synchronize()
+      let made = try await photoctl(fixture, ["backup"]).text
+      let backup = try #require(made.split(separator: "\n").first?.split(separator: "/").last.map(String.init))
       let start = ["photoctl", "--socket", fixture.socket]
       let line = start.joined(separator: " ")
       let cases: [(String, [String])] = [
@@ -438,6 +440,9 @@ import Varlink
           start + ["query", "--album", "folder:\(fixture.photos)/\(title)"]
         ),
         ("photoctl query --fields id,camera.mod", ["photoctl", "query", "--fields", "id,camera.model"]),
+        ("\(line) stats --camera 'NIKON D", start + ["stats", "--camera", "NIKON D90"]),
+        ("\(line) stats --by le", start + ["stats", "--by", "lens"]),
+        ("\(line) restore \(backup.prefix(9))", start + ["restore", backup]),
         ("photoctl query --sort dur", ["photoctl", "query", "--sort", "durationSeconds"]),
         ("photoctl show \(fixture.photos)/東", ["photoctl", "show", "\(fixture.photos)/東京/"]),
       ]

@@ -1,4 +1,5 @@
 import Foundation
+import PhotoContract
 import PhotoModel
 import Testing
 
@@ -18,6 +19,19 @@ struct CompletionTests {
     album(10, .folderAlbum, "bad\nname", path: "/bad\nname"),
   ]
 
+  private static let values: [String: [(String, Int)]] = [
+    "camera.model": [("X-T5", 1_200), ("iPhone 15", 1)], "camera.make": [("FUJIFILM", 1_200), ("X-T5", 3)],
+    "camera.lens": [("XF35mmF1.4 R", 7)], "keywords": [("Sea", 2), ("sea side", 1), ("$(x)", 1), ("bad\nname", 1)],
+  ]
+
+  private static let backups = [
+    BackupFile(
+      path: "/b/photod-2026-11-20.sqlite", date: PhotoDate(microseconds: 0), byteCount: 1, assetCount: 12, isKept: false
+    ),
+    BackupFile(
+      path: "/b/mine.sqlite", date: PhotoDate(microseconds: 0), byteCount: 1, assetCount: nil, isKept: true),
+  ]
+
   private func completer(_ asked: (@Sendable (String?) -> Void)? = nil) throws -> Completer {
     Completer(
       program: try CommandDescription(dump: Photoctl._dumpHelp()),
@@ -25,7 +39,11 @@ struct CompletionTests {
         albums: { socket in
           asked?(socket)
           return Self.albums
-        }, keys: { _ in .known }))
+        }, keys: { _ in .known },
+        values: { socket, key, prefix in
+          asked?(socket)
+          return (Self.values[key] ?? []).filter { $0.0.lowercased().hasPrefix(prefix.lowercased()) }
+        }, backups: { _ in Self.backups }))
   }
 
   private func candidates(_ words: String..., current: String = "") async throws -> Candidates {
@@ -80,14 +98,37 @@ struct CompletionTests {
     #expect(texts(try await candidates("watch", current: "--album=")).first == "--album=Favorites")
   }
 
+  @Test func valuesOfTheLibraryAreOffered() async throws {
+    #expect(texts(try await candidates("query", "--camera")) == ["X-T5", "iPhone 15", "FUJIFILM"])
+    #expect(texts(try await candidates("stats", "--camera", current: "x")) == ["X-T5"])
+    #expect(texts(try await candidates("watch", "--lens")) == ["XF35mmF1.4 R"])
+    #expect(texts(try await candidates("query", current: "--keyword=sea")) == ["--keyword=Sea", "--keyword=sea side"])
+    #expect(try await bash("photoctl query --keyword 'sea s") == ["sea side"])
+    #expect(try await bash("photoctl query --keyword \\$") == ["\\$\\(x\\)"])
+    let fish = try await Completion.text(["fish", "photoctl", "stats", "--camera", "X"], completer())
+    #expect(fish == "words\nX-T5\t1,200 assets\n")
+    #expect(texts(try await candidates("stats", "--by")).contains("focal-length"))
+  }
+
+  /// A backup in another folder is a file.
+  @Test func backupsAreOfferedByName() async throws {
+    #expect(texts(try await candidates("restore")) == ["photod-2026-11-20.sqlite", "mine.sqlite"])
+    #expect(texts(try await candidates("restore", current: "m")) == ["mine.sqlite"])
+    #expect(try await candidates("restore", current: "x") == .files)
+    #expect(try await candidates("restore", current: "./") == .files)
+    let zsh = try await Completion.text(["zsh", "photoctl", "restore", "p"], completer())
+    #expect(zsh == "words\nphotod-2026-11-20.sqlite\t1970-01-01 00:00, 12 assets\n")
+  }
+
   @Test func theSocketOfTheLineIsAsked() async throws {
-    try await confirmation(expectedCount: 2) { asked in
+    try await confirmation(expectedCount: 3) { asked in
       let completer = try completer { socket in
         #expect(socket == "/s")
         asked()
       }
       _ = await completer.candidates(after: ["--socket", "/s", "query", "--album"], current: "")
       _ = await completer.candidates(after: ["query", "--socket=/s", "--album"], current: "")
+      _ = await completer.candidates(after: ["--socket", "/s", "stats", "--lens"], current: "")
     }
   }
 
@@ -114,7 +155,7 @@ struct CompletionTests {
   }
 
   @Test func bashGetsTheTextToInsert() async throws {
-    #expect(try await bash("photoctl sta") == ["status"])
+    #expect(try await bash("photoctl stat") == ["status", "stats"])
     #expect(try await bash("A=1 ./photoctl query --album It") == ["It\\'s\\ \\\"fun\\\""])
     #expect(try await bash("photoctl query --album it") == ["It\\'s\\ \\\"fun\\\""])
     #expect(try await bash("photoctl query --album=It\\'s\\ ") == ["It\\'s\\ \\\"fun\\\""])

@@ -3,8 +3,8 @@ import PhotoClient
 import PhotoModel
 import PredicateLanguage
 
-/// The options for assets and their order. query and watch share them.
-struct QueryOptions: ParsableArguments {
+/// The options that choose assets. query, watch and stats share them.
+struct FilterOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "Words to search for. Each must begin a word of the filename, title, caption, keywords or camera.",
@@ -29,6 +29,21 @@ struct QueryOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Only assets with this subtype, such as screenshot, raw or livePhoto. If it is given several times, one of them must match.",
+      valueName: "subtype"),
+    completion: .list(MediaSubtypes.each.flatMap(\.names)))
+  var subtype: [String] = []
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Only assets that were taken at most KM kilometres from this place, in degrees. South and west are negative: --near -33.86,151.21,20.",
+      valueName: "lat,lon,km"),
+    transform: { try NearArgument($0) })
+  var near: NearArgument?
+
+  @Option(
+    help: ArgumentHelp(
       """
       Only assets of this year, month, day or range: 2024, 2024-07, 2024-07-21, 2024-07..2024-09, 2024.. or ..2019; \
       also today, yesterday, or the last days, such as 7d.
@@ -41,6 +56,12 @@ struct QueryOptions: ParsableArguments {
       "Only assets of a camera whose make or model contains each of these words, in any case. If it is given several times, one of them must match.",
       valueName: "words"))
   var camera: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Only assets of a lens whose name contains each of these words, in any case. If it is given several times, one of them must match.",
+      valueName: "words"))
+  var lens: [String] = []
 
   @Option(
     help: ArgumentHelp(
@@ -79,21 +100,21 @@ struct QueryOptions: ParsableArguments {
       valueName: "text"))
   var text: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Sort by this key, ascending by default. Further keys order assets with equal keys.", valueName: "key[:asc|desc]")
-  )
-  var sort: [SortArgument] = []
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("Print at most this many assets.", valueName: "n"))
-  var limit: Int?
-
   func validate() throws {
     for type in type where !["image", "video", "audio"].contains(type) {
       throw ValidationError("--type is '\(type)'; it must be image, video or audio.")
     }
+    let subtypes = MediaSubtypes.each.flatMap(\.names)
+    for subtype in subtype where !subtypes.contains(subtype) {
+      let similar = Spelling.nearest(to: subtype, among: subtypes).map { " Did you mean \($0)?" } ?? ""
+      throw ValidationError(
+        "--subtype is '\(subtype)'; it must be one of \(subtypes.joined(separator: ", ")).\(similar)")
+    }
     for camera in camera where camera.allSatisfy(\.isWhitespace) {
       throw ValidationError("--camera is '\(camera)'; it must contain a word.")
+    }
+    for lens in lens where lens.allSatisfy(\.isWhitespace) {
+      throw ValidationError("--lens is '\(lens)'; it must contain a word.")
     }
     if let predicate, predicate.allSatisfy(\.isWhitespace) {
       throw ValidationError("--where is '\(predicate)'; it must be a predicate.")
@@ -106,13 +127,11 @@ struct QueryOptions: ParsableArguments {
       do { _ = try TextQuery(words) } catch { throw ValidationError("The words are '\(words)'. \(error.message)") }
     }
     if let rating, !(1...5).contains(rating) { throw ValidationError("--rating is \(rating); it must be 1 to 5.") }
-    if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it must be 1 or more.") }
   }
 
   /// Whether no option is given.
   var isEmpty: Bool {
-    album == nil && type.isEmpty && predicate == nil && searchText == nil && shorthands.isEmpty && sort.isEmpty
-      && limit == nil
+    album == nil && type.isEmpty && predicate == nil && searchText == nil && shorthands.isEmpty
   }
 
   /// The words and the text of the search together, because all of them must match.
@@ -125,10 +144,15 @@ struct QueryOptions: ParsableArguments {
   private var shorthands: [String] {
     var parts: [String] = []
     if let under { parts.append(PredicateText.under(AbsolutePath.bytes(under))) }
+    if !subtype.isEmpty {
+      parts.append("ANY mediaSubtypes IN {\(subtype.map(PredicateText.quoted).joined(separator: ", "))}")
+    }
+    if let near { parts.append(near.predicate) }
     if let taken { parts.append(taken.predicate) }
-    let cameras = camera.map(PredicateText.camera)
-    if cameras.count == 1 { parts += cameras }
-    if cameras.count > 1 { parts.append("(\(cameras.map { "(\($0))" }.joined(separator: " OR ")))") }
+    for alternatives in [camera.map(PredicateText.camera), lens.map(PredicateText.lens)] {
+      if alternatives.count == 1 { parts += alternatives }
+      if alternatives.count > 1 { parts.append("(\(alternatives.map { "(\($0))" }.joined(separator: " OR ")))") }
+    }
     parts += keyword.map(PredicateText.keyword)
     if let rating { parts.append("rating >= \(rating)") }
     if let favorite { parts.append("isFavorite == \(favorite)") }
@@ -154,7 +178,7 @@ struct QueryOptions: ParsableArguments {
   /// These options with the paths by which photod knows the folders.
   ///
   /// - Throws: ``Failure`` for `--under` with a folder in which the library can't have photos.
-  func inFolders(of library: PhotoLibrary) async throws -> QueryOptions {
+  func inFolders(of library: PhotoLibrary) async throws -> FilterOptions {
     guard under != nil || album?.hasPrefix(Self.folderPrefix) == true else { return self }
     let folders = try await library.folders()
     var options = self
@@ -181,9 +205,7 @@ struct QueryOptions: ParsableArguments {
   func fetchOptions() throws -> FetchOptions {
     FetchOptions(
       collection: album.map(Self.absoluteFolder), mediaTypes: type.isEmpty ? nil : type,
-      predicate: try combinedPredicate(), text: searchText,
-      sortDescriptors: sort.isEmpty ? nil : sort.map(\.descriptor), fetchLimit: limit,
-      includeHidden: hidden ? true : nil)
+      predicate: try combinedPredicate(), text: searchText, includeHidden: hidden ? true : nil)
   }
 
   private static let folderPrefix = "folder:"
@@ -213,6 +235,51 @@ struct QueryOptions: ParsableArguments {
       // An older photod may not know the predicate for a shorthand.
       throw Failure.predicate(sent, message: message, position: position, command: command)
     }
+  }
+}
+
+/// The options for assets and their order. query and watch share them.
+struct QueryOptions: ParsableArguments {
+  @OptionGroup var filter: FilterOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Sort by this key, ascending by default. Further keys order assets with equal keys.", valueName: "key[:asc|desc]")
+  )
+  var sort: [SortArgument] = []
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Print at most this many assets.", valueName: "n"))
+  var limit: Int?
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it must be 1 or more.") }
+  }
+
+  /// Whether no option is given.
+  var isEmpty: Bool { filter.isEmpty && sort.isEmpty && limit == nil }
+
+  /// These options with the paths by which photod knows the folders.
+  ///
+  /// - Throws: the errors of ``FilterOptions/inFolders(of:)``.
+  func inFolders(of library: PhotoLibrary) async throws -> QueryOptions {
+    var options = self
+    options.filter = try await filter.inFolders(of: library)
+    return options
+  }
+
+  /// - Throws: ``Failure`` if the parentheses of `--where` don't match.
+  func fetchOptions() throws -> FetchOptions {
+    var options = try filter.fetchOptions()
+    options.sortDescriptors = sort.isEmpty ? nil : sort.map(\.descriptor)
+    options.fetchLimit = limit
+    return options
+  }
+
+  /// Runs `body`. An error in the predicate is shown with a mark at its position.
+  func explaining<R>(
+    in command: String, _ library: PhotoLibrary, _ body: () async throws -> R
+  ) async throws -> R {
+    try await filter.explaining(in: command, library, body)
   }
 }
 

@@ -45,9 +45,13 @@ struct QueryCommand: AsyncParsableCommand {
         operator ignores case, [d] accents. Values are 'text', numbers, true, false,
         nil for an absent value, and dates. '2024', '2024-07' and '2024-07-21T10:00'
         are in the photo's own local time, and '2024-07-21T10:00Z' is an instant.
-        Keys are the fields except mediaSubtypes, and resources.path .filename
-        .byteCount .contentType. keywords and resources are lists, and need ANY, ALL
-        or NONE: ANY keywords == 'sea'.
+        Keys are the fields, and resources.path .filename .byteCount .contentType.
+        keywords, mediaSubtypes and resources are lists, and need ANY, ALL or NONE:
+        ANY keywords == 'sea', NONE mediaSubtypes == 'screenshot'. A place is within
+        5 kilometres of another if location NEAR {52.52, 13.405, 5}.
+
+      SUBTYPES
+        livePhoto panorama hdr screenshot raw animated motionPhoto burst depth
 
       SORT KEYS
         creationDate modificationDate addedDate filename byteCount pixelWidth
@@ -61,6 +65,7 @@ struct QueryCommand: AsyncParsableCommand {
         photoctl query --under ~/Pictures/Travel --taken 7d
         photoctl query --keyword sea --keyword sun --rating 4
         photoctl query --album folder:. --sort filename
+        photoctl query --near 52.52,13.405,5 --subtype livePhoto
         photoctl query --type video --sort durationSeconds:desc --limit 5
         photoctl query --where "camera.iso > 3200 AND location.latitude != nil"
         photoctl query --where "title LIKE[cd] '*ete*' AND resources.@count > 1"
@@ -93,7 +98,7 @@ struct QueryCommand: AsyncParsableCommand {
     try await query.explaining(in: "query", library) {
       let options = try query.fetchOptions()
       if synced { _ = try await library.caughtUp() }
-      try await warnOfUnfinishedScan(library)
+      try await library.warnOfUnfinishedScan()
       if count {
         let page = try await library.fetchPage(options, count: 0)
         struct Count: Encodable { let count: Int }
@@ -109,10 +114,12 @@ struct QueryCommand: AsyncParsableCommand {
       try Output.put(renderer.end())
     }
   }
+}
 
+extension PhotoLibrary {
   /// A list made during a scan lacks photos that the scan has not found yet, and nothing in the list shows that.
-  private func warnOfUnfinishedScan(_ library: PhotoLibrary) async throws {
-    guard let reason = StatusText.reasonOfIncompleteLists(try await library.status().state) else { return }
+  func warnOfUnfinishedScan() async throws {
+    guard let reason = StatusText.reasonOfIncompleteLists(try await status().state) else { return }
     Output.complain(
       "photoctl: \(reason), so the list may be incomplete. `photoctl status --wait` waits for the end of the scan.\n")
   }

@@ -1,3 +1,4 @@
+import PhotoContract
 import PhotoModel
 import PredicateLanguage
 
@@ -27,6 +28,9 @@ struct CompletionSource: Sendable {
   /// `socket` is the argument of `--socket`, if it is on the command line.
   var albums: @Sendable (_ socket: String?) async -> [AssetCollection]
   var keys: @Sendable (_ socket: String?) async -> KnownKeys
+  /// The values of a key of ListValues that begin with the prefix, and their numbers of assets.
+  var values: @Sendable (_ socket: String?, _ key: String, _ prefix: String) async -> [(value: String, count: Int)]
+  var backups: @Sendable (_ socket: String?) async -> [BackupFile]
 }
 
 struct KnownKeys: Hashable, Sendable {
@@ -81,11 +85,18 @@ struct Completer {
     if let list = values?.list?.values ?? argument.allValues {
       return .words(list.map { Candidate($0) }, endsWord: true)
     }
+    if line.command.commandName == "restore", argument.kind == .positional, !current.contains("/") {
+      let backups = Self.backups(await source.backups(line.socket), current)
+      if !backups.isEmpty { return .words(backups, endsWord: true) }
+    }
     if values?.file != nil { return .files }
     if values?.directory != nil { return .folders }
     let names = (argument.names ?? []).map(\.text)
     if names.contains("--album") {
       return .words(Self.albums(await source.albums(line.socket), current), endsWord: true)
+    }
+    for (option, keys) in Self.valueKeys where names.contains(option) {
+      return .words(await self.values(of: keys, current, line), endsWord: true)
     }
     if names.contains("--sort") {
       return .words(Self.sortKeys(await source.keys(line.socket).sortKeys, current), endsWord: true)
@@ -98,6 +109,33 @@ struct Completer {
       return .words(Self.fields(fields, current), endsWord: false)
     }
     return .none
+  }
+
+  /// The keys whose values these options take.
+  private static let valueKeys = [
+    "--camera": ["camera.model", "camera.make"], "--lens": ["camera.lens"], "--keyword": ["keywords"],
+  ]
+
+  /// The values of the library, each once.
+  private func values(of keys: [String], _ current: String, _ line: Line) async -> [Candidate] {
+    var seen: Set<String> = []
+    var candidates: [Candidate] = []
+    for key in keys {
+      for (value, count) in await source.values(line.socket, key, current) where seen.insert(value).inserted {
+        candidates.append(Candidate(value, Text.count(count, "asset", "assets")))
+      }
+    }
+    return candidates
+  }
+
+  /// The names of photod's own backups, newest first, which `restore` takes without their folder.
+  static func backups(_ backups: [BackupFile], _ current: String) -> [Candidate] {
+    backups.compactMap { backup in
+      guard let name = backup.path.split(separator: "/").last, name.hasPrefix(current), !backup.path.hasPrefix("file:")
+      else { return nil }
+      let count = backup.assetCount.map { ", " + Text.count($0, "asset", "assets") } ?? ""
+      return Candidate(String(name), Text.minute(backup.date) + count)
+    }
   }
 
   /// The title if it names exactly one album, otherwise an unambiguous name.

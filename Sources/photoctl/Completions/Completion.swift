@@ -82,7 +82,27 @@ extension CompletionSource {
         // There is no daemon, or it does not have this method.
         return .known
       }
+    },
+    values: { socket, key, prefix in
+      do {
+        let counts = try await PhotoLibrary(socketPath: socket ?? PhotoLibrary.defaultSocketPath)
+          .values(of: key, prefix: prefix, limit: maximumValues)
+        return Array(zip(counts.values, counts.counts))
+      } catch {
+        return []
+      }
+    },
+    backups: { socket in
+      do {
+        let library = PhotoLibrary(socketPath: socket ?? PhotoLibrary.defaultSocketPath)
+        return try await PhotoDaemonManagement(of: library).backups()
+      } catch {
+        return []
+      }
     })
+
+  /// No person reads more candidates.
+  private static let maximumValues = 1_000
 }
 
 extension KnownKeys {

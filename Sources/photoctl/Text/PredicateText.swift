@@ -20,6 +20,12 @@ enum PredicateText {
     return parts.joined(separator: " AND ")
   }
 
+  /// The lens's name contains each of these words.
+  static func lens(_ text: String) -> String {
+    text.split(whereSeparator: \.isWhitespace).map { "camera.lens CONTAINS[c] \(quoted(String($0)))" }
+      .joined(separator: " AND ")
+  }
+
   /// The path begins with this folder. A path that is not UTF-8 is a URI, also if its folder's path is UTF-8.
   static func under(_ folder: [UInt8]) -> String {
     let prefix = folder == [UInt8(ascii: "/")] ? folder : folder + [UInt8(ascii: "/")]
