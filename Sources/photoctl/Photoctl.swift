@@ -34,6 +34,7 @@ struct Photoctl: AsyncParsableCommand {
       EXIT CODES
         0   success, also if nothing was found, if Ctrl-C or SIGTERM ended a
             watch, or if the reader of the pipe has gone
+        1   the command of `photoctl watch --exec` failed
         64  the command line is wrong
         65  a predicate, a token or a change is wrong, a token has expired, or
             `photoctl check` found an error

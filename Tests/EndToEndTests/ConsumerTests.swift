@@ -63,8 +63,10 @@ import Varlink
       let start = try await fixture.synchronize()
       let (script, command) = (fixture.directory + "/follow", fixture.directory + "/command")
       let (state, log) = (fixture.directory + "/state", fixture.directory + "/log.jsonl")
-      try Data(try #require(Self.listings("bash", in: "FollowingFromScripts").first).utf8)
-        .write(to: URL(fileURLWithPath: script))
+      try Data(
+        try #require(Self.listings("bash", in: "FollowingFromScripts").first { $0.contains("usage: follow") }).utf8
+      )
+      .write(to: URL(fileURLWithPath: script))
       try Data("#!/bin/bash\n[ \"$1\" = all ] || cat >>'\(log)'\n".utf8)
         .write(to: URL(fileURLWithPath: command))
       try #require(chmod(command, 0o700) == 0)
@@ -180,7 +182,7 @@ import Varlink
     print("rounds: \(told.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
   }
 
-  private static func listings(_ language: String, in article: String) throws -> [String] {
+  static func listings(_ language: String, in article: String) throws -> [String] {
     let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("Documentation/photod.docc/\(article).md")
     return try String(contentsOf: path, encoding: .utf8).components(separatedBy: "```\(language)\n").dropFirst()

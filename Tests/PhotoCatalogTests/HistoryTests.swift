@@ -41,6 +41,7 @@ import Testing
     #expect(all[0].insertedAssets == [1, 2, 3])
     #expect(all[0].date == PhotoDate(microseconds: 1_700_000_000_000_000))
     #expect(all[1].updatedAssets == [2] && all[1].deletedAssets == [3] && all[1].updatedCollections == [9])
+    #expect(all.map(\.changedFields) == [[], ["favorite"], []])
     #expect(all[2].renamedDirectories == [RenamedDirectory(fromPath: "file:///%FF", toPath: "/b")])
     #expect(
       all[2].rootAvailability == [

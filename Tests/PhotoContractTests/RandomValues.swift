@@ -37,7 +37,8 @@ struct RandomValues {
     PersistentChange(
       token: text(), date: date(), origin: text(), insertedAssets: some { $0.assetID() },
       updatedAssets: some { $0.assetID() }, deletedAssets: some { $0.assetID() },
-      insertedCollections: some { $0.collectionID() }, updatedCollections: some { $0.collectionID() },
+      changedFields: maybe { $0.some { $0.text() } }, insertedCollections: some { $0.collectionID() },
+      updatedCollections: some { $0.collectionID() },
       deletedCollections: some { $0.collectionID() },
       renamedDirectories: some { RenamedDirectory(fromPath: $0.text(), toPath: $0.text()) },
       rootAvailability: some { RootAvailability(path: $0.text(), available: $0.flag()) })

@@ -69,6 +69,30 @@ struct WatchTextTests {
         .hasSuffix("          - /p/c.jpg\n          - /p/e/b.jpg\n          - asset 3\n"))
   }
 
+  @Test func aChangeSaysWhatChangedAndNamesAlbums() {
+    var history = HistoryText()
+    history.remember([
+      AssetCollection(id: 5, kind: .album, title: "Rome\u{1B}", count: 0),
+      AssetCollection(id: 6, kind: .folderAlbum, title: "2024", path: "/p/2024", count: 0),
+    ])
+    let favorite = change {
+      $0.updatedAssets = [1]
+      $0.changedFields = ["metadata", "favorite"]
+    }
+    #expect(
+      text(favorite, named: [asset(1, "/p/a.jpg")], in: &history)
+        == "  watcher   +0 ~1 -0  metadata favorite\n          ~ /p/a.jpg\n")
+    let albums = change {
+      $0.insertedCollections = [5]
+      $0.deletedCollections = [6, 7]
+    }
+    #expect(
+      text(albums, named: [], in: &history)
+        == "  watcher   albums +1 ~0 -2\n          + album Rome?\n          - folder /p/2024\n")
+    // A deleted album is forgotten.
+    #expect(text(change { $0.deletedCollections = [6] }, named: [], in: &history).hasSuffix("albums +0 ~0 -1\n"))
+  }
+
   @Test func theNumberOfRememberedPathsIsBounded() {
     var seen = SeenPaths(capacity: 3)
     for id in AssetID(1)...5 { seen.note(asset(id, "/\(id)")) }

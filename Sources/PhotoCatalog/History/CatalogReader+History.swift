@@ -36,11 +36,12 @@ extension CatalogReader {
     while byteCount < maximumBytes {
       guard try history.step() else { return (changes, changes.count < limit) }
       let sequence = history.int64(0)
+      let updated = try PackedIDs.unpackFields(history.bytes(4))
       var change = PersistentChange(
         token: catalog.token(sequence).description, date: PhotoDate(microseconds: history.int64(1)),
         origin: history.text(2), insertedAssets: try PackedIDs.unpack(history.bytes(3)),
-        updatedAssets: try PackedIDs.unpackFields(history.bytes(4)).map(\.0),
-        deletedAssets: try PackedIDs.unpack(history.bytes(5)),
+        updatedAssets: updated.map(\.0), deletedAssets: try PackedIDs.unpack(history.bytes(5)),
+        changedFields: updated.reduce(into: ChangedFields()) { $0.formUnion($1.1) }.names,
         insertedCollections: try PackedIDs.unpack(history.bytes(6)),
         updatedCollections: try PackedIDs.unpack(history.bytes(7)),
         deletedCollections: try PackedIDs.unpack(history.bytes(8)))

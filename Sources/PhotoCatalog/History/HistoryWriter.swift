@@ -147,7 +147,9 @@ extension PersistentChange {
     self.init(
       token: token.description, date: PhotoDate(date), origin: origin,
       insertedAssets: record.insertedAssets.sorted(), updatedAssets: record.updatedAssets.keys.sorted(),
-      deletedAssets: record.deletedAssets.sorted(), insertedCollections: record.insertedCollections.sorted(),
+      deletedAssets: record.deletedAssets.sorted(),
+      changedFields: record.updatedAssets.values.reduce(into: ChangedFields()) { $0.formUnion($1) }.names,
+      insertedCollections: record.insertedCollections.sorted(),
       updatedCollections: record.updatedCollections.sorted(), deletedCollections: record.deletedCollections.sorted(),
       renamedDirectories: record.renamedDirectories.map {
         RenamedDirectory(fromPath: FilePath.text($0.fromPath), toPath: FilePath.text($0.toPath))

@@ -14,6 +14,7 @@ extension HistoryPage: JSONWritable {
 extension PersistentChange: JSONWritable {
   package func write(to writer: inout JSONWriter) {
     writer.object {
+      $0.member("changedFields", changedFields)
       $0.member("date", date)
       $0.member("deletedAssets", deletedAssets)
       $0.member("deletedCollections", deletedCollections)

@@ -29,6 +29,8 @@ public struct PersistentChange: Codable, Hashable, Sendable {
   public var insertedAssets: [AssetID]
   public var updatedAssets: [AssetID]
   public var deletedAssets: [AssetID]
+  /// The names of the fields that changed in the updated assets. An older daemon does not send them.
+  public var changedFields: [String]?
   public var insertedCollections: [CollectionID]
   public var updatedCollections: [CollectionID]
   public var deletedCollections: [CollectionID]
@@ -37,7 +39,8 @@ public struct PersistentChange: Codable, Hashable, Sendable {
 
   public init(
     token: String, date: PhotoDate, origin: String, insertedAssets: [AssetID] = [], updatedAssets: [AssetID] = [],
-    deletedAssets: [AssetID] = [], insertedCollections: [CollectionID] = [], updatedCollections: [CollectionID] = [],
+    deletedAssets: [AssetID] = [], changedFields: [String]? = nil, insertedCollections: [CollectionID] = [],
+    updatedCollections: [CollectionID] = [],
     deletedCollections: [CollectionID] = [], renamedDirectories: [RenamedDirectory] = [],
     rootAvailability: [RootAvailability] = []
   ) {
@@ -47,6 +50,7 @@ public struct PersistentChange: Codable, Hashable, Sendable {
     self.insertedAssets = insertedAssets
     self.updatedAssets = updatedAssets
     self.deletedAssets = deletedAssets
+    self.changedFields = changedFields
     self.insertedCollections = insertedCollections
     self.updatedCollections = updatedCollections
     self.deletedCollections = deletedCollections

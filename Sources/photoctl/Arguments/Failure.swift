@@ -2,6 +2,8 @@ import PhotoClient
 
 /// The exit codes of photoctl, as numbered in `sysexits.h`.
 enum EndStatus: Int32, CaseIterable, Sendable {
+  /// Not of sysexits.h: the command of `watch --exec` failed.
+  case commandFailed = 1
   case usage = 64
   case data = 65
   case noInput = 66

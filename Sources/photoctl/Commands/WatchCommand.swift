@@ -13,7 +13,8 @@ struct WatchCommand: AsyncParsableCommand {
       printed at once.
 
       With --format text, a line has the time, the origin, and the numbers of assets that were added (+), changed (~), \
-      removed (-) or moved (>). If they are few, their paths follow. For a removed or moved asset, that is the former \
+      removed (-) or moved (>), and what changed in them. If they are few, their paths follow, and the albums that came \
+      or went. For a removed or moved asset, that is the former \
       path, if this watch knows it. It reads the paths of the newest 10,000 photos when it starts, and those of the \
       photos that change later. With --format jsonl, a line is a PersistentChange, or with a query an \
       Observation, of org.photod.library. The first Observation is the list itself.
@@ -36,12 +37,43 @@ struct WatchCommand: AsyncParsableCommand {
       With --reconnect, it waits while photod does not run, and then continues. Without it, the command exits with 69 \
       when photod ends.
 
+      COMMANDS
+        --exec runs a command for each commit, at least once, and waits for its
+        end. A line of JSON for each photo is its standard input: 'change'
+        (inserted, updated, deleted), 'id', and 'path'. A photo that moved may
+        have a 'fromPath'. A renamed folder is one line with 'renamed', and a drive
+        or folder that comes or goes is one with 'online' or 'offline'. The photos
+        in it have no lines. A deleted photo has its path only if this watch knows
+        it. The environment has PHOTOD_INSERTED, PHOTOD_UPDATED and PHOTOD_DELETED
+        (the numbers of photos), PHOTOD_TOKEN, PHOTOD_ORIGIN and PHOTOD_DATE.
+
+        With --each, it runs once for each line, which it also gets as
+        PHOTOD_CHANGE, PHOTOD_ID, PHOTOD_PATH and PHOTOD_FROM_PATH.
+
+        With a query, the command gets only inserted and updated photos that the
+        query selects at that time, and no deleted photos and no folders.
+
+        The token of the last commit whose commands succeeded is in the file of
+        --state. The next start continues there, so that no commit is missed if
+        photoctl or the command was killed. The first start begins at --since, or
+        now. Without --state, the file is in $XDG_STATE_HOME/photoctl, or in
+        ~/.local/state/photoctl. Then another command, query or socket has another
+        file, and begins anew.
+
+        If a command fails, photoctl ends with 1, and the next start runs it again.
+        With --retry, photoctl runs it again itself after 1, 2, 4 and at most 60
+        seconds. With --each, photos of the same commit that were handled before
+        the failure come again after a start, but not with --retry.
+
       EXAMPLES
         photoctl watch
         photoctl watch --album Favorites
         photoctl watch --taken 2024.. --camera 'X-T5'
         photoctl watch --format jsonl | jq --unbuffered .insertedAssets
         photoctl watch --since "$(photoctl sync)"
+        photoctl watch --exec 'rsync -a ~/Pictures/ nas:photos/' --reconnect
+        photoctl watch --type image --each --exec 'echo "$PHOTOD_PATH"' --retry
+        photoctl watch --state ~/.mirror --exec 'jq -r .path >> ~/changed.txt'
         photoctl watch --favorite --since "$TOKEN" --since-ids ids.txt --reconnect
       """)
 
@@ -63,9 +95,20 @@ struct WatchCommand: AsyncParsableCommand {
   @Flag(help: "When photod ends or does not run, wait for it and continue.")
   var reconnect = false
 
+  @OptionGroup var exec: ExecOptions
+
   @OptionGroup var formats: FormatOptions<WatchFormat>
 
   func validate() throws {
+    if exec.command != nil {
+      if formats.chosen != nil { throw ValidationError("--exec prints nothing itself, so it takes no format.") }
+      if !query.sort.isEmpty || query.limit != nil {
+        throw ValidationError("--exec handles commits in their order, so it takes no --sort and no --limit.")
+      }
+      if sinceIds != nil || sinceDigest != nil {
+        throw ValidationError("--exec follows the history, and no list. Leave out --since-ids and --since-digest.")
+      }
+    }
     for (option, value) in [("--since-ids", sinceIds), ("--since-digest", sinceDigest)] where value != nil {
       if since == nil {
         throw ValidationError("\(option) describes the list at a token. Give that token with --since.")
@@ -91,6 +134,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
     Output.endQuietlyWithReader()
     let library = connection.library
+    if let command = exec.command { return try await execute(command, library) }
     let format = formats.chosen ?? (Output.isTerminal ? .text : .jsonl)
     if query.isEmpty {
       var history = WatchedHistory(token: since, format: format, style: connection.style)
@@ -124,6 +168,28 @@ struct WatchCommand: AsyncParsableCommand {
     }
   }
 
+  private func execute(_ command: String, _ library: PhotoLibrary) async throws {
+    let path = try exec.state.map(AbsolutePath.bytes) ?? StateFile.standardPath(for: CommandLineBytes.arguments())
+    let file = StateFile(path)
+    if exec.state == nil { Output.complain("photoctl: the token is kept in \(file.name)\n") }
+    try file.lock()
+    let filter = query.isEmpty ? nil : query.filter
+    var execution = WatchExecution(command, exec, file, filter: filter, since: since)
+    // A mistake in the query must be found before the first commit.
+    if !reconnect, let filter {
+      try await filter.explaining(in: "watch", library) {
+        _ = try await library.fetchPage(try await filter.inFolders(of: library).fetchOptions(), count: 0)
+      }
+    }
+    try await query.explaining(in: "watch", library) {
+      try await untilItEnds {
+        try await execution.follow(library)
+      } place: {
+        execution.token
+      }
+    }
+  }
+
   /// Runs a watch, which ends when photod does. With `--reconnect`, it is repeated after each outage.
   ///
   /// - Parameter place: returns the token of the last printed line.
@@ -135,7 +201,7 @@ struct WatchCommand: AsyncParsableCommand {
         try await watch()
         return
       } catch let error as PhotoLibraryError {
-        guard reconnect, Self.isOutage(error) else { throw Self.failure(error, after: place()) }
+        guard reconnect, Self.isOutage(error) else { throw failure(error, after: place()) }
         // There was progress, or the connection lasted for a while. So this is a new outage.
         if place() != before || .now - began > Outage.longest { outage = Outage() }
         try await outage.wait(because: error)
@@ -152,9 +218,15 @@ struct WatchCommand: AsyncParsableCommand {
   }
 
   /// photod stops or died. The remedy names the token from which the next watch continues.
-  private static func failure(_ error: PhotoLibraryError, after token: String?) -> any Error {
+  private func failure(_ error: PhotoLibraryError, after token: String?) -> any Error {
     switch error {
     case .connectionClosed, .libraryUnavailable:
+      if exec.command != nil {
+        return Failure(
+          .unavailable, error.message,
+          remedy: "When photod runs again, the same command line continues. --reconnect does so by itself.",
+          command: "watch")
+      }
       guard let token else { return error }
       return Failure(
         .unavailable, error.message,
@@ -188,6 +260,7 @@ private struct WatchedHistory {
       if token == nil { token = try await library.status().token }
       let newest = FetchOptions(fetchLimit: SeenPaths.standardCapacity, includeHidden: true)
       try await QueriedAssets(library: library, options: newest).forEachPage { text.remember($0) }
+      text.remember(try await library.collections())
       await library.disconnect()
       knowsPaths = true
     }
@@ -197,6 +270,7 @@ private struct WatchedHistory {
         case .jsonl: try Output.put(try JSONText.line(change) + [UInt8(ascii: "\n")])
         case .text:
           let touched = change.insertedAssets + change.updatedAssets
+          if !change.insertedCollections.isEmpty { text.remember(try await library.collections()) }
           let few = touched.count <= HistoryText.maximumRemembered
           try Output.put(text.text(change, named: few ? try await library.assets(touched) : []))
           await library.disconnect()

@@ -13,6 +13,8 @@ import PhotoModel
 struct HistoryText {
   private let style: Style
   private var seen = SeenPaths()
+  /// The albums that this watch has seen, to name deleted ones.
+  private var albums: [CollectionID: AssetCollection] = [:]
 
   /// The assets of larger changes are not fetched for their paths.
   static let maximumRemembered = 1_000
@@ -24,7 +26,12 @@ struct HistoryText {
     for asset in assets { seen.note(asset) }
   }
 
-  /// `10:15:02  watcher  +3 ~1 -0`, followed by the details.
+  /// Remembers the titles of albums.
+  mutating func remember(_ albums: [AssetCollection]) {
+    for album in albums { self.albums[album.id] = album }
+  }
+
+  /// `10:15:02  watcher  +3 ~1 -0  metadata`, followed by the details.
   ///
   /// - Parameter named: the known ones among the assets that were inserted or updated.
   mutating func text(_ change: PersistentChange, named: [Asset]) -> String {
@@ -32,6 +39,7 @@ struct HistoryText {
     if !(change.insertedAssets.isEmpty && change.updatedAssets.isEmpty && change.deletedAssets.isEmpty) {
       heads.append(
         "+\(change.insertedAssets.count) ~\(change.updatedAssets.count) -\(change.deletedAssets.count)")
+      if let fields = change.changedFields, !fields.isEmpty { heads.append(fields.joined(separator: " ")) }
     }
     var lines: [String] = []
     for rename in change.renamedDirectories {
@@ -48,6 +56,13 @@ struct HistoryText {
           + "-\(change.deletedCollections.count)")
     }
     if heads.isEmpty { heads.append(lines.removeFirst()) }
+    if change.insertedCollections.count <= WatchText.maximumNamed {
+      lines += change.insertedCollections.compactMap(name).map { style.good("+ \($0)") }
+    }
+    if change.deletedCollections.count <= WatchText.maximumNamed {
+      lines += change.deletedCollections.compactMap(name).map { style.bad("- \($0)") }
+    }
+    for id in change.deletedCollections { albums[id] = nil }
     let assets = Dictionary(named.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let text = WatchText(style: style, assets: assets, seen: seen)
     lines += text.inserted(change.insertedAssets) + text.changed(change.updatedAssets)
@@ -56,6 +71,13 @@ struct HistoryText {
     for asset in named { seen.note(asset) }
     return WatchText.text(
       at: WatchText.clock(change.date.microseconds), origin: change.origin, head: heads, lines)
+  }
+
+  /// `album Rome`, or `folder /p/2024`; nil for an album that this watch has not seen.
+  private func name(_ id: CollectionID) -> String? {
+    albums[id].map { album in
+      album.path.map { "folder \(Printable.text($0))" } ?? "album \(Printable.text(album.title))"
+    }
   }
 }
 
