@@ -13,6 +13,24 @@ struct CollectionTextTests {
       token: token, previousToken: previous, count: ids.count, digest: ListDigest(of: ids.map(\.element)).description)
   }
 
+  @Test func theTotalOfAFolderHasTheFoldersBelowIt() throws {
+    func folder(_ id: CollectionID, _ path: String, _ count: Int) -> AssetCollection {
+      AssetCollection(id: id, kind: .folderAlbum, title: "t", path: path, count: count)
+    }
+    let folders = [
+      folder(1, "/p", 0), folder(2, "/p/2024", 0), folder(3, "/p/2024/07", 5), folder(4, "/p/2024b", 7),
+      folder(5, "file:///p/%FF", 2), folder(6, "/q", 0),
+    ]
+    let smart = AssetCollection(id: 9, kind: .smartAlbum, title: "Recents", count: 14)
+    #expect(ListedAlbum.list([smart] + folders).map(\.totalCount) == [14, 14, 5, 5, 7, 2, 0])
+    #expect(ListedAlbum.list([folders[1]], folders: folders).map(\.totalCount) == [5])
+    #expect(ListedAlbum.list([folder(1, "/", 3), folder(2, "/a", 4)]).map(\.totalCount) == [7, 4])
+    var renderer = ListRenderer<ListedAlbum>(format: .jsonl)
+    #expect(
+      String(decoding: try renderer.page(ListedAlbum.list([folders[1]], folders: folders)), as: UTF8.self)
+        == "{\"count\":0,\"id\":2,\"kind\":\"folderAlbum\",\"path\":\"/p/2024\",\"title\":\"t\",\"totalCount\":5}\n")
+  }
+
   @Test func albumsAreATableFollowedByTheirChanges() throws {
     var text = CollectionText()
     let recents = AssetCollection(id: 1, kind: .smartAlbum, subtype: "recents", title: "Recents", count: 12)

@@ -57,35 +57,71 @@ extension CreationDateSource {
   }
 }
 
-extension AssetCollection: Listed {
+/// An album in a list.
+struct ListedAlbum: Sendable {
+  let album: AssetCollection
+  /// For a folder, the number of assets in it and in all folders below it. For any other album, its own number.
+  let totalCount: Int
+
+  /// - Parameter folders: all folder albums; by default those among the albums.
+  static func list(_ albums: [AssetCollection], folders: [AssetCollection]? = nil) -> [ListedAlbum] {
+    // A path that is not UTF-8 is a URI, also below a folder whose path is UTF-8. So the bytes are compared.
+    var totals: [[UInt8]: Int] = [:]
+    for folder in folders ?? albums where folder.count > 0 {
+      guard let path = folder.path else { continue }
+      var place = FilePath.bytes(path)
+      while true {
+        totals[place, default: 0] += folder.count
+        guard place.count > 1, let slash = place.lastIndex(of: UInt8(ascii: "/")) else { break }
+        place = slash == 0 ? [UInt8(ascii: "/")] : Array(place[..<slash])
+      }
+    }
+    return albums.map { album in
+      ListedAlbum(album: album, totalCount: album.path.map { totals[FilePath.bytes($0)] ?? 0 } ?? album.count)
+    }
+  }
+}
+
+extension ListedAlbum: Listed {
+  /// The members of an AssetCollection, and the total.
+  func encode(to encoder: any Encoder) throws {
+    try album.encode(to: encoder)
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(totalCount, forKey: .totalCount)
+  }
+
+  private enum Key: String, CodingKey { case totalCount }
+
   static let columns = [
     Column(title: "ID", isNumber: true, minimumWidth: 4), Column(title: "KIND"),
-    Column(title: "COUNT", isNumber: true), Column(title: "FROM"), Column(title: "TO"),
-    Column(title: "TITLE", isPath: true),
+    Column(title: "COUNT", isNumber: true), Column(title: "TOTAL", isNumber: true), Column(title: "FROM"),
+    Column(title: "TO"), Column(title: "TITLE", isPath: true),
   ]
 
-  static let fields: [Field<AssetCollection>] = [
-    Field("id", integer: { $0.id.rawValue }), Field("kind", text: { $0.kind.rawValue }),
-    Field("subtype", text: { $0.subtype }),
-    Field("title", text: { $0.title }), Field("path", text: { $0.path }), Field("count", integer: { $0.count }),
-    Field("keyAssetID", integer: { $0.keyAssetID?.rawValue }), Field("startDate", date: { $0.startDate }),
-    Field("endDate", date: { $0.endDate }),
+  static let fields: [Field<ListedAlbum>] = [
+    Field("id", integer: { $0.album.id.rawValue }), Field("kind", text: { $0.album.kind.rawValue }),
+    Field("subtype", text: { $0.album.subtype }),
+    Field("title", text: { $0.album.title }), Field("path", text: { $0.album.path }),
+    Field("count", integer: { $0.album.count }), Field("totalCount", integer: { $0.totalCount }),
+    Field("keyAssetID", integer: { $0.album.keyAssetID?.rawValue }),
+    Field("startDate", date: { $0.album.startDate }), Field("endDate", date: { $0.album.endDate }),
   ]
 
   var cells: [String] {
     let kindName =
-      switch kind {
+      switch album.kind {
       case .smartAlbum: "smart"
       case .album: "album"
       case .folderAlbum: "folder"
       case .unknown: "unknown"
       }
     return [
-      String(id), kindName, String(count), startDate.map(Text.day) ?? "-", endDate.map(Text.day) ?? "-", path ?? title,
+      String(album.id), kindName, String(album.count), String(totalCount), album.startDate.map(Text.day) ?? "-",
+      album.endDate.map(Text.day) ?? "-", album.path ?? album.title,
     ]
   }
 
-  var listedPath: String? { path }
+  var listedPath: String? { album.path }
 }
 
 /// Formats values for a person.

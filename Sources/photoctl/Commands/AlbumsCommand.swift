@@ -10,16 +10,19 @@ struct AlbumsCommand: AsyncParsableCommand {
       `photoctl query --album` takes each title, and folder:/path for a folder. --containing lists only the albums \
       that contain one asset.
 
+      COUNT is the number of assets in the album itself. TOTAL also has the assets of all folders below a folder. For \
+      any other album, both are the same. Hidden assets are not counted.
+
       With --watch, it continues until Ctrl-C, and prints the albums that are added (+), changed (~), removed (-) or \
       moved (>), with their counts. With --format jsonl, a line is then a reply of ObserveCollections of \
       org.photod.library. The first lines are the list itself.
 
       FIELDS
-        id kind subtype title path count keyAssetID startDate endDate
+        id kind subtype title path count totalCount keyAssetID startDate endDate
 
       EXAMPLES
         photoctl albums
-        photoctl albums --fields title,count --format csv
+        photoctl albums --fields path,totalCount --format csv
         photoctl albums --containing IMG_0001.jpg
         photoctl albums --format jsonl | jq .title
         photoctl albums --watch
@@ -33,7 +36,7 @@ struct AlbumsCommand: AsyncParsableCommand {
 
   @OptionGroup var formats: FormatOptions<OutputFormat>
 
-  @OptionGroup var fields: FieldOptions<AssetCollection>
+  @OptionGroup var fields: FieldOptions<ListedAlbum>
 
   @Flag(help: "Continue, and print each change. Formats: table or jsonl.")
   var watch = false
@@ -63,9 +66,11 @@ struct AlbumsCommand: AsyncParsableCommand {
       }
     }
     let collections = try await library.collections(containing: asset)
-    var renderer = ListRenderer<AssetCollection>(
+    // The totals of a few folders need the counts of all folders below them.
+    let folders = asset == nil ? nil : try await library.collections(kinds: [.folderAlbum])
+    var renderer = ListRenderer<ListedAlbum>(
       format: formats.chosen ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
-    try Output.put(try renderer.page(collections) + renderer.end())
+    try Output.put(try renderer.page(ListedAlbum.list(collections, folders: folders)) + renderer.end())
   }
 
   private func watch(_ library: PhotoLibrary) async throws {

@@ -105,7 +105,7 @@ struct Completer {
       return .words(Self.predicateKeys(await source.keys(line.socket).predicateKeys, current), endsWord: false)
     }
     if names.contains("--fields") {
-      let fields = line.command.commandName == "albums" ? AssetCollection.fields.map(\.name) : Asset.fields.map(\.name)
+      let fields = line.command.commandName == "albums" ? ListedAlbum.fields.map(\.name) : Asset.fields.map(\.name)
       return .words(Self.fields(fields, current), endsWord: false)
     }
     return .none

@@ -35,8 +35,8 @@ struct CollectionText {
     switch step {
     case .partOfList: return ""
     case .list:
-      var renderer = ListRenderer<AssetCollection>(format: .table, columns: columns)
-      return String(decoding: try renderer.page(replica.collections) + renderer.end(), as: UTF8.self)
+      var renderer = ListRenderer<ListedAlbum>(format: .table, columns: columns)
+      return String(decoding: try renderer.page(ListedAlbum.list(replica.collections)) + renderer.end(), as: UTF8.self)
     case .details(let details): return text(details, observation, before, at: time)
     }
   }
