@@ -96,9 +96,12 @@ package struct WatchRoot: Hashable, Sendable {
   package var number: UInt16
   /// Absolute, with symbolic links resolved. Roots neither repeat nor contain one another.
   package var path: [UInt8]
+  /// Each of its directories without a watch is polled at most once in so many seconds; 0 for the usual intervals.
+  package var pollSeconds: UInt32
 
-  package init(number: UInt16, path: [UInt8]) {
+  package init(number: UInt16, path: [UInt8], pollSeconds: UInt32 = 0) {
     self.number = number
     self.path = path
+    self.pollSeconds = pollSeconds
   }
 }

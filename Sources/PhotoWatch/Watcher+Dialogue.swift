@@ -20,6 +20,9 @@ extension Watcher: WorkerDialogue {
       bytes += WatchStream.frame(configureOrder(state.ignoredPatterns))
       state.isConnected = true
       state.orders = state.roots.map { .addRoot(root: $0.number, path: $0.path) }
+      for root in state.roots where root.pollSeconds > 0 {
+        state.orders.append(.setPollInterval(root: root.number, seconds: root.pollSeconds))
+      }
       for (request, root) in state.openRescans.sorted(by: { $0.key < $1.key }) {
         state.orders.append(.rescan(root: root, directory: nil, request: request))
       }

@@ -161,11 +161,21 @@ package final class Watcher: SingleLaneSource {
   package func setRoots(_ roots: [WatchRoot]) {
     state.withLock { state in
       if state.isConnected {
-        let before = Set(state.roots)
-        let after = Set(roots)
-        for root in state.roots where !after.contains(root) { state.orders.append(.removeRoot(root: root.number)) }
-        for root in roots where !before.contains(root) {
-          state.orders.append(.addRoot(root: root.number, path: root.path))
+        // A root whose interval changes stays, because a root that is added is scanned.
+        func places(_ roots: [WatchRoot]) -> [WatchRoot: UInt32] {
+          let pairs = roots.map { (WatchRoot(number: $0.number, path: $0.path), $0.pollSeconds) }
+          return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+        }
+        let (before, after) = (places(state.roots), places(roots))
+        for root in state.roots where after[WatchRoot(number: root.number, path: root.path)] == nil {
+          state.orders.append(.removeRoot(root: root.number))
+        }
+        for root in roots {
+          let former = before[WatchRoot(number: root.number, path: root.path)]
+          if former == nil { state.orders.append(.addRoot(root: root.number, path: root.path)) }
+          if root.pollSeconds != former ?? 0 {
+            state.orders.append(.setPollInterval(root: root.number, seconds: root.pollSeconds))
+          }
         }
       }
       state.roots = roots

@@ -129,6 +129,8 @@ package final class WatcherGroup: WatchSource {
       for root in roots where !before.contains(root.number) && mounts?.isOnShare(root.path) ?? true {
         addShare(root, &state)
       }
+      // The interval of a share may have changed.
+      for root in roots { state.shares[root.number]?.watcher.setRoots([root]) }
       state.roots = roots
       drives.setRoots(roots.filter { state.shares[$0.number] == nil })
     }

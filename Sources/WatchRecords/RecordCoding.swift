@@ -170,7 +170,7 @@ extension WatchRecord {
 extension WatchOrder {
   private enum Tag: UInt8 {
     case configure = 1
-    case addRoot, removeRoot, rescan, sync, begin, passed
+    case addRoot, removeRoot, rescan, sync, begin, passed, setPollInterval
   }
 
   /// Appends this order's bytes.
@@ -190,6 +190,10 @@ extension WatchOrder {
     case .removeRoot(let root):
       bytes.append(Tag.removeRoot.rawValue)
       bytes.append(integer: root)
+    case .setPollInterval(let root, let seconds):
+      bytes.append(Tag.setPollInterval.rawValue)
+      bytes.append(integer: root)
+      bytes.append(integer: seconds)
     case .rescan(let root, let directory, let request):
       bytes.append(Tag.rescan.rawValue)
       bytes.append(integer: root)
@@ -222,6 +226,8 @@ extension WatchOrder {
         ignoredPatterns: try Self.names("an ignored pattern", from: &reader))
     case .addRoot: self = .addRoot(root: try reader.integer("a root"), path: try reader.name("a root's path"))
     case .removeRoot: self = .removeRoot(root: try reader.integer("a root"))
+    case .setPollInterval:
+      self = .setPollInterval(root: try reader.integer("a root"), seconds: try reader.integer("an interval"))
     case .rescan:
       self = .rescan(
         root: try reader.integer("a root"),

@@ -199,6 +199,9 @@ public enum WatchOrder: Hashable, Sendable {
   /// Watch and scan this directory. Roots neither repeat nor contain one another.
   case addRoot(root: UInt16, path: [UInt8])
   case removeRoot(root: UInt16)
+  /// Poll each directory of this root at most once in so many seconds; 0 for the usual intervals. Directories with a
+  /// watch, scans and syncs are not affected.
+  case setPollInterval(root: UInt16, seconds: UInt32)
   /// Scan a root again, or only the given directory with everything below it. `scanEnded` repeats `request`.
   case rescan(root: UInt16, directory: DirectoryNumber?, request: UInt32)
   /// Send `synced(number)` once everything that happened before has been reported.

@@ -83,6 +83,8 @@ struct PhotodArguments: ParsableCommand {
                                        # critical
         catalog = "/path/catalog.sqlite"
         socket = "/path/photod.sock"
+        [poll-interval-seconds]        # for roots whose changes photod must poll,
+        "/mnt/nas/photos" = 300        # such as shares; default: some seconds
         An unknown key or a wrong type is an error. `photod --check-config` prints
         the configuration, where each value comes from, and the error if there is
         one. It ends with the exit code of a start.

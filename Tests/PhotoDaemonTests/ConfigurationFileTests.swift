@@ -11,6 +11,9 @@ import Testing
         catalog = "/x/c.sqlite"
         socket = "/x/s"
         ignore = ["Exports", "*.gif"]
+        [poll-interval-seconds]
+        "/media/card" = 300
+        "~/Pictures" = 2
         """, path: "c.toml")
     #expect(file.roots == ["~/Pictures", "/media/card"])
     #expect(file.removalGraceSeconds == 1.5)
@@ -18,6 +21,7 @@ import Testing
     #expect(file.catalog == "/x/c.sqlite")
     #expect(file.socket == "/x/s")
     #expect(file.ignore == ["Exports", "*.gif"])
+    #expect(file.pollSeconds == ["/media/card": 300, "~/Pictures": 2])
   }
 
   @Test func emptyFileSaysNothing() throws {
@@ -33,15 +37,15 @@ import Testing
     arguments: [
       (
         "# photos\n\nrots = [\"/a\"]", "c.toml:3: unknown key \"rots\"",
-        "The keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket."
+        "The keys are catalog, ignore, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
       ),
       (
         "root = [\"/a\"]", "c.toml:1: unknown key \"root\"",
-        "Did you mean `roots`? The keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket."
+        "Did you mean `roots`? The keys are catalog, ignore, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
       ),
       (
         "Removal_Grace = 5", "c.toml:1: unknown key \"Removal_Grace\"",
-        "Did you mean `removal-grace-seconds`? The keys are catalog, ignore, log-level, removal-grace-seconds, roots, socket."
+        "Did you mean `removal-grace-seconds`? The keys are catalog, ignore, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
       ),
       ("[roots2]\nx = 1", "c.toml:1: unknown key \"roots2\"", nil),
       ("zebra = 1\nant = 2", "c.toml:1: unknown key \"zebra\"", nil),
@@ -52,6 +56,23 @@ import Testing
       (
         "\nroots = [\"/a\", 7]", "c.toml:2: roots contains an integer, and not only folders",
         "Write each of them as a string, as in: roots = [\"~/Pictures\"]"
+      ),
+      (
+        "poll-interval-seconds = 60",
+        "c.toml:1: poll-interval-seconds is an integer, not a table of roots and seconds",
+        "Write it as: [poll-interval-seconds], and below it \"/mnt/nas/photos\" = 300"
+      ),
+      (
+        "[poll-interval-seconds]\n\"/p\" = 1",
+        "c.toml:2: the interval of /p is 1; it must be 2 to 86400 seconds", nil
+      ),
+      (
+        "[poll-interval-seconds]\n\"/p\" = 86401",
+        "c.toml:2: the interval of /p is 86401; it must be 2 to 86400 seconds", nil
+      ),
+      (
+        "[poll-interval-seconds]\n'/p' = \"5\"",
+        "c.toml:2: the interval of /p is a string, not a whole number of seconds", nil
       ),
       (
         "ignore = \"*.gif\"", "c.toml:1: ignore is a string, not a list of patterns",

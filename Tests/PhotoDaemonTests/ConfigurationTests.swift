@@ -188,4 +188,38 @@ import Testing
   func userDirectoriesAreReadAsTheirManualSays(text: String, pictures: String?) {
     #expect(UserDirectories.pictures(in: text, home: "/h") == pictures)
   }
+
+  @Test func pollIntervalsAreThoseOfRoots() throws {
+    let scratch = try Scratch()
+    try scratch.directory("a")
+    #expect(symlink("\(scratch.path)/a", "\(scratch.path)/link") == 0)
+    var options = Options()
+    options.configuration = try scratch.file(
+      "c.toml", "roots = [\"~/link\", \"~/away\"]\n[poll-interval-seconds]\n\"~/link/\" = 60\n\"~/away\" = 86400")
+    let read = try Configuration.load(options: options, environment: scratch.environment())
+    #expect(read.pollSeconds == ["\(scratch.path)/a": 60, "\(scratch.path)/away": 86_400])
+    #expect(read.remarks.count == 1, "\(read.remarks)")
+    let text = try EffectiveConfiguration(options: options, environment: scratch.environment()).text
+    #expect(
+      text.hasSuffix(
+        "\n[poll-interval-seconds]  # file\n\"\(scratch.path)/a\" = 60\n\"\(scratch.path)/away\" = 86400\n"))
+    var again = Options()
+    again.configuration = try scratch.file("again.toml", text)
+    #expect(try Configuration.load(options: again, environment: scratch.environment()).pollSeconds == read.pollSeconds)
+
+    // With roots as options, the file's folders may be no roots.
+    options.roots = ["a"]
+    #expect(
+      try Configuration.load(options: options, environment: scratch.environment()).pollSeconds
+        == ["\(scratch.path)/a": 60])
+    options.roots = []
+    options.configuration = try scratch.file(
+      "d.toml", "roots = [\"~/a\"]\n[poll-interval-seconds]\n\"~/b\" = 60")
+    let error = #expect(throws: StartError.self) {
+      try Configuration.load(options: options, environment: scratch.environment())
+    }
+    #expect(
+      error?.description.contains("poll-interval-seconds: ~/b is no root") == true, "\(String(describing: error))")
+    #expect(error?.description.contains("The roots are \(scratch.path)/a.") == true)
+  }
 }

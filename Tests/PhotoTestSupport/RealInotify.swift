@@ -19,9 +19,13 @@ package final class WatchSession {
   package init(
     roots: [String], ignoring: [String] = [], executable: String? = nil, waiting: Bool = true,
     maximumWaitingFrames: Int = 64, patterns: [String] = [], longestSilence: Duration = .seconds(30),
-    place: Watcher.Place = .anywhere
+    place: Watcher.Place = .anywhere, pollSeconds: [UInt32] = []
   ) async throws {
-    let numbered = roots.enumerated().map { WatchRoot(number: UInt16($0 + 1), path: Array($1.utf8)) }
+    let numbered = roots.enumerated().map { index, path in
+      WatchRoot(
+        number: UInt16(index + 1), path: Array(path.utf8),
+        pollSeconds: index < pollSeconds.count ? pollSeconds[index] : 0)
+    }
     watcher = Watcher(
       configuration: Watcher.Configuration(
         roots: numbered, extensions: [Array("jpg".utf8), Array("heic".utf8)],

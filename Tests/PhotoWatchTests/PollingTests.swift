@@ -112,6 +112,40 @@ struct PollingTests {
     await session.watcher.stop()
   }
 
+  /// Many rounds of the other root pass without a look at the slow one. A sync looks at both.
+  @Test func aRootIsPolledAtMostOnceInItsInterval() async throws {
+    for root in ["slow", "fast"] { disk.write("\(root)/d/a.jpg") }
+    let session = try await WatchSession(
+      roots: [disk.path("slow"), disk.path("fast")], executable: try Namespace.wrapper(disk, .instances, 0),
+      pollSeconds: [3_600])
+    func seeFast(_ name: String) async throws {
+      disk.write("fast/d/\(name)")
+      let path = Array(disk.path("fast/d/\(name)").utf8)
+      try await session.take { _ in session.model.files[path] != nil }
+    }
+    // The first rounds include both roots, and the first look at all files takes up to 10 s. New files in the other root
+    // are seen every 2 s.
+    for index in 0..<8 { try await seeFast("\(index).jpg") }
+    let added = Array(disk.path("slow/d/b.jpg").utf8)
+    disk.write("slow/d/b.jpg")
+    for index in 8..<12 { try await seeFast("\(index).jpg") }
+    #expect(session.model.files[added] == nil)
+    try await session.sync()
+    #expect(session.model.files[added] != nil)
+    // Without the interval, it is polled as the other root, and it is not scanned for that.
+    let scans = session.records.count { if case .scanStarted = $0 { true } else { false } }
+    session.watcher.setRoots([
+      WatchRoot(number: 1, path: Array(disk.path("slow").utf8)),
+      WatchRoot(number: 2, path: Array(disk.path("fast").utf8)),
+    ])
+    disk.write("slow/d/c.jpg")
+    let last = Array(disk.path("slow/d/c.jpg").utf8)
+    try await session.take { _ in session.model.files[last] != nil }
+    #expect(session.records.count { if case .scanStarted = $0 { true } else { false } } == scans)
+    session.expectTruth([disk.path("slow"), disk.path("fast")])
+    await session.watcher.stop()
+  }
+
   /// An edit does not change the directory's times.
   @Test func anEditInPlaceIsSeenBySyncsAndInTime() async throws {
     disk.write("d/a.jpg")

@@ -76,7 +76,8 @@ extension WatchRecord {
 extension WatchOrder {
   static func random(_ random: inout SeededGenerator) -> WatchOrder {
     func names() -> [[UInt8]] { (0..<Int.random(in: 0..<5, using: &random)).map { _ in random.name() } }
-    return switch Int.random(in: 0..<7, using: &random) {
+    return switch Int.random(in: 0..<8, using: &random) {
+    case 7: .setPollInterval(root: random.any(), seconds: random.any())
     case 4: .begin(firstNumber: random.any(), watchPercent: random.any(), refusesShares: Bool.random(using: &random))
     case 0: .configure(extensions: names(), ignoredDirectoryNames: names(), ignoredPatterns: names())
     case 1: .addRoot(root: random.any(), path: random.name())

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import PhotoModel
 
 /// The options of the command line. They override the configuration file, which overrides the defaults.
 package struct Options: Sendable {
@@ -30,6 +31,8 @@ package struct Configuration: Hashable, Sendable {
   package var ignore: [String] = []
   /// How long photos stay if a scan misses so many that a drive may be unmounted. If it is 0, they are removed at once.
   package var removalGrace: Duration = .seconds(600)
+  /// Each folder of these roots is polled at most once in so many seconds. The other roots have the usual intervals.
+  package var pollSeconds: [String: UInt32] = [:]
   package var logLevel: Logger.Level = .info
   package var catalog: String
   package var socket: String
@@ -121,8 +124,39 @@ package struct Configuration: Hashable, Sendable {
     if let seconds = options.removalGraceSeconds ?? file.removalGraceSeconds {
       configuration.removalGrace = .seconds(seconds)
     }
+    configuration.pollSeconds = try Self.pollSeconds(options, file, path, folded, environment)
     configuration.logLevel = options.logLevel ?? file.logLevel ?? .info
     return configuration
+  }
+
+  /// ``pollSeconds`` by the bytes of the paths.
+  var pollSecondsByPath: [[UInt8]: UInt32] {
+    Dictionary(pollSeconds.map { (FilePath.bytes($0), $1) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The intervals of the file, by the roots without links.
+  ///
+  /// - Throws: `configuration` for a folder that is no root. If roots are given as options, the file may name others.
+  private static func pollSeconds(
+    _ options: Options, _ file: ConfigurationFile, _ path: String?, _ roots: RootList,
+    _ environment: ProcessEnvironment
+  ) throws(StartError) -> [String: UInt32] {
+    var intervals: [String: UInt32] = [:]
+    for (folder, seconds) in (file.pollSeconds ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let place = "\(path ?? "configuration"): \(ConfigurationFile.pollKey)"
+      let written = try resolve(folder, of: place, environment, relativeTo: nil, orURI: true)
+      let resolved = try RootList([written])
+      guard let root = resolved.roots.first, roots.roots.contains(root) || roots.inner.contains(root) else {
+        if !options.roots.isEmpty { continue }
+        throw StartError(
+          .configuration, "\(place): \(folder) is no root",
+          remedy:
+            "The roots are \((roots.roots + roots.inner).joined(separator: ", ")). Name one of them, or add the folder to roots."
+        )
+      }
+      intervals[root] = seconds
+    }
+    return intervals
   }
 
   private static func picturesFolder(_ environment: ProcessEnvironment) throws(StartError) -> String {

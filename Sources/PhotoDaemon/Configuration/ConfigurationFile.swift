@@ -11,16 +11,25 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var ignore: [String]?
   /// Between 0 and ``maximumGraceSeconds``.
   package var removalGraceSeconds: Double?
+  /// By folder, each between ``minimumPollSeconds`` and ``maximumPollSeconds``.
+  package var pollSeconds: [String: UInt32]?
   package var logLevel: Logger.Level?
   package var catalog: String?
   package var socket: String?
 
   /// A month. People would not remember a longer delay.
   package static let maximumGraceSeconds = 2_592_000.0
+  package static let pollKey = "poll-interval-seconds"
+  /// photod polls no folder more often.
+  package static let minimumPollSeconds = 2
+  /// A day. Without polling, changes on a share would never be seen.
+  package static let maximumPollSeconds = 86_400
   /// A configuration has a few lines, so a larger file is some other file.
   package static let maximumBytes = 1 << 20
 
-  package static let knownKeys = ["catalog", "ignore", "log-level", "removal-grace-seconds", "roots", "socket"]
+  package static let knownKeys = [
+    "catalog", "ignore", "log-level", pollKey, "removal-grace-seconds", "roots", "socket",
+  ]
 
   package init() {}
 
@@ -55,6 +64,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     ignore = try Self.list(
       table["ignore"], "ignore", of: "patterns", example: "ignore = [\"Exports\", \"*.gif\"]", source)
     removalGraceSeconds = try Self.seconds(table["removal-grace-seconds"], "removal-grace-seconds", source)
+    pollSeconds = try Self.intervals(table[Self.pollKey], source)
     catalog = try Self.string(table["catalog"], "catalog", "\"~/.local/share/photod/catalog.sqlite\"", source)
     socket = try Self.string(table["socket"], "socket", "\"/run/user/1000/photod/photod.sock\"", source)
     if let name = try Self.string(table["log-level"], "log-level", "\"info\"", source) {
@@ -99,6 +109,32 @@ package struct ConfigurationFile: Hashable, Sendable {
         remedy: "Write seconds, as in: \(key) = 600. With 0, photod removes missing photos at once.")
     }
     return seconds
+  }
+
+  private static func intervals(
+    _ value: (any TOMLValueConvertible)?, _ source: Source
+  ) throws(StartError) -> [String: UInt32]? {
+    guard let value else { return nil }
+    let example = "[\(pollKey)], and below it \"/mnt/nas/photos\" = 300"
+    guard let table = value.table else {
+      throw source.wrongType(pollKey, value.type, wanted: "a table of roots and seconds", example: example)
+    }
+    var intervals: [String: UInt32] = [:]
+    for folder in table.keys.sorted() {
+      let place = "\(source.place(of: folder)): the interval of \(folder)"
+      guard let seconds = table[folder]?.int else {
+        let type = table[folder].map { described($0.type) } ?? "nothing"
+        throw StartError(
+          .configuration, "\(place) is \(type), not a whole number of seconds", remedy: "Write it as: \(example)")
+      }
+      guard (minimumPollSeconds...maximumPollSeconds).contains(seconds) else {
+        throw StartError(
+          .configuration, "\(place) is \(seconds); it must be \(minimumPollSeconds) to \(maximumPollSeconds) seconds",
+          remedy: "Write it as: \(example)")
+      }
+      intervals[folder] = UInt32(seconds)
+    }
+    return intervals
   }
 
   private static func list(

@@ -43,6 +43,13 @@ package struct EffectiveConfiguration: Sendable {
     lines.append(
       "socket = \(Self.string(configuration.socket))  # "
         + origin("--socket", isOption: options.socket != nil, isInFile: file?.socket != nil))
+    // A table of TOML has all keys that follow.
+    if !configuration.pollSeconds.isEmpty {
+      lines.append("[\(ConfigurationFile.pollKey)]  # file")
+      for (root, seconds) in configuration.pollSeconds.sorted(by: { $0.key < $1.key }) {
+        lines.append("\(Self.string(root)) = \(seconds)")
+      }
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 

@@ -109,7 +109,7 @@ extension ServingLibrary {
         roots: configuration.roots.map { FilePath.bytes($0) },
         innerRoots: configuration.innerRoots.map { FilePath.bytes($0) }, watchedRoots: roots,
         ignore: configuration.ignore.map { Array($0.utf8) }, removalGrace: configuration.removalGrace,
-        version: Daemon.version), logger: logger)
+        pollSeconds: configuration.pollSecondsByPath, version: Daemon.version), logger: logger)
     library.statusStore.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
     let reopenReasons = AsyncStream.makeStream(of: ReopenReason.self, bufferingPolicy: .bufferingNewest(1))
     let backups = BackupService(catalog: catalog, statusStore: library.statusStore, logger: logger) {

@@ -68,7 +68,8 @@ final class ServingLibrary: RunningLibrary {
     library.statusStore.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
     await library.setRoots(
       configuration.roots.map { FilePath.bytes($0) }, innerRoots: configuration.innerRoots.map { FilePath.bytes($0) },
-      ignore: configuration.ignore.map { Array($0.utf8) }, removalGrace: configuration.removalGrace)
+      ignore: configuration.ignore.map { Array($0.utf8) }, removalGrace: configuration.removalGrace,
+      pollSeconds: configuration.pollSecondsByPath)
   }
 
   func whenAlive(_ proven: @escaping @Sendable () -> Void) { library.whenAlive(proven) }

@@ -24,18 +24,21 @@ package actor Library {
     package var ignore: [[UInt8]]
     /// How long a scan that misses most of a root waits for a second one; zero turns the brake off.
     package var removalGrace: Duration
+    /// The seconds of ``WatchRoot/pollSeconds`` for the roots that have an interval of their own.
+    package var pollSeconds: [[UInt8]: UInt32]
     /// The version of photod, for the status.
     package var version: String
 
     package init(
       roots: [[UInt8]], innerRoots: [[UInt8]] = [], watchedRoots: [WatchRoot] = [], ignore: [[UInt8]] = [],
-      removalGrace: Duration = .seconds(600), version: String
+      removalGrace: Duration = .seconds(600), pollSeconds: [[UInt8]: UInt32] = [:], version: String
     ) {
       self.roots = roots
       self.innerRoots = innerRoots
       self.watchedRoots = watchedRoots
       self.ignore = ignore
       self.removalGrace = removalGrace
+      self.pollSeconds = pollSeconds
       self.version = version
     }
   }
@@ -154,8 +157,10 @@ package actor Library {
 
   /// Replaces the roots and their ignore patterns after the configuration was reloaded.
   package func setRoots(
-    _ roots: [[UInt8]], innerRoots: [[UInt8]] = [], ignore: [[UInt8]], removalGrace: Duration
+    _ roots: [[UInt8]], innerRoots: [[UInt8]] = [], ignore: [[UInt8]], removalGrace: Duration,
+    pollSeconds: [[UInt8]: UInt32] = [:]
   ) {
+    configuration.pollSeconds = pollSeconds
     configuration.roots = roots
     configuration.innerRoots = innerRoots
     configuration.ignore = ignore

@@ -119,7 +119,10 @@ extension Library {
   }
 
   private func watchRoots() -> [WatchRoot] {
-    reconciler.roots.watched.map { WatchRoot(number: $0.number, path: reconciler.tree.rootPaths[$0.root.id]!) }
+    reconciler.roots.watched.map { number, root in
+      let path = reconciler.tree.rootPaths[root.id]!
+      return WatchRoot(number: number, path: path, pollSeconds: configuration.pollSeconds[path] ?? 0)
+    }
   }
 
   // MARK: The log

@@ -25,6 +25,8 @@ struct Root {
   /// Absolute. photod has resolved symbolic links in it.
   var path: [UInt8]
   var state = State.new
+  /// In nanoseconds; 0 for the usual intervals.
+  var pollInterval: Int64 = 0
   var activeScan: UInt32?
   /// Scans that begin when the active one has ended, in order.
   var waitingScans: [ScanOrder] = []
@@ -37,6 +39,9 @@ struct Root {
 }
 
 extension FolderWatch {
+  /// The roots with an interval of their own, in nanoseconds.
+  private var pollIntervals: [UInt16: Int64] { roots.mapValues(\.pollInterval).filter { $0.value > 0 } }
+
   func rootPath(_ number: UInt16) -> [UInt8]? { roots[number]?.path }
 
   /// Opens and watches a root that is not online, and begins to scan it. Reports `rootOffline` if that is impossible.
@@ -194,7 +199,7 @@ extension FolderWatch {
       polling.mustRebalance = true
     }
     polling.wantsExchange = false
-    if polling.directories.count > 0 { polling.rounds.beginTick(now, polling.directories, tree) }
+    if polling.directories.count > 0 { polling.rounds.beginTick(now, polling.directories, tree, pollIntervals) }
     reportPolling(now)
   }
 }

@@ -21,6 +21,9 @@ import WatchRecords
 /// more than a fiftieth of one processor. For 100,000 directories, a round of glances takes about a minute. A round of
 /// looks, with ten files in each directory, takes a quarter of an hour. A sync looks at all directories at once,
 /// whatever that costs.
+///
+/// A root may have a longer interval of its own. A round leaves out its directories until the interval has passed since
+/// the last time that the round included them.
 struct PollRounds {
   /// How often the rounds get their share of time.
   static let tick: Int64 = 2_000_000_000
@@ -36,6 +39,8 @@ struct PollRounds {
     fileprivate(set) var nodes: [NodeReference] = []
     fileprivate(set) var position = 0
     fileprivate var beganAt = Int64.min / 2
+    /// When this round last included the directories of each root with an interval of its own.
+    fileprivate var includedAt: [UInt16: Int64] = [:]
     /// The position at which the round pauses until the next tick.
     fileprivate var quota = 0
     var processorLeft: Int64 = 0
@@ -48,6 +53,22 @@ struct PollRounds {
     }
 
     var hasWork: Bool { position < quota && processorLeft > 0 && timeLeft > 0 }
+
+    /// The directories without those whose root's interval has not passed.
+    fileprivate mutating func included(
+      _ nodes: [NodeReference], _ now: Int64, _ tree: WatchedTree, _ intervals: [UInt16: Int64]
+    ) -> [NodeReference] {
+      guard !intervals.isEmpty else { return nodes }
+      var waiting: Set<UInt16> = []
+      for (root, interval) in intervals {
+        if let last = includedAt[root], now - last <= interval - PollRounds.tick / 2 {
+          waiting.insert(root)
+        } else {
+          includedAt[root] = now
+        }
+      }
+      return nodes.filter { tree.isAlive($0) && (waiting.isEmpty || !waiting.contains(tree.root($0.index))) }
+    }
 
     mutating func next() -> NodeReference? {
       guard hasWork else { return nil }
@@ -84,7 +105,11 @@ struct PollRounds {
   }
 
   /// Gives every round its share of time. A round that is complete begins again when its interval has passed.
-  mutating func beginTick(_ now: Int64, _ polled: PolledDirectories, _ tree: WatchedTree) {
+  ///
+  /// - Parameter intervals: the intervals of roots that have one, in nanoseconds.
+  mutating func beginTick(
+    _ now: Int64, _ polled: PolledDirectories, _ tree: WatchedTree, _ intervals: [UInt16: Int64] = [:]
+  ) {
     guard now - lastTick > Self.tick / 2 else { return }
     lastTick = now
     rank(now, polled, tree)
@@ -93,7 +118,8 @@ struct PollRounds {
       if !rounds[number].isHot, polled.count <= Self.hotCount { continue }
       if rounds[number].position >= rounds[number].nodes.count {
         guard now - rounds[number].beganAt > rounds[number].interval - Self.tick / 2 else { continue }
-        rounds[number].nodes = rounds[number].isHot ? hot : polled.indices.map(tree.reference)
+        let nodes = rounds[number].isHot ? hot : polled.indices.map(tree.reference)
+        rounds[number].nodes = rounds[number].included(nodes, now, tree, intervals)
         rounds[number].position = 0
         rounds[number].beganAt = now
       }

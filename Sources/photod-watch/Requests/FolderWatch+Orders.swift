@@ -47,6 +47,7 @@ extension FolderWatch {
       roots[number] = Root(path: path)
       openRoot(number, reason: .start)
     case .removeRoot(let number): removeRoot(number)
+    case .setPollInterval(let number, let seconds): roots[number]?.pollInterval = Int64(seconds) * 1_000_000_000
     case .rescan(let root, let directory, let request): rescan(root, directory: directory, request: request)
     case .sync(let number): beginSync(number)
     case .passed(let checkpoint): scans.pace.pass(checkpoint)
