@@ -218,6 +218,14 @@ struct RawStatement {
     return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }
 
+  /// Calls `body` with the bytes of a text, which are valid only there; nil for NULL.
+  func withOptionalBytes(_ column: Int32, _ body: (UnsafeRawBufferPointer?) -> Void) {
+    guard !isNull(column) else { return body(nil) }
+    // The pointer of an empty text may be null, too.
+    let start = sqlite3_column_blob(handle, column)
+    body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column))))
+  }
+
   func text(_ column: Int32) -> String {
     guard let start = sqlite3_column_blob(handle, column) else { return "" }
     return String(

@@ -5,7 +5,8 @@ import PredicateLanguage
 extension CatalogReader {
   /// Counts the assets of a list by their values.
   ///
-  /// SQLite groups the rows by the columns that a value is made from. Only one row for each group is read here.
+  /// SQLite groups the rows by the columns that a value is made from, and only one row for each group is read here. It
+  /// groups by sorting. For texts, that takes longer than reading all rows, so their columns are grouped here.
   /// - Parameter prefix: restricts the values to those that begin with it, without regard to case.
   /// - Complexity: one pass over the list, and a sort of the columns.
   package func values(of key: ValueKey, in plan: FetchPlan, prefix: String? = nil) throws -> CountedValues {
@@ -22,13 +23,13 @@ extension CatalogReader {
     case .creationDateSource:
       try count(plan, by: ["asset.creation_source"], in: &tally) { [CreationDateSource(code: $0.int64(0)).rawValue] }
     case .camera:
-      try count(plan, by: ["asset.camera_make", "asset.camera_model"], in: &tally) { row in
-        Self.camera(make: row.optionalText(0), model: row.optionalText(1)).map { [$0] } ?? []
+      try countTexts(plan, [PredicateKey.cameraMake.column, PredicateKey.cameraModel.column], in: &tally) {
+        Self.camera(make: $0[0], model: $0[1])
       }
-    case .cameraMake: try countTexts(plan, .cameraMake, in: &tally)
-    case .cameraModel: try countTexts(plan, .cameraModel, in: &tally)
-    case .cameraLens: try countTexts(plan, .cameraLens, in: &tally)
-    case .contentType: try countTexts(plan, .contentType, in: &tally)
+    case .cameraMake: try countTexts(plan, [PredicateKey.cameraMake.column], in: &tally) { $0[0] }
+    case .cameraModel: try countTexts(plan, [PredicateKey.cameraModel.column], in: &tally) { $0[0] }
+    case .cameraLens: try countTexts(plan, [PredicateKey.cameraLens.column], in: &tally) { $0[0] }
+    case .contentType: try countTexts(plan, [PredicateKey.contentType.column], in: &tally) { $0[0] }
     case .cameraISO: try countNumbers(plan, .cameraISO, in: &tally)
     case .cameraFNumber: try countNumbers(plan, .cameraFNumber, in: &tally)
     case .cameraFocalLengthMillimeters: try countNumbers(plan, .cameraFocalLengthMillimeters, in: &tally)
@@ -59,8 +60,15 @@ extension CatalogReader {
     return tally.counted
   }
 
-  private func countTexts(_ plan: FetchPlan, _ key: PredicateKey, in tally: inout ValueTally) throws {
-    try count(plan, by: [key.column], in: &tally) { $0.optionalText(0).map { [$0] } ?? [] }
+  /// - Parameter value: the value of assets with these texts in the columns; nil if they have none.
+  private func countTexts(
+    _ plan: FetchPlan, _ columns: [String], in tally: inout ValueTally, value: ([String?]) -> String?
+  ) throws {
+    var groups = TextGroups(columnCount: columns.count)
+    let statement = try RawStatement(database, uncached: plan.columnStatement(columns))
+    statement.bind(plan.arguments)
+    try statement.forEachRow { groups.count(statement) }
+    for (texts, count) in groups.counts { tally.add(value(texts).map { [$0] } ?? [], count: count) }
   }
 
   private func countNumbers(_ plan: FetchPlan, _ key: PredicateKey, in tally: inout ValueTally) throws {
@@ -110,13 +118,83 @@ extension CatalogReader {
 }
 
 extension FetchPlan {
+  /// Selects these columns of the rows of the list.
+  fileprivate func columnStatement(_ columns: [String]) -> String {
+    statement(selecting: columns.joined(separator: ", "), join: "", end: "")
+  }
+
   /// Counts the rows of the list for each combination of these columns, which are also selected.
   fileprivate func groupStatement(by columns: [String], join: String) -> String {
-    let group = " GROUP BY " + columns.indices.map { String($0 + 1) }.joined(separator: ", ")
-    let counts = "SELECT " + columns.joined(separator: ", ") + ", count(*)"
-    guard fetchLimit != nil else { return source.with + counts + source.from + join + source.whereClause + group }
-    return source.with + counts + " FROM asset" + join + " WHERE asset.id IN (SELECT \(source.idColumn)" + source.from
-      + source.whereClause + order.sql + " LIMIT ?)" + group
+    statement(
+      selecting: columns.joined(separator: ", ") + ", count(*)", join: join,
+      end: " GROUP BY " + columns.indices.map { String($0 + 1) }.joined(separator: ", "))
+  }
+
+  private func statement(selecting columns: String, join: String, end: String) -> String {
+    let start = source.with + "SELECT " + columns
+    guard fetchLimit != nil else { return start + source.from + join + source.whereClause + end }
+    return start + " FROM asset" + join + " WHERE asset.id IN (SELECT \(source.idColumn)" + source.from
+      + source.whereClause + order.sql + " LIMIT ?)" + end
+  }
+}
+
+/// Counts rows with equal texts. A library has few cameras and lenses, so nearly every row is found without a copy of its
+/// texts.
+private struct TextGroups {
+  private let columnCount: Int
+  /// The texts of each group, one after another, each after its length. An absent text has the length -1.
+  private var keys: [[UInt8]] = []
+  private var rowCounts: [Int] = []
+  /// The groups by the hash of their keys.
+  private var groups: [Int: [Int]] = [:]
+  /// The key of the present row. It keeps its memory.
+  private var key: [UInt8] = []
+  /// The group of the row before.
+  private var last: Int?
+
+  init(columnCount: Int) { self.columnCount = columnCount }
+
+  mutating func count(_ row: RawStatement) {
+    key.removeAll(keepingCapacity: true)
+    for column in 0..<Int32(columnCount) {
+      row.withOptionalBytes(column) { bytes in
+        let length = Int32(bytes.map { $0.count } ?? -1)
+        withUnsafeBytes(of: length) { key.append(contentsOf: $0) }
+        if let bytes { key.append(contentsOf: bytes) }
+      }
+    }
+    // Photos of one camera follow each other.
+    if let last, keys[last] == key {
+      rowCounts[last] += 1
+      return
+    }
+    var hasher = Hasher()
+    key.withUnsafeBytes { hasher.combine(bytes: $0) }
+    let hash = hasher.finalize()
+    if let group = groups[hash]?.first(where: { keys[$0] == key }) {
+      rowCounts[group] += 1
+      last = group
+    } else {
+      last = keys.count
+      groups[hash, default: []].append(keys.count)
+      keys.append(key)
+      rowCounts.append(1)
+    }
+  }
+
+  /// The texts of each group and its number of rows.
+  var counts: [(texts: [String?], count: Int)] {
+    zip(keys, rowCounts).map { key, count in
+      var rest = key[...]
+      let texts = (0..<columnCount).map { _ -> String? in
+        let length = Int(rest.prefix(4).withUnsafeBytes { $0.loadUnaligned(as: Int32.self) })
+        rest = rest.dropFirst(4)
+        guard length >= 0 else { return nil }
+        defer { rest = rest.dropFirst(length) }
+        return String(decoding: rest.prefix(length), as: UTF8.self)
+      }
+      return (texts, count)
+    }
   }
 }
 
