@@ -17,7 +17,7 @@ import Varlink
   }
 
   private func insert(_ fixture: ServerFixture, _ lens: String?, _ count: Int, isHidden: Bool = false) throws {
-    try fixture.commit { writer, record in
+    try fixture.commit { writer in
       for _ in 0..<count {
         let row = FileRow(
           assetID: 0, directoryID: fixture.directoryID, name: Array(UUID().uuidString.utf8), byteCount: 1,
@@ -25,8 +25,7 @@ import Varlink
         var content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
         content.camera = Camera(lens: lens)
         let id = try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1))
-        record.insert(asset: id)
-        if isHidden { try writer.setUserData(of: id, isFavorite: nil, isHidden: true, &record) }
+        if isHidden { try writer.setUserData(of: id, isFavorite: nil, isHidden: true) }
       }
     }
   }

@@ -71,7 +71,9 @@ extension ServingLibrary {
         roots: [], extensions: WatchRules.extensions, ignoredDirectoryNames: WatchRules.ignoredDirectoryNames,
         ignoredPatterns: configuration.ignore.map { Array($0.utf8) }),
       logger: logger)
-    let roots = zip(1..., configuration.roots).map { WatchRoot(number: $0, path: FilePath.bytes($1)) }
+    let roots = zip(1..., configuration.roots).map { number, root in
+      WatchRoot(number: number, path: FilePath.bytes(root), pollSeconds: configuration.pollSeconds[root] ?? 0)
+    }
     watcher.setRoots(roots)
     try watcher.start()
     return (watcher, roots)
