@@ -76,8 +76,8 @@ struct FactTests {
       article: "Operating", text: "after 0.1 s, later after up to 10 s", file: "WorkerProcess/WorkerThread.swift",
       source: "shortestBackoff = Duration.milliseconds(100)\n  static let longestBackoff = Duration.seconds(10)"),
     Fact(
-      article: "Operating", text: "after 1 s, later up to every 60 s", file: "PhotoIndexer/Library.swift",
-      source: "firstStartOverDelay = Duration.seconds(1)\n  static let lastStartOverDelay = Duration.seconds(60)"),
+      article: "Operating", text: "after 1 s, later up to every 60 s", file: "PhotoIndexer/CatalogRestart.swift",
+      source: "firstDelay = Duration.seconds(1)\n  private static let longestDelay = Duration.seconds(60)"),
     Fact(
       article: "Operating", text: "longer than 1.8 s", file: "PhotoDaemon/Daemon.swift",
       source: "stopTime = Duration.milliseconds(1800)"),
