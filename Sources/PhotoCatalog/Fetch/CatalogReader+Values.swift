@@ -34,12 +34,7 @@ extension CatalogReader {
     case .cameraFNumber: try countNumbers(plan, .cameraFNumber, in: &tally)
     case .cameraFocalLengthMillimeters: try countNumbers(plan, .cameraFocalLengthMillimeters, in: &tally)
     case .rating: try countNumbers(plan, .rating, in: &tally)
-    case .keywords:
-      let keywords = try names("SELECT id, name FROM keyword")
-      try count(
-        plan, by: ["link.keyword_id"], join: " LEFT JOIN asset_keyword AS link ON link.asset_id = asset.id", in: &tally
-      ) { row in row.optionalInt64(0).flatMap { keywords[$0] }.map { [$0] } ?? [] }
-      tally.assetCount = try count(plan)
+    case .keywords: try countKeywords(plan, in: &tally)
     case .folder:
       try count(plan, by: ["asset.directory_id"], in: &tally) { row in
         [FilePath.text(try paths.place(row.directoryID(0)).path)]
@@ -69,6 +64,27 @@ extension CatalogReader {
     statement.bind(plan.arguments)
     try statement.forEachRow { groups.count(statement) }
     for (texts, count) in groups.counts { tally.add(value(texts).map { [$0] } ?? [], count: count) }
+  }
+
+  /// The rows of an asset follow each other, one for each of its keywords.
+  private func countKeywords(_ plan: FetchPlan, in tally: inout ValueTally) throws {
+    let keywords = try names("SELECT id, name FROM keyword")
+    var counts: [Int64: Int] = [:]
+    var absentCount = 0
+    var last: AssetID?
+    let statement = try RawStatement(
+      database,
+      uncached: plan.columnStatement(
+        ["asset.id", "link.keyword_id"], join: " LEFT JOIN asset_keyword AS link ON link.asset_id = asset.id"))
+    statement.bind(plan.arguments)
+    try statement.forEachRow {
+      if let keyword = statement.optionalInt64(1) { counts[keyword, default: 0] += 1 } else { absentCount += 1 }
+      let id = statement.assetID(0)
+      if id != last { tally.assetCount += 1 }
+      last = id
+    }
+    for (keyword, count) in counts { tally.add(keywords[keyword].map { [$0] } ?? [], count: count, ofAssets: false) }
+    tally.absentCount = absentCount
   }
 
   private func countNumbers(_ plan: FetchPlan, _ key: PredicateKey, in tally: inout ValueTally) throws {
@@ -119,8 +135,8 @@ extension CatalogReader {
 
 extension FetchPlan {
   /// Selects these columns of the rows of the list.
-  fileprivate func columnStatement(_ columns: [String]) -> String {
-    statement(selecting: columns.joined(separator: ", "), join: "", end: "")
+  fileprivate func columnStatement(_ columns: [String], join: String = "") -> String {
+    statement(selecting: columns.joined(separator: ", "), join: join, end: "")
   }
 
   /// Counts the rows of the list for each combination of these columns, which are also selected.
@@ -208,9 +224,10 @@ private struct ValueTally {
 
   init(prefix: String?) { self.prefix = Array(CaseFolding.fold(prefix ?? "").utf8) }
 
-  mutating func add(_ values: [String], count: Int) {
-    assetCount += count
-    if values.isEmpty { absentCount += count }
+  /// - Parameter ofAssets: false if the assets are counted elsewhere.
+  mutating func add(_ values: [String], count: Int, ofAssets: Bool = true) {
+    if ofAssets { assetCount += count }
+    if ofAssets, values.isEmpty { absentCount += count }
     for value in values where prefix.isEmpty || CaseFolding.fold(value).utf8.starts(with: prefix) {
       counts[Array(value.utf8), default: 0] += count
     }
