@@ -111,7 +111,9 @@ import class Foundation.ProcessInfo
     try details.applySequentially(to: &sequential)
     #expect(sequential == list.ids, "\(plan.key)")
     #expect(try before.applying(details.collectionDifference(from: before)) == list.ids, "\(plan.key)")
-    for move in details.moves {
+    // If a large part of the list was touched, these are the full details. They have the fewest moves, so an untouched
+    // asset may move past two that were touched.
+    for move in details.moves where details != full {
       let id = before[move.fromBefore]
       #expect(touched.fields[id] != nil || placed.contains(id), "an untouched moved")
     }
