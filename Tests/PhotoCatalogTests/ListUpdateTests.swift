@@ -62,7 +62,7 @@ import class Foundation.ProcessInfo
         }
       }
     }
-    #expect(updatedCount > 700 && changedCount > 350, "\(updatedCount) of some 1,200, \(changedCount) changed")
+    #expect(updatedCount > 700 && changedCount > 250, "\(updatedCount) of some 1,200, \(changedCount) changed")
     #expect(concerns[.none, default: 0] > 60 && concerns[.assets, default: 0] > 5, "\(concerns)")
   }
 
