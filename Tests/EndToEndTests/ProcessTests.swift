@@ -4,6 +4,7 @@ import PhotoContract
 import PhotoModel
 import PhotoTestSupport
 import Testing
+import Varlink
 
 /// Tests photod as a process.
 @Suite(.timeLimit(.minutes(10))) struct ProcessTests {
@@ -206,6 +207,41 @@ import Testing
         #expect(status.roots.filter { $0.state == .online }.map(\.path).sorted() == names.map(fixture.path).sorted())
         fixture.kill(SIGTERM)
       }
+    }
+  }
+
+  /// A photod that can't open its catalog tries it again every two seconds. It starts photod-watch first only at the first
+  /// try, so that the roots are not walked each time.
+  @Test func degradedPhotodStartsPhotodWatchWhenItsCatalogIsOpen() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      let program = fixture.directory + "/photod-watch"
+      fixture.environment["PHOTOD_WATCH"] = program
+      // A service manager started it, so it goes on without a library.
+      fixture.environment["NOTIFY_SOCKET"] = fixture.directory + "/notify"
+      try FileManager.default.createDirectory(atPath: fixture.catalog, withIntermediateDirectories: false)
+      try await fixture.start(arguments: ["--log-level", "debug"])
+      try await fixture.status { $0.state == .degraded }
+      #expect(try await fixture.status().warnings.joined().contains(program))
+      // Both the program and the catalog are missing. The error is that of the step that comes first.
+      func retries() throws -> [Substring] {
+        try fixture.logText().split(separator: "\n").filter { $0.contains("still degraded") }
+      }
+      try await eventually("photod tries again") { try retries().count > 1 }
+      for line in try retries() { #expect(line.contains(fixture.catalog) && !line.contains(program), "\(line)") }
+      rmdir(fixture.catalog)
+      let count = try retries().count
+      try await eventually("photod tries again") { try retries().count > count + 1 }
+      #expect(try retries().last?.contains(program) == true)
+      try #require(symlink(BuiltPrograms.path("photod-watch"), program) == 0)
+      // The stand-in closes its connections when the library takes its place.
+      try await eventually("photod is live", isNotYet: { $0 is VarlinkClientError }) {
+        try await fixture.status().state == .live
+      }
+      try await fixture.expectEqualToDisk()
+      let watch = try fixture.watchProcessID()
+      fixture.kill(SIGTERM)
+      #expect(!isRunning(watch), "photod-watch outlived photod")
     }
   }
 }

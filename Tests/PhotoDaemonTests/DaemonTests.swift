@@ -342,7 +342,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     let socket = "\(fixture.scratch.path)/run/photod/photod.sock"
     let (gate, opened) = AsyncStream<Void>.makeStream()
     var parts = DaemonParts(openLibrary: { _, _ in library }, openDegraded: { _, _ in library })
-    parts.openLibrary = { _, progress, _ in
+    parts.openLibrary = { _, progress, _, _ in
       try progress.note(.copying(done: 1, total: 4))
       for await _ in gate {}
       return library
@@ -370,7 +370,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     let library = ScriptedLibrary()
     let begun = AsyncStream<Void>.makeStream()
     var parts = DaemonParts(openLibrary: { _, _ in library }, openDegraded: { _, _ in library })
-    parts.openLibrary = { _, progress, _ in
+    parts.openLibrary = { _, progress, _, _ in
       var done = 0
       while true {
         done += 1
@@ -525,7 +525,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     let (library, log) = (ScriptedLibrary(), RefusalLog())
     let (gate, opened) = AsyncStream<Void>.makeStream()
     var parts = DaemonParts(openLibrary: { _, _ in library }, openDegraded: { _, _ in library })
-    parts.openLibrary = { _, progress, _ in
+    parts.openLibrary = { _, progress, _, _ in
       try progress.note(.copying(done: 1, total: 4))
       for await _ in gate {}
       return library

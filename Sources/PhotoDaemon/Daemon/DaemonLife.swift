@@ -195,12 +195,12 @@ actor DaemonLife: Service {
   private func openFirst(_ configuration: Configuration) async throws -> any RunningLibrary {
     let progress = OpeningProgress(version: Daemon.version)
     // A degraded daemon answers already, and needs no stand-in.
-    let isSilent = if case .opening = state { true } else { false }
+    let isDegraded = isDegraded
     return try await withTaskCancellationHandler {
       try await withThrowingTaskGroup(of: Void.self) { group in
-        if isSilent { group.addTask { await self.answer(during: progress) } }
+        if !isDegraded { group.addTask { await self.answer(during: progress) } }
         defer { progress.end() }
-        return try await parts.openLibrary(configuration, progress, logger)
+        return try await parts.openLibrary(configuration, progress, isDegraded, logger)
       }
     } onCancel: {
       progress.cancel()

@@ -13,15 +13,15 @@ extension DaemonParts {
   /// The library itself, and the stand-in that explains why there is none.
   package static let library = {
     var parts = DaemonParts(
-      openLibrary: { configuration, logger in try ServingLibrary.open(configuration, nil, logger) },
+      openLibrary: { configuration, logger in try ServingLibrary.open(configuration, nil, logger, startsEarly: true) },
       openDegraded: { reasons, logger in DegradedLibrary(reasons: reasons, logger) })
-    parts.openLibrary = { configuration, progress, logger in
+    parts.openLibrary = { configuration, progress, isTriedAgain, logger in
       try await onThreadOfItsOwn {
-        try ServingLibrary.open(configuration, nil, logger) { try progress.note($0) }
+        try ServingLibrary.open(configuration, nil, logger, startsEarly: !isTriedAgain) { try progress.note($0) }
       }
     }
     parts.reopenLibrary = { configuration, reason, logger in
-      try await onThreadOfItsOwn { try ServingLibrary.open(configuration, reason, logger) }
+      try await onThreadOfItsOwn { try ServingLibrary.open(configuration, reason, logger, startsEarly: false) }
     }
     return parts
   }()
@@ -38,14 +38,18 @@ private func onThreadOfItsOwn<Value: Sendable>(_ body: @escaping @Sendable () th
 extension ServingLibrary {
   /// Opens the library. If the first reads find that the catalog is damaged, it is verified and rebuilt.
   ///
-  /// - Parameter reason: why the library was closed before; nil if this daemon has not had it open.
+  /// - Parameters:
+  ///   - reason: why the library was closed before; nil if this daemon has not had it open.
+  ///   - startsEarly: whether photod-watch walks the roots while the catalog is opened. A degraded daemon tries to open the
+  ///     catalog every two seconds, and the disks of the roots must not work each time.
   static func open(
-    _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger,
+    _ configuration: Configuration, _ reason: ReopenReason?, _ logger: Logger, startsEarly: Bool,
     onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void = { _ in }
   ) throws -> ServingLibrary {
-    let (watcher, roots) = try startWatcher(configuration, logger)
+    let (watcher, roots) = makeWatcher(configuration, logger)
     do {
-      return try naming(configuration.catalog) {
+      if startsEarly { try watcher.start() }
+      let library = try naming(configuration.catalog) {
         do {
           return try compose(configuration, watcher, roots, reason, logger, onProgress)
         } catch  where reason != .damaged && Catalog.isDamage(error) {
@@ -53,19 +57,21 @@ extension ServingLibrary {
           return try compose(configuration, watcher, roots, .damaged, logger, onProgress)
         }
       }
+      if !startsEarly { try watcher.start() }
+      return library
     } catch {
       watcher.endSoon()
       throw error
     }
   }
 
-  /// Starts photod-watch before the catalog is opened, so that it walks the roots meanwhile. What it finds waits until the
-  /// library runs.
+  /// Makes the watcher before the catalog is opened, so that photod-watch can walk the roots meanwhile. Its records wait
+  /// until the library runs.
   ///
   /// - Returns: the watcher, and the roots with the numbers that it has them under.
-  private static func startWatcher(
+  private static func makeWatcher(
     _ configuration: Configuration, _ logger: Logger
-  ) throws -> (WatcherGroup, [WatchRoot]) {
+  ) -> (WatcherGroup, [WatchRoot]) {
     let watcher = WatcherGroup(
       configuration: .init(
         roots: [], extensions: WatchRules.extensions, ignoredDirectoryNames: WatchRules.ignoredDirectoryNames,
@@ -75,7 +81,6 @@ extension ServingLibrary {
       WatchRoot(number: number, path: FilePath.bytes(root), pollSeconds: configuration.pollSeconds[root] ?? 0)
     }
     watcher.setRoots(roots)
-    try watcher.start()
     return (watcher, roots)
   }
 

@@ -57,8 +57,9 @@ package struct DaemonParts: Sendable {
   /// disk may be gone by then.
   package var retryInterval = Duration.seconds(2)
   /// Opens the catalog and starts the first scan, without waiting for its end. The catalog of an older photod is
-  /// upgraded, with its progress reported.
-  package var openLibrary: @Sendable (Configuration, OpeningProgress, Logger) async throws -> any RunningLibrary
+  /// upgraded, with its progress reported. A degraded daemon tries this again and again.
+  package var openLibrary:
+    @Sendable (Configuration, OpeningProgress, _ isTriedAgain: Bool, Logger) async throws -> any RunningLibrary
   /// Makes the stand-in that answers during an upgrade.
   package var openStandIn: @Sendable (OpeningProgress, Logger) -> any RunningLibrary
   /// Opens the library again after it was closed for this reason.
@@ -70,7 +71,7 @@ package struct DaemonParts: Sendable {
     openLibrary: @escaping @Sendable (Configuration, Logger) async throws -> any RunningLibrary,
     openDegraded: @escaping @Sendable (_ reasons: [String], Logger) async throws -> any RunningLibrary
   ) {
-    self.openLibrary = { configuration, _, logger in try await openLibrary(configuration, logger) }
+    self.openLibrary = { configuration, _, _, logger in try await openLibrary(configuration, logger) }
     openStandIn = { DegradedLibrary(opening: $0, $1) }
     reopenLibrary = { configuration, _, logger in try await openLibrary(configuration, logger) }
     self.openDegraded = openDegraded
