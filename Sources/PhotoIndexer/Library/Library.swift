@@ -254,6 +254,8 @@ package actor Library {
       logger.notice("root online", metadata: ["root": "\(root)"])
     }
     logOfflineRoots(since: before)
+    // A caller that waited for a scan may ask for the status at once.
+    if !batch.endedScans.isEmpty { updateState() }
     for ended in batch.endedScans { scanEnded(ended) }
     // Any change may be the return of photos that a scan missed.
     if !record.isEmpty, reconciler.roots.hasSuspects {
@@ -263,7 +265,6 @@ package actor Library {
     for rootID in batch.rootsToWatchAnew.sorted() where reconciler.roots[rootID]?.number != nil {
       try watchAnew(rootID)
     }
-    for number in batch.synced { answerSync(number, by: reconciler.listings.lane) }
     try watchAnew(remoteRoots: notes.remoteRoots)
     for (directory, name) in notes.leftOut { try adoptInnerRoots(onShare: name, in: directory) }
     // A batch without differences writes nothing, so it does not prove that the catalog can be written.
@@ -271,6 +272,8 @@ package actor Library {
       restart.noteWrite()
     }
     updateState()
+    // This comes last: a caller may ask for the status at once, and a root that is watched anew makes the answer too early.
+    for number in batch.synced { answerSync(number, by: reconciler.listings.lane) }
   }
 
   /// Runs one transaction with its history entry, and publishes it once it is committed.
