@@ -103,6 +103,14 @@ struct ArgumentTests {
     #expect(try #require(try parsed(["clients", "--json"]) as? ClientsCommand).formats.chosen == .json)
   }
 
+  @Test(arguments: [["backup"], ["backup", "--list"], ["albums"], ["albums", "--watch"]])
+  func jsonIsAcceptedAsAFormatAndAsAFlag(arguments: [String]) throws {
+    for format in [["--format", "json"], ["--json"], ["--json", "--format", "json"]] {
+      let command = try parsed(arguments + format)
+      #expect(((command as? BackupCommand)?.formats ?? (command as? AlbumsCommand)?.formats)?.chosen == .json)
+    }
+  }
+
   @Test func wordsAreQuotedForAShell() {
     #expect(ShellWord.quoted("a/b-1.jpg") == "a/b-1.jpg")
     #expect(ShellWord.quoted("it's me.jpg") == "'it'\\''s me.jpg'")

@@ -14,7 +14,7 @@ struct AlbumsCommand: AsyncParsableCommand {
       any other album, both are the same. Hidden assets are not counted.
 
       With --watch, it continues until Ctrl-C, and prints the albums that are added (+), changed (~), removed (-) or \
-      moved (>), with their counts. With --format jsonl, a line is then a reply of ObserveCollections of \
+      moved (>), with their counts. With --format jsonl or json, a line is then a reply of ObserveCollections of \
       org.photod.library. The first lines are the list itself.
 
       FIELDS
@@ -38,7 +38,7 @@ struct AlbumsCommand: AsyncParsableCommand {
 
   @OptionGroup var fields: FieldOptions<ListedAlbum>
 
-  @Flag(help: "Continue, and print each change. Formats: table or jsonl.")
+  @Flag(help: "Continue, and print each change. Formats: table or jsonl (json is the same).")
   var watch = false
 
   func validate() throws {
@@ -46,7 +46,7 @@ struct AlbumsCommand: AsyncParsableCommand {
     guard watch else { return }
     if containing != nil { throw ValidationError("--watch prints all albums, so it can't be used with --containing.") }
     if fields.fields != nil { throw ValidationError("--watch can't be used with --fields.") }
-    if !formats.json, let format = formats.format, format != .table, format != .jsonl {
+    if let format = formats.chosen, ![.table, .json, .jsonl].contains(format) {
       throw ValidationError("--watch prints as table or jsonl, not as \(format.rawValue).")
     }
   }
@@ -75,7 +75,8 @@ struct AlbumsCommand: AsyncParsableCommand {
 
   private func watch(_ library: PhotoLibrary) async throws {
     Output.endQuietlyWithReader()
-    let format = formats.json ? .jsonl : formats.format ?? .standard
+    // The output never ends, so JSON can only be one object on each line.
+    let format = formats.chosen == .json ? .jsonl : formats.chosen ?? .standard
     var text = CollectionText(style: connection.style, columns: Output.terminalColumns)
     for try await observation in library.observeCollections() {
       if format == .jsonl {

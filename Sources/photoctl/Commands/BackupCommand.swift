@@ -11,7 +11,8 @@ struct BackupCommand: AsyncParsableCommand {
       the last seven days and of four weeks. A backup of this command is kept until you remove it. A backup does not \
       contain the photos themselves.
 
-      It prints the path of the backup. With --list, it prints a table (JSON lines in a pipe).
+      It prints the path of the backup, or with --format json an object that describes it. With --list, it prints a \
+      table (JSON lines in a pipe), and takes every format.
 
       EXAMPLES
         photoctl backup
@@ -32,14 +33,17 @@ struct BackupCommand: AsyncParsableCommand {
 
   func validate() throws {
     if list && path != nil { throw ValidationError("--list lists photod's own backups, and takes no path.") }
-    if formats.format != nil && !list { throw ValidationError("--format can only be used with --list.") }
+    if !list, let format = formats.chosen, format != .json {
+      throw ValidationError(
+        "--format \(format.rawValue) can only be used with --list. Without it, the format can be json.")
+    }
   }
 
   func run() async throws {
     let library = connection.library
     guard list else {
       let made = try await PhotoDaemonManagement(of: library).backUp(to: path.map { AbsolutePath.text($0) })
-      if formats.json { return try Output.put(JSONText.indented(made)) }
+      if formats.chosen == .json { return try Output.put(JSONText.indented(made)) }
       try Output.put(Printable.text(made.path) + "\n")
       Output.complain("\(BackupText.contents(of: made))\n")
       return
