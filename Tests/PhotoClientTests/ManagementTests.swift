@@ -2,6 +2,7 @@ import Foundation
 import PhotoContract
 import PhotoModel
 import Synchronization
+import TestTools
 import Testing
 import Varlink
 
@@ -27,6 +28,49 @@ struct ManagementTests {
       let clients = try await PhotoDaemonManagement(of: daemon.library()).clients()
       #expect(clients.clients == [client] && clients.omitted == 7)
       #expect(daemon.calls == ["Clients"])
+    }
+  }
+
+  @Test func photoctlPrintsTheNumberOfOmittedClientsInItsJSON() async throws {
+    let client = ConnectedClient(
+      number: 3, pid: 4242, uid: 1000, program: "a", since: PhotoDate(microseconds: 0), callCount: 2, bytesReceived: 10,
+      bytesSent: 20)
+    try await ScriptedDaemon.with(["Clients": { try await $0.reply(Clients(clients: [client], omitted: 7)) }]) {
+      daemon in
+      for format in ["json", "jsonl", "table"] {
+        let (output, errors) = try await photoctl(daemon, "clients", "--format", format)
+        let isComplete = format == "json"
+        #expect(errors.isEmpty == isComplete && errors.contains("7 more") != isComplete, "\(format): \(errors)")
+        guard isComplete else { continue }
+        let list = try JSONDecoder().decode(ClientList.self, from: output)
+        #expect(list == ClientList(clients: [client], omitted: 7))
+      }
+    }
+    try await ScriptedDaemon.with(["Clients": { try await $0.reply(Clients(clients: [client])) }]) { daemon in
+      let (output, errors) = try await photoctl(daemon, "clients", "--json")
+      #expect(!String(decoding: output, as: UTF8.self).contains("omitted") && errors.isEmpty)
+    }
+  }
+
+  /// Runs photoctl on a thread of its own, because the scripted answers need those of the tasks.
+  private func photoctl(_ daemon: ScriptedDaemon, _ arguments: String...) async throws -> (output: Data, errors: String)
+  {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
+    process.arguments = ["--socket", daemon.path] + arguments
+    let (output, errors) = (Pipe(), Pipe())
+    (process.standardOutput, process.standardError) = (output, errors)
+    return try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread {
+        continuation.resume(
+          with: Result {
+            try process.run()
+            let text = try output.fileHandleForReading.readToEnd() ?? Data()
+            let problems = try errors.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            return (text, String(decoding: problems, as: UTF8.self))
+          })
+      }
     }
   }
 

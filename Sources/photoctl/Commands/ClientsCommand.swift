@@ -8,7 +8,8 @@ struct ClientsCommand: AsyncParsableCommand {
     discussion: """
       Each line is a connection: its process, the time when it began, the number of its calls, how far its streams are \
       behind, and the streams. One of the connections is that of photoctl itself. With --format jsonl, a line is a \
-      Client of org.photod.manage.
+      Client of org.photod.manage. With --format json, it is the whole reply: `clients`, and if the reply has no \
+      room for all of them, `omitted`, the number of the others. The other formats report this number on standard error.
 
       BEHIND is 'no' if the program has received all changes, and has read them. '3 commits' are changes that photod \
       has not processed for this program yet, which takes milliseconds. '120 commits, 31 kB unread' means that the \
@@ -18,6 +19,7 @@ struct ClientsCommand: AsyncParsableCommand {
       EXAMPLES
         photoctl clients
         photoctl clients --format jsonl | jq 'select(.streams[].behind)'
+        photoctl clients --format json | jq '(.clients | length) + (.omitted // 0)'
       """)
 
   @OptionGroup var connection: ConnectionOptions
@@ -27,12 +29,13 @@ struct ClientsCommand: AsyncParsableCommand {
   func run() async throws {
     let list = try await PhotoDaemonManagement(of: connection.library).clients()
     let clients = list.clients
-    switch formats.chosen ?? (Output.isTerminal ? .table : .jsonl) {
+    let format = formats.chosen ?? (Output.isTerminal ? .table : .jsonl)
+    switch format {
     case .table: try Output.put(ClientText.table(clients, terminalColumns: Output.terminalColumns))
-    case .json: try Output.put(JSONText.indented(clients))
+    case .json: try Output.put(JSONText.indented(list))
     case .jsonl: for client in clients { try Output.put(try JSONText.line(client) + [UInt8(ascii: "\n")]) }
     }
-    if let omitted = list.omitted {
+    if let omitted = list.omitted, format != .json {
       Output.complain(
         "photoctl: \(omitted) more connections are not listed, because a reply of photod has no room for them.\n")
     }
