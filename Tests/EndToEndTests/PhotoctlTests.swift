@@ -190,6 +190,26 @@ import Varlink
     }
   }
 
+  /// A folder is unknown only if neither the disk nor the library has it. A drive that is away keeps its folders.
+  @Test func aFolderOfAnOfflineRootCanBeQueried() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("sub/a.jpg")
+      try #require(mkdir(fixture.path("empty"), 0o700) == 0)
+      try await fixture.start()
+      try await fixture.synchronize()
+      try #require(rename(fixture.photos, fixture.photos + ".away") == 0)
+      try await eventually("the root is offline", within: .seconds(120)) {
+        try await fixture.status().roots.map(\.state) == [.offline]
+      }
+      for (folder, count) in [("", "1"), ("/sub", "1"), ("/empty", "0")] {
+        let result = try await photoctl(fixture, ["query", "--count", "--under", fixture.photos + folder])
+        #expect(result.text == count + "\n" && result.status == 0, "\(folder): \(result)")
+      }
+      let unknown = try await photoctl(fixture, ["query", "--under", fixture.path("nowhere")])
+      #expect(unknown.status == 66 && unknown.text.isEmpty, "\(unknown)")
+    }
+  }
+
   @Test func oneMissingAssetCancelsTheWholeCommand() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<3 { try fixture.write("\(index).jpg", index) }
@@ -216,6 +236,7 @@ import Varlink
   @Test func errorsOfWrongCommandLinesNameTheMistake() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
+      let nowhere = fixture.path("nowhere")
       let cases: [([String], Int32, String)] = [
         (["help", "nope"], 64, "photoctl: there is no command 'nope'\n"),
         (["qurey"], 64, "photoctl: there is no command 'qurey'\n  Did you mean 'query'?\n"),
@@ -229,6 +250,15 @@ import Varlink
         ),
         (["query", "--under", "/nowhere"], 66, "photoctl: '/nowhere' is in none of the library's folders\n"),
         (["watch", "--under", "/nowhere"], 66, "photoctl: '/nowhere' is in none of the library's folders\n"),
+        (
+          ["query", "--under", nowhere], 66,
+          "photoctl: there is no folder '\(nowhere)', on disk or in the library\n  Check the spelling. "
+        ),
+        (
+          ["stats", "--under", nowhere], 66,
+          "photoctl: there is no folder '\(nowhere)', on disk or in the library\n  Check the spelling. "
+        ),
+        (["query", "--album", "folder:\(nowhere)"], 66, "photoctl: there is no album 'folder:\(nowhere)'\n"),
         (
           ["query", "--where", "mediaType = image"], 65,
           "photoctl: a value of mediaType must be in quotes: 'image'\n    mediaType = image\n                ^\n"
@@ -284,6 +314,7 @@ import Varlink
       try Data(contentsOf: dated).write(to: URL(fileURLWithPath: fixture.path("dated.jpg")))
       try await fixture.start()
       try await fixture.synchronize()
+      try #require(mkdir(fixture.path("empty"), 0o700) == 0)
       let (all, nikon, taken, none) = ("dated.jpg\r\nnikon.jpg\r\n", "nikon.jpg\r\n", "dated.jpg\r\n", "")
       let cases: [([String], String)] = [
         (["--camera", "d90"], nikon), (["--camera", "nikon D90"], nikon), (["--camera", "nikon d91"], none),
@@ -295,7 +326,7 @@ import Varlink
         (["--rating", "1", "--keyword", "it's"], none),
         (["--where", "id == 0 OR id != 0", "--camera", "nikon"], nikon),
         (["nikon"], nikon), (["dated", "nikon"], none), (["--taken", "today"], nikon), (["--taken", "7d"], nikon),
-        (["--under", fixture.photos], all), (["--under", fixture.photos + "/nowhere"], none),
+        (["--under", fixture.photos], all), (["--under", fixture.path("empty")], none),
         (["--hidden"], none), (["--offline"], none), (["--no-offline"], all),
         (["--where", "id == 0 OR id != 0", "--favorite"], none),
       ]

@@ -45,6 +45,12 @@ enum AbsolutePath {
     return stat(bytes(argument).map { CChar(bitPattern: $0) } + [0], &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// Whether there is something at the path, or that can't be determined.
+  static func mayExist(_ path: [UInt8]) -> Bool {
+    var status = stat()
+    return stat(path.map { CChar(bitPattern: $0) } + [0], &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+  }
+
   /// Absolute, without `.`, `..` or doubled slashes. Symbolic links are kept (see ``LibraryFolders``).
   static func bytes(_ path: [UInt8], in directory: [UInt8]) -> [UInt8] {
     let slash = UInt8(ascii: "/")

@@ -38,10 +38,12 @@ struct LibraryFolders: Sendable {
     roots.isEmpty || hasRoot(above: folder) || roots.contains { Self.contains(folder, $0) }
   }
 
+  var knowsRoots: Bool { !roots.isEmpty }
+
   private func hasRoot(above path: [UInt8]) -> Bool { roots.contains { Self.contains($0, path) } }
 
   /// Whether the second path is the first one, or lies below it.
-  private static func contains(_ outer: [UInt8], _ inner: [UInt8]) -> Bool {
+  static func contains(_ outer: [UInt8], _ inner: [UInt8]) -> Bool {
     outer == [slash] || (inner.starts(with: outer) && (inner.count == outer.count || inner[outer.count] == slash))
   }
 
@@ -67,4 +69,14 @@ struct LibraryFolders: Sendable {
 
 extension PhotoLibrary {
   func folders() async throws -> LibraryFolders { LibraryFolders(try await status()) }
+
+  /// Whether the library has this folder, or anything in it. A folder that is offline stays known.
+  func knows(_ folder: [UInt8], _ folders: LibraryFolders) async throws -> Bool {
+    if folders.roots.contains(where: { LibraryFolders.contains(folder, $0) }) { return true }
+    let photos = FetchOptions(predicate: PredicateText.under(folder), includeHidden: true)
+    if try await fetchPage(photos, count: 0).total > 0 { return true }
+    return try await collections(kinds: [.folderAlbum]).contains { album in
+      album.path.map { LibraryFolders.contains(folder, FilePath.bytes($0)) } ?? false
+    }
+  }
 }

@@ -177,8 +177,10 @@ struct FilterOptions: ParsableArguments {
 
   /// These options with the paths by which photod knows the folders.
   ///
-  /// - Throws: ``Failure`` for `--under` with a folder in which the library can't have photos.
-  func inFolders(of library: PhotoLibrary) async throws -> FilterOptions {
+  /// - Parameter mayAppear: a folder below a root may be created later.
+  /// - Throws: ``Failure`` for `--under` with a folder in which the library can't have photos, or that exists neither on
+  ///   disk nor in the library.
+  func inFolders(of library: PhotoLibrary, mayAppear: Bool = false) async throws -> FilterOptions {
     guard under != nil || album?.hasPrefix(Self.folderPrefix) == true else { return self }
     let folders = try await library.folders()
     var options = self
@@ -192,6 +194,11 @@ struct FilterOptions: ParsableArguments {
         throw Failure(
           .noInput, "'\(Printable.text(under))' is in none of the library's folders",
           remedy: "`photoctl status` lists them.")
+      }
+      if !mayAppear, folders.knowsRoots, !AbsolutePath.mayExist(folder), try await !library.knows(folder, folders) {
+        throw Failure(
+          .noInput, "there is no folder '\(Printable.text(under))', on disk or in the library",
+          remedy: "Check the spelling. `photoctl albums --fields path` lists the folders of the library.")
       }
       options.under = FilePath.text(folder)
     }
@@ -260,10 +267,11 @@ struct QueryOptions: ParsableArguments {
 
   /// These options with the paths by which photod knows the folders.
   ///
-  /// - Throws: the errors of ``FilterOptions/inFolders(of:)``.
-  func inFolders(of library: PhotoLibrary) async throws -> QueryOptions {
+  /// - Parameter mayAppear: a folder below a root may be created later.
+  /// - Throws: the errors of ``FilterOptions/inFolders(of:mayAppear:)``.
+  func inFolders(of library: PhotoLibrary, mayAppear: Bool = false) async throws -> QueryOptions {
     var options = self
-    options.filter = try await filter.inFolders(of: library)
+    options.filter = try await filter.inFolders(of: library, mayAppear: mayAppear)
     return options
   }
 

@@ -148,7 +148,7 @@ struct WatchCommand: AsyncParsableCommand {
       var list = WatchedList(since: since, digest: sinceDigest, ids: ids)
       try await query.explaining(in: "watch", library) {
         try await untilItEnds {
-          let options = try await query.inFolders(of: library).fetchOptions()
+          let options = try await query.inFolders(of: library, mayAppear: true).fetchOptions()
           for try await observation in list.observe(options, in: library) {
             guard let told = try list.take(observation) else { continue }
             switch format {
@@ -178,7 +178,8 @@ struct WatchCommand: AsyncParsableCommand {
     // A mistake in the query must be found before the first commit.
     if !reconnect, let filter {
       try await filter.explaining(in: "watch", library) {
-        _ = try await library.fetchPage(try await filter.inFolders(of: library).fetchOptions(), count: 0)
+        _ = try await library.fetchPage(
+          try await filter.inFolders(of: library, mayAppear: true).fetchOptions(), count: 0)
       }
     }
     try await query.explaining(in: "watch", library) {

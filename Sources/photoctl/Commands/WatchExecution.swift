@@ -126,7 +126,7 @@ struct WatchExecution {
   /// The ids that the query selects now; nil without a query.
   private func matching(_ ids: [AssetID], _ library: PhotoLibrary) async throws -> Set<AssetID>? {
     guard let filter else { return nil }
-    var options = try await filter.inFolders(of: library).fetchOptions()
+    var options = try await filter.inFolders(of: library, mayAppear: true).fetchOptions()
     let predicate = options.predicate.map { "(\($0)) AND " } ?? ""
     var found: Set<AssetID> = []
     var rest = ids[...]
