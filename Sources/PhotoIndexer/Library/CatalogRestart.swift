@@ -1,3 +1,4 @@
+import PhotoCatalog
 import PhotoModel
 
 /// The restart of the library after a failed transaction. Until it has restarted from the catalog, batches are dropped.
@@ -5,7 +6,7 @@ import PhotoModel
 /// The delay doubles while restarts fail. It begins anew when the catalog was written again.
 struct CatalogRestart {
   struct Breakdown {
-    let error: String
+    let problem: CatalogProblem
     /// When the library restarts from the catalog.
     let endsAt: MonotonicTime
   }
@@ -20,7 +21,7 @@ struct CatalogRestart {
 
   /// Notes that a transaction failed.
   mutating func begin(because error: any Error, at uptime: MonotonicTime) {
-    breakdown = Breakdown(error: "\(error)", endsAt: uptime + delay)
+    breakdown = Breakdown(problem: CatalogProblem(error), endsAt: uptime + delay)
     delay = min(delay * 2, Self.longestDelay)
   }
 
@@ -29,4 +30,15 @@ struct CatalogRestart {
 
   /// Notes that the catalog was written.
   mutating func noteWrite() { delay = Self.firstDelay }
+}
+
+/// Why the catalog can't be written now.
+package struct CatalogProblem: Hashable, Sendable {
+  let error: String
+  let failure: WriteFailure
+
+  init(_ error: any Error) {
+    self.error = "\(error)"
+    failure = WriteFailure(error)
+  }
 }

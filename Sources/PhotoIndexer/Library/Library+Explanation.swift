@@ -82,7 +82,7 @@ extension Library {
       return Explanation(
         state: "pending",
         reason:
-          "\(subject) is not in the library yet, because the catalog can't be written: \(breakdown.error). Make room on its disk; photod tries again by itself."
+          "\(subject) is not in the library yet, because the catalog can't be written: \(breakdown.problem.text)"
       )
     }
     return Explanation(

@@ -13,20 +13,24 @@ extension Library {
       group.addTask { try await barrier.wait { watcher.sync(number: $0) } }
       group.addTask {
         try await clock.sleep(for: timeout)
-        let seconds = roundedText(timeout / .seconds(1))
-        if let error = statusStore.catalogError {
-          throw LibraryError.timedOut(
-            "The library did not have all changes of its folders within \(seconds) s, because the catalog can't be written: \(error). Make room on its disk; photod tries again by itself."
-          )
-        }
-        throw LibraryError.timedOut(
-          "The library did not have all changes of its folders within \(seconds) s. `photoctl status` shows the progress. A longer timeout waits for it."
-        )
+        throw Self.timedOut(after: timeout, statusStore.catalogProblem)
       }
       defer { group.cancelAll() }
       try await group.next()
     }
     return live.token
+  }
+
+  static func timedOut(after timeout: Duration, _ problem: CatalogProblem?) -> LibraryError {
+    let seconds = roundedText(timeout / .seconds(1))
+    if let problem {
+      return LibraryError.timedOut(
+        "The library did not have all changes of its folders within \(seconds) s, because the catalog can't be written: \(problem.text)"
+      )
+    }
+    return LibraryError.timedOut(
+      "The library did not have all changes of its folders within \(seconds) s. `photoctl status` shows the progress. A longer timeout waits for it."
+    )
   }
 
   /// A scan decides about files that a listing missed. photod-watch reports the new number only when that scan has

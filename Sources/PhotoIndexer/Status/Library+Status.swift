@@ -73,7 +73,7 @@ extension Library {
   private var warnings: [Warning] {
     var found: [Warning] = []
     if let breakdown = restart.breakdown {
-      found.append(.catalogNotWritten(path: catalog.files.catalog, error: breakdown.error))
+      found.append(.catalogNotWritten(path: catalog.files.catalog, breakdown.problem))
     }
     found += watchState.deaths.sorted { $0.key < $1.key }.map {
       .watcherDied(reason: $0.value.reason, roots: $0.value.roots)

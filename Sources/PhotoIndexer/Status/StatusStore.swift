@@ -35,9 +35,9 @@ package final class StatusStore: Sendable {
   }
 
   /// Why the catalog can't be written now; nil if it can.
-  package var catalogError: String? {
+  package var catalogProblem: CatalogProblem? {
     state.withLock { state in
-      for case .catalogNotWritten(_, let error) in state.warnings[.library] ?? [] { return error }
+      for case .catalogNotWritten(_, let problem) in state.warnings[.library] ?? [] { return problem }
       return nil
     }
   }

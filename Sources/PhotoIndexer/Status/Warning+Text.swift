@@ -14,8 +14,8 @@ extension Warning {
     case .catalogNotice(let sentence), .configuration(let sentence): sentence
     case .catalogFileRemoved(let problem):
       "The catalog's file was removed, and photod can't write it again: \(problem)"
-    case .catalogNotWritten(let path, let error):
-      "The catalog \(path) can't be written: \(error). Make room on its disk; photod tries again by itself."
+    case .catalogNotWritten(let path, let problem):
+      "The catalog \(path) can't be written: \(problem.text)"
     case .backupFailed(let problem): "The daily backup failed: \(problem) photod tries again every hour."
     case .watcherDied(let reason, let roots) where roots.isEmpty:
       "photod-watch died (\(reason)). photod starts it again, and scans all folders."
@@ -122,6 +122,26 @@ extension Warning {
       ? "photod has \(watched) inotify watches, and other programs of this user have the rest of the \(limit)."
       : "photod has \(watched) inotify watches, its share of the \(limit) that this user may have."
     return "\(cause) \(raising("\(name)=\(wanted)"))"
+  }
+}
+
+extension CatalogProblem {
+  /// The error and its remedy. Each message about a catalog that can't be written ends with it.
+  var text: String {
+    let error = error.hasSuffix(".") ? String(error.dropLast()) : error
+    return [error + ".", remedy, "photod tries again by itself."].compactMap { $0 }.joined(separator: " ")
+  }
+
+  private var remedy: String? {
+    switch failure {
+    case .noRoom: "Make room on its disk."
+    case .notWritable:
+      "Make the file and its folder writable for your user. If their file system is read-only, check its disk (dmesg)."
+    case .locked: "Another program has locked it. End that program."
+    case .disk: "Check its disk (dmesg)."
+    case .explained: nil
+    case .bug: "This is a bug of photod. Please report it with the log (`journalctl --user -u photod`)."
+    }
   }
 }
 

@@ -11,7 +11,7 @@ package enum Warning: Hashable, Sendable {
   /// A fact that photod found at the catalog's place when it opened it, as a sentence.
   case catalogNotice(String)
   case catalogFileRemoved(problem: String)
-  case catalogNotWritten(path: String, error: String)
+  case catalogNotWritten(path: String, CatalogProblem)
   case backupFailed(problem: String)
   /// A problem of the configuration, as a sentence.
   case configuration(String)
