@@ -23,6 +23,17 @@ struct StandardInputTests {
     #expect(try names("").isEmpty)
   }
 
+  @Test func theCarriageReturnOfALineEndIsNoPartOfTheEntry() throws {
+    #expect(
+      try names("12\r\n\r\n/p/a\rb.jpg\r\n{\"id\":7}\r\n/p/c.jpg\r") == [
+        NamedAsset(.id(12), at: "line 1 of standard input"),
+        NamedAsset(.path("/p/a\rb.jpg"), at: "line 3 of standard input"),
+        NamedAsset(.id(7), at: "line 4 of standard input"),
+        NamedAsset(.path("/p/c.jpg"), at: "line 5 of standard input"),
+      ])
+    #expect(try names(Array("/p/a\r\0".utf8), isNullEnded: true).map(\.argument) == [.path("/p/a\r")])
+  }
+
   @Test func entriesThatEndWithNULMayHaveAnyByte() throws {
     let bytes = Array("/p/a\n.jpg".utf8) + [0] + [0x62, 0xFF] + [0] + Array("{\"id\":1}".utf8)
     #expect(

@@ -53,7 +53,7 @@ struct StandardInput {
   /// No path is nearly as long. A longer entry is something else, and would be too large for one call of photod.
   private static let maximumPathBytes = 64 << 10
 
-  /// Empty entries are skipped.
+  /// Empty entries are skipped. A line may end with CR LF, as those of CSV do.
   ///
   /// - Throws: ``Failure`` if there are too many entries, or one is malformed.
   func names(in bytes: [UInt8]) throws -> [NamedAsset] {
@@ -63,8 +63,9 @@ struct StandardInput {
     var number = 0
     // Entries are split one by one. Split all at once, empty lines would take 32 times their own memory.
     while !rest.isEmpty {
-      let entry = rest.prefix { $0 != end }
+      var entry = rest.prefix { $0 != end }
       rest = rest.dropFirst(entry.count + 1)
+      if !isNullEnded, entry.last == UInt8(ascii: "\r") { entry.removeLast() }
       number += 1
       guard !entry.isEmpty else { continue }
       let place = "\(isNullEnded ? "entry" : "line") \(number) of standard input"

@@ -10,8 +10,8 @@ struct HideCommand: AsyncParsableCommand {
       photo files are not changed. `photoctl query --hidden` lists the hidden assets, and `photoctl unhide` makes them \
       visible again.
 
-      With -, the ids and paths come from standard input, one on each line. With -0, each of them ends with NUL, so \
-      that a path may contain any byte.
+      With -, the ids and paths come from standard input, one on each line, which may end with CR LF. With -0, each \
+      of them ends with NUL, so that a path may contain any byte.
 
       EXAMPLES
         photoctl hide 42 43
