@@ -239,6 +239,19 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
+  /// The configured file may be a photo. Nothing stays beside it, however photod fails.
+  @Test(arguments: [false, true]) func aStartThatFailsLeavesNoLock(isSocketTaken: Bool) async throws {
+    let fixture = try Fixture()
+    let socket = isSocketTaken ? try SocketFile(binding: "\(fixture.scratch.path)/run/photod/photod.sock") : nil
+    let parts = DaemonParts(
+      openLibrary: { _, _ in throw StartError(.inputOutput, "it is no catalog", remedy: "Give another.") },
+      openDegraded: { _, _ in ScriptedLibrary() })
+    #expect(await fixture.run(parts) == (isSocketTaken ? .alreadyRunning : .inputOutput))
+    #expect(mode("\(fixture.scratch.path)/.local/share/photod") != nil)
+    #expect(mode("\(fixture.scratch.path)/.local/share/photod/catalog.sqlite.lock") == nil)
+    _ = socket?.close()
+  }
+
   @Test func aSecondInstanceByHandEnds() async throws {
     let fixture = try Fixture()
     let lock = try InstanceLock(besideCatalog: "\(fixture.scratch.path)/.local/share/photod/catalog.sqlite")

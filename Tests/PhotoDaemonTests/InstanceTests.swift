@@ -1,6 +1,7 @@
 import Glibc
-import PhotoDaemon
 import Testing
+
+@testable import PhotoDaemon
 
 @Suite struct InstanceTests {
   // MARK: - Lock
@@ -38,6 +39,55 @@ import Testing
     let catalog = "\(scratch.path)/catalog.sqlite"
     do { _ = try InstanceLock(besideCatalog: catalog) }
     _ = try InstanceLock(besideCatalog: catalog)
+  }
+
+  @Test func onlyALockFileThatThisStartMadeIsRemoved() throws {
+    let scratch = try Scratch()
+    let catalog = "\(scratch.path)/photo.jpg"
+    let lock = try InstanceLock(besideCatalog: catalog)
+    #expect(mode(lock.path) != nil)
+    lock.removeIfNew()
+    #expect(mode(lock.path) == nil)
+    // It may be another file by now.
+    try scratch.file("photo.jpg.lock")
+    lock.removeIfNew()
+    #expect(mode(lock.path) != nil)
+
+    let other = "\(scratch.path)/other.sqlite"
+    for _ in 0..<2 {
+      let lock = try InstanceLock(besideCatalog: other)
+      if mode(other + ".seen") != nil { lock.removeIfNew() }
+      #expect(mode(lock.path) != nil)
+      try scratch.file("other.sqlite.seen")
+    }
+  }
+
+  /// A lock on a file that lost its name protects nothing, because the next process makes another file.
+  @Test(arguments: [false, true]) func aFileThatIsRemovedBeforeItIsLockedIsNotTheLock(isReplaced: Bool) throws {
+    let scratch = try Scratch()
+    let path = try scratch.file("photo.jpg.lock")
+    var other: Int32 = -1
+    var attempts = 0
+    let result = Result {
+      try InstanceLock.lockFile(path, ofCatalog: "photo.jpg", in: scratch.path) {
+        attempts += 1
+        guard attempts == 1 else { return }
+        unlink(path)
+        if isReplaced {
+          other = (try? InstanceLock.lockFile(path, ofCatalog: "photo.jpg", in: scratch.path))?.descriptor ?? -1
+        }
+      }
+    }
+    #expect(attempts == 2)
+    if isReplaced {
+      #expect(other >= 0)
+      #expect(throws: StartError.self) { try result.get() }
+      close(other)
+    } else {
+      let file = try result.get()
+      #expect(file.isNew && mode(path) == 0o600)
+      close(file.descriptor)
+    }
   }
 
   @Test func twoNamesOfACatalogAreOneLock() throws {

@@ -51,7 +51,11 @@ package enum Daemon {
   ) async -> EndStatus {
     do {
       let (first, lock) = try prepare(options, environment, logger)
-      let socket = try listeningSocket(first, options, environment, logger)
+      let socket: ListeningSocket
+      do { socket = try listeningSocket(first, options, environment, logger) } catch {
+        lock?.removeIfNew()
+        throw error
+      }
       defer { socket.close(logger) }
       let life = DaemonLife(
         first, lock: lock, options: options, environment: environment, parts: parts, listener: socket.descriptor,

@@ -26,6 +26,8 @@ actor DaemonLife: Service {
   private var next: Result<Configuration, StartError>
   /// The lock of the catalog, held from the first library on. A degraded daemon needs none.
   private var lock: InstanceLock?
+  /// Whether the catalog could be opened. If not, it may be a file of another program, and the lock is not left beside it.
+  private var hasOpened = false
   /// Why the last library was closed; nil before that.
   private var reopenReason: ReopenReason?
   /// The library that was opened while a degraded one still answered.
@@ -83,6 +85,7 @@ actor DaemonLife: Service {
     enum Part { case service, companion }
     ping?.start()
     defer { ping?.end() }
+    defer { if !hasOpened { lock?.removeIfNew() } }
     try await withThrowingTaskGroup(of: Part.self) { group in
       group.addTask {
         try await self.serveUntilStopped()
@@ -186,8 +189,12 @@ actor DaemonLife: Service {
     }
     let configuration = try next.get()
     if lock == nil { lock = try InstanceLock(besideCatalog: configuration.catalog) }
-    guard let reopenReason else { return (try await openFirst(configuration), configuration) }
-    return (try await parts.reopenLibrary(configuration, reopenReason, logger), configuration)
+    if let reopenReason {
+      return (try await parts.reopenLibrary(configuration, reopenReason, logger), configuration)
+    }
+    let library = try await openFirst(configuration)
+    hasOpened = true
+    return (library, configuration)
   }
 
   /// Opens the first library. The catalog of an older photod is upgraded first, which may take a minute. Meanwhile a

@@ -3,12 +3,18 @@ import Glibc
 /// Allows only one photod for a catalog, by a lock on the file beside it. The file holds the owner's process id, which
 /// another photod names in its error.
 ///
-/// The lock is flock(2)'s, so it ends with the process, however that ends. The file stays, because two processes could
-/// lock two files of one name if it were removed. But a person may remove it (`rm catalog.sqlite*`). So photod also
-/// claims the catalog's place by a socket in the abstract namespace (unix(7)), which ends with the process too.
+/// The lock is flock(2)'s, so it ends with the process, however that ends. The file stays when photod stops. Only the
+/// start that made it may remove it again, if it could not open the catalog (``removeIfNew()``).
+///
+/// Two processes could lock two files of one name if the file is removed in between. So each process checks, once it
+/// has the lock, that the name still leads to the file that it locked. A person may also remove the file later
+/// (`rm catalog.sqlite*`). So photod also claims the catalog's place by a socket in the abstract namespace (unix(7)),
+/// which ends with the process too.
 package final class InstanceLock: Sendable {
   package let path: String
   private let descriptor: Int32
+  /// Whether this process made the file.
+  private let isNew: Bool
   /// The socket that claims the catalog's place; -1 if there is none, and the lock has to suffice.
   private let claim: Int32
 
@@ -18,29 +24,74 @@ package final class InstanceLock: Sendable {
     try PrivateDirectory.make(directory)
     path = Self.resolved(catalog) + ".lock"
     claim = try Self.claimPlace(ofCatalog: catalog, lock: path)
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    guard descriptor >= 0 else {
-      throw StartError(
-        .cannotCreate, "the lock \(path) can't be opened: \(systemMessage(errno))",
-        remedy: "Make \(directory) writable for your user, or choose another catalog with --catalog.")
-    }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let code = errno
-      guard code == EWOULDBLOCK else {
-        throw StartError(
-          .system, "\(path) can't be locked: \(systemMessage(code))",
-          remedy: "Choose a catalog on a file system that has locks, with --catalog.")
-      }
-      throw StartError(
-        .alreadyRunning, "\(Self.owner(descriptor)) already uses the catalog \(catalog)",
-        remedy: "Use that photod (`photoctl status`), stop it, or give another --catalog and --socket.")
+    do {
+      (descriptor, isNew) = try Self.lockFile(path, ofCatalog: catalog, in: directory)
+    } catch {
+      // The deinitializer does not run, because there is no descriptor yet.
+      if claim >= 0 { close(claim) }
+      throw error
     }
     let text = Array("\(getpid())\n".utf8)
     guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
       let code = errno
+      removeIfNew()
       throw StartError(
         .cannotCreate, "the lock \(path) can't be written: \(systemMessage(code))", remedy: "Make room on that disk.")
     }
+  }
+
+  /// Removes the file if this process made it. A photod that could not open the catalog calls this when it ends, because
+  /// the file beside the lock may not be a catalog at all.
+  ///
+  /// The lock and the claim hold until the object ends. So no other photod can have locked the file that is removed, and
+  /// one that has opened it meanwhile finds that it has lost its name.
+  package func removeIfNew() {
+    guard isNew, Self.isName(path, of: descriptor) else { return }
+    unlink(path)
+  }
+
+  /// Opens and locks the file, which is made if it does not exist.
+  ///
+  /// - Parameter whenOpened: called before the file is locked. A test removes it then.
+  static func lockFile(
+    _ path: String, ofCatalog catalog: String, in directory: String, whenOpened: () -> Void = {}
+  ) throws(StartError) -> (descriptor: Int32, isNew: Bool) {
+    // Each further attempt follows a removal by another process.
+    for _ in 0..<100 {
+      let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+      var descriptor = open(path, flags | O_CREAT | O_EXCL, 0o600)
+      let isNew = descriptor >= 0
+      if !isNew && errno == EEXIST {
+        descriptor = open(path, flags)
+        if descriptor < 0 && errno == ENOENT { continue }
+      }
+      guard descriptor >= 0 else {
+        throw StartError(
+          .cannotCreate, "the lock \(path) can't be opened: \(systemMessage(errno))",
+          remedy: "Make \(directory) writable for your user, or choose another catalog with --catalog.")
+      }
+      whenOpened()
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let code = errno
+        defer { close(descriptor) }
+        guard code == EWOULDBLOCK else {
+          throw StartError(
+            .system, "\(path) can't be locked: \(systemMessage(code))",
+            remedy: "Choose a catalog on a file system that has locks, with --catalog.")
+        }
+        throw isUsed(catalog, by: owner(descriptor))
+      }
+      if isName(path, of: descriptor) { return (descriptor, isNew) }
+      close(descriptor)
+    }
+    throw isUsed(catalog, by: "another process")
+  }
+
+  /// Whether the name still leads to the file that is open.
+  private static func isName(_ path: String, of descriptor: Int32) -> Bool {
+    var (mine, named) = (stat(), stat())
+    return fstat(descriptor, &mine) == 0 && lstat(path, &named) == 0 && mine.st_dev == named.st_dev
+      && mine.st_ino == named.st_ino
   }
 
   /// This also runs if `init` throws after it has a descriptor, so `init` must not close one. A second close could
@@ -85,8 +136,12 @@ package final class InstanceLock: Sendable {
     let file = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     defer { if file >= 0 { close(file) } }
     let who = file >= 0 ? owner(file) : process > 0 ? describe(process) : "another process"
-    throw StartError(
-      .alreadyRunning, "\(who) already uses the catalog \(catalog)",
+    throw isUsed(catalog, by: who)
+  }
+
+  private static func isUsed(_ catalog: String, by owner: String) -> StartError {
+    StartError(
+      .alreadyRunning, "\(owner) already uses the catalog \(catalog)",
       remedy: "Use that photod (`photoctl status`), stop it, or give another --catalog and --socket.")
   }
 
