@@ -135,7 +135,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
   public var assetCount: Int
   /// The number of detected changes that are not in the library yet.
   public var pendingCount: Int
-  /// The number of files whose content could not be read. `Explain` has the reasons.
+  /// The number of assets whose file is damaged, or whose content could not be read. `Explain` has the reasons.
   public var failedCount: Int
   public var progress: Progress?
   public var roots: [Root]

@@ -155,6 +155,7 @@ import Testing
     status.failedCount = 2
     status.warnings = ["/p can't be opened.", "more"]
     #expect(
-      statusLine(status) == "scanning: 204 photos, 1 folder, 2 unreadable; 2 warnings: /p can't be opened.")
+      statusLine(status) == "scanning: 204 photos, 1 folder, 2 with unreadable content; 2 warnings: /p can't be opened."
+    )
   }
 }

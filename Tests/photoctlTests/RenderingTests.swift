@@ -240,7 +240,7 @@ struct RenderingTests {
         watcherStarts: 3))
     #expect(
       StatusText.text(status) == """
-        scanning: 12,345 assets, 2 pending, 1 unreadable (`photoctl status --unreadable` lists them)
+        scanning: 12,345 assets, 2 pending, 1 with unreadable content (see `photoctl status --unreadable`)
         [#######.......................]  50 of 200, reading
 
           /p     online  1 asset in 1 folder

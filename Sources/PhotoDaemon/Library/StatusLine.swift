@@ -5,7 +5,7 @@ func statusLine(_ status: LibraryStatus) -> String {
   func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
   var line = "\(status.state): \(count(status.assetCount, "photo")), \(count(status.roots.count, "folder"))"
   if let progress = status.progress { line += ", \(count(progress.done, "file")) seen" }
-  if status.failedCount > 0 { line += ", \(status.failedCount) unreadable" }
+  if status.failedCount > 0 { line += ", \(status.failedCount) with unreadable content" }
   if let first = status.warnings.first { line += "; \(count(status.warnings.count, "warning")): \(first)" }
   return line
 }

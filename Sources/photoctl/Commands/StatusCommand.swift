@@ -10,8 +10,12 @@ struct StatusCommand: AsyncParsableCommand {
     discussion: """
       The state is one of: opening; scanning (lists have the photos that were found so far); live (all changes in the \
       folders are in the library, or will be at once); recovering (events were lost, and a scan finds the changes); \
-      degraded (the warnings have the reason). Pending is work that photod knows of and has not done yet. Unreadable \
-      are files whose content can't be read.
+      degraded (the warnings have the reason). Pending is work that photod knows of and has not done yet.
+
+      'with unreadable content' counts assets: their file is damaged, or its content could not be read. The warnings \
+      count what photod tries again now: folders and files that can't be opened, and files in which the disk fails. So \
+      the numbers may differ. --unreadable lists the files and folders of both, each once. In --json, the number of \
+      assets is failedCount.
 
       'since its start' counts from the start of photod, not of the library: photos that were inserted, updated (each \
       time) and removed; files whose content was read (each time); scans of a folder with all below it; overflows of \

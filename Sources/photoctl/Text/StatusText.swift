@@ -11,8 +11,8 @@ enum StatusText {
   static func text(_ status: LibraryStatus, style: Style = .plain) -> String {
     var text = "\(colored(status.state, style)): \(Text.count(status.assetCount, "asset", "assets"))"
     if status.pendingCount > 0 { text += ", \(Text.grouped(status.pendingCount)) pending" }
-    if status.failedCount > 0 { text += ", \(Text.grouped(status.failedCount)) unreadable" }
-    text += status.failedCount > 0 ? " (`photoctl status --unreadable` lists them)\n" : "\n"
+    if status.failedCount > 0 { text += ", \(Text.grouped(status.failedCount)) with unreadable content" }
+    text += status.failedCount > 0 ? " (see `photoctl status --unreadable`)\n" : "\n"
     if status.state != .live, let bar = status.progress.flatMap({ Self.bar($0, width: 30) }) { text += bar + "\n" }
     if !status.roots.isEmpty { text += "\n" }
     let width = status.roots.reduce(0) { max($0, TextWidth.columns(of: Printable.text($1.path))) }
