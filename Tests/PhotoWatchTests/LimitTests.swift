@@ -209,6 +209,23 @@ struct LimitTests {
     await session.watcher.stop()
   }
 
+  /// A scan finds the change, so that polling finds none.
+  @Test func aPolledDirectoryWhoseChangeAScanFindsTakesTheWatchOfAQuietOne() async throws {
+    for index in 0..<60 {
+      disk.write("d\(index)/a.jpg")
+      Disk.age(disk.path("d\(index)"), seconds: 1000 * (60 - index))
+    }
+    let session = try await session(watches: 50)
+    try await session.waitForWatches(disk.root, (26..<60).map { "d\($0)" })
+    try await session.sync()
+    disk.write("d3/b.jpg")
+    session.watcher.rescan(root: 1, directory: nil)
+    try await session.waitForWatches(disk.root, ["d3"] + (27..<60).map { "d\($0)" })
+    try await session.sync()
+    session.expectTruth([disk.root])
+    await session.watcher.stop()
+  }
+
   /// All watched directories changed recently, so watches must not go to and fro. Changes in polled directories are
   /// reported after a look, so each round is another chance for that.
   @Test func watchesDoNotGoToAndFro() async throws {

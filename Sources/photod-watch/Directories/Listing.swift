@@ -190,6 +190,7 @@ extension FolderWatch {
     }
     report(.listingEnded(number: number, complete: listing.failure == nil))
     polling.directories.noteListing(index, listing)
+    if let times = listing.times { noteListedChange(index, at: times.modification) }
 
     if listing.unknownMarker != nil, !listing.hasMarker { return }
     if listing.hasMarker {

@@ -127,6 +127,18 @@ extension FolderWatch {
     if polling.directories[index]?.reason == .watchLimit { polling.wantsExchange = true }
   }
 
+  /// A scan, or the listing after the loss of a watch, may find a change before polling does. Polling would then find
+  /// none, and the directory would not get a watch.
+  ///
+  /// - Parameter time: the modification time of the directory, in nanoseconds since 1970.
+  func noteListedChange(_ index: NodeIndex, at time: Int64) {
+    guard time / 1_000_000_000 > Int64(tree[index].lastChange) else { return }
+    let changed = UInt32(clamping: min(time, realTime()) / 1_000_000_000)
+    guard changed > tree[index].lastChange else { return }
+    tree[index].lastChange = changed
+    if polling.directories[index]?.reason == .watchLimit { polling.wantsExchange = true }
+  }
+
   /// Handles a directory that is elsewhere or can't be opened. An error that was reported is not reported at every
   /// look.
   private func notePollFailure(_ index: NodeIndex, _ error: SystemError) {
