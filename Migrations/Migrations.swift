@@ -17,5 +17,6 @@ package enum Migrations {
     Step(name: "v008-identity", sql: String(decoding: PackageResources.v008_identity_sql, as: UTF8.self)),
     Step(name: "v009-dates", sql: String(decoding: PackageResources.v009_dates_sql, as: UTF8.self)),
     Step(name: "v010-parked", sql: String(decoding: PackageResources.v010_parked_sql, as: UTF8.self)),
+    Step(name: "v011-user-data", sql: String(decoding: PackageResources.v011_user_data_sql, as: UTF8.self)),
   ]
 }

@@ -40,7 +40,8 @@ import Testing
           assetID: id, deletedDate: .init(microseconds: 999), deletedAge: .zero, path: Array("/p/a.jpg".utf8),
           volumeID: 1, inode: 7,
           birthTime: 4, byteCount: 10, modificationTime: 2, marks: ContentMarks(fingerprint: .max), seenTime: 5,
-          addedDate: .init(microseconds: 111), creationDate: tombstone.creationDate, isFavorite: true, isHidden: true,
+          addedDate: .init(microseconds: 111), creationDate: tombstone.creationDate,
+          data: AssetUserData(isFavorite: true, isHidden: true),
           albums: [.init(albumID: album, rank: 0), .init(albumID: gone, rank: 0)]))
     let reader = try fixture.catalog.snapshot()
     #expect(try reader.read { try $0.assets([id]).assets }.isEmpty)

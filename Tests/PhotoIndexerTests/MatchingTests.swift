@@ -189,7 +189,7 @@ private typealias Fixture = ReconcilerFixture
         assetID: 4711, deletedDate: nil, path: Fixture.bytes(isMoved ? "/old/y/a.jpg" : "/p/y/a.jpg"), byteCount: 100,
         modificationTime: 5,
         marks: ContentMarks(fingerprint: 77, hash: ContentDigest(high: 77, low: 2)), addedDate: .init(microseconds: 5),
-        isFavorite: true)
+        data: AssetUserData(isFavorite: true))
       try fixture.catalog.write { try $0.insertTombstone(former) }
       try fixture.restart()
       for path in ["/p/x/a.jpg", "/p/y/a.jpg"] { fixture.disk.write(path, content: 77) }

@@ -80,7 +80,7 @@ private typealias Fixture = ReconcilerFixture
           .filter { $0.resources[0].path == path }.map(\.id)
       }
       _ = try await library.perform(
-        [ChangeRequest(editAsset: .init(ids: ids, isFavorite: isFavorite, isHidden: isHidden))], clientName: nil)
+        [.editAssets(ids, AssetEdit(isFavorite: isFavorite, isHidden: isHidden))], clientName: nil)
     }
   }
 

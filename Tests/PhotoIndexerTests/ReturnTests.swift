@@ -319,7 +319,7 @@ private typealias Fixture = ReconcilerFixture
       try writer.insertTombstone(
         Tombstone(
           assetID: 4711, deletedDate: nil, path: Fixture.bytes("/p/a.jpg"), addedDate: .init(microseconds: 5),
-          isFavorite: true))
+          data: AssetUserData(isFavorite: true)))
     }
     try fixture.restart()
     fixture.disk.pass(400 * 86_400)

@@ -31,7 +31,13 @@ extension CreationDate {
 }
 
 extension FileLookups {
+  /// The creation date of an asset without a person's edit.
   package func creationDate(of assetID: AssetID) throws -> CreationDate? {
+    try edited(assetID)?.file.created ?? shownCreationDate(of: assetID)
+  }
+
+  /// The creation date as clients see it.
+  func shownCreationDate(of assetID: AssetID) throws -> CreationDate? {
     let select = try RawStatement(
       database, "SELECT creation_date, creation_offset, creation_source FROM asset WHERE id = ?")
     select.bind(1, assetID)
@@ -42,13 +48,18 @@ extension FileLookups {
 extension CatalogWriter {
   /// Updates the creation date of an asset whose file was renamed.
   ///
-  /// - Returns: whether the creation date has changed.
+  /// - Returns: whether the creation date that clients see has changed.
   func updateCreationDate(of row: FileRow, name: [UInt8]) throws -> Bool {
     guard let named = CreationDate(metadata: nil, filename: name, modificationTime: nil, now: date),
       let held = try creationDate(of: row.assetID)
     else { return false }
     let created = named.replacing(held)
     guard created != held else { return false }
+    if var edited = try edited(row.assetID) {
+      edited.file.created = created
+      try writeEdits(edited.edits, of: row.assetID, file: edited.file)
+      if edited.edits.creationDate != nil { return false }
+    }
     let update = try RawStatement(
       database,
       "UPDATE asset SET creation_date = ?, creation_offset = ?, creation_source = ? WHERE id = ?")

@@ -182,7 +182,12 @@ extension Catalog {
           sql: "UPDATE library SET epoch = max(epoch, ?) + ?, boot_id = ?, is_clean = 1, journal_number = ?",
           arguments: [epoch, isOtherState ? 1 : 0, Self.currentBootID(), number])
         // The count excludes the user data of deleted photos, because the user would not find these photos.
-        let typed = try Int.fetchOne(database, sql: "SELECT count(*) FROM asset WHERE is_favorite OR is_hidden")
+        let typed = try Int.fetchOne(
+          database,
+          sql: """
+            SELECT count(*) FROM asset WHERE is_favorite OR is_hidden OR id IN (SELECT asset_id FROM asset_edit)
+              OR id IN (SELECT asset_id FROM album_asset)
+            """)
         return (try Int.fetchOne(database, sql: "SELECT count(*) FROM asset") ?? 0, typed ?? 0)
       }
     }

@@ -228,7 +228,7 @@ extension Catalog {
         }
         let differing = typed.filter { entry in
           guard let held = contents.entries[entry.id] else { return true }
-          return (held.isFavorite, held.isHidden) != (entry.isFavorite, entry.isHidden)
+          return held.data != entry.data || held.isInAlbum != entry.isInAlbum
         }.map(\.id)
         let extra = Set(contents.entries.keys).subtracting(typed.map(\.id)).filter { id in
           // The lines of assets that are gone for good stay until the next compaction.

@@ -2,7 +2,7 @@ import GRDB
 import PhotoModel
 
 extension CatalogReader {
-  /// Smart albums, then albums by title, then folder albums by path.
+  /// The collections in their order (``CollectionPlace``).
   ///
   /// - Parameters:
   ///   - kinds: the kinds of collections in the result, or nil for all kinds.
@@ -12,15 +12,15 @@ extension CatalogReader {
     kinds: Set<AssetCollection.Kind>? = nil, containing assetID: AssetID? = nil
   ) throws -> [AssetCollection] {
     let asset = try assetID.map(membership)
-    return try AssetCollection.Kind.allCases.filter { kinds?.contains($0) ?? true }.flatMap { kind in
-      try sortedRows(kind).filter { asset?.isIn($0) ?? true }.map(summary)
-    }
+    return try sortedRows(kinds ?? Set(AssetCollection.Kind.allCases)).filter { asset?.isIn($0) ?? true }.map(summary)
   }
 
   package func collection(id: CollectionID) throws -> AssetCollection? { try collectionRow(id: id).map(summary) }
 
-  private func sortedRows(_ kind: AssetCollection.Kind) throws -> [CollectionRow] {
-    try collectionRows(kind: kind).map { (place: CollectionPlace($0), row: $0) }.sorted { $0.place < $1.place }.map(
+  private func sortedRows(_ kinds: Set<AssetCollection.Kind>) throws -> [CollectionRow] {
+    try kinds.flatMap { try collectionRows(kind: $0) }.map { (place: CollectionPlace($0), row: $0) }.sorted {
+      $0.place < $1.place
+    }.map(
       \.row)
   }
 
@@ -36,7 +36,7 @@ extension CatalogReader {
       case .smartAlbum: smartAlbums.contains(collection.id)
       case .album: albums.contains(collection.id)
       case .folderAlbum: directoryID != nil && collection.directoryID == directoryID
-      case .unknown: false
+      case .folder, .unknown: false
       }
     }
   }

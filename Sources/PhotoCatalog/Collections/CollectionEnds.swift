@@ -24,25 +24,43 @@ struct CollectionEnds: Hashable, Sendable {
   static var keys: [WritableKeyPath<Self, CollectionEnd?> & Sendable] { [\.newest, \.oldest] }
 }
 
-/// The order of collections: smart albums by id, albums by title without regard to case, folders by path.
+/// The order of collections: smart albums of the system by id, then the collections that the user made, then folder albums
+/// by path.
+///
+/// The user's collections of one folder are ordered by rank, by title without regard to case, and by id. The collections of a
+/// folder follow it.
 struct CollectionPlace: Hashable, Comparable, Sendable {
-  let kind: Int64
+  private enum Group: Int { case system, user, folderAlbums }
+
+  let group: Int
   let key: [UInt8]
   let id: CollectionID
 
   init(_ row: CollectionRow) {
-    kind = row.kind.code
-    key =
+    let group: Group =
       switch row.kind {
-      case .smartAlbum, .unknown: []
-      case .album: Array(CaseFolding.fold(row.title).utf8)
-      case .folderAlbum: row.path ?? []
+      case .smartAlbum: row.subtype == nil ? .user : .system
+      case .album, .folder: .user
+      case .folderAlbum, .unknown: .folderAlbums
+      }
+    self.group = group.rawValue
+    key =
+      switch group {
+      case .system: []
+      case .user: row.folderKey + Self.key(rank: row.rank, title: row.title, id: row.id)
+      case .folderAlbums: row.path ?? []
       }
     id = row.id
   }
 
+  /// The part of a key for one level of folders. Its bytes have the order of the collections in one folder.
+  static func key(rank: Double, title: String, id: CollectionID) -> [UInt8] {
+    func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+    return bytes(SortNumber.of(rank)) + CaseFolding.fold(title).utf8 + [0] + bytes(UInt64(bitPattern: id.rawValue))
+  }
+
   static func < (lhs: Self, rhs: Self) -> Bool {
-    if lhs.kind != rhs.kind { return lhs.kind < rhs.kind }
+    if lhs.group != rhs.group { return lhs.group < rhs.group }
     if lhs.key != rhs.key { return lhs.key.lexicographicallyPrecedes(rhs.key) }
     return lhs.id < rhs.id
   }
@@ -52,7 +70,8 @@ extension AssetCollection {
   /// - Parameter cover: the user's choice, if the collection shows it. By default, the newest asset is the cover.
   init(_ row: CollectionRow, count: Int, ends: CollectionEnds = CollectionEnds(), cover: AssetID? = nil) {
     self.init(
-      id: row.id, kind: row.kind, subtype: row.subtype, title: row.title, path: row.path.map { FilePath.text($0) },
+      id: row.id, kind: row.kind, subtype: row.subtype, title: row.title, parentID: row.parentID,
+      path: row.path.map { FilePath.text($0) },
       count: count, keyAssetID: cover ?? ends.newest?.id, startDate: ends.oldest?.takenDate,
       endDate: ends.newest?.takenDate)
   }

@@ -17,6 +17,12 @@ struct CollectionRow: Hashable, Sendable {
   var path: [UInt8]?
   /// The cover that the user chose.
   var keyAssetID: AssetID?
+  /// The folder of a collection that the user made.
+  var parentID: CollectionID?
+  /// The position of a collection that the user made (see ``UserCollection/rank``).
+  var rank = 0.0
+  /// The beginning of its ``CollectionPlace/key``, which is the key of its folder.
+  var folderKey: [UInt8] = []
 
   var smartAlbum: SmartAlbum? { kind == .smartAlbum ? subtype.flatMap(SmartAlbum.init) : nil }
 
@@ -25,6 +31,7 @@ struct CollectionRow: Hashable, Sendable {
     switch kind {
     case .smartAlbum: "smart:" + (subtype ?? title)
     case .album: "album:" + title
+    case .folder: "id:\(id)"
     case .folderAlbum: "folder:" + FilePath.text(path ?? [])
     case .unknown: "id:\(id)"
     }
@@ -64,7 +71,7 @@ struct CollectionList: Sendable {
       ]
       source.requirements.directoryID = collection.directoryID ?? 0
       dependsOn = [.path, .resources]
-    case .unknown: source.conditions = [SQLCondition(sql: "FALSE")]
+    case .folder, .unknown: source.conditions = [SQLCondition(sql: "FALSE")]
     }
   }
 }

@@ -14,10 +14,13 @@ extension CatalogReader {
     case "id": found = try CollectionID(name).flatMap { try collectionRow(id: $0) }.map { [$0] } ?? []
     case "folder": found = try folderAlbum(path: FilePath.bytes(name)).map { [$0] } ?? []
     case "smart": found = try smartAlbums(titled: name)
-    case "album": found = try collectionRows(kind: .album, titled: name)
+    case "album":
+      // A folder of albums has no word of its own.
+      found = try collectionRows(kind: .album, titled: name) + collectionRows(kind: .folder, titled: name)
     default:
       var rows = try smartAlbums(titled: name)
       if rows.isEmpty { rows = try collectionRows(kind: .album, titled: name) }
+      if rows.isEmpty { rows = try collectionRows(kind: .folder, titled: name) }
       if rows.isEmpty { rows = try collectionRows(kind: .folderAlbum, titled: name) }
       found = rows
     }
@@ -68,7 +71,7 @@ extension CatalogReader {
 
   /// The collections of a kind, ordered by id. Smart albums and albums have the order of their creation.
   func collectionRows(kind: AssetCollection.Kind) throws -> [CollectionRow] {
-    var tree = try DirectoryPaths(database)
+    var tree = try CollectionTree(database)
     var rows: [CollectionRow] = []
     let statement = try RawStatement(database, Self.rowColumns + " WHERE kind = ? ORDER BY id")
     statement.bind(1, kind.code)
@@ -78,7 +81,7 @@ extension CatalogReader {
 
   /// The existing ones of these collections, in the order of the ids.
   func collectionRows(ids: some Sequence<CollectionID>) throws -> [CollectionRow] {
-    var tree = try DirectoryPaths(database)
+    var tree = try CollectionTree(database)
     let statement = try RawStatement(database, Self.rowColumns + " WHERE id = ?")
     return try ids.compactMap { id in
       statement.bind(1, id)
@@ -86,17 +89,20 @@ extension CatalogReader {
     }
   }
 
-  private static let rowColumns = "SELECT id, kind, subtype, title, directory_id, key_asset_id FROM collection"
+  private static let rowColumns =
+    "SELECT id, kind, subtype, title, directory_id, key_asset_id, parent_id, rank FROM collection"
 
-  private static func collectionRow(_ row: RawStatement, _ tree: inout DirectoryPaths) throws -> CollectionRow {
+  private static func collectionRow(_ row: RawStatement, _ tree: inout CollectionTree) throws -> CollectionRow {
     var collection = CollectionRow(
       id: row.collectionID(0), kind: AssetCollection.Kind(code: row.int64(1)), subtype: row.optionalText(2),
-      title: row.text(3), directoryID: row.optionalDirectoryID(4), keyAssetID: row.optionalAssetID(5))
+      title: row.text(3), directoryID: row.optionalDirectoryID(4), keyAssetID: row.optionalAssetID(5),
+      parentID: row.optionalCollectionID(6), rank: row.double(7))
     if let directoryID = collection.directoryID {
-      let place = try tree.place(directoryID)
+      let place = try tree.directories.place(directoryID)
       collection.path = place.path
       collection.title = FilePath.nameText(place.name)
     }
+    if let parentID = collection.parentID { collection.folderKey = try tree.key(ofFolder: parentID) }
     return collection
   }
 
@@ -152,6 +158,33 @@ extension CatalogReader {
     // Sorting keeps collections of equal distance in the order of their kinds.
     return found.enumerated().sorted { ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset) }
       .prefix(3).map(\.element.reference)
+  }
+}
+
+/// The places of collections: the paths of folders on disk, and the keys of folders of albums. It belongs to one snapshot,
+/// because it keeps what it has read.
+private struct CollectionTree {
+  var directories: DirectoryPaths
+  private let folder: RawStatement
+  private var keys: [CollectionID: [UInt8]] = [:]
+
+  init(_ database: Database) throws {
+    directories = try DirectoryPaths(database)
+    folder = try RawStatement(database, "SELECT parent_id, rank, title FROM collection WHERE id = ?")
+  }
+
+  mutating func key(ofFolder id: CollectionID) throws -> [UInt8] {
+    if let key = keys[id] { return key }
+    // A cycle can only come from another program. It must not end in an endless recursion.
+    keys[id] = []
+    folder.bind(1, id)
+    let found = try folder.firstRow {
+      (folder.optionalCollectionID(0), CollectionPlace.key(rank: folder.double(1), title: folder.text(2), id: id))
+    }
+    guard let (parentID, own) = found else { return [] }
+    let key = try parentID.map { try self.key(ofFolder: $0) } ?? []
+    keys[id] = key + own
+    return key + own
   }
 }
 

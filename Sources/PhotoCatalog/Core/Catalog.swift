@@ -340,6 +340,7 @@ package final class Catalog: Sendable {
         reservedAssets: max(journal.reservedAssets, last.assets),
         reservedCollections: max(journal.reservedCollections, last.collections),
         entries: try writer.userData(others: journal.others(of:), alsoOf: journal.idsWithOthers),
+        collections: try writer.userCollections(), albums: try writer.albums(),
         others: journal.otherLines))
   }
 

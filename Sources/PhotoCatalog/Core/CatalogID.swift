@@ -22,6 +22,9 @@ extension RawStatement {
   func assetID(_ column: Int32) -> AssetID { AssetID(rawValue: int64(column)) }
 
   func optionalAssetID(_ column: Int32) -> AssetID? { optionalInt64(column).map(AssetID.init(rawValue:)) }
+  func optionalCollectionID(_ column: Int32) -> CollectionID? {
+    optionalInt64(column).map(CollectionID.init(rawValue:))
+  }
 
   func collectionID(_ column: Int32) -> CollectionID { CollectionID(rawValue: int64(column)) }
 

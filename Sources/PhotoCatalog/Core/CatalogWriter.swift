@@ -20,6 +20,10 @@ package final class CatalogWriter {
   let journal: UserDataJournal?
   /// The journal's records of this transaction.
   var journalRecords: [UserDataRecord] = []
+  /// The journal's records of this transaction for collections, in the order of their changes.
+  var albumRecords: [UserDataRecord] = []
+  /// The assets whose user data or albums this transaction changed. The journal gets their records.
+  var editedAssets: Set<AssetID> = []
 
   /// The sequence of the last commit that this transaction adds to the history.
   var lastSequence: Int64?

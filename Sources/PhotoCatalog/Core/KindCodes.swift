@@ -62,6 +62,7 @@ extension AssetCollection.Kind {
     case .smartAlbum: 0
     case .album: 1
     case .folderAlbum: 2
+    case .folder: 3
     case .unknown: -1
     }
   }

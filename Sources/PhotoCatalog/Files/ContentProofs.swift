@@ -129,7 +129,8 @@ extension CatalogWriter {
       database,
       """
       UPDATE resource SET proof_state =
-        CASE WHEN a.is_favorite OR a.is_hidden OR EXISTS (SELECT 1 FROM album_asset m WHERE m.asset_id = a.id) THEN 2
+        CASE WHEN a.is_favorite OR a.is_hidden OR EXISTS (SELECT 1 FROM album_asset m WHERE m.asset_id = a.id)
+            OR EXISTS (SELECT 1 FROM asset_edit e WHERE e.asset_id = a.id) THEN 2
           ELSE max(abs(proof_state), 1) END
       FROM asset a
       WHERE a.id > ?1 AND a.id <= ?2 AND resource.directory_id = a.directory_id AND resource.name = a.name

@@ -124,7 +124,8 @@ extension FileLookups {
       database,
       """
       SELECT 1 FROM asset a
-      WHERE a.id = ?1 AND (a.is_favorite OR a.is_hidden OR EXISTS (SELECT 1 FROM album_asset m WHERE m.asset_id = ?1))
+      WHERE a.id = ?1 AND (a.is_favorite OR a.is_hidden OR EXISTS (SELECT 1 FROM album_asset m WHERE m.asset_id = ?1)
+        OR EXISTS (SELECT 1 FROM asset_edit e WHERE e.asset_id = ?1))
       """)
     select.bind(1, assetID)
     return try select.firstRow { true } ?? false
@@ -142,8 +143,17 @@ extension FileLookups {
     return try select.firstRow { select.date(0) }
   }
 
-  /// The content of an asset, as the catalog holds it.
+  /// The content of an asset as its file has it, without a person's edits.
   package func content(of assetID: AssetID) throws -> AssetContent? {
+    guard var content = try shownContent(of: assetID) else { return nil }
+    guard let file = try edited(assetID)?.file else { return content }
+    content = content.with(file)
+    content.creationDate = file.created.source == .metadata ? file.created.date : nil
+    return content
+  }
+
+  /// The content of an asset as clients see it, with a person's edits.
+  func shownContent(of assetID: AssetID) throws -> AssetContent? {
     let row = try RawStatement(
       database,
       """

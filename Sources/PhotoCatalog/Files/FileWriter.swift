@@ -98,7 +98,8 @@ package struct AssetContent: Hashable, Sendable {
 }
 
 extension CatalogWriter {
-  /// Writes the current content of an asset's file. The user data stays. If no field differs, only the stat is written.
+  /// Writes the current content of an asset's file. The user data stays. If no field that clients see differs, only the
+  /// stat is written, and the values of the file that a person's edits replace.
   ///
   /// - Parameter hasNewBytes: Whether the bytes of the file differ, which the fields need not show.
   /// - Returns: The fields that differ.
@@ -109,6 +110,8 @@ extension CatalogWriter {
     var fields: ChangedFields = hasNewBytes ? .content : []
     fields.formUnion(try changedFields(by: content, file: row))
     guard !fields.isEmpty else {
+      let (file, _, edits) = try shownFields(by: content, file: row)
+      if !edits.isEmpty { try writeEdits(edits, of: row.assetID, file: file) }
       try updateStat(row)
       return []
     }
@@ -120,17 +123,28 @@ extension CatalogWriter {
     return fields
   }
 
-  /// Returns the fields of an asset that a write of this content will change, without its bytes.
+  /// Returns the fields of an asset that a write of this content will change for clients, without its bytes.
   private func changedFields(by content: AssetContent, file row: FileRow) throws -> ChangedFields {
-    let fields = content.changedFields(since: try self.content(of: row.assetID))
-    let held = try creationDate(of: row.assetID)
+    let shown = try shownFields(by: content, file: row).shown
+    let fields = content.with(shown).changedFields(since: try shownContent(of: row.assetID))
+    return shown.created == (try shownCreationDate(of: row.assetID)) ? fields : fields.union(.metadata)
+  }
+
+  /// The editable fields of an asset whose file has this content now, and as clients see them.
+  private func shownFields(
+    by content: AssetContent, file row: FileRow
+  ) throws -> (file: EditableFields, shown: EditableFields, edits: AssetEdits) {
+    let edited = try edited(row.assetID)
+    let held = try edited?.file.created ?? shownCreationDate(of: row.assetID)
     let created = CreationDate(content, row, held: held, seenDate: date, now: date)
-    return created == held ? fields : fields.union(.metadata)
+    let file = content.editableFields(created)
+    let edits = edited?.edits ?? AssetEdits()
+    return (file, file.edited(by: edits), edits)
   }
 
   private func writeContent(_ content: AssetContent, file row: FileRow) throws {
-    let held = try creationDate(of: row.assetID)
-    let created = CreationDate(content, row, held: held, seenDate: date, now: date)
+    let (file, shown, edits) = try shownFields(by: content, file: row)
+    if !edits.isEmpty { try writeEdits(edits, of: row.assetID, file: file) }
     let asset = try RawStatement(
       database,
       """
@@ -141,8 +155,8 @@ extension CatalogWriter {
         creation_offset = ?24, creation_source = ?25, byte_count = ?26, modification_date = ?27
       WHERE id = ?28
       """)
-    content.bind(to: asset, from: 1)
-    created.bind(to: asset, from: 23)
+    content.with(shown).bind(to: asset, from: 1)
+    shown.created.bind(to: asset, from: 23)
     asset.bind(26, row.byteCount)
     asset.bind(27, date: row.modificationTime)
     asset.bind(28, row.assetID)
@@ -154,7 +168,7 @@ extension CatalogWriter {
     resource.bind(3, row.directoryID)
     resource.bind(4, text: row.name)
     try resource.run()
-    try updateKeywords(content.keywords, of: row.assetID)
+    try updateKeywords(shown.keywords, of: row.assetID)
   }
 
   /// Writes the size, times and identity of a file. The fields of its asset stay.
@@ -261,7 +275,11 @@ extension CatalogWriter {
     try first.run()
     try keepingWords(of: id) {
       try deleteKeywords(of: id)
-      for sql in ["DELETE FROM resource WHERE asset_id = ? AND position > 0", "DELETE FROM asset WHERE id = ?"] {
+      // The edits of a tombstone have no values of a file.
+      for sql in [
+        "DELETE FROM resource WHERE asset_id = ? AND position > 0",
+        "DELETE FROM asset_edit WHERE asset_id = ? AND file IS NOT NULL", "DELETE FROM asset WHERE id = ?",
+      ] {
         let delete = try RawStatement(database, sql)
         delete.bind(1, id)
         try delete.run()

@@ -24,13 +24,12 @@ package struct Tombstone: Hashable, Sendable {
   /// The last time at which its file certainly existed, if that is known.
   package var seenTime: WallTime
   package var addedDate: WallTime
-  /// nil if unknown.
+  /// The date without a person's edit. nil if unknown.
   package var creationDate: CreationDate?
-  package var isFavorite: Bool
-  package var isHidden: Bool
+  package var data: AssetUserData
   package var albums: [Membership]
 
-  package var hasUserData: Bool { isFavorite || isHidden || !albums.isEmpty }
+  package var hasUserData: Bool { !data.isEmpty || !albums.isEmpty }
 
   /// A user's album that contained it, and its position there.
   package struct Membership: Hashable, Sendable {
@@ -47,9 +46,7 @@ package struct Tombstone: Hashable, Sendable {
     assetID: AssetID, deletedDate: WallTime?, deletedAge: Duration = .zero, path: [UInt8], volumeID: VolumeID? = nil,
     inode: UInt64 = 0, birthTime: WallTime = .unknown, byteCount: Int64? = nil, modificationTime: WallTime = .unknown,
     marks: ContentMarks = ContentMarks(), seenTime: WallTime = .unknown, addedDate: WallTime,
-    creationDate: CreationDate? = nil,
-    isFavorite: Bool = false,
-    isHidden: Bool = false, albums: [Membership] = []
+    creationDate: CreationDate? = nil, data: AssetUserData = AssetUserData(), albums: [Membership] = []
   ) {
     self.assetID = assetID
     self.deletedDate = deletedDate
@@ -64,8 +61,7 @@ package struct Tombstone: Hashable, Sendable {
     self.seenTime = seenTime
     self.addedDate = addedDate
     self.creationDate = creationDate
-    self.isFavorite = isFavorite
-    self.isHidden = isHidden
+    self.data = data
     self.albums = albums
   }
 }
@@ -74,7 +70,7 @@ extension FileLookups {
   private static var tombstoneColumns: String {
     "asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count, modification_time, fingerprint, "
       + "sample, hash, added_date, is_favorite, is_hidden, seen_time, deleted_age, creation_date, creation_offset, "
-      + "creation_source"
+      + "creation_source, (SELECT edits FROM asset_edit WHERE asset_edit.asset_id = tombstone.asset_id)"
   }
 
   package func tombstoneCount() throws -> Int {
@@ -195,8 +191,10 @@ extension FileLookups {
           volumeID: select.optionalVolumeID(3), inode: UInt64(bitPattern: select.int64(4)), birthTime: select.time(5),
           byteCount: byteCount < 0 ? nil : byteCount, modificationTime: select.time(7),
           marks: select.marks(8), seenTime: select.time(14), addedDate: select.date(11),
-          creationDate: select.isNull(16) ? nil : CreationDate(select, from: 16), isFavorite: select.bool(12),
-          isHidden: select.bool(13)))
+          creationDate: select.isNull(16) ? nil : CreationDate(select, from: 16),
+          data: AssetUserData(
+            isFavorite: select.bool(12), isHidden: select.bool(13),
+            edits: select.isNull(19) ? AssetEdits() : AssetEdits(recordText: select.bytes(19)))))
     }
     guard !tombstones.isEmpty else { return [] }
     let albums = try RawStatement(
@@ -236,14 +234,15 @@ extension CatalogWriter {
     insert.bind(8, time: tombstone.modificationTime)
     insert.bind(9, marks: tombstone.marks)
     insert.bind(12, date: tombstone.addedDate)
-    insert.bind(13, tombstone.isFavorite)
-    insert.bind(14, tombstone.isHidden)
+    insert.bind(13, tombstone.data.isFavorite)
+    insert.bind(14, tombstone.data.isHidden)
     insert.bind(15, time: tombstone.seenTime)
     insert.bind(16, age: tombstone.deletedAge)
     insert.bind(17, tombstone.creationDate?.date.microseconds)
     insert.bind(18, tombstone.creationDate?.date.offsetMinutes)
     insert.bind(19, tombstone.creationDate?.source.code)
     try insert.run()
+    try writeEdits(tombstone.data.edits, of: tombstone.assetID, file: nil)
     let album = try RawStatement(
       database, "INSERT INTO tombstone_album (asset_id, collection_id, rank) VALUES (?, ?, ?)")
     for membership in tombstone.albums {
@@ -280,7 +279,8 @@ extension CatalogWriter {
       FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
         CROSS JOIN directory d ON d.id = a.directory_id
       WHERE a.id = ?1
-      RETURNING inode, fingerprint, EXISTS (SELECT 1 FROM album_asset WHERE asset_id = ?1)
+      RETURNING inode, fingerprint, EXISTS (SELECT 1 FROM album_asset WHERE asset_id = ?1),
+        EXISTS (SELECT 1 FROM asset_edit WHERE asset_id = ?1)
       """)
     insert.bind(1, id)
     insert.bind(2, date: date)
@@ -289,7 +289,8 @@ extension CatalogWriter {
     let buried = try insert.firstRow {
       (
         inode: UInt64(bitPattern: insert.int64(0)),
-        fingerprint: insert.optionalInt64(1).map(UInt64.init(bitPattern:)), hasAlbums: insert.bool(2)
+        fingerprint: insert.optionalInt64(1).map(UInt64.init(bitPattern:)), hasAlbums: insert.bool(2),
+        hasEdits: insert.bool(3)
       )
     }
     guard let buried else { return nil }
@@ -300,6 +301,7 @@ extension CatalogWriter {
       albums.bind(1, id)
       try albums.run()
     }
+    if buried.hasEdits { try buryEdits(of: id) }
     // The catalog may hold only the content that the name promises. If the asset is back within this transaction,
     // clients must learn the content that was read from the file.
     if row.readTime == .unknown { record.update(asset: id, [.content, .metadata, .keywords]) }
@@ -318,11 +320,15 @@ extension CatalogWriter {
     let id = tombstone.assetID
     let created = CreationDate(
       content, row, held: tombstone.creationDate, seenDate: tombstone.addedDate, now: date)
+    let (edits, file) = (tombstone.data.edits, content.editableFields(created))
+    let shown = file.edited(by: edits)
     // The tombstone is removed before the file is inserted. Otherwise a trigger would find a tombstone with the same
     // fingerprint, and request a hash of the file although no other file has this content.
-    try removeTombstone(id, hasAlbums: !tombstone.albums.isEmpty)
-    try insertFormerAsset(id, content, file: row, created: created, addedDate: tombstone.addedDate)
-    try setUserData(ofRestored: id, isFavorite: tombstone.isFavorite, isHidden: tombstone.isHidden)
+    try removeTombstone(id, hasUserData: tombstone.hasUserData)
+    try insertFormerAsset(
+      id, content.with(shown), file: row, created: shown.created, addedDate: tombstone.addedDate)
+    try writeEdits(edits, of: id, file: file)
+    try setFlags(tombstone.data, ofRestored: id)
     if !tombstone.albums.isEmpty {
       let album = try RawStatement(
         database,
@@ -340,7 +346,7 @@ extension CatalogWriter {
     var fields = Self.changedFields(of: tombstone, as: row, path: path)
     if created != tombstone.creationDate { fields.insert(.metadata) }
     record.insert(asset: id, orUpdate: fields)
-    if tombstone.isFavorite || !tombstone.albums.isEmpty {
+    if tombstone.hasUserData {
       try recordCollections(holding: id)
     } else {
       try recordCollections(ofNew: content, in: row.directoryID)
@@ -360,9 +366,9 @@ extension CatalogWriter {
     return fields
   }
 
-  /// - Parameter hasAlbums: false if the caller knows that the tombstone has no albums, which saves a statement.
-  package func removeTombstone(_ assetID: AssetID, hasAlbums: Bool = true) throws {
-    let tables = hasAlbums ? ["tombstone", "tombstone_album"] : ["tombstone"]
+  /// - Parameter hasUserData: false if the caller knows that the tombstone has none, which saves two statements.
+  package func removeTombstone(_ assetID: AssetID, hasUserData: Bool = true) throws {
+    let tables = hasUserData ? ["tombstone", "tombstone_album", "asset_edit"] : ["tombstone"]
     for sql in tables.map({ "DELETE FROM \($0) WHERE asset_id = ?" }) {
       let delete = try RawStatement(databaseBesideNewAssets, sql)
       delete.bind(1, assetID)
@@ -376,9 +382,11 @@ extension CatalogWriter {
   /// - Returns: The number of removed tombstones.
   @discardableResult
   package func pruneTombstones(before age: Duration) throws -> Int {
+    let expired = "FROM tombstone WHERE deleted_date IS NOT NULL AND deleted_age < ?"
     for sql in [
-      "DELETE FROM tombstone_album WHERE asset_id IN (SELECT asset_id FROM tombstone WHERE deleted_date IS NOT NULL AND deleted_age < ?)",
-      "DELETE FROM tombstone WHERE deleted_date IS NOT NULL AND deleted_age < ?",
+      "DELETE FROM tombstone_album WHERE asset_id IN (SELECT asset_id \(expired))",
+      "DELETE FROM asset_edit WHERE asset_id IN (SELECT asset_id \(expired))",
+      "DELETE \(expired)",
     ] {
       let delete = try RawStatement(database, sql)
       delete.bind(1, age: age)

@@ -179,33 +179,63 @@ struct CatalogOpening {
   ) {
     guard contents.number > row.number else { return (contents.epoch > row.epoch, false) }
     let isMissingBase = contents.baseNumber > row.number
-    var entries: [UserDataEntry] = []
     if isMissingBase {
-      entries = Array(contents.entries.values)
-      // User data that the journal lacks was removed since. A damaged journal proves nothing.
-      if !contents.isDamaged {
-        for var held in try writer.userData(others: { _ in [] }, alsoOf: []) where contents.entries[held.id] == nil {
-          (held.isFavorite, held.isHidden) = (false, false)
-          entries.append(held)
-        }
-      }
+      try restoreAll(contents, writer)
     } else {
-      for case .asset(let entry) in contents.newer.flatMap(\.records) {
-        // A later rename of a folder changes the path only there. An entry that lost its user data is not there.
-        entries.append(contents.entries[entry.id] ?? entry)
-      }
+      for record in contents.newer.flatMap(\.records) { try apply(record, contents, writer) }
     }
-    for entry in entries { try writer.apply(entry) }
+    let records = isMissingBase ? contents.entries.values.map(UserDataRecord.asset) : contents.newer.flatMap(\.records)
+    let lackedSome = !writer.record.isEmpty || records.contains { if case .asset = $0 { true } else { false } }
     if !writer.record.isEmpty { try writer.append(origin: "client:unknown", date: date) }
     let isOneRequest =
       contents.newer.count == 1
       && contents.newer[0].records.allSatisfy {
         switch $0 {
-        case .asset, .moved, .ids: true
+        case .asset, .collection, .deleted, .placed, .removed, .moved, .ids: true
         case .library, .opened, .closed, .all, .other: false
         }
       }
-    return (isMissingBase || !isOneRequest || contents.epoch > row.epoch, !entries.isEmpty)
+    return (isMissingBase || !isOneRequest || contents.epoch > row.epoch, lackedSome)
+  }
+
+  /// Writes one record to a catalog that has all records before it.
+  private func apply(_ record: UserDataRecord, _ contents: UserDataContents, _ writer: CatalogWriter) throws {
+    switch record {
+    // A later rename of a folder changes the path only in the newest entry. An entry that lost its user data is not there.
+    case .asset(let entry): try writer.apply(contents.entries[entry.id] ?? entry)
+    case .collection(let collection): try writer.apply([collection])
+    case .deleted(let id):
+      if try writer.userCollection(id) != nil { try writer.delete(collection: id) }
+    case .placed(let album, let before, let assets):
+      try writer.applyPlacement(of: assets, inAlbum: album, before: before)
+    case .removed(let album, let assets): try writer.applyRemoval(of: assets, fromAlbum: album)
+    case .library, .opened, .closed, .ids, .all, .moved, .other: break
+    }
+  }
+
+  /// Writes everything that the journal has.
+  private func restoreAll(_ contents: UserDataContents, _ writer: CatalogWriter) throws {
+    // User data that the journal lacks was removed since. A damaged journal proves nothing.
+    if !contents.isDamaged {
+      for var held in try writer.userData(others: { _ in [] }, alsoOf: []) where contents.entries[held.id] == nil {
+        held.data = AssetUserData()
+        try writer.apply(held)
+      }
+      for held in try writer.userCollections() where contents.collections[held.id] == nil {
+        // The deletion of a folder has deleted what was in it.
+        if try writer.userCollection(held.id) != nil { try writer.delete(collection: held.id) }
+      }
+    }
+    for entry in contents.entries.values.sorted(by: { $0.id < $1.id }) { try writer.apply(entry) }
+    try writer.apply(contents.collections.values.sorted { $0.id < $1.id })
+    for (id, members) in contents.albums.sorted(by: { $0.key < $1.key }) {
+      try writer.applyMembers(members.ids, ofAlbum: id)
+    }
+    if !contents.isDamaged {
+      for (id, collection) in contents.collections where collection.kind == .album && contents.albums[id] == nil {
+        try writer.applyMembers([], ofAlbum: id)
+      }
+    }
   }
 
   /// Sets up a catalog without a library, from the journal if there is one.
@@ -221,7 +251,10 @@ struct CatalogOpening {
       sql: "INSERT INTO library (id, uuid, epoch, boot_id, is_clean) VALUES (1, ?, ?, ?, 0)",
       arguments: [uuid, epoch, bootID])
     try reserveIDs(contents, found, writer)
-    for entry in contents.map({ Array($0.entries.values) }) ?? [] { try writer.apply(entry) }
+    // The new catalog gave smart albums the first ids. A collection of the journal may have them.
+    try writer.renumberSmartAlbums()
+    if let contents { try restoreAll(contents, writer) }
+    writer.record = CommitRecord()
     let journal = try newJournal(uuid, epoch, (contents?.number ?? 0) + 1, contents, writer)
     return Opened(pool: pool, uuid: uuid, epoch: epoch, isNewEpoch: true, journal: journal)
   }
@@ -258,6 +291,7 @@ struct CatalogOpening {
       library: uuid, epoch: epoch, number: number, reservedAssets: max(last.assets, contents?.reservedAssets ?? 0),
       reservedCollections: max(last.collections, contents?.reservedCollections ?? 0),
       entries: try writer.userData(others: { entries[$0]?.others ?? [] }, alsoOf: entries.keys),
+      collections: try writer.userCollections(), albums: try writer.albums(),
       others: contents?.others ?? [])
     return try UserDataJournal(writing: state, to: files.journal, hook: hook)
   }

@@ -15,6 +15,10 @@ struct UserDataContents {
   private(set) var entries: [AssetID: UserDataEntry] = [:]
   /// The length of the newest line of each asset, in bytes.
   private(set) var lineBytes: [AssetID: Int] = [:]
+  /// The collections that the user made.
+  private(set) var collections: [CollectionID: UserCollection] = [:]
+  /// The assets of the user's albums, including deleted ones that may return.
+  private(set) var albums: [CollectionID: AlbumOrder] = [:]
   private(set) var others: [[UInt8]] = []
   private(set) var moveCount = 0
   /// The batches after the requested number, oldest first.
@@ -103,6 +107,12 @@ struct UserDataContents {
     case .asset(let entry):
       applyMoves()
       entries[entry.id] = entry
+    case .collection(let collection): collections[collection.id] = collection
+    case .deleted(let id):
+      collections[id] = nil
+      albums[id] = nil
+    case .placed(let album, let before, let ids): albums[album, default: AlbumOrder()].place(ids, before: before)
+    case .removed(let album, let ids): albums[album]?.remove(ids)
     case .all(let count): lacksBase = entries.count < count
     case .moved(let from, let to):
       moves.append((from, to))
@@ -115,6 +125,9 @@ struct UserDataContents {
   mutating func finish() {
     applyMoves()
     reservedAssets = max(reservedAssets, entries.keys.max() ?? 0)
+    reservedCollections = max(reservedCollections, collections.keys.max() ?? 0)
+    // The line of an album may be lost while those of its assets are readable.
+    albums = albums.filter { collections[$0.key] != nil }
     if isDamaged {
       // A lost line may have reserved more ids.
       reservedAssets = AssetID(rawValue: reservedAssets.rawValue + Self.doubt)

@@ -3,8 +3,8 @@ import PhotoModel
 
 // The journal of user data: `catalog.userdata`, beside `catalog.sqlite`, mode 0600.
 //
-// It holds the user data of each asset (favorite, hidden), so that these survive the loss of the catalog. It also holds
-// the properties by which the asset's file is recognized. It is a journal and not a second database for three reasons.
+// It holds what a person said about each asset (``AssetUserData``), and the albums that a person made. So all of this
+// survives the loss of the catalog. It also holds the properties by which the asset's file is recognized. It is a journal and not a second database for three reasons.
 // It shares no code and no page format with the catalog that may be damaged. Damage to a line costs only that line. One
 // write and one fdatasync(2) acknowledge a request.
 //
@@ -16,6 +16,8 @@ import PhotoModel
 //     bfb5aa9d 7.0 library uuid=4a0c… epoch=3
 //     77d0a2c1 7.0 ids assets=20000 collections=10000
 //     0be2f1d3 7.0 asset id=12 favorite=1 added=1763… volume=uuid:9c1e… inode=77 birth=… size=… modified=… path=/home/a/b.jpg
+//     a2c07714 7.0 collection id=31 kind=album title=Summer%20in%20Rome
+//     60b1f90e 7.0 placed album=31 ids=12
 //     5f0c9a11 7.0 all count=1
 //     1c9b36e0 8.1 asset id=13 favorite=1 …
 //     90a7b5cc 8.0 asset id=14 favorite=1 …
@@ -32,6 +34,9 @@ import PhotoModel
 //     key, are from a later photod and are kept. The last line of an asset counts. `library` and `ids` are written
 //     twice, because without them neither the library nor the assigned ids are known. The copies are apart, because a
 //     damaged newline costs two lines.
+//   - The line of an asset or a collection is whole, and the last one counts. The assets of an album have no such line,
+//     because an album may have 100,000 of them. `placed` and `removed` are operations: assets are placed before an asset
+//     or at the end, or removed. A compaction writes the assets of an album as operations, too.
 //   - A compaction wrote everything up to `all`, from the catalog, to a new file that then took the name. It holds
 //     everything up to its number.
 
@@ -43,6 +48,11 @@ final class UserDataJournal {
   /// The number of ids that are reserved at a time. A rebuild assigns ids above the reserved ones, and each reservation
   /// costs one fsync.
   static let reservation: Int64 = 10_000
+
+  /// About the bytes of one asset in the line of an album.
+  private static let memberBytes = 8
+  /// Damage to a line costs the places of this number of assets.
+  private static let assetsPerLine = 100
 
   /// The points at which a test can observe the journal or cause a failure.
   enum Step: Hashable, Sendable { case append, sync, cut, rewrite, renamed, commit, committed }
@@ -61,6 +71,7 @@ final class UserDataJournal {
   private let hook: @Sendable (Step) throws -> Void
   private var length: Int
   private var lineBytes: [AssetID: Int]
+  /// The bytes that a new journal would need at least. Albums that changed since the last compaction count as they were.
   private var liveBytes: Int
   private var moveCount: Int
   /// The fields from a later version. Every new line of their asset repeats them.
@@ -122,7 +133,7 @@ final class UserDataJournal {
     (reservedAssets, reservedCollections) = (contents.reservedAssets, contents.reservedCollections)
     length = contents.end
     lineBytes = contents.lineBytes.filter { contents.entries[$0.key] != nil }
-    liveBytes = lineBytes.values.reduce(0, +)
+    liveBytes = lineBytes.values.reduce(0, +) + contents.albums.values.reduce(0) { $0 + $1.count * Self.memberBytes }
     moveCount = contents.moveCount
     others = contents.entries.compactMapValues { $0.others.isEmpty ? nil : $0.others }
     otherLines = contents.others
@@ -152,6 +163,9 @@ final class UserDataJournal {
     var reservedAssets: AssetID
     var reservedCollections: CollectionID
     var entries: [UserDataEntry]
+    var collections: [UserCollection]
+    /// The assets of each of the user's albums, in their order.
+    var albums: [(id: CollectionID, assets: [AssetID])]
     /// The lines from a later version.
     var others: [[UInt8]]
 
@@ -177,6 +191,14 @@ final class UserDataJournal {
       let start = bytes.count
       add(.asset(entry))
       lineBytes[entry.id] = bytes.count - start
+    }
+    for collection in state.collections { add(.collection(collection)) }
+    for album in state.albums {
+      for start in stride(from: 0, to: album.assets.count, by: assetsPerLine) {
+        add(
+          .placed(
+            album: album.id, before: nil, Array(album.assets[start..<min(start + assetsPerLine, album.assets.count)])))
+      }
     }
     add(.all(count: state.entries.count))
     try hook(.rewrite)

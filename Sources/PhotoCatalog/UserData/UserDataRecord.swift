@@ -3,8 +3,9 @@ import PhotoModel
 /// The user data of one asset, and the properties by which its file is recognized if the catalog is lost.
 package struct UserDataEntry: Hashable, Sendable {
   package var id: AssetID
-  package var isFavorite = false
-  package var isHidden = false
+  package var data = AssetUserData()
+  /// Whether an album of the user has the asset. The albums have records of their own.
+  package var isInAlbum = false
   /// nil if the asset is in the library.
   package var deletedDate: WallTime?
   package var addedDate = WallTime.unknown
@@ -31,7 +32,7 @@ package struct UserDataEntry: Hashable, Sendable {
   package init(id: AssetID) { self.id = id }
 
   /// Whether no user data is left. Such an entry cancels an earlier one.
-  package var isEmpty: Bool { !isFavorite && !isHidden && others.isEmpty }
+  package var isEmpty: Bool { data.isEmpty && !isInAlbum && others.isEmpty }
 }
 
 /// A field `key=value`. The key consists of lower-case letters, and the value of any bytes.
@@ -53,6 +54,14 @@ enum UserDataRecord: Hashable, Sendable {
   case asset(UserDataEntry)
   /// The end of a compaction. This number of `asset` lines came before it.
   case all(count: Int)
+  /// A collection of the user was made or changed. Its assets are not in the record.
+  case collection(UserCollection)
+  /// A collection of the user was deleted.
+  case deleted(CollectionID)
+  /// Assets were added to an album, or moved in it: before another asset, or to the end. They are in this order.
+  case placed(album: CollectionID, before: AssetID?, [AssetID])
+  /// Assets were removed from an album.
+  case removed(album: CollectionID, [AssetID])
   /// A folder, and everything below it, has a new path.
   case moved(from: [UInt8], to: [UInt8])
   /// A record from a later version, unchanged.
@@ -60,7 +69,7 @@ enum UserDataRecord: Hashable, Sendable {
 
   init(parsing payload: ArraySlice<UInt8>) {
     let words = payload.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-    var fields = Fields(words.dropFirst())
+    var fields = RecordFields(words.dropFirst())
     let record: UserDataRecord? =
       switch words.first.map({ String(decoding: $0, as: UTF8.self) }) {
       case "library":
@@ -70,6 +79,14 @@ enum UserDataRecord: Hashable, Sendable {
       case "ids": .ids(assets: fields.id("assets") ?? 0, collections: fields.id("collections") ?? 0)
       case "asset": UserDataEntry(&fields).map(UserDataRecord.asset)
       case "all": fields.integer("count").map { .all(count: Int(clamping: $0)) }
+      case "collection": UserCollection(&fields).map(UserDataRecord.collection)
+      case "deleted": fields.id("id").map(UserDataRecord.deleted)
+      case "placed":
+        fields.id("album").flatMap { album in
+          fields.ids("ids").map { .placed(album: album, before: fields.id("before"), $0) }
+        }
+      case "removed":
+        fields.id("album").flatMap { album in fields.ids("ids").map { .removed(album: album, $0) } }
       case "moved": fields.bytes("from").flatMap { from in fields.bytes("to").map { .moved(from: from, to: $0) } }
       default: nil
       }
@@ -77,7 +94,7 @@ enum UserDataRecord: Hashable, Sendable {
   }
 
   var payload: [UInt8] {
-    var line = Line()
+    var line = RecordLine()
     switch self {
     case .library(let uuid, let epoch):
       line.begin("library")
@@ -95,6 +112,19 @@ enum UserDataRecord: Hashable, Sendable {
     case .all(let count):
       line.begin("all")
       line.add("count", Int64(count))
+    case .collection(let collection): collection.write(to: &line)
+    case .deleted(let id):
+      line.begin("deleted")
+      line.add("id", id.rawValue)
+    case .placed(let album, let before, let ids):
+      line.begin("placed")
+      line.add("album", album.rawValue)
+      if let before { line.add("before", before.rawValue) }
+      line.add("ids", ids: ids)
+    case .removed(let album, let ids):
+      line.begin("removed")
+      line.add("album", album.rawValue)
+      line.add("ids", ids: ids)
     case .moved(let from, let to):
       line.begin("moved")
       line.add("from", bytes: from)
@@ -106,11 +136,13 @@ enum UserDataRecord: Hashable, Sendable {
 }
 
 extension UserDataEntry {
-  fileprivate init?(_ fields: inout Fields) {
+  fileprivate init?(_ fields: inout RecordFields) {
     guard let id: AssetID = fields.id("id"), id > 0 else { return nil }
     self.init(id: id)
-    isFavorite = fields.integer("favorite") == 1
-    isHidden = fields.integer("hidden") == 1
+    data.isFavorite = fields.integer("favorite") == 1
+    data.isHidden = fields.integer("hidden") == 1
+    data.edits = AssetEdits(&fields)
+    isInAlbum = fields.integer("inalbum") == 1
     deletedDate = fields.date("deleted")
     addedDate = fields.date("added") ?? .unknown
     file.volume = fields.text("volume") ?? ""
@@ -125,11 +157,14 @@ extension UserDataEntry {
     others = fields.rest
   }
 
-  fileprivate func write(to line: inout Line) {
+  fileprivate func write(to line: inout RecordLine) {
     line.begin("asset")
     line.add("id", id.rawValue)
-    if isFavorite { line.add("favorite", 1) }
-    if isHidden { line.add("hidden", 1) }
+    if isEmpty { return }
+    if data.isFavorite { line.add("favorite", 1) }
+    if data.isHidden { line.add("hidden", 1) }
+    data.edits.write(to: &line)
+    if isInAlbum { line.add("inalbum", 1) }
     if let deletedDate { line.add("deleted", date: deletedDate) }
     line.add("added", date: addedDate)
     if !file.volume.isEmpty { line.add("volume", file.volume) }
@@ -142,79 +177,5 @@ extension UserDataEntry {
     if let hash = file.marks.hash { line.add("hash", hash.text) }
     line.add("path", bytes: file.path)
     for field in others { line.add(field.key, bytes: field.value) }
-  }
-}
-
-/// The fields of one line. Each method removes the field that it returns.
-private struct Fields {
-  private(set) var rest: [UserDataField] = []
-
-  init(_ words: ArraySlice<ArraySlice<UInt8>>) {
-    for word in words {
-      guard let equals = word.firstIndex(of: UInt8(ascii: "=")) else { continue }
-      rest.append(
-        UserDataField(
-          key: String(decoding: word[..<equals], as: UTF8.self),
-          value: Line.unescape(word[word.index(after: equals)...])))
-    }
-  }
-
-  mutating func bytes(_ key: String) -> [UInt8]? {
-    guard let index = rest.firstIndex(where: { $0.key == key }) else { return nil }
-    return rest.remove(at: index).value
-  }
-
-  mutating func text(_ key: String) -> String? { bytes(key).map { String(decoding: $0, as: UTF8.self) } }
-  mutating func integer(_ key: String) -> Int64? { text(key).flatMap { Int64($0) } }
-  /// Nanoseconds since 1970.
-  mutating func time(_ key: String) -> WallTime? { integer(key).map(WallTime.init(nanoseconds:)) }
-  /// Microseconds since 1970.
-  mutating func date(_ key: String) -> WallTime? { integer(key).map(WallTime.init(microseconds:)) }
-  mutating func id<ID: CatalogID>(_ key: String) -> ID? { integer(key).map(ID.init(rawValue:)) }
-  mutating func digest(_ key: String) -> ContentDigest? { text(key).flatMap { ContentDigest(text: $0) } }
-}
-
-/// The bytes of one line while it is written. Spaces, control characters, `%` and bytes beyond ASCII are
-/// percent-encoded in values, so that a line has no newline except at its end.
-private struct Line {
-  private(set) var bytes: [UInt8] = []
-
-  mutating func begin(_ kind: String) { bytes += kind.utf8 }
-  mutating func add(_ key: String, _ value: Int64) { add(key, String(value)) }
-  mutating func add(_ key: String, time: WallTime) { add(key, time.nanoseconds) }
-  mutating func add(_ key: String, date: WallTime) { add(key, date.microseconds) }
-  mutating func add(_ key: String, _ value: String) { add(key, bytes: Array(value.utf8)) }
-
-  mutating func add(_ key: String, bytes value: [UInt8]) {
-    bytes.append(UInt8(ascii: " "))
-    bytes += key.utf8
-    bytes.append(UInt8(ascii: "="))
-    for byte in value {
-      if byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "%") {
-        bytes.append(byte)
-      } else {
-        bytes += [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
-      }
-    }
-  }
-
-  private static let digits = Array("0123456789abcdef".utf8)
-
-  static func unescape(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count)
-    var index = text.startIndex
-    while index < text.endIndex {
-      if text[index] == UInt8(ascii: "%"), index + 2 < text.endIndex,
-        let high = digits.firstIndex(of: text[index + 1]), let low = digits.firstIndex(of: text[index + 2])
-      {
-        bytes.append(UInt8(high << 4 | low))
-        index += 3
-      } else {
-        bytes.append(text[index])
-        index += 1
-      }
-    }
-    return bytes
   }
 }

@@ -12,8 +12,8 @@ extension CatalogWriter {
   ///   data is read.
   func noteUserData() throws {
     guard let journal else { return }
-    let typed: ChangedFields = [.favorite, .hidden]
-    var ids = Set(record.updatedAssets.filter { !$0.value.isDisjoint(with: typed) || journal.holds($0.key) }.map(\.key))
+    var ids = editedAssets
+    ids.formUnion(record.updatedAssets.keys.filter(journal.holds))
     ids.formUnion(record.insertedAssets.filter(journal.holds))
     ids.formUnion(record.deletedAssets.filter(journal.holds))
     if !journal.heldIDs.isEmpty, !record.renamedDirectories.isEmpty {
@@ -34,6 +34,9 @@ extension CatalogWriter {
         journalRecords.append(.asset(entry))
       }
     }
+    // The operations of albums come after the lines of their assets.
+    journalRecords += albumRecords
+    albumRecords = []
   }
 
   /// Reserves ids in the journal before this transaction assigns unreserved ids.
@@ -68,13 +71,30 @@ extension CatalogWriter {
     try raise.run()
   }
 
+  /// Gives new ids to the smart albums that no earlier version of the catalog had with their ids. The first four always
+  /// had them.
+  func renumberSmartAlbums() throws {
+    let select = try RawStatement(
+      database, "SELECT id FROM collection WHERE subtype IS NOT NULL AND id > 4 ORDER BY id")
+    var ids: [CollectionID] = []
+    try select.forEachRow { ids.append(select.collectionID(0)) }
+    for id in ids {
+      let next = CollectionID(rawValue: try lastIDs().collections.rawValue + 1)
+      let update = try RawStatement(database, "UPDATE collection SET id = ? WHERE id = ?")
+      update.bind(1, next)
+      update.bind(2, id)
+      try update.run()
+      try reserve(assets: 0, collections: next)
+    }
+  }
+
   /// Writes the values of an entry to its asset. If the asset is missing, its tombstone gets them, and a new tombstone
   /// is added if necessary.
   func apply(_ entry: UserDataEntry) throws {
     if try missingAssets([entry.id]).isEmpty {
-      try setUserData(of: entry.id, isFavorite: entry.isFavorite, isHidden: entry.isHidden)
+      try setUserData(entry.data, of: entry.id)
     } else if var tombstone = try tombstone(of: entry.id) {
-      (tombstone.isFavorite, tombstone.isHidden) = (entry.isFavorite, entry.isHidden)
+      tombstone.data = entry.data
       try insertTombstone(tombstone)
     } else if !entry.isEmpty {
       let file = entry.file
@@ -83,8 +103,7 @@ extension CatalogWriter {
           assetID: entry.id, deletedDate: entry.deletedDate, deletedAge: try storedLibraryAge(), path: file.path,
           volumeID: file.volume.isEmpty ? nil : try volume(identity: file.volume), inode: file.inode,
           birthTime: file.birthTime, byteCount: file.byteCount, modificationTime: file.modificationTime,
-          marks: file.marks, addedDate: entry.addedDate, isFavorite: entry.isFavorite,
-          isHidden: entry.isHidden))
+          marks: file.marks, addedDate: entry.addedDate, data: entry.data))
     }
   }
 
@@ -97,6 +116,8 @@ extension CatalogWriter {
       """
       SELECT id FROM asset WHERE is_favorite = 1 UNION SELECT id FROM asset WHERE is_hidden = 1
       UNION SELECT asset_id FROM tombstone WHERE is_favorite OR is_hidden
+      UNION SELECT asset_id FROM asset_edit
+      UNION SELECT asset_id FROM album_asset UNION SELECT asset_id FROM tombstone_album
       """)
     try select.forEachRow { ids.insert(select.assetID(0)) }
     return try ids.sorted().compactMap { id in
@@ -141,7 +162,8 @@ struct UserDataReading {
       database,
       """
       SELECT a.is_favorite, a.is_hidden, a.added_date, a.directory_id, a.name, v.identity, r.inode, r.birth_time,
-        r.byte_count, r.modification_time, r.fingerprint, r.sample, r.hash
+        r.byte_count, r.modification_time, r.fingerprint, r.sample, r.hash,
+        (SELECT edits FROM asset_edit WHERE asset_id = a.id), EXISTS (SELECT 1 FROM album_asset WHERE asset_id = a.id)
       FROM asset a LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
         LEFT JOIN directory d ON d.id = a.directory_id LEFT JOIN volume v ON v.id = d.volume_id WHERE a.id = ?
       """)
@@ -149,7 +171,9 @@ struct UserDataReading {
       database,
       """
       SELECT t.is_favorite, t.is_hidden, t.added_date, t.deleted_date, t.path, v.identity, t.inode, t.birth_time,
-        t.byte_count, t.modification_time, t.fingerprint, t.sample, t.hash
+        t.byte_count, t.modification_time, t.fingerprint, t.sample, t.hash,
+        (SELECT edits FROM asset_edit WHERE asset_id = t.asset_id),
+        EXISTS (SELECT 1 FROM tombstone_album WHERE asset_id = t.asset_id)
       FROM tombstone t LEFT JOIN volume v ON v.id = t.volume_id WHERE t.asset_id = ?
       """)
   }
@@ -173,7 +197,10 @@ struct UserDataReading {
 
   private func read(_ row: RawStatement, _ id: AssetID) -> UserDataEntry {
     var entry = UserDataEntry(id: id)
-    (entry.isFavorite, entry.isHidden, entry.addedDate) = (row.bool(0), row.bool(1), row.date(2))
+    entry.data = AssetUserData(isFavorite: row.bool(0), isHidden: row.bool(1))
+    if !row.isNull(13) { entry.data.edits = AssetEdits(recordText: row.bytes(13)) }
+    entry.isInAlbum = row.bool(14)
+    entry.addedDate = row.date(2)
     entry.file.volume = row.text(5)
     entry.file.inode = UInt64(bitPattern: row.int64(6))
     entry.file.birthTime = row.time(7)

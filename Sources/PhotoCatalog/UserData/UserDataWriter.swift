@@ -11,42 +11,69 @@ extension CatalogWriter {
     }
   }
 
-  /// Sets the given fields.
-  package func setUserData(of id: AssetID, isFavorite: Bool?, isHidden: Bool?) throws {
-    var collections = Set(try self.collections(holding: id))
-    var fields: ChangedFields = []
-    if let isFavorite, try setFavorite(id, isFavorite) { fields.insert(.favorite) }
-    if let isHidden, try setHidden(id, isHidden) { fields.insert(.hidden) }
+  /// Makes an edit of an asset. A missing asset stays missing.
+  package func edit(_ id: AssetID, _ edit: AssetEdit) throws {
+    guard let held = try userData(of: id) else { return }
+    var data = held
+    try data.apply(edit, to: try fileFields(of: id))
+    try replace(held, by: data, of: id)
+  }
+
+  /// Replaces everything that a person said about an asset, except its albums.
+  func setUserData(_ data: AssetUserData, of id: AssetID) throws {
+    guard let held = try userData(of: id) else { return }
+    try replace(held, by: data, of: id)
+  }
+
+  private func replace(_ held: AssetUserData, by data: AssetUserData, of id: AssetID) throws {
+    let fields = data.changedFields(since: held)
     guard !fields.isEmpty else { return }
+    var collections = Set(try self.collections(holding: id))
+    if (held.isFavorite, held.isHidden) != (data.isFavorite, data.isHidden) { try writeFlags(data, of: id) }
+    if held.edits != data.edits {
+      let file = try fileFields(of: id)
+      try keepingWords(of: id) { try writeFields(file.edited(by: data.edits), of: id) }
+      try writeEdits(data.edits, of: id, file: file)
+    }
+    if !data.isEmpty { try wantHash(of: id) }
     collections.formUnion(try self.collections(holding: id))
     record.update(asset: id, fields)
     for collection in collections { record.update(collection: collection) }
+    editedAssets.insert(id)
   }
 
-  /// Writes the user data of an asset that comes back. Its insertion records the values.
-  func setUserData(ofRestored id: AssetID, isFavorite: Bool, isHidden: Bool) throws {
-    if isFavorite { _ = try setFavorite(id, true) }
-    if isHidden { _ = try setHidden(id, true) }
+  /// Writes the flags of an asset that comes back. Its insertion records them.
+  func setFlags(_ data: AssetUserData, ofRestored id: AssetID) throws {
+    if data.isFavorite || data.isHidden { try writeFlags(data, of: id) }
+    if !data.isEmpty { try wantHash(of: id) }
   }
 
-  /// - Returns: Whether the value changed.
-  private func setFavorite(_ id: AssetID, _ isFavorite: Bool) throws -> Bool {
-    if isFavorite { try wantHash(of: id) }
-    return try set("UPDATE asset SET is_favorite = ?1 WHERE id = ?2 AND is_favorite <> ?1", id, isFavorite)
-  }
-
-  /// - Returns: Whether the value changed.
-  private func setHidden(_ id: AssetID, _ isHidden: Bool) throws -> Bool {
-    if isHidden { try wantHash(of: id) }
-    return try set("UPDATE asset SET is_hidden = ?1 WHERE id = ?2 AND is_hidden <> ?1", id, isHidden)
-  }
-
-  private func set(_ sql: String, _ id: AssetID, _ value: Bool) throws -> Bool {
-    let update = try RawStatement(database, sql)
-    update.bind(1, value)
-    update.bind(2, id)
+  private func writeFlags(_ data: AssetUserData, of id: AssetID) throws {
+    let update = try RawStatement(database, "UPDATE asset SET is_favorite = ?, is_hidden = ? WHERE id = ?")
+    update.bind(1, data.isFavorite)
+    update.bind(2, data.isHidden)
+    update.bind(3, id)
     try update.run()
-    return try database.changesCount > 0
+  }
+
+  private func writeFields(_ fields: EditableFields, of id: AssetID) throws {
+    let update = try RawStatement(
+      database,
+      """
+      UPDATE asset SET title = ?, caption = ?, rating = ?, latitude = ?, longitude = ?, altitude = ?, creation_date = ?,
+        creation_offset = ?, creation_source = ?
+      WHERE id = ?
+      """)
+    update.bind(1, fields.title)
+    update.bind(2, fields.caption)
+    update.bind(3, fields.rating)
+    update.bind(4, fields.location?.latitude)
+    update.bind(5, fields.location?.longitude)
+    update.bind(6, fields.location?.altitude)
+    fields.created.bind(to: update, from: 7)
+    update.bind(10, id)
+    try update.run()
+    try updateKeywords(fields.keywords, of: id)
   }
 
   /// Records the collections that show this asset. A write that may move the asset to other collections records them

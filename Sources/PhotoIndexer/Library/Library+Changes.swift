@@ -3,25 +3,26 @@ import PhotoModel
 
 // The changes that clients request.
 extension Library {
-  /// Performs all requests in one transaction, or none. The commit is durable when this returns.
+  /// Makes all changes in one transaction, or none. The commit is durable when this returns.
   ///
-  /// - Parameter clientName: the name by which observers see the client.
-  /// - Returns: the token of the commit, or the current one if there was no difference.
+  /// - Parameters:
+  ///   - clientName: the name by which observers see the client.
+  ///   - ifUnchangedSince: if one of the edited assets changed after this token, no change is made.
+  /// - Returns: the token of the commit, or the current one if there was no difference, and the ids of the collections
+  ///   that were created, in the order of the changes.
   /// - Throws: ``LibraryError``.
-  package func perform(_ requests: [ChangeRequest], clientName: String?) throws -> ChangeToken {
-    for (index, request) in requests.enumerated() { try check(request, index) }
+  package func perform(
+    _ changes: [LibraryChange], clientName: String?, ifUnchangedSince: ChangeToken? = nil
+  ) throws -> (token: ChangeToken, created: [CollectionID]) {
     do {
-      try commit(durable: true) { writer in
-        for request in requests {
-          guard let edit = request.editAsset else { continue }
-          let missing = try writer.missingAssets(edit.ids)
-          guard missing.isEmpty else { throw LibraryError.noSuchAsset(missing) }
-          for id in edit.ids {
-            try writer.setUserData(of: id, isFavorite: edit.isFavorite, isHidden: edit.isHidden)
-          }
-        }
-        return ((), origin: "client:\(clientName ?? "unknown")")
-      }
+      // Only this actor writes, so nothing changes between the check and the transaction.
+      if let token = ifUnchangedSince { try check(changes, areUnchangedSince: token) }
+      let created = try commit(durable: true) { writer in
+        (try writer.perform(changes), origin: "client:\(clientName ?? "unknown")")
+      }.0
+      return (live.token, created)
+    } catch let error as ChangeFailure {
+      throw LibraryError(error)
     } catch let error as LibraryError {
       throw error
     } catch  where Catalog.isFull(error) {
@@ -33,7 +34,24 @@ extension Library {
         "The catalog can't be written now (\(error)). Nothing was changed. `photoctl status` shows when it can be written again."
       )
     }
-    return live.token
+  }
+
+  /// Throws if an asset that these changes edit was changed or deleted after a token.
+  private func check(_ changes: [LibraryChange], areUnchangedSince token: ChangeToken) throws {
+    let touched = try catalog.read { reader -> Set<AssetID>? in
+      guard token.library == catalog.uuid, token.epoch == catalog.epoch, try reader.historyReaches(token.sequence)
+      else { return nil }
+      return Set(try reader.touched(after: token.sequence, through: try reader.sequence()).fields.keys)
+    }
+    guard let touched else { throw LibraryError.changeTokenExpired(current: live.token) }
+    for (index, change) in changes.enumerated() {
+      guard case .editAssets(let ids, _) = change, let id = ids.first(where: touched.contains) else { continue }
+      throw LibraryError.changeRejected(
+        requestIndex: index,
+        message:
+          "Request \(index): the photo \(id) has changed since the token of ifUnchangedSince. Fetch it again, and repeat the change if it still applies."
+      )
+    }
   }
 
   /// A client has a token of this library and epoch that is ahead of the catalog: an old copy may have been put back.
@@ -46,31 +64,5 @@ extension Library {
     logger.notice("tokens ended", metadata: ["token": "\(token)", "epoch": "\(catalog.epoch)"])
     statusStore.update { $0.token = live.token.description }
     return true
-  }
-
-  private func check(_ request: ChangeRequest, _ index: Int) throws {
-    let set = [
-      request.editAsset != nil, request.trashAssets != nil, request.restoreAssets != nil, request.createAlbum != nil,
-      request.editAlbum != nil, request.deleteAlbum != nil,
-    ].count { $0 }
-    guard set == 1 else {
-      throw LibraryError.changeRejected(
-        requestIndex: index,
-        message:
-          "Request \(index) sets \(set) of editAsset, trashAssets, restoreAssets, createAlbum, editAlbum, deleteAlbum; exactly one is needed."
-      )
-    }
-    guard let edit = request.editAsset else {
-      throw LibraryError.notImplemented("PerformChanges: albums and the trash")
-    }
-    if edit.rating != nil || edit.title != nil || edit.caption != nil || edit.addKeywords != nil
-      || edit.removeKeywords != nil || edit.creationDate != nil || edit.location != nil || edit.clear != nil
-    {
-      throw LibraryError.notImplemented("PerformChanges: editAsset beyond isFavorite and isHidden")
-    }
-    if edit.isFavorite == nil && edit.isHidden == nil {
-      throw LibraryError.changeRejected(
-        requestIndex: index, message: "Request \(index) changes nothing: give isFavorite or isHidden.")
-    }
   }
 }

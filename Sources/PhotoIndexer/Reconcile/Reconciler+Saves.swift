@@ -88,7 +88,7 @@ extension Reconciler {
     guard var former = remembered.arrival(of: source)?.former else { return try erase(source.assetID, in: &batch) }
     try batch.writer.bury(source, directoryPath: [], date: batch.time)
     if let buried = try batch.writer.tombstone(of: source.assetID) {
-      (former.isFavorite, former.isHidden, former.albums) = (buried.isFavorite, buried.isHidden, buried.albums)
+      (former.data, former.albums) = (buried.data, buried.albums)
     }
     try batch.writer.insertTombstone(former)
     remembered.noteTombstone(

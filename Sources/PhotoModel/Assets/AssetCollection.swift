@@ -1,10 +1,11 @@
 /// A named list of assets: a smart album, an album that the user made, or the album of one folder.
 public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   public enum Kind: String, OpenEnum {
-    case smartAlbum, album, folderAlbum
+    /// `folder` is a folder of albums. It has no assets of its own.
+    case smartAlbum, album, folderAlbum, folder
     case unknown
 
-    public static let allCases: [Kind] = [.smartAlbum, .album, .folderAlbum]
+    public static let allCases: [Kind] = [.smartAlbum, .album, .folderAlbum, .folder]
   }
 
   public var id: CollectionID
@@ -12,6 +13,8 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   /// For a smart album: recents, favorites, videos or screenshots. Later versions may add more.
   public var subtype: String?
   public var title: String
+  /// The folder of albums that has it; nil at the top level.
+  public var parentID: CollectionID?
   /// For a folder album: the folder, written like ``Resource/path``.
   public var path: String?
   /// The exact number of assets that a fetch of this collection without options returns.
@@ -22,13 +25,14 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   public var endDate: PhotoDate?
 
   public init(
-    id: CollectionID, kind: Kind, subtype: String? = nil, title: String, path: String? = nil, count: Int,
-    keyAssetID: AssetID? = nil, startDate: PhotoDate? = nil, endDate: PhotoDate? = nil
+    id: CollectionID, kind: Kind, subtype: String? = nil, title: String, parentID: CollectionID? = nil,
+    path: String? = nil, count: Int, keyAssetID: AssetID? = nil, startDate: PhotoDate? = nil, endDate: PhotoDate? = nil
   ) {
     self.id = id
     self.kind = kind
     self.subtype = subtype
     self.title = title
+    self.parentID = parentID
     self.path = path
     self.count = count
     self.keyAssetID = keyAssetID

@@ -16,7 +16,7 @@ public enum LibraryChange: Hashable, Sendable {
   case deleteCollection(CollectionID)
 }
 
-/// What a person says about some assets. A nil field stays as it is.
+/// An edit of some assets by a person. A nil field stays as it is.
 public struct AssetEdit: Hashable, Sendable {
   public var isFavorite: Bool?
   public var isHidden: Bool?
@@ -33,7 +33,10 @@ public struct AssetEdit: Hashable, Sendable {
   /// The fields that get the values of the file again. They are cleared before the other fields are set.
   public var cleared: Set<ClearableField> = []
 
-  public init() {}
+  public init(isFavorite: Bool? = nil, isHidden: Bool? = nil) {
+    self.isFavorite = isFavorite
+    self.isHidden = isHidden
+  }
 }
 
 public enum CreationDateEdit: Hashable, Sendable {

@@ -11,7 +11,12 @@ extension LibraryService {
     try Self.checkIDCount(of: parameters.requests)
     if let name = parameters.clientName { connections.name(call, name) }
     let token = try await libraryTurns.run(for: call.peer) {
-      try await library.perform(parameters.requests, clientName: parameters.clientName)
+      try await library.perform(
+        parameters.requests.map {
+          .editAssets(
+            $0.editAsset?.ids ?? [], .init(isFavorite: $0.editAsset?.isFavorite, isHidden: $0.editAsset?.isHidden))
+        }, clientName: parameters.clientName
+      ).token
     }
     try await call.reply(ChangeResult(token: token.description, createdAlbumIDs: []))
   }

@@ -67,6 +67,12 @@ enum ContractError {
     case .noSuchAsset(let ids): make("NoSuchAsset", AssetIDsError(ids: ids))
     case .changeRejected(let index, let message):
       make("ChangeRejected", RejectionError(requestIndex: index, message: message))
+    case .noSuchCollection(let id):
+      make("NoSuchCollection", NoSuchCollectionError(collection: "id:\(id)", similar: []))
+    case .changeTokenExpired(let current):
+      tokenExpired(
+        "The token of ifUnchangedSince has expired, or is of another library. Fetch the photos again.", current: current
+      )
     case .notImplemented: .methodNotImplemented("\(interface).\(method)")
     case .notInLibrary(let path, let message): make("NotInLibrary", PathError(path: path, message: message))
     case .timedOut(let message): make("TimedOut", MessageError(message: message))

@@ -112,6 +112,7 @@ extension ListedAlbum: Listed {
       switch album.kind {
       case .smartAlbum: "smart"
       case .album: "album"
+      case .folder: "folder of albums"
       case .folderAlbum: "folder"
       case .unknown: "unknown"
       }

@@ -46,7 +46,7 @@ struct CatalogMaker {
     }
     try catalog.write { writer in
       for id in stride(from: AssetID(1), through: AssetID(count), by: 50) {
-        try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
+        try writer.edit(id, AssetEdit(isFavorite: true))
       }
       try makeAlbums(writer)
       try writer.append(origin: "client:photod-measure", date: WallTime(seconds: Self.lastSecond))

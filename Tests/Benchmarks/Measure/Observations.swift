@@ -90,8 +90,8 @@ private final class Observed {
   func changeFavorite() throws {
     let id = lists[0].list.entries[Int.random(in: 0..<count, using: &dice)]
     try commit { writer in
-      try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
-      if writer.record.isEmpty { try writer.setUserData(of: id, isFavorite: false, isHidden: nil) }
+      try writer.edit(id, AssetEdit(isFavorite: true))
+      if writer.record.isEmpty { try writer.edit(id, AssetEdit(isFavorite: false)) }
     }
   }
 

@@ -72,7 +72,8 @@ import Testing
         for entry in contents.entries.values {
           // An older line of the same asset may remain.
           #expect(
-            (1...3).contains(entry.id) && (entry.isFavorite || entry.isHidden), "byte \(index), bit \(bit): invented")
+            (1...3).contains(entry.id) && (entry.data.isFavorite || entry.data.isHidden),
+            "byte \(index), bit \(bit): invented")
         }
       }
     }

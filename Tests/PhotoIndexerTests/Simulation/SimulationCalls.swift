@@ -87,7 +87,7 @@ extension Simulation {
     guard let library, let id = assets.values.first(where: { $0.simulatedPath == path })?.id else { return }
     do {
       _ = try await library.perform(
-        [ChangeRequest(editAsset: .init(ids: [id], isFavorite: isFavorite, isHidden: isHidden))], clientName: "person")
+        [.editAssets([id], AssetEdit(isFavorite: isFavorite, isHidden: isHidden))], clientName: "person")
     } catch {
       note("  not performed: \(error)")
       return

@@ -1,0 +1,246 @@
+import GRDB
+import PhotoModel
+
+// The assets of the user's albums.
+//
+// The order of an album is that of its ranks, which are whole numbers. New assets get ranks between those of their
+// neighbours. If there is no room, the neighbours get new ranks, too (see `makeRoom`). Deleted assets keep their ranks,
+// because they may return.
+
+extension CatalogWriter {
+  /// Adds the assets that are missing in an album, and moves the others. They are placed in this order, before another
+  /// asset or at the end.
+  ///
+  /// - Complexity: O(k log n) for k assets, if the ranks have room.
+  /// - Throws: ``CollectionChangeError``.
+  package func place(_ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?) throws {
+    let album = try self.album(id)
+    try checkAssets(assets)
+    if let before, try rank(of: before, inAlbum: id) == nil {
+      try checkAssets([before])
+      throw CollectionChangeError.rejected(
+        "The photo \(before) is not in the album '\(album.title)', so nothing can be placed before it.")
+    }
+    var known: Set<AssetID> = []
+    let placed = assets.filter { known.insert($0).inserted }
+    guard try !isInPlace(placed, inAlbum: id, before: before) else { return }
+    try insert(placed, inAlbum: id, before: before, table: { _ in .assets })
+    albumRecords.append(.placed(album: id, before: before, placed))
+    for asset in placed {
+      try wantHash(of: asset)
+      editedAssets.insert(asset)
+    }
+  }
+
+  /// Removes assets from an album. An asset that the album lacks makes no difference.
+  package func remove(_ assets: [AssetID], fromAlbum id: CollectionID) throws {
+    _ = try album(id)
+    try checkAssets(assets)
+    let removed = try assets.filter { try rank(of: $0, inAlbum: id) != nil }
+    guard !removed.isEmpty else { return }
+    try delete(removed, fromAlbum: id)
+    albumRecords.append(.removed(album: id, removed))
+    editedAssets.formUnion(removed)
+  }
+
+  /// Carries out an operation of the journal. The assets may be in the library or have tombstones. Others are left out.
+  func applyPlacement(of assets: [AssetID], inAlbum id: CollectionID, before: AssetID?) throws {
+    guard try userCollection(id)?.kind == .album else { return }
+    let missing = Set(try missingAssets(assets))
+    let tombstones = Set(try missing.filter { try tombstone(of: $0) != nil })
+    let known = assets.filter { !missing.contains($0) || tombstones.contains($0) }
+    try insert(known, inAlbum: id, before: before) { missing.contains($0) ? .tombstones : .assets }
+    for asset in known where !missing.contains(asset) { try wantHash(of: asset) }
+    editedAssets.formUnion(known)
+  }
+
+  /// As ``applyPlacement(of:inAlbum:before:)``.
+  func applyRemoval(of assets: [AssetID], fromAlbum id: CollectionID) throws {
+    guard try userCollection(id)?.kind == .album else { return }
+    try delete(assets, fromAlbum: id)
+    editedAssets.formUnion(assets)
+  }
+
+  /// Gives an album exactly these assets, in this order.
+  func applyMembers(_ assets: [AssetID], ofAlbum id: CollectionID) throws {
+    guard try members(ofAlbum: id) != assets else { return }
+    try applyRemoval(of: try members(ofAlbum: id), fromAlbum: id)
+    try applyPlacement(of: assets, inAlbum: id, before: nil)
+  }
+
+  /// The assets of an album in its order, including deleted ones that may return.
+  func members(ofAlbum id: CollectionID) throws -> [AssetID] {
+    let select = try RawStatement(database, "SELECT asset_id FROM (\(Self.ranks)) ORDER BY rank, asset_id")
+    select.bind(1, id)
+    var ids: [AssetID] = []
+    try select.forEachRow { ids.append(select.assetID(0)) }
+    return ids
+  }
+
+  /// The assets of all albums (see ``members(ofAlbum:)``).
+  func albums() throws -> [(id: CollectionID, assets: [AssetID])] {
+    try userCollections().filter { $0.kind == .album }.map { ($0.id, try members(ofAlbum: $0.id)) }
+  }
+
+  /// The rank of an asset of the library in an album; nil if the album does not have it.
+  func rank(of asset: AssetID, inAlbum id: CollectionID) throws -> Double? {
+    let select = try RawStatement(database, "SELECT rank FROM album_asset WHERE collection_id = ? AND asset_id = ?")
+    select.bind(1, id)
+    select.bind(2, asset)
+    return try select.firstRow { select.double(0) }
+  }
+
+  private func album(_ id: CollectionID) throws -> UserCollection {
+    guard let collection = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
+    guard collection.kind == .album else {
+      throw CollectionChangeError.rejected("'\(collection.title)' (id:\(id)) is a folder. Only albums have photos.")
+    }
+    return collection
+  }
+
+  // MARK: - Rows
+
+  private enum MemberTable: String {
+    case assets = "album_asset"
+    case tombstones = "tombstone_album"
+  }
+
+  /// All ranks of an album.
+  private static let ranks =
+    "SELECT asset_id, rank FROM album_asset WHERE collection_id = ?1 "
+    + "UNION ALL SELECT asset_id, rank FROM tombstone_album WHERE collection_id = ?1"
+
+  /// Whether the album has these assets in this order, directly before the other one or at the end.
+  private func isInPlace(_ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?) throws -> Bool {
+    guard let first = assets.first, let rank = try rank(of: first, inAlbum: id) else { return assets.isEmpty }
+    let ids = try neighbours(of: rank, inAlbum: id, limit: assets.count + 1, below: false).map(\.id)
+    return ids == assets + (before.map { [$0] } ?? [])
+  }
+
+  private func insert(
+    _ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?, table: (AssetID) -> MemberTable
+  ) throws {
+    guard !assets.isEmpty else { return }
+    try removeRows(assets, ofAlbum: id)
+    let next = try before.flatMap { try anyRank(of: $0, inAlbum: id) }
+    let first = try room(for: assets.count, inAlbum: id, before: next)
+    for (index, asset) in assets.enumerated() {
+      let insert = try RawStatement(
+        database, "INSERT INTO \(table(asset).rawValue) (collection_id, asset_id, rank) VALUES (?, ?, ?)")
+      insert.bind(1, id)
+      insert.bind(2, asset)
+      insert.bind(3, first.rank + Double(index) * first.step)
+      try insert.run()
+    }
+    record.edit(album: id, placing: assets)
+  }
+
+  private func delete(_ assets: [AssetID], fromAlbum id: CollectionID) throws {
+    try removeRows(assets, ofAlbum: id)
+    record.edit(album: id, placing: assets)
+  }
+
+  private func removeRows(_ assets: [AssetID], ofAlbum id: CollectionID) throws {
+    for table in [MemberTable.assets, .tombstones] {
+      let delete = try RawStatement(
+        database, "DELETE FROM \(table.rawValue) WHERE collection_id = ? AND asset_id = ?")
+      for asset in assets {
+        delete.bind(1, id)
+        delete.bind(2, asset)
+        try delete.run()
+      }
+    }
+  }
+
+  private func anyRank(of asset: AssetID, inAlbum id: CollectionID) throws -> Double? {
+    let select = try RawStatement(database, "SELECT rank FROM (\(Self.ranks)) WHERE asset_id = ?2")
+    select.bind(1, id)
+    select.bind(2, asset)
+    return try select.firstRow { select.double(0) }
+  }
+
+  // MARK: - Ranks
+
+  /// The distance of ranks at the end of an album. So 20 assets can be placed one by one at the same place before others
+  /// need new ranks.
+  private static let gap = 1_048_576.0
+
+  /// The first rank, and the distance to the next, of some assets that are placed before a rank or at the end.
+  private func room(for count: Int, inAlbum id: CollectionID, before next: Double?) throws -> (
+    rank: Double, step: Double
+  ) {
+    let last = try neighbours(of: next, inAlbum: id, limit: 1, below: true).first?.rank
+    guard let next else { return ((last ?? 0) + Self.gap, Self.gap) }
+    guard let last else { return (next - Double(count) * Self.gap, Self.gap) }
+    let step = ((next - last) / Double(count + 1)).rounded(.down)
+    if step >= 1 { return (last + step, step) }
+    return try makeRoom(for: count, inAlbum: id, before: next)
+  }
+
+  /// Spreads the neighbours of a place evenly: as many on both sides as are needed for distances of at least 4,096. If
+  /// assets are placed one by one at the same place, only few of them cause this.
+  private func makeRoom(for count: Int, inAlbum id: CollectionID, before next: Double) throws -> (
+    rank: Double, step: Double
+  ) {
+    var width = 64
+    while true {
+      let below = try neighbours(of: next, inAlbum: id, limit: width + 1, below: true)
+      let above = try neighbours(of: next, inAlbum: id, limit: width + 1, below: false)
+      // The outermost ones keep their ranks, unless the album ends there.
+      let lower = Array(below.prefix(width).reversed())
+      let upper = Array(above.prefix(width))
+      let places = Double(lower.count + count + upper.count + 1)
+      let start = below.count > width ? below[width].rank : nil
+      let end = above.count > width ? above[width].rank : nil
+      let from = start ?? (end.map { $0 - places * Self.gap } ?? 0)
+      let to = end ?? from + places * Self.gap
+      let step = ((to - from) / places).rounded(.down)
+      guard step >= 4_096 || (start == nil && end == nil) else {
+        width *= 2
+        continue
+      }
+      for (index, member) in lower.enumerated() {
+        try setRank(from + Double(index + 1) * step, of: member.id, inAlbum: id)
+      }
+      let first = from + Double(lower.count + 1) * step
+      for (index, member) in upper.enumerated() {
+        try setRank(first + Double(count + index) * step, of: member.id, inAlbum: id)
+      }
+      // Live lists keep the ranks.
+      record.edit(album: id, placing: (lower + upper).map(\.id))
+      return (first, step)
+    }
+  }
+
+  /// The assets whose ranks are next to a rank: below it with the largest first, or from it on. nil is the end.
+  private func neighbours(
+    of rank: Double?, inAlbum id: CollectionID, limit: Int, below: Bool
+  ) throws -> [(id: AssetID, rank: Double)] {
+    let (comparison, order) = below ? ("<", "DESC") : (">=", "ASC")
+    // Each half of the union reads no more rows than needed from its index.
+    func half(_ table: MemberTable) -> String {
+      "SELECT * FROM (SELECT asset_id, rank FROM \(table.rawValue) WHERE collection_id = ?1 AND rank \(comparison) ?2 "
+        + "ORDER BY rank \(order), asset_id \(order) LIMIT ?3)"
+    }
+    let select = try RawStatement(
+      database,
+      "\(half(.assets)) UNION ALL \(half(.tombstones)) ORDER BY rank \(order), asset_id \(order) LIMIT ?3")
+    select.bind(1, id)
+    select.bind(2, rank ?? .greatestFiniteMagnitude)
+    select.bind(3, limit)
+    var members: [(id: AssetID, rank: Double)] = []
+    try select.forEachRow { members.append((select.assetID(0), select.double(1))) }
+    return members
+  }
+
+  private func setRank(_ rank: Double, of asset: AssetID, inAlbum id: CollectionID) throws {
+    for table in [MemberTable.assets, .tombstones] {
+      let update = try RawStatement(
+        database, "UPDATE \(table.rawValue) SET rank = ? WHERE collection_id = ? AND asset_id = ?")
+      update.bind(1, rank)
+      update.bind(2, id)
+      update.bind(3, asset)
+      try update.run()
+    }
+  }
+}

@@ -1,0 +1,225 @@
+import GRDB
+import PhotoModel
+
+// The albums and folders that a person makes. The assets of albums are in CatalogWriter+Albums.swift.
+
+extension FileLookups {
+  /// A collection that a person made; nil if there is no such collection, or if it belongs to the system.
+  package func userCollection(_ id: CollectionID) throws -> UserCollection? {
+    let select = try RawStatement(database, Self.userCollections + " AND id = ?")
+    select.bind(1, id)
+    return try select.firstRow { userCollection(select) }
+  }
+
+  /// All collections that a person made, by id.
+  func userCollections() throws -> [UserCollection] {
+    let select = try RawStatement(database, Self.userCollections + " ORDER BY id")
+    var collections: [UserCollection] = []
+    try select.forEachRow { collections.append(userCollection(select)) }
+    return collections
+  }
+
+  /// The collections in a folder, in their order. nil is the top level.
+  func userCollections(in parentID: CollectionID?) throws -> [UserCollection] {
+    let select = try RawStatement(
+      database, Self.userCollections + (parentID == nil ? " AND parent_id IS NULL" : " AND parent_id = ?"))
+    if let parentID { select.bind(1, parentID) }
+    var collections: [(key: [UInt8], collection: UserCollection)] = []
+    try select.forEachRow {
+      let collection = userCollection(select)
+      collections.append(
+        (CollectionPlace.key(rank: collection.rank, title: collection.title, id: collection.id), collection))
+    }
+    return collections.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.collection)
+  }
+
+  private static var userCollections: String {
+    "SELECT id, kind, title, parent_id, rank, key_asset_id FROM collection WHERE kind IN (1, 3)"
+  }
+
+  private func userCollection(_ row: RawStatement) -> UserCollection {
+    UserCollection(
+      id: row.collectionID(0), kind: row.int64(1) == AssetCollection.Kind.folder.code ? .folder : .album,
+      title: row.text(2), parentID: row.optionalCollectionID(3), rank: row.double(4), keyAssetID: row.optionalAssetID(5)
+    )
+  }
+}
+
+extension UserCollection.Kind {
+  fileprivate var code: Int64 {
+    switch self {
+    case .album: AssetCollection.Kind.album.code
+    case .folder: AssetCollection.Kind.folder.code
+    case .smartAlbum: AssetCollection.Kind.smartAlbum.code
+    }
+  }
+}
+
+extension CatalogWriter {
+  /// Makes a collection. It comes last in its folder if its collections have positions, otherwise by its title.
+  ///
+  /// - Throws: ``CollectionChangeError``, as each method here.
+  package func createCollection(
+    _ kind: UserCollection.Kind, title: String, parentID: CollectionID?
+  ) throws -> CollectionID {
+    try checkFolder(parentID)
+    let insert = try RawStatement(
+      database, "INSERT INTO collection (kind, title, parent_id, rank) VALUES (?, ?, ?, ?)")
+    insert.bind(1, kind.code)
+    insert.bind(2, title)
+    insert.bind(3, parentID)
+    insert.bind(4, try lastRank(in: parentID))
+    try insert.run()
+    let id = CollectionID(rawValue: try database.lastInsertedRowID)
+    record.insert(collection: id)
+    try noteCollection(id)
+    return id
+  }
+
+  /// - Parameter title: nil to keep the title.
+  /// - Parameter keyAssetID: nil to keep the cover. The album must have the asset.
+  package func edit(collection id: CollectionID, title: String?, keyAssetID: AssetID? = nil) throws {
+    guard let held = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
+    var collection = held
+    if let title { collection.title = title }
+    if let keyAssetID {
+      guard held.kind == .album else {
+        throw CollectionChangeError.rejected("'\(held.title)' is a folder. Only an album has a cover.")
+      }
+      guard try rank(of: keyAssetID, inAlbum: id) != nil else {
+        try checkAssets([keyAssetID])
+        throw CollectionChangeError.rejected(
+          "The photo \(keyAssetID) is not in the album '\(held.title)'. Add it, or choose another cover.")
+      }
+      collection.keyAssetID = keyAssetID
+    }
+    guard collection != held else { return }
+    try write(collection)
+    // The collections in a folder are in its place in the list.
+    if collection.title != held.title { try recordCollections(below: id) }
+  }
+
+  /// Moves a collection to a folder, and to a place in it.
+  package func move(collection id: CollectionID, to place: CollectionPlacement) throws {
+    guard var collection = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
+    try checkFolder(place.parent)
+    var ancestor = place.parent
+    while let folder = ancestor {
+      guard folder != id else {
+        throw CollectionChangeError.rejected(
+          "The folder '\(collection.title)' can't be moved into itself, or into a folder that is in it.")
+      }
+      ancestor = try userCollection(folder)?.parentID
+    }
+    let siblings = try userCollections(in: place.parent).filter { $0.id != id }
+    let held = collection
+    collection.parentID = place.parent
+    switch place.position {
+    case .end: collection.rank = siblings.map(\.rank).max().map { $0 == 0 ? 0 : $0 + 1 } ?? 0
+    case .before(let next):
+      guard let index = siblings.firstIndex(where: { $0.id == next }) else {
+        guard let other = try userCollection(next), next != id else {
+          throw CollectionChangeError.noSuchCollection(next)
+        }
+        throw CollectionChangeError.rejected(
+          "'\(other.title)' (id:\(next)) is in another folder. Name a collection of the folder, or none for its end.")
+      }
+      // From now on, all collections of the folder have the positions that they had until now.
+      for (position, sibling) in siblings.enumerated() {
+        var sibling = sibling
+        let rank = Double(position < index ? position + 1 : position + 2)
+        guard sibling.rank != rank else { continue }
+        sibling.rank = rank
+        try write(sibling)
+        try recordCollections(below: sibling.id)
+      }
+      collection.rank = Double(index + 1)
+    }
+    guard collection != held else { return }
+    try write(collection)
+    try recordCollections(below: id)
+  }
+
+  /// Deletes a collection, and everything that is in a folder. No asset is deleted.
+  package func delete(collection id: CollectionID) throws {
+    guard try userCollection(id) != nil else { throw CollectionChangeError.noSuchCollection(id) }
+    for child in try userCollections(in: id) { try delete(collection: child.id) }
+    let members = try RawStatement(
+      database,
+      "SELECT asset_id FROM album_asset WHERE collection_id = ?1 UNION ALL SELECT asset_id FROM tombstone_album WHERE collection_id = ?1"
+    )
+    members.bind(1, id)
+    try members.forEachRow { editedAssets.insert(members.assetID(0)) }
+    for sql in [
+      "DELETE FROM tombstone_album WHERE collection_id = ?", "DELETE FROM album_asset WHERE collection_id = ?",
+      "DELETE FROM collection WHERE id = ?",
+    ] {
+      let delete = try RawStatement(database, sql)
+      delete.bind(1, id)
+      try delete.run()
+    }
+    record.delete(collection: id)
+    albumRecords.append(.deleted(id))
+  }
+
+  /// Writes collections of the journal as they are, whether the catalog has them or not.
+  func apply(_ collections: [UserCollection]) throws {
+    for collection in collections where try userCollection(collection.id) == nil {
+      let insert = try RawStatement(database, "INSERT INTO collection (id, kind, title) VALUES (?, ?, ?)")
+      insert.bind(1, collection.id)
+      insert.bind(2, collection.kind.code)
+      insert.bind(3, collection.title)
+      try insert.run()
+      record.insert(collection: collection.id)
+    }
+    for var collection in collections {
+      // The line of its folder may be damaged.
+      if let parentID = collection.parentID, try userCollection(parentID)?.kind != .folder { collection.parentID = nil }
+      try write(collection)
+    }
+  }
+
+  private func write(_ collection: UserCollection) throws {
+    let update = try RawStatement(
+      database, "UPDATE collection SET title = ?, parent_id = ?, rank = ?, key_asset_id = ? WHERE id = ?")
+    update.bind(1, collection.title)
+    update.bind(2, collection.parentID)
+    update.bind(3, collection.rank)
+    update.bind(4, collection.keyAssetID)
+    update.bind(5, collection.id)
+    try update.run()
+    record.update(collection: collection.id)
+    try noteCollection(collection.id)
+  }
+
+  private func noteCollection(_ id: CollectionID) throws {
+    guard let collection = try userCollection(id) else { return }
+    albumRecords.append(.collection(collection))
+  }
+
+  private func checkFolder(_ id: CollectionID?) throws {
+    guard let id else { return }
+    guard let folder = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
+    guard folder.kind == .folder else {
+      throw CollectionChangeError.rejected("'\(folder.title)' (id:\(id)) is no folder of albums.")
+    }
+  }
+
+  func checkAssets(_ ids: [AssetID]) throws {
+    let missing = try missingAssets(ids)
+    guard missing.isEmpty else { throw CollectionChangeError.noSuchAssets(missing) }
+  }
+
+  /// The rank of a new collection in a folder.
+  private func lastRank(in parentID: CollectionID?) throws -> Double {
+    let last = try userCollections(in: parentID).map(\.rank).max() ?? 0
+    return last == 0 ? 0 : last + 1
+  }
+
+  private func recordCollections(below id: CollectionID) throws {
+    for child in try userCollections(in: id) {
+      record.update(collection: child.id)
+      try recordCollections(below: child.id)
+    }
+  }
+}
