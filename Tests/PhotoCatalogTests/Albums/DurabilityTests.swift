@@ -1,0 +1,183 @@
+import Foundation
+import PhotoModel
+import PhotoTestSupport
+import Synchronization
+import TestTools
+import Testing
+
+@testable import PhotoCatalog
+
+/// Everything that a person said survives kill -9 at any step, and a lost catalog.
+@Suite struct DurabilityTests {
+  private let fixture: UserDataFixture
+
+  init() throws { fixture = try UserDataFixture() }
+
+  /// At each step of each call, the disk's state is opened as the next photod would open it after kill -9.
+  @Test(arguments: 0..<5)
+  func killedAtAnyStepNothingAcknowledgedIsLost(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let copies = Mutex<[(step: UserDataJournal.Step, fixture: UserDataFixture)]>([])
+    let catalog = try fixture.open { [fixture] step in
+      guard step != .cut, FileManager.default.fileExists(atPath: fixture.journal) else { return }
+      let copy = try UserDataFixture()
+      try fixture.copy(to: copy)
+      copies.withLock { $0.append((step, copy)) }
+    }
+    try catalog.addPhotos(12)
+    for _ in 0..<12 {
+      let before = try catalog.said()
+      copies.withLock { $0 = [] }
+      try catalog.performRandomChanges(using: &random)
+      let after = try catalog.said()
+      for (step, copy) in copies.withLock({ $0 }) {
+        let reopened = try copy.open()
+        #expect(try reopened.said() == (step == .append ? before : after), "\(step)")
+        #expect(reopened.epoch == 1, "\(step): the tokens expired")
+        #expect(try reopened.messages().isEmpty, "\(step)")
+        #expect(try reopened.check(deep: true).findings.isEmpty, "\(step)")
+        try reopened.close()
+        // The catalog is lost as well.
+        try copy.remove("", "-wal", "-shm")
+        let rebuilt = try copy.open()
+        #expect(try rebuilt.said() == (step == .append ? before : after), "\(step), rebuilt")
+        try rebuilt.close()
+      }
+    }
+    try catalog.close()
+  }
+
+  @Test func compactionIsKilledAtEveryStep() throws {
+    var random = SeededGenerator(seed: 7)
+    let copies = Mutex<[(step: UserDataJournal.Step, fixture: UserDataFixture)]>([])
+    let catalog = try fixture.open { [fixture] step in
+      guard step == .rewrite || step == .renamed, FileManager.default.fileExists(atPath: fixture.journal) else {
+        return
+      }
+      let copy = try UserDataFixture()
+      try fixture.copy(to: copy)
+      copies.withLock { $0.append((step, copy)) }
+    }
+    try catalog.addPhotos(12)
+    try catalog.performRandomChanges(using: &random)
+    let album = try catalog.perform(.createAlbum(title: "Rome", assets: [1, 2, 3, 4, 5, 6], parent: nil))[0]
+    copies.withLock { $0 = [] }
+    var steps: [UserDataJournal.Step] = []
+    for _ in 0..<3_000 where steps.count < 2 {
+      try catalog.place([AssetID(rawValue: .random(in: 1...5, using: &random))], in: album, before: 6)
+      let made = copies.withLock { copies in
+        defer { copies = [] }
+        return copies
+      }
+      let said = try made.isEmpty ? nil : catalog.said()
+      for (step, copy) in made {
+        steps.append(step)
+        for isRebuilt in [false, true] {
+          if isRebuilt { try copy.remove("", "-wal", "-shm") }
+          let reopened = try copy.open()
+          #expect(try reopened.said() == said, "\(step), rebuilt: \(isRebuilt)")
+          try reopened.close()
+        }
+      }
+    }
+    #expect(steps == [.rewrite, .renamed])
+    try catalog.close()
+  }
+
+  /// The operations of albums keep the journal within twice its live data and 1 MiB.
+  @Test func journalOfAGrowingAlbumStaysSmall() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(5_000)
+    let album = try catalog.perform(.createAlbum(title: "Long", assets: [], parent: nil))[0]
+    for start in stride(from: Int64(1), to: 5_000, by: 50) {
+      try catalog.place((start..<start + 50).map(AssetID.init(rawValue:)), in: album)
+    }
+    let placed = try fixture.bytes(fixture.journal).count
+    // All assets have their lines now. Moving an asset appends its operation alone.
+    for number in 1...4_000 { try catalog.place([AssetID(rawValue: Int64(number))], in: album, before: 4_999) }
+    let moved = try fixture.bytes(fixture.journal).count
+    try catalog.close()
+    let again = try fixture.open()
+    try again.write { _ in }
+    let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+    #expect(contents.albums[album]?.count == 5_000)
+    let live = contents.lineBytes.values.reduce(0, +)
+    #expect(placed < 2 * live + 1 << 20 && moved < 2 * live + 1 << 20, "\(placed), \(moved) of \(live)")
+    #expect(moved - placed < 4_000 * 200)
+    try again.close()
+  }
+}
+
+/// Everything that the catalog holds of a person, of assets in the library and of tombstones.
+struct Said: Equatable {
+  var data: [AssetID: AssetUserData] = [:]
+  var inAlbums: Set<AssetID> = []
+  var collections: [UserCollection] = []
+  var members: [CollectionID: [AssetID]] = [:]
+}
+
+extension Catalog {
+  func said() throws -> Said {
+    try read { reader in
+      let writer = CatalogWriter(connection: reader.database)
+      var said = Said()
+      for entry in try writer.userData(others: { _ in [] }, alsoOf: []) {
+        said.data[entry.id] = entry.data
+        if entry.isInAlbum { said.inAlbums.insert(entry.id) }
+      }
+      said.collections = try writer.userCollections()
+      for (id, members) in try writer.albums() { said.members[id] = members }
+      return said
+    }
+  }
+
+  /// Makes a call of some random changes of assets 1 to 12, which may be rejected as a whole.
+  func performRandomChanges(using random: inout SeededGenerator) throws {
+    let collections = try read { try $0.userCollections() }
+    let albums = collections.filter { $0.kind == .album }.map(\.id)
+    let folders = collections.filter { $0.kind == .folder }.map(\.id)
+    func some(_ random: inout SeededGenerator) -> [AssetID] {
+      Array((1...12).map(AssetID.init(rawValue:)).shuffled(using: &random).prefix(.random(in: 1...5, using: &random)))
+    }
+    var changes: [LibraryChange] = []
+    for _ in 0..<Int.random(in: 1...4, using: &random) {
+      let parent = Bool.random(using: &random) ? folders.randomElement(using: &random) : nil
+      switch Int.random(in: 0..<9, using: &random) {
+      case 0: changes.append(.createFolder(title: "F\(Int.random(in: 0..<9, using: &random))", parent: parent))
+      case 1:
+        changes.append(
+          .createAlbum(title: "A %\(Int.random(in: 0..<9, using: &random))", assets: some(&random), parent: parent))
+      case 2...4:
+        guard let album = albums.randomElement(using: &random) else { continue }
+        var edit = AlbumEdit()
+        if Bool.random(using: &random) { edit.title = "B=\(Int.random(in: 0..<9, using: &random))" }
+        if Bool.random(using: &random) { edit.placed = some(&random) } else { edit.removed = some(&random) }
+        changes.append(.editAlbum(album, edit))
+      case 5:
+        guard let id = collections.randomElement(using: &random)?.id else { continue }
+        var edit = CollectionEdit()
+        edit.place = CollectionPlacement(parent: parent, position: .end)
+        changes.append(.editCollection(id, edit))
+      case 6:
+        guard let id = collections.randomElement(using: &random)?.id, Bool.random(using: &random) else { continue }
+        changes.append(.deleteCollection(id))
+      default:
+        var edit = AssetEdit(isFavorite: .random(using: &random))
+        if Bool.random(using: &random) { edit.title = ["", "Rome", "Zürich %"].randomElement(using: &random) }
+        if Bool.random(using: &random) { edit.addedKeywords = ["k\(Int.random(in: 0..<4, using: &random))"] }
+        if Bool.random(using: &random) { edit.location = .remove }
+        if Bool.random(using: &random) { edit.creationDate = .shift(seconds: 1) }
+        if Bool.random(using: &random) { edit.cleared = [.keywords, .rating] }
+        changes.append(.editAssets(some(&random), edit))
+      }
+    }
+    do {
+      try write(durable: true) { writer in
+        _ = try writer.perform(changes)
+        if !writer.record.isEmpty { try writer.append(origin: "client:test", date: .init(microseconds: 1)) }
+      }
+    } catch is ChangeFailure {
+      // A collection was deleted by an earlier change, or a folder was moved into itself.
+    }
+  }
+}
