@@ -74,9 +74,7 @@ package final class RecentCommits: Sendable {
   }
 
   /// Whether a commit touches few enough assets to be kept.
-  package func wants(_ record: CommitRecord) -> Bool {
-    record.insertedAssets.count + record.updatedAssets.count + record.deletedAssets.count <= limits.assetsPerCommit
-  }
+  package func wants(_ record: CommitRecord) -> Bool { record.assetCount <= limits.assetsPerCommit }
 
   /// Must be called with each commit, before it is announced. If a commit is left out, the effects of all earlier
   /// commits are only in the history.

@@ -134,23 +134,17 @@ final class ReconcilerFixture {
     return try catalog.read { try #require(try $0.assets([id]).assets.first) }
   }
 
-  /// Makes an asset a favorite and puts it into an album of its own.
+  /// Makes an asset a favorite with a title, and puts it into an album of its own.
   ///
   /// - Returns: the album.
   @discardableResult
   func give(_ id: AssetID) throws -> CollectionID {
     try catalog.write { writer in
-      try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
-      let album = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?)")
-      album.bind(1, "album of \(id)")
-      try album.run()
-      let albumID = CollectionID(rawValue: try writer.database.lastInsertedRowID)
-      let member = try RawStatement(
-        writer.database, "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, 1)")
-      member.bind(1, albumID)
-      member.bind(2, id)
-      try member.run()
-      return albumID
+      var edit = AssetEdit(isFavorite: true)
+      edit.title = "title of \(id)"
+      return try writer.perform([
+        .editAssets([id], edit), .createAlbum(title: "album of \(id)", assets: [id], parent: nil),
+      ])[0]
     }
   }
 

@@ -81,6 +81,15 @@ import Testing
     #expect(recent.known(after: 5, through: 7) == nil && recent.known(after: 6, through: 7) != nil)
   }
 
+  @Test func assetsThatWerePlacedInAnAlbumCount() throws {
+    let recent = History().recent(.init(assetsPerCommit: 10, assets: 100, commits: 30))
+    var record = CommitRecord()
+    record.edit(album: 5, placing: 1...10)
+    #expect(recent.wants(record))
+    record.edit(album: 6, placing: [11])
+    #expect(!recent.wants(record))
+  }
+
   @Test func memoryIsBounded() throws {
     let recent = History().recent(.init(assetsPerCommit: 10, assets: 100, commits: 30))
     for sequence in 1...1_000 as ClosedRange<Int64> {

@@ -52,8 +52,8 @@ package struct CommitEffects: Sendable {
     self.collections = collections
   }
 
-  /// The number of assets that are named.
-  package var assetCount: Int { touched.fields.count }
+  /// The number of assets that are named, with those that were placed in albums.
+  package var assetCount: Int { touched.fields.count + editedAlbums.values.reduce(0) { $0 + $1.count } }
 
   /// Whether `touched` names all assets that these commits affect.
   package var namesAllAssets: Bool { !hasRenames && !hasAvailability }

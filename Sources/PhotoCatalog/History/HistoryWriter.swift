@@ -47,6 +47,12 @@ package struct CommitRecord: Sendable {
 
   init() {}
 
+  /// The number of assets that are named, with those that were placed in albums.
+  package var assetCount: Int {
+    insertedAssets.count + updatedAssets.count + deletedAssets.count
+      + editedAlbums.values.reduce(0) { $0 + $1.count }
+  }
+
   package var isEmpty: Bool {
     insertedAssets.isEmpty && updatedAssets.isEmpty && deletedAssets.isEmpty && insertedCollections.isEmpty
       && updatedCollections.isEmpty && deletedCollections.isEmpty && renamedDirectories.isEmpty
