@@ -217,10 +217,31 @@ public final class PhotoLibrary: Sendable {
   /// It uses its own connection. The daemon might have closed an idle shared one, and then the client could not know
   /// whether the changes were made. So ``PhotoLibraryError/connectionClosed`` means here that the daemon was running
   /// and died.
+  ///
+  /// - Parameter token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
+  ///   ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
   @discardableResult
-  public func performChanges(_ requests: [ChangeRequest]) async throws -> ChangeResult {
+  public func performChanges(
+    _ requests: [ChangeRequest], ifUnchangedSince token: String? = nil
+  ) async throws -> ChangeResult {
     try await callOnce(
-      "PerformChanges", PerformChangesRequest(requests: requests, clientName: clientName), returning: ChangeResult.self)
+      "PerformChanges",
+      PerformChangesRequest(requests: requests, clientName: clientName, ifUnchangedSince: token),
+      returning: ChangeResult.self)
+  }
+
+  // MARK: - Access
+
+  /// What this program may do with the library. Today, each program of the user has all access.
+  public func authorization() async throws -> Authorization {
+    try await call("AuthorizationStatus", VarlinkEmpty(), returning: Authorization.self)
+  }
+
+  /// Requests access. The user may be asked, so it can take any time.
+  public func requestAuthorization(_ accessLevel: AccessLevel) async throws -> AuthorizationStatus {
+    try await call(
+      "RequestAuthorization", AuthorizationRequest(accessLevel: accessLevel), returning: AuthorizationReply.self
+    ).status
   }
 
   // MARK: - The daemon itself

@@ -57,5 +57,24 @@ def observations(setting):
                            micros, "µs", note, beside=("one fetch", one), targets=[under(micros, 200, "µs")])
 
 
+def albums(setting):
+    """Measures an album of many photos: placing them, and what one edit of it costs its observers.
+
+    The photos are placed by calls of 1,000, each a durable commit, and the baseline writes the rows in as many.
+    """
+    count = setting.options.album
+    catalog = setting.made_catalog(max(count, setting.options.assets // 10))
+    figures = setting.measure("albums", count, setting.options.observations, catalog)
+    setting.report.keep("albums", figures)
+    seconds = figures["place"][0] / 1e3
+    setting.report.add(f"{count:,} photos placed in one album", seconds, "s",
+                       beside=("the rows alone in SQLite", figures["rows"][0] / 1e3), targets=[under(seconds, 2, "s")])
+    for what, name, target in [("its durable commit", "edit", None), ("an observation of it", "observe", 200),
+                               ("its count and cover", "counts", None)]:
+        micros, note = microseconds(figures[name])
+        setting.report.add(f"one photo moved in an album of {count:,}, {what}", micros, "µs", note,
+                           targets=[under(micros, target, "µs")] if target else [])
+
+
 def microseconds(milliseconds):
     return quantile(milliseconds, 0.5) * 1e3, f"p99 {digits(quantile(milliseconds, 0.99) * 1e3)}"

@@ -82,7 +82,7 @@ struct PhotoLibraryTests {
       let parameters = try call.parameters(Parameters.self)
       #expect(parameters.clientName == "slideshow")
       #expect(parameters.requests == [ChangeRequest(editAsset: .init(ids: [4], isFavorite: true))])
-      try await call.reply(ChangeResult(token: "l.1.9", createdAlbumIDs: []))
+      try await call.reply(ChangeResult(token: "l.1.9", createdCollectionIDs: []))
     }
     try await ScriptedDaemon.with(["PerformChanges": answer]) { daemon in
       let result = try await daemon.library(clientName: "slideshow").performChanges([

@@ -60,7 +60,7 @@ extension CatalogWriter {
     case .editCollection(let collection, let edit):
       let id = try real(collection)
       if var place = edit.place {
-        place.parent = try place.parent.map(real)
+        if case .folder(let folder) = place.parent { place.parent = .folder(try real(folder)) }
         if case .before(let next) = place.position { place.position = .before(try real(next)) }
         try move(collection: id, to: place)
       }

@@ -102,8 +102,14 @@ extension CatalogWriter {
   /// Moves a collection to a folder, and to a place in it.
   package func move(collection id: CollectionID, to place: CollectionPlacement) throws {
     guard var collection = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
-    try checkFolder(place.parent)
-    var ancestor = place.parent
+    let parentID: CollectionID? =
+      switch place.parent {
+      case .same: collection.parentID
+      case .top: nil
+      case .folder(let folder): folder
+      }
+    try checkFolder(parentID)
+    var ancestor = parentID
     while let folder = ancestor {
       guard folder != id else {
         throw CollectionChangeError.rejected(
@@ -111,9 +117,9 @@ extension CatalogWriter {
       }
       ancestor = try userCollection(folder)?.parentID
     }
-    let siblings = try userCollections(in: place.parent).filter { $0.id != id }
+    let siblings = try userCollections(in: parentID).filter { $0.id != id }
     let held = collection
-    collection.parentID = place.parent
+    collection.parentID = parentID
     switch place.position {
     case .end: collection.rank = siblings.map(\.rank).max().map { $0 == 0 ? 0 : $0 + 1 } ?? 0
     case .before(let next):

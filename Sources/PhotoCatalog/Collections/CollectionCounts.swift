@@ -157,12 +157,14 @@ package struct CollectionFields: OptionSet, Hashable, Sendable {
   /// Another asset, or another picture of the same asset.
   package static let keyAsset = CollectionFields(rawValue: 1 << 3)
   package static let dates = CollectionFields(rawValue: 1 << 4)
-  static let all: CollectionFields = [.title, .path, .count, .keyAsset, .dates]
+  package static let parent = CollectionFields(rawValue: 1 << 5)
+  static let all: CollectionFields = [.title, .parent, .path, .count, .keyAsset, .dates]
 
   /// The names, in the order of the contract.
   package var names: [String] {
     let names: [(CollectionFields, String)] = [
-      (.title, "title"), (.path, "path"), (.count, "count"), (.keyAsset, "keyAsset"), (.dates, "dates"),
+      (.title, "title"), (.parent, "parent"), (.path, "path"), (.count, "count"), (.keyAsset, "keyAsset"),
+      (.dates, "dates"),
     ]
     return names.filter { contains($0.0) }.map(\.1)
   }
@@ -170,6 +172,7 @@ package struct CollectionFields: OptionSet, Hashable, Sendable {
   init(from before: AssetCollection, to after: AssetCollection) {
     self = []
     if before.title != after.title { insert(.title) }
+    if before.parentID != after.parentID { insert(.parent) }
     if before.path != after.path { insert(.path) }
     if before.count != after.count { insert(.count) }
     if before.keyAssetID != after.keyAssetID { insert(.keyAsset) }

@@ -5,10 +5,12 @@ import PhotoModel
 package struct PerformChangesRequest: Codable, Sendable {
   package var requests: [ChangeRequest]
   package var clientName: String?
+  package var ifUnchangedSince: String?
 
-  package init(requests: [ChangeRequest], clientName: String? = nil) {
+  package init(requests: [ChangeRequest], clientName: String? = nil, ifUnchangedSince: String? = nil) {
     self.requests = requests
     self.clientName = clientName
+    self.ifUnchangedSince = ifUnchangedSince
   }
 }
 
@@ -16,10 +18,11 @@ package struct PerformChangesRequest: Codable, Sendable {
 public struct ChangeResult: Codable, Hashable, Sendable {
   /// The library's token with the changes in it.
   public let token: String
-  public let createdAlbumIDs: [CollectionID]
+  /// The collections that the requests created, in the order of the requests.
+  public let createdCollectionIDs: [CollectionID]
 
-  package init(token: String, createdAlbumIDs: [CollectionID]) {
+  package init(token: String, createdCollectionIDs: [CollectionID]) {
     self.token = token
-    self.createdAlbumIDs = createdAlbumIDs
+    self.createdCollectionIDs = createdCollectionIDs
   }
 }

@@ -80,9 +80,15 @@ public struct CollectionEdit: Hashable, Sendable {
 
 /// A place among the collections.
 public struct CollectionPlacement: Hashable, Sendable {
-  /// The folder; nil for the top level.
-  public var parent: CollectionID?
+  public var parent: Parent
   public var position: Position
+
+  public enum Parent: Hashable, Sendable {
+    /// The folder that has it.
+    case same
+    case top
+    case folder(CollectionID)
+  }
 
   public enum Position: Hashable, Sendable {
     /// Before this collection of the same folder.
@@ -90,7 +96,7 @@ public struct CollectionPlacement: Hashable, Sendable {
     case end
   }
 
-  public init(parent: CollectionID?, position: Position) {
+  public init(parent: Parent, position: Position) {
     self.parent = parent
     self.position = position
   }

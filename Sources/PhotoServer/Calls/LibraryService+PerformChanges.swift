@@ -10,23 +10,30 @@ extension LibraryService {
     try Self.check(clientName: parameters.clientName)
     try Self.checkIDCount(of: parameters.requests)
     if let name = parameters.clientName { connections.name(call, name) }
-    let token = try await libraryTurns.run(for: call.peer) {
-      try await library.perform(
-        parameters.requests.map {
-          .editAssets(
-            $0.editAsset?.ids ?? [], .init(isFavorite: $0.editAsset?.isFavorite, isHidden: $0.editAsset?.isHidden))
-        }, clientName: parameters.clientName
-      ).token
+    let since = try parameters.ifUnchangedSince.map { text in
+      guard let token = ChangeToken(text) else { throw VarlinkError.invalidParameter("ifUnchangedSince") }
+      return token
     }
-    try await call.reply(ChangeResult(token: token.description, createdAlbumIDs: []))
+    let changes = try parameters.requests.enumerated().map { try LibraryChange($1, index: $0) }
+    let (token, created) = try await libraryTurns.run(for: call.peer) {
+      try await library.perform(changes, clientName: parameters.clientName, ifUnchangedSince: since)
+    }
+    try await call.reply(ChangeResult(token: token.description, createdCollectionIDs: created))
   }
 
   private static func checkIDCount(of requests: [ChangeRequest]) throws {
     var count = 0
     for (index, request) in requests.enumerated() {
-      count += request.editAsset?.ids.count ?? 0
-      guard count <= RequestLimits.maximumChangedIDs else {
-        throw VarlinkError.invalidParameter("requests[\(index)].editAsset.ids")
+      let lists = [
+        ("editAsset.ids", request.editAsset?.ids), ("createAlbum.assetIDs", request.createAlbum?.assetIDs),
+        ("editAlbum.placeAssetIDs", request.editAlbum?.placeAssetIDs),
+        ("editAlbum.removeAssetIDs", request.editAlbum?.removeAssetIDs),
+      ]
+      for (name, ids) in lists {
+        count += ids?.count ?? 0
+        guard count <= RequestLimits.maximumChangedIDs else {
+          throw VarlinkError.invalidParameter("requests[\(index)].\(name)")
+        }
       }
     }
   }

@@ -89,6 +89,8 @@ package final class LibraryService: VarlinkInterface {
     case "FetchPersistentChanges": try await fetchPersistentChanges(call)
     case "Synchronize": try await synchronize(call)
     case "PerformChanges": try await performChanges(call)
+    case "AuthorizationStatus": try await authorizationStatus(call)
+    case "RequestAuthorization": try await requestAuthorization(call)
     case "Status": try await status(call)
     case "Explain": try await explain(call)
     case "Rescan": try await rescan(call)

@@ -17,12 +17,15 @@ enum Measure {
       Figures.print(try observationFigures(rounds: try number(rest[0]), paths: Array(rest[1...])))
     case ("fetches", let rest) where rest.count == 2:
       Figures.print(try fetchFigures(rounds: try number(rest[0]), path: rest[1]))
+    case ("albums", let rest) where rest.count == 3:
+      Figures.print(try albumFigures(count: try number(rest[0]), rounds: try number(rest[1]), path: rest[2]))
     default:
       let usage = """
         usage: photod-measure catalog PATH FOLDER COUNT
                photod-measure details COUNT ROUNDS
                photod-measure observations ROUNDS CATALOG ...
                photod-measure fetches ROUNDS CATALOG
+               photod-measure albums COUNT ROUNDS CATALOG
 
         """
       _ = write(STDERR_FILENO, usage, usage.utf8.count)

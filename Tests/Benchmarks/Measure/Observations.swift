@@ -48,7 +48,7 @@ func observationFigures(rounds: Int, paths: [String]) throws -> Figures {
 }
 
 /// Lists as they were last sent to their observers.
-private final class Observed {
+final class Observed {
   let catalog: Catalog
   let count: Int
   private var lists: [(plan: FetchPlan, list: OrderedList)]
@@ -103,6 +103,12 @@ private final class Observed {
     }
   }
 
+  /// Observes a commit that another part of the measurement made.
+  func observe(_ effects: CommitEffects) throws -> Double {
+    self.effects = effects
+    return try observe()
+  }
+
   /// - Returns: milliseconds for all lists together.
   func observe() throws -> Double {
     try time { list, plan in
@@ -112,7 +118,8 @@ private final class Observed {
       }
     } details: { before, after in
       FetchResultChangeDetails.incremental(
-        from: before.entries, to: after.entries, limit: after.limit, touched: effects.touched)
+        from: before.entries, to: after.entries, limit: after.limit, touched: effects.touched,
+        placed: lists[0].plan.albumID.flatMap { effects.placed(inAlbum: $0) }.map(Array.init) ?? [])
     }
   }
 

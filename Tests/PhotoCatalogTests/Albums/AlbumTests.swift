@@ -72,7 +72,7 @@ import Testing
       } catch let error as ChangeFailure { return error.reason }
     }
     var cycle = CollectionEdit()
-    cycle.place = CollectionPlacement(parent: inner, position: .end)
+    cycle.place = CollectionPlacement(parent: .folder(inner), position: .end)
     #expect(
       try reason(.editCollection(folder, cycle))
         == .rejected("The folder 'Trips' can't be moved into itself, or into a folder that is in it."))
@@ -109,7 +109,7 @@ import Testing
     }
     #expect(try titles() == ["a", "b", "art", "Music", "Zoo", "c"])
     var move = CollectionEdit()
-    move.place = CollectionPlacement(parent: folder, position: .before(ids[1]))
+    move.place = CollectionPlacement(parent: .same, position: .before(ids[1]))
     try catalog.perform(.editCollection(ids[0], move))
     #expect(try titles() == ["a", "b", "Zoo", "art", "Music", "c"])
     try catalog.perform(.createAlbum(title: "Aardvark", assets: [], parent: folder))
@@ -120,7 +120,7 @@ import Testing
     try catalog.perform(.editCollection(folder, rename))
     #expect(try titles() == ["a", "c", "d", "Zoo", "art", "Music", "Aardvark"])
     var out = CollectionEdit()
-    out.place = CollectionPlacement(parent: nil, position: .end)
+    out.place = CollectionPlacement(parent: .top, position: .end)
     try catalog.perform(.editCollection(ids[1], out))
     #expect(try titles() == ["a", "art", "c", "d", "Zoo", "Music", "Aardvark"])
     try catalog.perform(.deleteCollection(folder))

@@ -156,7 +156,7 @@ extension Catalog {
       case 5:
         guard let id = collections.randomElement(using: &random)?.id else { continue }
         var edit = CollectionEdit()
-        edit.place = CollectionPlacement(parent: parent, position: .end)
+        edit.place = CollectionPlacement(parent: parent.map { .folder($0) } ?? .top, position: .end)
         changes.append(.editCollection(id, edit))
       case 6:
         guard let id = collections.randomElement(using: &random)?.id, Bool.random(using: &random) else { continue }

@@ -38,7 +38,7 @@ struct ContractBoundsTests {
       "count: \(text(ReplyLimits.defaultPage)) by default, at most \(text(ReplyLimits.maximumPage))",
       "without: the first \(text(ReplyLimits.defaultPage)).",
       "Pages of at most \(text(ReplyLimits.changesPerPage)) changes",
-      "At most \(text(RequestLimits.maximumChangedIDs)) ids in all of them.",
+      "At most \(text(RequestLimits.maximumChangedIDs)) ids of assets in all of them.",
       "at most \(text(RequestLimits.maximumClientNameLength)) characters, no control characters",
       "timeoutSeconds: \(text(RequestLimits.defaultTimeoutSeconds)) by default, "
         + "at most \(text(RequestLimits.maximumTimeoutSeconds)).",

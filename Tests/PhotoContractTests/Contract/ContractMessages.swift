@@ -34,6 +34,8 @@ struct ContractMessages {
         "FetchPersistentChanges": (HistoryRequest.self, HistoryPage.self),
         "Synchronize": (SynchronizeRequest.self, TokenReply.self),
         "PerformChanges": (PerformChangesRequest.self, ChangeResult.self),
+        "AuthorizationStatus": (Nothing.self, Authorization.self),
+        "RequestAuthorization": (AuthorizationRequest.self, AuthorizationReply.self),
         "Status": (Nothing.self, StatusReply.self),
         "Explain": (ExplainRequest.self, PathExplanation.self),
         "Rescan": (RescanRequest.self, RescanResult.self),
@@ -48,7 +50,7 @@ struct ContractMessages {
         "NotAuthorized": AuthorizationError.self, "LibraryUnavailable": MessageError.self,
         "StorageFull": MessageError.self, "NotInLibrary": PathError.self, "TimedOut": MessageError.self,
       ],
-      unanswered: ["AuthorizationStatus", "RequestAuthorization"], tolerated: [],
+      unanswered: [], tolerated: [],
       partial: ["ObserveCollections reply.reload"],
       texts: [
         "FetchOptions.mediaTypes": MediaType.allCases.map(\.rawValue),

@@ -20,7 +20,7 @@ struct ContractTests {
     ),
     ("mediaSubtypes: []string,", "", "Asset.mediaSubtypes is not in the interface file"),
     (
-      "title: string,\n  path: ?string", "title: ?string,\n  path: ?string",
+      "title: string,\n  parentID: ?int,\n  path", "title: ?string,\n  parentID: ?int,\n  path",
       "AssetCollection.title is optional only in the interface file"
     ),
     ("keyAssetID: ?int,\n", "keyAssetID: int,\n", "AssetCollection.keyAssetID is optional only in Swift"),
@@ -31,7 +31,10 @@ struct ContractTests {
     ("mediaTypes: ?[](image,", "mediaTypes: ?[](picture,", "FetchOptions.mediaTypes: the words are"),
     ("kinds: ?[](smartAlbum, album,", "kinds: ?[](album,", "FetchCollections request.kinds: the words are"),
     ("AssetCollection (\n  id: int,", "AssetCollection (\n  id: (one, two),", "AssetCollection.id: it is"),
-    ("title: string,\n  path", "title: (one, two),\n  path", "AssetCollection.title: Swift reads its words as text"),
+    (
+      "title: string,\n  parentID: ?int,\n  path", "title: (one, two),\n  parentID: ?int,\n  path",
+      "AssetCollection.title: Swift reads its words as text"
+    ),
     ("(user, metadata, filename, file)", "(user, metadata, filename)", "Asset.creationDateSource: the words are"),
     ("requestIndex: int", "requestIndex: string", "error ChangeRejected.requestIndex: it is"),
     ("fetchLimit: ?int", "fetchLimit: ?int, later: ?int", "FetchOptions.later is unknown in Swift"),

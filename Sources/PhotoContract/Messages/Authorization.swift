@@ -1,0 +1,43 @@
+import PhotoModel
+
+// The messages of AuthorizationStatus and RequestAuthorization.
+
+/// What a client may do with the library, as PhotoKit's `PHAuthorizationStatus`.
+public enum AuthorizationStatus: String, OpenEnum {
+  case notDetermined, restricted, denied, authorized, limited
+  case unknown
+
+  public static let allCases: [AuthorizationStatus] = [.notDetermined, .restricted, .denied, .authorized, .limited]
+}
+
+/// The access that a client requests, as PhotoKit's `PHAccessLevel`.
+public enum AccessLevel: String, OpenEnum {
+  case addOnly, readWrite
+  case unknown
+
+  public static let allCases: [AccessLevel] = [.addOnly, .readWrite]
+}
+
+/// The access of a client.
+public struct Authorization: Codable, Hashable, Sendable {
+  public let status: AuthorizationStatus
+  /// The program of the client, by which photod knows it.
+  public let client: String
+
+  package init(status: AuthorizationStatus, client: String) {
+    self.status = status
+    self.client = client
+  }
+}
+
+package struct AuthorizationRequest: Codable, Sendable {
+  package var accessLevel: AccessLevel
+
+  package init(accessLevel: AccessLevel) { self.accessLevel = accessLevel }
+}
+
+package struct AuthorizationReply: Codable, Sendable {
+  package var status: AuthorizationStatus
+
+  package init(status: AuthorizationStatus) { self.status = status }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import PhotoContract
+import PhotoModel
+import PhotoTestSupport
+import Testing
+import Varlink
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+@testable import PhotoServer
+
+/// Requests of PerformChanges: their rules, and the calls.
+@Suite struct ChangeRequestTests {
+  private func parse(_ json: String) throws -> LibraryChange {
+    try LibraryChange(try JSONDecoder().decode(ChangeRequest.self, from: Data(json.utf8)), index: 3)
+  }
+
+  @Test func requestIsParsedToOneChange() throws {
+    var edit = AssetEdit(isFavorite: true)
+    (edit.rating, edit.title, edit.caption) = (5, "", "a\nb")
+    (edit.addedKeywords, edit.removedKeywords) = (["sea"], ["sun"])
+    edit.creationDate = .set(PhotoDate("2024-07-21T10:00:00+02:00")!)
+    edit.location = .set(Location(latitude: -90, longitude: 180))
+    edit.cleared = [.isHidden]
+    #expect(
+      try parse(
+        #"{"editAsset":{"ids":[1,2],"isFavorite":true,"rating":5,"title":"","caption":"a\nb","addKeywords":["sea"],"#
+          + #""removeKeywords":["sun"],"creationDate":"2024-07-21T10:00:00+02:00","#
+          + #""location":{"latitude":-90,"longitude":180},"clear":["isHidden"]}}"#) == .editAssets([1, 2], edit))
+    var shift = AssetEdit()
+    (shift.creationDate, shift.location) = (.shift(seconds: -3600.5), .remove)
+    #expect(
+      try parse(#"{"editAsset":{"ids":[1],"shiftCreationDate":-3600.5,"removeLocation":true}}"#)
+        == .editAssets([1], shift))
+    #expect(
+      try parse(#"{"createAlbum":{"title":"Rome","assetIDs":[3],"parentID":-1}}"#)
+        == .createAlbum(title: "Rome", assets: [3], parent: -1))
+    #expect(try parse(#"{"createFolder":{"title":"T","parentID":0}}"#) == .createFolder(title: "T", parent: nil))
+    #expect(
+      try parse(
+        #"{"createSmartAlbum":{"title":"S","text":"sea","sortDescriptors":[{"key":"id","ascending":true}],"fetchLimit":9}}"#
+      )
+        == .createSmartAlbum(
+          title: "S", SmartAlbumQuery(text: "sea", sortDescriptors: [.init(key: "id", ascending: true)], fetchLimit: 9),
+          parent: nil))
+    var album = AlbumEdit()
+    (album.title, album.placed, album.before, album.removed, album.keyAsset) = ("R", [1], 2, [3], 4)
+    #expect(
+      try parse(
+        #"{"editAlbum":{"id":9,"title":"R","placeAssetIDs":[1],"beforeAssetID":2,"removeAssetIDs":[3],"keyAssetID":4}}"#
+      )
+        == .editAlbum(9, album))
+    var place = CollectionEdit()
+    place.place = CollectionPlacement(parent: .top, position: .end)
+    #expect(try parse(#"{"editCollection":{"id":9,"parentID":0}}"#) == .editCollection(9, place))
+    place.place = CollectionPlacement(parent: .same, position: .before(7))
+    #expect(try parse(#"{"editCollection":{"id":9,"beforeID":7}}"#) == .editCollection(9, place))
+    #expect(try parse(#"{"deleteAlbum":9}"#) == .deleteCollection(9))
+  }
+
+  @Test(arguments: [
+    ("{}", "It has none of editAsset"),
+    (#"{"deleteAlbum":1,"createFolder":{"title":"A"}}"#, "It has createFolder, deleteAlbum of"),
+    (#"{"editAsset":{"ids":[1]}}"#, "editAsset changes nothing"),
+    (#"{"editAsset":{"ids":[1],"rating":-1}}"#, "rating is -1. Give a number from 0 to 5."),
+    (#"{"editAsset":{"ids":[1],"title":"a\nb"}}"#, "title has a control character"),
+    (#"{"editAsset":{"ids":[1],"addKeywords":["a"," "]}}"#, "addKeywords has an empty keyword"),
+    (#"{"editAsset":{"ids":[1],"addKeywords":["a"],"removeKeywords":["a"]}}"#, "The keyword 'a' is both"),
+    (#"{"editAsset":{"ids":[1],"creationDate":"yesterday"}}"#, "creationDate is 'yesterday', which is no date."),
+    (#"{"editAsset":{"ids":[1],"creationDate":"2024-01-01","shiftCreationDate":1}}"#, "can't both be set"),
+    (#"{"editAsset":{"ids":[1],"location":{"latitude":91,"longitude":0}}}"#, "location is 91.0, 0.0. A latitude"),
+    (#"{"editAsset":{"ids":[1],"location":{"latitude":1,"longitude":0},"removeLocation":true}}"#, "can't both be set"),
+    (
+      #"{"editAsset":{"ids":[1],"clear":["colour"]}}"#,
+      "clear has 'colour', which is no field. The fields are isFavorite"
+    ),
+    (#"{"editAsset":{"ids":[1],"title":"a","clear":["title"]}}"#, "title can't be both set and cleared"),
+    (#"{"createAlbum":{"title":" \t"}}"#, "The title is empty"),
+    (#"{"createFolder":{"title":"a\u0000"}}"#, "title has a control character"),
+    (#"{"createSmartAlbum":{"title":"a"}}"#, "needs a predicate or a text"),
+    (#"{"createSmartAlbum":{"title":"a","text":"b","fetchLimit":0}}"#, "fetchLimit is 0"),
+    (#"{"editAlbum":{"id":1}}"#, "editAlbum changes nothing"),
+    (#"{"editAlbum":{"id":1,"placeAssetIDs":[1],"removeAssetIDs":[1]}}"#, "both placed and removed"),
+    (#"{"editAlbum":{"id":1,"placeAssetIDs":[1],"beforeAssetID":1}}"#, "can't be placed before itself"),
+    (#"{"editAlbum":{"id":1,"beforeAssetID":1}}"#, "beforeAssetID needs placeAssetIDs"),
+    (#"{"editAlbum":{"id":1,"placeAssetIDs":[1],"beforeAssetID":2,"removeAssetIDs":[2]}}"#, "The photo 2 is removed"),
+    (#"{"editCollection":{"id":1}}"#, "editCollection changes nothing"),
+    (#"{"editCollection":{"id":1,"beforeID":1}}"#, "can't be placed before itself"),
+  ])
+  func wrongRequestIsRejected(_ request: String, _ message: String) throws {
+    do {
+      Issue.record("accepted: \(try parse(request))")
+    } catch LibraryError.changeRejected(let index, let text) {
+      #expect(index == 3 && text.hasPrefix("Request 3: ") && text.contains(message), "\(text)")
+    }
+  }
+
+  @Test func callsChangeTheLibraryForAllClients() async throws {
+    struct Parameters: Encodable {
+      var requests: [ChangeRequest]
+      var clientName: String?
+      var ifUnchangedSince: String?
+    }
+    struct Ids: Decodable { let total: Int }
+    struct Options: Encodable {
+      struct Fetch: Encodable { let collection: String }
+      let options: Fetch
+    }
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      func perform(_ requests: ChangeRequest..., since: String? = nil) async throws -> ChangeResult {
+        try await client.call(
+          "org.photod.library.PerformChanges",
+          Parameters(requests: requests, clientName: "test", ifUnchangedSince: since), returning: ChangeResult.self)
+      }
+      let created = try await perform(
+        .init(createFolder: .init(title: "Trips")),
+        .init(createAlbum: .init(title: "Rome", assetIDs: ids, parentID: -1)))
+      #expect(created.createdCollectionIDs.count == 2)
+      let list = try await client.call(
+        "org.photod.library.Fetch", Options(options: .init(collection: "album:rome")), returning: Ids.self)
+      #expect(list.total == 3)
+      // A change since the token refuses the next call.
+      var title = ChangeRequest.EditAsset(ids: [ids[0]])
+      title.title = "Trevi"
+      _ = try await perform(.init(editAsset: title), since: created.token)
+      title.title = "Trevi 2"
+      do {
+        _ = try await perform(.init(editAsset: title), since: created.token)
+        Issue.record("not refused")
+      } catch let error as VarlinkError {
+        #expect(error.name == "org.photod.library.ChangeRejected")
+      }
+      title.ids = [ids[1]]
+      _ = try await perform(.init(editAsset: title), since: created.token)
+      let access = try await client.call(
+        "org.photod.library.AuthorizationStatus", VarlinkEmpty(), returning: Authorization.self)
+      #expect(access.status == .authorized && !access.client.isEmpty)
+      await client.close()
+    }
+  }
+}
