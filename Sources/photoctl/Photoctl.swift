@@ -51,13 +51,16 @@ struct Photoctl: AsyncParsableCommand {
         photoctl query --album Favorites            the photos of an album
         photoctl query --format paths --limit 10    the newest ten, as paths
         photoctl stats --by camera                  how many photos of each camera
+        photoctl edit 42 --title "Rome" --rating 4  a title and a rating
+        photoctl albums create Best                 an album of your own
         photoctl watch                              changes as they happen
         photoctl why IMG_0001.jpg                   why is it not in the library?
       """,
     version: "photoctl \(Release.version)",
     subcommands: [
       StatusCommand.self, QueryCommand.self, StatsCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
-      FavoriteCommand.self, UnfavoriteCommand.self, HideCommand.self, UnhideCommand.self, SyncCommand.self,
+      EditCommand.self, FavoriteCommand.self, UnfavoriteCommand.self, HideCommand.self, UnhideCommand.self,
+      SyncCommand.self,
       RescanCommand.self, WhyCommand.self,
       BackupCommand.self, RestoreCommand.self, CheckCommand.self, ClientsCommand.self, DebugCommand.self,
       CompletionsCommand.self,
@@ -106,8 +109,15 @@ struct Photoctl: AsyncParsableCommand {
     } catch {
       // Help is a command of the parser, which throws the text that it prints.
       guard command is any AsyncParsableCommand else { exit(withError: error) }
-      end(Failure(error, in: type(of: command).configuration.commandName ?? ""), style)
+      end(Failure(error, in: name(of: type(of: command))), style)
     }
+  }
+
+  /// The words with which a command is called, such as `albums create`.
+  static func name(of command: any ParsableCommand.Type) -> String {
+    let own = command.configuration.commandName ?? ""
+    let group = configuration.subcommands.first { $0.configuration.subcommands.contains { $0 == command } }
+    return group.map { "\($0.configuration.commandName ?? "") \(own)" } ?? own
   }
 
   private static func end(_ failure: Failure, _ style: Style) -> Never {

@@ -113,7 +113,7 @@ struct PhotodArguments: ParsableCommand {
         $XDG_DATA_HOME/photod/catalog.sqlite   catalog (~/.local/share); beside it
                                                are its lock, backups/, and the
                                                journal catalog.userdata with your
-                                               favorites and hidden photos, which
+                                               favorites, albums and edits, which
                                                restores them if the catalog is lost
         $XDG_STATE_HOME/photod                 the last commit of each library, to
                                                recognise an old copy of a catalog

@@ -130,6 +130,62 @@ import Varlink
     }
   }
 
+  @Test func albumsAndEditsSurviveKillAndTheLossOfTheCatalog() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<4 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      func run(_ arguments: String..., input: String = "") async throws -> Result {
+        try await photoctl(fixture, arguments, input: Data(input.utf8))
+      }
+      func list(_ album: String) async throws -> [String] {
+        try await run("albums", "show", album, "--format", "paths").text.split(separator: "\n").map {
+          String($0.suffix(5))
+        }
+      }
+      let path = { (index: Int) in fixture.path("\(index).jpg") }
+      let folder = try await run("albums", "mkdir", "Trips", "--json")
+      #expect(folder.status == 0 && folder.text.contains("\"id\""))
+      let rome = try await run("albums", "create", "Rome", "--in", "trips", path(2), path(0))
+      #expect(rome.status == 0 && rome.text.hasPrefix("id:"), "\(rome)")
+      #expect(rome.errors == "The album 'Rome' was made, with 2 photos.\n")
+      let added = try await run("albums", "add", "Rome", "--before", path(0), "-", input: path(3) + "\n" + path(1))
+      #expect(added.errors == "2 assets were placed in the album 'Rome'\n", "\(added)")
+      #expect(try await list("Rome") == ["2.jpg", "3.jpg", "1.jpg", "0.jpg"])
+      #expect(
+        try await run("albums", "remove", "Rome", "-n", "--where", "filename == '3.jpg'").errors.contains(
+          "1 asset would be"))
+      #expect(try await run("albums", "remove", "Rome", path(3)).status == 0)
+      let edited = try await run(
+        "edit", path(1), "--title", "Trevi", "--keyword", "sea", "--keyword=-sun", "--rating", "4",
+        "--location=-33.5,151")
+      #expect(edited.errors == "1 asset was edited\n", "\(edited)")
+      #expect(try await run("edit", "--where", "title == 'Trevi'", "--shift=-1h30m").status == 0)
+      let before = try await run("show", path(1), "--json").text
+      #expect(before.contains("\"Trevi\"") && before.contains("\"user\"") && before.contains("151"))
+      let failed = try await run("albums", "move", "Trips", "--to", "Trips")
+      #expect(failed.status == 65 && failed.errors.contains("help albums move"), "\(failed)")
+      #expect(try await run("albums", "delete", "Nowhere").status == 66)
+      #expect(try await run("edit", path(1), "--clear", "titel").errors.contains("Did you mean title?"))
+
+      fixture.kill(SIGKILL)
+      for name in try FileManager.default.contentsOfDirectory(atPath: fixture.directory)
+      where name.hasPrefix("catalog.sqlite") {
+        try FileManager.default.removeItem(atPath: fixture.directory + "/" + name)
+      }
+      try await fixture.start()
+      try await fixture.synchronize()
+      #expect(try await list("Rome") == ["2.jpg", "1.jpg", "0.jpg"])
+      let after = try await run("show", path(1), "--json").text
+      #expect(after.contains("\"Trevi\"") && after.contains("\"user\"") && after.contains("151"))
+      #expect(try await run("edit", path(1), "--clear", "title,creationDate,location").status == 0)
+      #expect(try await !run("show", path(1), "--json").text.contains("Trevi"))
+      let deleted = try await run("albums", "delete", "Trips", "Rome")
+      #expect(deleted.errors.contains("The album 'Rome' was deleted. Its 3 photos stay."), "\(deleted)")
+      #expect(try await run("query", "--count").text == "4\n")
+    }
+  }
+
   @Test func assetsAreHiddenAndMadeVisibleAgain() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<3 { try fixture.write("\(index).jpg", index) }

@@ -16,7 +16,7 @@ struct CompletionTests {
     album(1, .smartAlbum, "Favorites", subtype: "favorites"), album(5, .album, "It's \"fun\""),
     album(6, .folderAlbum, "2024", path: "/a/2024"), album(7, .folderAlbum, "2024", path: "/b/2024"),
     album(8, .folderAlbum, "favorites", path: "/favorites"), album(9, .folderAlbum, "$(x) `y` a:b", path: "/$"),
-    album(10, .folderAlbum, "bad\nname", path: "/bad\nname"),
+    album(10, .folderAlbum, "bad\nname", path: "/bad\nname"), album(11, .folder, "Trips"),
   ]
 
   private static let values: [String: [(String, Int)]] = [
@@ -57,6 +57,16 @@ struct CompletionTests {
   private func bash(_ line: String) async throws -> [String] {
     let answer = try await Completion.text(["bash", line, " \t\n\"'@><=;|&(:"], completer())
     return answer.split(separator: "\n").dropFirst().map(String.init)
+  }
+
+  @Test func titlesOfTheUsersAlbumsFollowTheCommandsOfAlbums() async throws {
+    #expect(texts(try await candidates("albums", "add")) == ["It's \"fun\"", "Trips"])
+    #expect(texts(try await candidates("albums", "delete", "Trips")) == ["It's \"fun\"", "Trips"])
+    #expect(texts(try await candidates("albums", "create", "x", "--in")) == ["Trips"])
+    #expect(texts(try await candidates("albums", "show")).contains("Favorites"))
+    // Without a subcommand, the options are those of `list`.
+    #expect(texts(try await candidates("albums", current: "--w")).contains("--watch"))
+    #expect(texts(try await candidates("albums", "--fields")).contains("parentID"))
   }
 
   @Test func commandsComeFirst() async throws {

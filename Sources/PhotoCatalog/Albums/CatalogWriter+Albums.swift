@@ -19,7 +19,8 @@ extension CatalogWriter {
     if let before, try rank(of: before, inAlbum: id) == nil {
       try checkAssets([before])
       throw CollectionChangeError.rejected(
-        "The photo \(before) is not in the album '\(album.title)', so nothing can be placed before it.")
+        "The photo \(before) is not in the album '\(album.title)', so nothing can be placed before it. Choose a photo of the album, or leave it out for the end."
+      )
     }
     var known: Set<AssetID> = []
     let placed = assets.filter { known.insert($0).inserted }
@@ -93,7 +94,8 @@ extension CatalogWriter {
   private func album(_ id: CollectionID) throws -> UserCollection {
     guard let collection = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
     guard collection.kind == .album else {
-      throw CollectionChangeError.rejected("'\(collection.title)' (id:\(id)) is a folder. Only albums have photos.")
+      throw CollectionChangeError.rejected(
+        "'\(collection.title)' (id:\(id)) is a folder. Only albums have photos. Choose an album.")
     }
     return collection
   }

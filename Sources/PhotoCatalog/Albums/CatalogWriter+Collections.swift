@@ -84,7 +84,8 @@ extension CatalogWriter {
     if let title { collection.title = title }
     if let keyAssetID {
       guard held.kind == .album else {
-        throw CollectionChangeError.rejected("'\(held.title)' is a folder. Only an album has a cover.")
+        throw CollectionChangeError.rejected(
+          "'\(held.title)' is a folder. Only an album has a cover. Choose the cover of an album in it.")
       }
       guard try rank(of: keyAssetID, inAlbum: id) != nil else {
         try checkAssets([keyAssetID])
@@ -113,7 +114,8 @@ extension CatalogWriter {
     while let folder = ancestor {
       guard folder != id else {
         throw CollectionChangeError.rejected(
-          "The folder '\(collection.title)' can't be moved into itself, or into a folder that is in it.")
+          "The folder '\(collection.title)' can't be moved into itself, or into a folder that is in it. Choose another folder."
+        )
       }
       ancestor = try userCollection(folder)?.parentID
     }
@@ -207,7 +209,8 @@ extension CatalogWriter {
     guard let id else { return }
     guard let folder = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
     guard folder.kind == .folder else {
-      throw CollectionChangeError.rejected("'\(folder.title)' (id:\(id)) is no folder of albums.")
+      throw CollectionChangeError.rejected(
+        "'\(folder.title)' (id:\(id)) is no folder of albums. Choose a folder, or the top level.")
     }
   }
 

@@ -99,10 +99,10 @@ extension Catalog {
   ]
 
   static let remedy =
-    "Restore a backup. Or stop photod and move the catalog away: photod then rebuilds it, with your favorites and hidden photos."
+    "Restore a backup. Or stop photod and move the catalog away: photod then rebuilds it, with your favorites, albums and edits."
 
   static let remedyOfDamage =
-    "photod rebuilds it now, with your favorites and hidden photos. `photoctl status` has the result."
+    "photod rebuilds it now, with your favorites, albums and edits. `photoctl status` has the result."
 
   /// See ``LibraryBackups/check(deep:)``. It blocks, but the library goes on, except during the comparison with the
   /// journal.

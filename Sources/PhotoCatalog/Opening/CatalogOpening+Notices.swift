@@ -13,10 +13,10 @@ extension CatalogOpening {
     guard damage != nil || count > 0 || (!isAllThere && (contents != nil || files.newestBackup != nil)) else { return }
     var fate =
       switch (count, contents) {
-      case (0, nil): "Your favorites and hidden photos are not in it, because there was no journal of user data."
+      case (0, nil): "Your favorites, albums and edits are not in it, because there was no journal of user data."
       case (0, _) where isAllThere: "No user data is lost: the journal of user data is empty."
       case (0, _):
-        "Your favorites and hidden photos are not in it, because nothing could be read from the journal of user data."
+        "Your favorites, albums and edits are not in it, because nothing could be read from the journal of user data."
       default:
         "The user data of \(counted(count, "photo", "photos")) comes back from the journal as photod finds the files."
       }

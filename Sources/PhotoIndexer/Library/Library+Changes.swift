@@ -49,7 +49,7 @@ extension Library {
       throw LibraryError.changeRejected(
         requestIndex: index,
         message:
-          "Request \(index): the photo \(id) has changed since the token of ifUnchangedSince. Fetch it again, and repeat the change if it still applies."
+          "The photo \(id) has changed since the token of ifUnchangedSince. Fetch it again, and repeat the change if it still applies."
       )
     }
   }

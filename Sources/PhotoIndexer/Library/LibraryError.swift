@@ -21,7 +21,7 @@ extension LibraryError {
     case .noSuchCollection(let id): self = .noSuchCollection(id)
     case .noSuchAssets(let ids): self = .noSuchAsset(ids)
     case .rejected(let message):
-      self = .changeRejected(requestIndex: failure.index, message: "Request \(failure.index): \(message)")
+      self = .changeRejected(requestIndex: failure.index, message: message)
     }
   }
 }

@@ -16,7 +16,7 @@ private struct RequestParser {
   let index: Int
 
   private func rejected(_ message: String) -> LibraryError {
-    .changeRejected(requestIndex: index, message: "Request \(index): \(message)")
+    .changeRejected(requestIndex: index, message: message)
   }
 
   func change(_ request: ChangeRequest) throws -> LibraryChange {

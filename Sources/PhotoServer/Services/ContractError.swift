@@ -42,7 +42,7 @@ enum ContractError {
 
   /// The message for calls while a damaged catalog is replaced.
   static let damaged =
-    "The catalog is damaged. photod rebuilds it now, with your favorites and hidden photos. Repeat the call in a moment."
+    "The catalog is damaged. photod rebuilds it now, with your favorites, albums and edits. Repeat the call in a moment."
 
   static func from(_ error: FetchError) -> VarlinkError {
     switch error {

@@ -29,7 +29,9 @@ struct AssetArguments: ParsableArguments {
   /// All names in their order. `-` may be among them once, and is replaced by standard input.
   ///
   /// - Throws: ``Failure`` if standard input can't be read or is malformed.
-  func names() throws -> [NamedAsset] {
+  func names() throws -> [NamedAsset] { try Self.names(of: arguments, isNullEnded: isNullEnded) }
+
+  static func names(of arguments: [AssetArgument], isNullEnded: Bool) throws -> [NamedAsset] {
     guard arguments.contains(.path("-")) else { return arguments.map { NamedAsset($0) } }
     let entries = StandardInput(isNullEnded: isNullEnded, directory: CommandLineBytes.currentDirectory())
     var read: [NamedAsset]? = try entries.names(in: try Input.readAll())

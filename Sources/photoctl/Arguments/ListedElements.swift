@@ -101,7 +101,8 @@ extension ListedAlbum: Listed {
   static let fields: [Field<ListedAlbum>] = [
     Field("id", integer: { $0.album.id.rawValue }), Field("kind", text: { $0.album.kind.rawValue }),
     Field("subtype", text: { $0.album.subtype }),
-    Field("title", text: { $0.album.title }), Field("path", text: { $0.album.path }),
+    Field("title", text: { $0.album.title }), Field("parentID", integer: { $0.album.parentID?.rawValue }),
+    Field("path", text: { $0.album.path }),
     Field("count", integer: { $0.album.count }), Field("totalCount", integer: { $0.totalCount }),
     Field("keyAssetID", integer: { $0.album.keyAssetID?.rawValue }),
     Field("startDate", date: { $0.album.startDate }), Field("endDate", date: { $0.album.endDate }),
@@ -112,7 +113,7 @@ extension ListedAlbum: Listed {
       switch album.kind {
       case .smartAlbum: "smart"
       case .album: "album"
-      case .folder: "folder of albums"
+      case .folder: "albums"
       case .folderAlbum: "folder"
       case .unknown: "unknown"
       }

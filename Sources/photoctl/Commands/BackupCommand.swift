@@ -6,7 +6,7 @@ struct BackupCommand: AsyncParsableCommand {
     commandName: "backup",
     abstract: "Copies the library's catalog to a file, or lists the copies.",
     discussion: """
-      The catalog holds what photod read from your photos, and your data: favorites and hidden photos. photod \
+      The catalog holds what photod read from your photos, and your data: favorites, albums and edits. photod \
       copies it while it works, and verifies the copy. It also makes one backup a day by itself, and keeps those of \
       the last seven days and of four weeks. A backup of this command is kept until you remove it. A backup does not \
       contain the photos themselves.

@@ -6,8 +6,8 @@ struct CheckCommand: AsyncParsableCommand {
     commandName: "check",
     abstract: "Checks whether the library's catalog is intact.",
     discussion: """
-      It checks the rules of the catalog, and compares the catalog with the journal of your favorites and hidden \
-      photos. It does not change your data. It rebuilds the index of words if that differs. If it finds an error, it \
+      It checks the rules of the catalog, and compares the catalog with the journal of your favorites, albums \
+      and edits. It does not change your data. It rebuilds the index of words if that differs. If it finds an error, it \
       exits with 65. Warnings are printed, and are no failure. `photoctl rescan --dry-run` compares the catalog with \
       your folders.
 

@@ -9,7 +9,8 @@ struct FavoriteCommand: AsyncParsableCommand {
       If one of them is not in the library, none of them is changed. A number is an id, anything else is a path. The \
       photo files are not changed. `photoctl unfavorite` reverts it.
 
-      With -, the ids and paths come from standard input, one on each line, which may end with CR LF. With -0, each \
+      --where chooses all assets of a predicate. With -, the ids and paths come from standard input, one on each line, \
+      which may end with CR LF. With -0, each \
       of them ends with NUL, so that a path may contain any byte.
 
       EXAMPLES
@@ -20,13 +21,15 @@ struct FavoriteCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var connection: ConnectionOptions
-  @OptionGroup var assets: AssetArguments
+  @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
+
+  func validate() throws { try assets.validateSome() }
 
   func run() async throws {
     try await connection.library.edit(
-      try assets.names(), printsJSON: json.isOn, isFavorite: true,
-      summary: ("asset is a favorite now", "assets are favorites now"))
+      assets, printsJSON: json.isOn, summary: ("asset is a favorite now", "assets are favorites now")
+    ) { .init(ids: $0, isFavorite: true) }
   }
 }
 
@@ -45,12 +48,14 @@ struct UnfavoriteCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var connection: ConnectionOptions
-  @OptionGroup var assets: AssetArguments
+  @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
+
+  func validate() throws { try assets.validateSome() }
 
   func run() async throws {
     try await connection.library.edit(
-      try assets.names(), printsJSON: json.isOn, isFavorite: false,
-      summary: ("asset is no longer a favorite", "assets are no longer favorites"))
+      assets, printsJSON: json.isOn, summary: ("asset is no longer a favorite", "assets are no longer favorites")
+    ) { .init(ids: $0, isFavorite: false) }
   }
 }

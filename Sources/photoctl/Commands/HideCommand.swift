@@ -10,7 +10,8 @@ struct HideCommand: AsyncParsableCommand {
       photo files are not changed. `photoctl query --hidden` lists the hidden assets, and `photoctl unhide` makes them \
       visible again.
 
-      With -, the ids and paths come from standard input, one on each line, which may end with CR LF. With -0, each \
+      --where chooses all assets of a predicate. With -, the ids and paths come from standard input, one on each line, \
+      which may end with CR LF. With -0, each \
       of them ends with NUL, so that a path may contain any byte.
 
       EXAMPLES
@@ -20,13 +21,15 @@ struct HideCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var connection: ConnectionOptions
-  @OptionGroup var assets: AssetArguments
+  @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
+
+  func validate() throws { try assets.validateSome() }
 
   func run() async throws {
     try await connection.library.edit(
-      try assets.names(), printsJSON: json.isOn, isHidden: true,
-      summary: ("asset is hidden now", "assets are hidden now"))
+      assets, printsJSON: json.isOn, summary: ("asset is hidden now", "assets are hidden now")
+    ) { .init(ids: $0, isHidden: true) }
   }
 }
 
@@ -44,12 +47,14 @@ struct UnhideCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var connection: ConnectionOptions
-  @OptionGroup var assets: AssetArguments
+  @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
+
+  func validate() throws { try assets.validateSome() }
 
   func run() async throws {
     try await connection.library.edit(
-      try assets.names(), printsJSON: json.isOn, isHidden: false,
-      summary: ("asset is visible now", "assets are visible now"))
+      assets, printsJSON: json.isOn, summary: ("asset is visible now", "assets are visible now")
+    ) { .init(ids: $0, isHidden: false) }
   }
 }

@@ -5,34 +5,55 @@ extension PhotoLibrary {
   /// The most ids in one call, by the contract.
   private static var mostPerChange: Int { 1_000 }
 
+  /// Makes one change of many assets, some at a time, or none if one of them is not in the library.
+  ///
+  /// - Parameter request: the request for some of the assets. They are in their order.
+  func change(_ assets: FoundAssets, _ request: ([AssetID]) -> ChangeRequest) async throws {
+    let ids = assets.ids
+    guard !ids.isEmpty else { return }
+    do {
+      // Several calls are several transactions. So every asset is looked up before the first call.
+      if ids.count > Self.mostPerChange { try await checkAreKnown(ids) }
+      for start in stride(from: 0, to: ids.count, by: Self.mostPerChange) {
+        try await performChanges([request(Array(ids[start..<min(start + Self.mostPerChange, ids.count)]))])
+      }
+    } catch PhotoLibraryError.noSuchAsset(let missing) {
+      throw Failure(noSuchAssets: missing, names: assets.names) ?? PhotoLibraryError.noSuchAsset(ids: missing)
+    }
+  }
+
+  /// Throws if one of the assets is not in the library.
+  func check(_ assets: FoundAssets) async throws {
+    do { try await checkAreKnown(assets.ids) } catch PhotoLibraryError.noSuchAsset(let missing) {
+      throw Failure(noSuchAssets: missing, names: assets.names) ?? PhotoLibraryError.noSuchAsset(ids: missing)
+    }
+  }
+
+  private func checkAreKnown(_ ids: [AssetID]) async throws {
+    var missing: [AssetID] = []
+    for start in stride(from: 0, to: ids.count, by: Self.mostPerChange) {
+      let part = Array(ids[start..<min(start + Self.mostPerChange, ids.count)])
+      let known = Set(try await assets(part).map(\.id))
+      missing += part.filter { !known.contains($0) }
+    }
+    guard missing.isEmpty else { throw PhotoLibraryError.noSuchAsset(ids: missing) }
+  }
+
   /// Changes all of these assets, or none if one is not in the library. The summary goes to standard error.
   ///
   /// - Parameters:
   ///   - printsJSON: prints the ids to standard output.
   ///   - summary: the words after the number, for one asset and for several.
   func edit(
-    _ names: [NamedAsset], printsJSON: Bool, isFavorite: Bool? = nil, isHidden: Bool? = nil,
-    summary: (one: String, many: String)
+    _ chosen: ChosenAssets, printsJSON: Bool, summary: (one: String, many: String),
+    _ edit: ([AssetID]) -> ChangeRequest.EditAsset
   ) async throws {
-    let (ids, firstNames) = try await ids(of: names)
-    if !ids.isEmpty {
-      do {
-        // Several calls are several transactions. So every asset is looked up before the first call.
-        if ids.count > Self.mostPerChange {
-          let known = Set(try await assets(ids).map(\.id))
-          let missing = ids.filter { !known.contains($0) }
-          guard missing.isEmpty else { throw PhotoLibraryError.noSuchAsset(ids: missing) }
-        }
-        for start in stride(from: 0, to: ids.count, by: Self.mostPerChange) {
-          let part = Array(ids[start..<min(start + Self.mostPerChange, ids.count)])
-          try await performChanges([
-            ChangeRequest(editAsset: .init(ids: part, isFavorite: isFavorite, isHidden: isHidden))
-          ])
-        }
-      } catch PhotoLibraryError.noSuchAsset(let missing) {
-        throw Failure(noSuchAssets: missing, names: firstNames) ?? PhotoLibraryError.noSuchAsset(ids: missing)
-      }
-    }
+    let assets = try await chosen.find(in: self)
+    try await change(assets) { ChangeRequest(editAsset: edit($0)) }
+    try Self.report(assets.ids, printsJSON: printsJSON, summary: summary)
+  }
+
+  static func report(_ ids: [AssetID], printsJSON: Bool, summary: (one: String, many: String)) throws {
     struct Changed: Encodable { let ids: [AssetID] }
     if printsJSON { try Output.put(JSONText.indented(Changed(ids: ids))) }
     Output.complain(Text.count(ids.count, summary.one, summary.many) + "\n")

@@ -14,7 +14,7 @@ struct RestoreCommand: AsyncParsableCommand {
     abstract: "Replaces the library's catalog by a backup.",
     discussion: """
       photod first backs up the present catalog, so that you can undo the restore. Then it verifies the file, and puts \
-      it in the catalog's place, with the favorites and hidden photos of its day. After that, photod scans your \
+      it in the catalog's place, with the favorites, albums and edits of its day. After that, photod scans your \
       folders for all changes since then. Your photos are not changed.
 
       A name without a slash is a file of the current folder, or else one of `photoctl backup --list`.

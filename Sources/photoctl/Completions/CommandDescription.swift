@@ -10,6 +10,7 @@ struct CommandDescription: Decodable {
   let abstract: String?
   let arguments: [Argument]?
   let subcommands: [CommandDescription]?
+  let defaultSubcommand: String?
   let shouldDisplay: Bool?
 
   struct Argument: Decodable {
@@ -39,6 +40,7 @@ struct CommandDescription: Decodable {
     let allValues: [String]?
     let completionKind: Values?
     let abstract: String?
+    let valueName: String?
 
     func isCalled(_ word: String) -> Bool { names?.contains { $0.text == word } ?? false }
 

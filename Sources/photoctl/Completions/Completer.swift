@@ -50,12 +50,16 @@ struct Completer {
     var line = Line(command: program)
     for word in words { line.take(word) }
     if let option = line.awaiting { return await values(of: option, current, line) }
+    if !line.isPastOptions, current.hasPrefix("--"), current.contains("=") { line.takeDefault() }
     if !line.isPastOptions, current.hasPrefix("--"), let equals = current.firstIndex(of: "=") {
       guard let option = line.option(String(current[..<equals])) else { return .none }
       let prefix = String(current[...equals])
       return await values(of: option, String(current[current.index(after: equals)...]), line).prefixed(by: prefix)
     }
-    if !line.isPastOptions, current.hasPrefix("-") { return .words(options(line), endsWord: true) }
+    if !line.isPastOptions, current.hasPrefix("-") {
+      line.takeDefault()
+      return .words(options(line), endsWord: true)
+    }
     if line.isAtSubcommand { return .words(subcommands(of: line.command), endsWord: true) }
     // `help` takes the name of a command, but its description does not say so.
     if line.command.commandName == "help" { return .words(subcommands(of: program), endsWord: true) }
@@ -92,7 +96,15 @@ struct Completer {
     if values?.file != nil { return .files }
     if values?.directory != nil { return .folders }
     let names = (argument.names ?? []).map(\.text)
-    if names.contains("--album") {
+    if names.contains("--in") || names.contains("--to") {
+      return .words(
+        Self.albums(await source.albums(line.socket), current, kinds: [.folder]), endsWord: true)
+    }
+    if argument.valueName == "album", line.command.commandName != "show" {
+      return .words(
+        Self.albums(await source.albums(line.socket), current, kinds: [.album, .folder]), endsWord: true)
+    }
+    if names.contains("--album") || argument.valueName == "album" {
       return .words(Self.albums(await source.albums(line.socket), current), endsWord: true)
     }
     for (option, keys) in Self.valueKeys where names.contains(option) {
@@ -105,7 +117,7 @@ struct Completer {
       return .words(Self.predicateKeys(await source.keys(line.socket).predicateKeys, current), endsWord: false)
     }
     if names.contains("--fields") {
-      let fields = line.command.commandName == "albums" ? ListedAlbum.fields.map(\.name) : Asset.fields.map(\.name)
+      let fields = line.command.commandName == "list" ? ListedAlbum.fields.map(\.name) : Asset.fields.map(\.name)
       return .words(Self.fields(fields, current), endsWord: false)
     }
     return .none
@@ -139,11 +151,15 @@ struct Completer {
   }
 
   /// The title if it names exactly one album, otherwise an unambiguous name.
-  static func albums(_ albums: [AssetCollection], _ current: String) -> [Candidate] {
+  ///
+  /// - Parameter kinds: the kinds of albums that can follow, in the order in which a bare title is looked up.
+  static func albums(
+    _ albums: [AssetCollection], _ current: String,
+    kinds: [AssetCollection.Kind] = [.smartAlbum, .album, .folderAlbum]
+  ) -> [Candidate] {
     var named: Set<String> = []
     var candidates: [Candidate] = []
-    // This is the order in which a bare title is looked up.
-    for kind in [AssetCollection.Kind.smartAlbum, .album, .folderAlbum] {
+    for kind in kinds {
       let ofKind = albums.filter { $0.kind == kind }
       var counts: [String: Int] = [:]
       for album in ofKind { counts[CaseFolding.fold(album.title), default: 0] += 1 }
@@ -212,6 +228,13 @@ private struct Line {
 
   var isAtSubcommand: Bool { positionalCount == 0 && !(command.subcommands ?? []).isEmpty }
 
+  /// The command to which an option belongs: without the name of a subcommand, the default one.
+  mutating func takeDefault() {
+    if isAtSubcommand, let name = command.defaultSubcommand, let subcommand = command.subcommand(name) {
+      command = subcommand
+    }
+  }
+
   func option(_ word: String) -> CommandDescription.Argument? {
     command.arguments?.first { $0.kind == .option && $0.isCalled(word) }
   }
@@ -224,6 +247,7 @@ private struct Line {
       isPastOptions = true
     } else if !isPastOptions, word.hasPrefix("-"), word != "-" {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      takeDefault()
       used.append(parts[0])
       if parts.count == 1 {
         awaiting = option(word)

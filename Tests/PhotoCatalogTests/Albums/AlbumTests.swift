@@ -75,15 +75,18 @@ import Testing
     cycle.place = CollectionPlacement(parent: .folder(inner), position: .end)
     #expect(
       try reason(.editCollection(folder, cycle))
-        == .rejected("The folder 'Trips' can't be moved into itself, or into a folder that is in it."))
+        == .rejected(
+          "The folder 'Trips' can't be moved into itself, or into a folder that is in it. Choose another folder."))
     #expect(
       try reason(.createAlbum(title: "x", assets: [], parent: album))
-        == .rejected("'Rome' (id:\(album)) is no folder of albums."))
+        == .rejected("'Rome' (id:\(album)) is no folder of albums. Choose a folder, or the top level."))
     var place = AlbumEdit()
     (place.placed, place.before) = ([2], 3)
     #expect(
       try reason(.editAlbum(album, place))
-        == .rejected("The photo 3 is not in the album 'Rome', so nothing can be placed before it."))
+        == .rejected(
+          "The photo 3 is not in the album 'Rome', so nothing can be placed before it. Choose a photo of the album, or leave it out for the end."
+        ))
     var cover = AlbumEdit()
     cover.keyAsset = 2
     #expect(
@@ -91,7 +94,8 @@ import Testing
         == .rejected("The photo 2 is not in the album 'Rome'. Add it, or choose another cover."))
     place.before = nil
     #expect(
-      try reason(.editAlbum(folder, place)) == .rejected("'Trips' (id:\(folder)) is a folder. Only albums have photos.")
+      try reason(.editAlbum(folder, place))
+        == .rejected("'Trips' (id:\(folder)) is a folder. Only albums have photos. Choose an album.")
     )
     // The albums of the system and of folders on disk are not the user's.
     #expect(try reason(.deleteCollection(1)) == .noSuchCollection(1))

@@ -249,7 +249,7 @@ import Testing
     #expect(
       notice.contains("The user data of \(counted(comesBack, "photo", "photos")) comes back from the journal")
         == (comesBack > 0))
-    #expect(notice.contains("Your favorites and hidden photos are not in it") == (comesBack == 0), "\(notice)")
+    #expect(notice.contains("Your favorites, albums and edits are not in it") == (comesBack == 0), "\(notice)")
     #expect((comesBack == 0) == (left == .unreadable || left == .gone))
     #expect(notice.contains("`photoctl restore '\(backup)'`") == (left != .whole), "\(notice)")
     try rebuilt.close()

@@ -2,10 +2,10 @@ import ArgumentParser
 import PhotoClient
 import PhotoModel
 
-struct AlbumsCommand: AsyncParsableCommand {
+struct AlbumsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "albums",
-    abstract: "Lists albums: the smart albums, and one for each folder.",
+    commandName: "list",
+    abstract: "Lists albums: smart albums, your own, and one for each folder.",
     discussion: """
       `photoctl query --album` takes each title, and folder:/path for a folder. --containing lists only the albums \
       that contain one asset.
@@ -18,7 +18,7 @@ struct AlbumsCommand: AsyncParsableCommand {
       org.photod.library. The first lines are the list itself.
 
       FIELDS
-        id kind subtype title path count totalCount keyAssetID startDate endDate
+        id kind subtype title parentID path count totalCount keyAssetID startDate endDate
 
       EXAMPLES
         photoctl albums

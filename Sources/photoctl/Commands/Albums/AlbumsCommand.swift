@@ -1,0 +1,37 @@
+import ArgumentParser
+
+struct AlbumsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "albums",
+    abstract: "Lists albums, and changes your own.",
+    discussion: """
+      Your albums keep the order in which you add photos, and may be in folders of albums. An album holds no files: the \
+      photo files are not changed, and deleting an album deletes no photo.
+
+      An album is named by its title, by album:Title, or by id:42. `photoctl albums list` has the ids.
+
+      EXAMPLES
+        photoctl albums
+        photoctl albums create "Summer in Rome" --where "creationDate == '2024-07'"
+        photoctl query --rating 5 | photoctl albums add Best -
+        photoctl albums mkdir Trips
+        photoctl albums move "Summer in Rome" --to Trips
+        photoctl albums remove Best IMG_0001.jpg
+        photoctl albums delete --dry-run Best
+      """,
+    subcommands: [
+      AlbumsListCommand.self, AlbumsShowCommand.self, AlbumsCreateCommand.self, AlbumsMkdirCommand.self,
+      AlbumsRenameCommand.self, AlbumsMoveCommand.self, AlbumsAddCommand.self, AlbumsRemoveCommand.self,
+      AlbumsDeleteCommand.self,
+    ], defaultSubcommand: AlbumsListCommand.self)
+}
+
+/// The name of an album or a folder of albums on the command line.
+struct AlbumName: ExpressibleByArgument, Hashable {
+  let text: String
+
+  init?(argument: String) {
+    guard !argument.isEmpty else { return nil }
+    text = argument
+  }
+}

@@ -1,0 +1,305 @@
+import ArgumentParser
+import PhotoClient
+import PhotoModel
+
+struct AlbumsCreateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "create",
+    abstract: "Makes an album, and prints its id.",
+    discussion: """
+      The assets come in the order of the command line, those of --where last. Several albums may have the same title.
+
+      EXAMPLES
+        photoctl albums create Best
+        photoctl albums create Rome --in Trips IMG_0001.jpg IMG_0002.jpg
+        photoctl query --under ~/Pictures/Rome | photoctl albums create Rome -
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Argument(help: ArgumentHelp("The title of the new album.", valueName: "title"))
+  var title: String
+
+  @Option(name: .customLong("in"), help: ArgumentHelp("The folder of albums that gets it.", valueName: "folder"))
+  var folder: AlbumName?
+
+  @OptionGroup var assets: ChosenAssets
+  @OptionGroup var json: JSONOption
+
+  func run() async throws {
+    let library = connection.library
+    let found = try await assets.find(in: library)
+    let parentID = try await library.folderID(folder)
+    try await library.check(found)
+    let result = try await library.performChanges([
+      ChangeRequest(createAlbum: .init(title: title, parentID: parentID))
+    ])
+    guard let id = result.createdCollectionIDs.first else { return }
+    try await library.change(found) { ChangeRequest(editAlbum: .init(id: id, placeAssetIDs: $0)) }
+    try CreatedAlbum(id: id).put(asJSON: json.isOn)
+    Output.complain(
+      "The album '\(Printable.text(title))' was made, with \(Text.count(found.ids.count, "photo", "photos")).\n")
+  }
+}
+
+struct AlbumsMkdirCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mkdir",
+    abstract: "Makes a folder of albums, and prints its id.",
+    discussion: """
+      A folder of albums may hold albums and other folders. It has nothing to do with the folders on your disk.
+
+      EXAMPLES
+        photoctl albums mkdir Trips
+        photoctl albums mkdir 2024 --in Trips
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Argument(help: ArgumentHelp("The title of the new folder.", valueName: "title"))
+  var title: String
+
+  @Option(name: .customLong("in"), help: ArgumentHelp("The folder of albums that gets it.", valueName: "folder"))
+  var folder: AlbumName?
+
+  @OptionGroup var json: JSONOption
+
+  func run() async throws {
+    let library = connection.library
+    let parentID = try await library.folderID(folder)
+    let result = try await library.performChanges([
+      ChangeRequest(createFolder: .init(title: title, parentID: parentID))
+    ])
+    for id in result.createdCollectionIDs { try CreatedAlbum(id: id).put(asJSON: json.isOn) }
+    Output.complain("The folder of albums '\(Printable.text(title))' was made.\n")
+  }
+}
+
+/// The output of a command that makes an album or a folder of albums.
+private struct CreatedAlbum: Encodable {
+  let id: CollectionID
+
+  /// Prints the id in the form in which an album can be named.
+  func put(asJSON: Bool) throws {
+    try Output.put(asJSON ? JSONText.indented(self) : Array("id:\(id)\n".utf8))
+  }
+}
+
+struct AlbumsRenameCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rename",
+    abstract: "Gives an album or a folder of albums another title.",
+    discussion: """
+      EXAMPLES
+        photoctl albums rename Rome "Summer in Rome"
+        photoctl albums rename id:42 Best
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Argument(help: ArgumentHelp("The album.", valueName: "album"))
+  var album: AlbumName
+
+  @Argument(help: ArgumentHelp("The new title.", valueName: "title"))
+  var title: String
+
+  func run() async throws {
+    let library = connection.library
+    let album = try await library.album(album)
+    try await library.performChanges([ChangeRequest(editCollection: .init(id: album.id, title: title))])
+    Output.complain("\(album.subject) is called '\(Printable.text(title))' now.\n")
+  }
+}
+
+struct AlbumsMoveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move",
+    abstract: "Moves an album to another folder of albums, or to another position.",
+    discussion: """
+      The albums of a folder are in alphabetical order, until one of them gets a position with --before. From then on \
+      they keep their order.
+
+      EXAMPLES
+        photoctl albums move Rome --to Trips
+        photoctl albums move Rome --top
+        photoctl albums move Rome --before Paris
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Argument(help: ArgumentHelp("The album.", valueName: "album"))
+  var album: AlbumName
+
+  @Option(help: ArgumentHelp("Move it to this folder of albums.", valueName: "folder"))
+  var to: AlbumName?
+
+  @Flag(help: "Move it out of all folders.")
+  var top = false
+
+  @Option(help: ArgumentHelp("Move it in front of this album, to the folder of that album.", valueName: "album"))
+  var before: AlbumName?
+
+  func validate() throws {
+    if to != nil && top { throw ValidationError("--to and --top can't be used together.") }
+    if to == nil && !top && before == nil { throw ValidationError("Give the new place: --to, --top or --before.") }
+    if before != nil && (to != nil || top) {
+      throw ValidationError("--before moves it to the folder of that album, so it needs neither --to nor --top.")
+    }
+  }
+
+  func run() async throws {
+    let library = connection.library
+    let album = try await library.album(album)
+    var edit = ChangeRequest.EditCollection(id: album.id)
+    if let before {
+      let next = try await library.album(before)
+      (edit.parentID, edit.beforeID) = (next.parentID ?? 0, next.id)
+    } else {
+      edit.parentID = try await library.folderID(to) ?? 0
+    }
+    try await library.performChanges([ChangeRequest(editCollection: edit)])
+    Output.complain("\(album.subject) was moved.\n")
+  }
+}
+
+struct AlbumsAddCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Adds assets to an album, or moves those that it has.",
+    discussion: """
+      They are placed in the order of the command line, at the end or before another asset. If one of them is not in the \
+      library, none of them is added.
+
+      EXAMPLES
+        photoctl albums add Best 42 43
+        photoctl albums add Best --before 42 IMG_0001.jpg
+        photoctl query --rating 5 | photoctl albums add Best -
+        photoctl albums add Sea --where "ANY keywords == 'sea'"
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Argument(help: ArgumentHelp("The album.", valueName: "album"))
+  var album: AlbumName
+
+  @Option(help: ArgumentHelp("Place them before this asset of the album.", valueName: "id|path"), completion: .file())
+  var before: AssetArgument?
+
+  @OptionGroup var assets: ChosenAssets
+  @OptionGroup var json: JSONOption
+
+  func validate() throws { try assets.validateSome() }
+
+  func run() async throws {
+    let library = connection.library
+    let album = try await library.album(album, kinds: [.album])
+    let next = try await before.map { [NamedAsset($0)] }.asyncMap { try await library.ids(of: $0).ids.first } ?? nil
+    let found = try await assets.find(in: library)
+    try await library.change(found) {
+      ChangeRequest(editAlbum: .init(id: album.id, placeAssetIDs: $0, beforeAssetID: next))
+    }
+    let title = Printable.text(album.title)
+    try PhotoLibrary.report(
+      found.ids, printsJSON: json.isOn,
+      summary: ("asset was placed in the album '\(title)'", "assets were placed in the album '\(title)'"))
+  }
+}
+
+struct AlbumsRemoveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Removes assets from an album. They stay in the library.",
+    discussion: """
+      EXAMPLES
+        photoctl albums remove Best 42 43
+        photoctl albums remove Best --where "rating < 4" --dry-run
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Argument(help: ArgumentHelp("The album.", valueName: "album"))
+  var album: AlbumName
+
+  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Print what would be removed, and change nothing.")
+  var isDryRun = false
+
+  @OptionGroup var assets: ChosenAssets
+  @OptionGroup var json: JSONOption
+
+  func validate() throws { try assets.validateSome() }
+
+  func run() async throws {
+    let library = connection.library
+    let album = try await library.album(album, kinds: [.album])
+    var found = try await assets.find(in: library)
+    try await library.check(found)
+    var members: Set<AssetID> = []
+    for try await page in library.fetchIDs(FetchOptions(collection: "id:\(album.id)", includeHidden: true)) {
+      members.formUnion(page.ids)
+    }
+    found.ids.removeAll { !members.contains($0) }
+    if !isDryRun {
+      try await library.change(found) { ChangeRequest(editAlbum: .init(id: album.id, removeAssetIDs: $0)) }
+    }
+    let title = Printable.text(album.title)
+    try PhotoLibrary.report(
+      found.ids, printsJSON: json.isOn,
+      summary: isDryRun
+        ? ("asset would be removed from the album '\(title)'", "assets would be removed from the album '\(title)'")
+        : ("asset was removed from the album '\(title)'", "assets were removed from the album '\(title)'"))
+  }
+}
+
+struct AlbumsDeleteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Deletes albums, or folders of albums with all albums in them. Photos are not deleted.",
+    discussion: """
+      EXAMPLES
+        photoctl albums delete --dry-run Best
+        photoctl albums delete Best id:42
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Print what would be deleted, and change nothing.")
+  var isDryRun = false
+
+  @Argument(help: ArgumentHelp("The albums.", valueName: "album"))
+  var albums: [AlbumName]
+
+  func run() async throws {
+    let library = connection.library
+    var chosen: [AssetCollection] = []
+    for name in albums {
+      let album = try await library.album(name)
+      if !chosen.contains(where: { $0.id == album.id }) { chosen.append(album) }
+    }
+    let all = try await library.collections(kinds: [.album, .folder])
+    // A folder takes what is in it along, so an album that is also named must not be deleted twice.
+    let roots = chosen.filter { album in !chosen.contains { $0.id != album.id && album.isBelow($0, among: all) } }
+    if !isDryRun { try await library.performChanges(roots.map { ChangeRequest(deleteAlbum: $0.id) }) }
+    for album in all where roots.contains(where: { $0.id == album.id || album.isBelow($0, among: all) }) {
+      let photos = album.kind == .album ? " Its \(Text.count(album.count, "photo stays", "photos stay"))." : ""
+      Output.complain("\(album.subject) \(isDryRun ? "would be" : "was") deleted.\(photos)\n")
+    }
+  }
+}
+
+extension AssetCollection {
+  fileprivate func isBelow(_ folder: AssetCollection, among all: [AssetCollection]) -> Bool {
+    var parent = parentID
+    while let id = parent {
+      if id == folder.id { return true }
+      parent = all.first { $0.id == id }?.parentID
+    }
+    return false
+  }
+}
+
+extension Optional {
+  fileprivate func asyncMap<Value>(_ body: (Wrapped) async throws -> Value) async rethrows -> Value? {
+    guard let self else { return nil }
+    return try await body(self)
+  }
+}

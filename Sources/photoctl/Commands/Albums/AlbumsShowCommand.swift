@@ -1,0 +1,39 @@
+import ArgumentParser
+import PhotoClient
+import PhotoModel
+
+struct AlbumsShowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Lists the assets of an album, in its order.",
+    discussion: """
+      It is the same list as that of `photoctl query --album`, which has more options.
+
+      EXAMPLES
+        photoctl albums show Favorites
+        photoctl albums show "Summer in Rome" --format paths
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Argument(
+    help: ArgumentHelp("The album: a title, smart:favorites, folder:/path or id:42.", valueName: "album"))
+  var album: AlbumName
+
+  @OptionGroup var formats: FormatOptions<OutputFormat>
+
+  @OptionGroup var fields: FieldOptions<Asset>
+
+  func validate() throws { try fields.validate(with: formats.chosen) }
+
+  func run() async throws {
+    let library = connection.library
+    let name =
+      album.text.hasPrefix("folder:") ? "folder:" + AbsolutePath.text(String(album.text.dropFirst(7))) : album.text
+    var renderer = ListRenderer<Asset>(
+      format: formats.chosen ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
+    let assets = QueriedAssets(library: library, options: FetchOptions(collection: name))
+    try await assets.forEachPage { try Output.put(try renderer.page($0)) }
+    try Output.put(renderer.end())
+  }
+}

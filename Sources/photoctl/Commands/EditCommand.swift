@@ -1,0 +1,176 @@
+import ArgumentParser
+import PhotoClient
+import PhotoModel
+import PredicateLanguage
+
+struct EditCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit",
+    abstract: "Edits the title, caption, keywords, rating, date or place of assets.",
+    discussion: """
+      The edits are kept in the library, beside what the files say. The photo files are not changed, and a program that \
+      writes to a file later changes no edit. --clear brings back what the file says.
+
+      An empty title or caption means that the asset has none, even if its file has one. A keyword with a minus is \
+      removed: --keyword=-sea. --location none removes the place.
+
+      --date takes a date with a time, such as 2024-07-21T10:00:00, which is the time at the photo's place. An offset \
+      such as +02:00 may follow. --shift corrects a camera whose clock was wrong: it adds a time such as 1h30m, 90s or \
+      -2d to the date of each asset.
+
+      FIELDS OF --clear
+        title caption keywords rating creationDate location isFavorite isHidden
+
+      EXAMPLES
+        photoctl edit 42 --title "Trevi Fountain" --keyword rome --keyword fountain
+        photoctl edit IMG_0001.jpg --keyword=-sea --rating 4
+        photoctl edit --where "ANY keywords == 'rome'" --location 41.9009,12.4833
+        photoctl query --camera X-T5 --taken 2024-07 | photoctl edit --shift=-1h -
+        photoctl edit 42 --clear title,keywords
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("The title; empty for none.", valueName: "text"))
+  var title: String?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("The caption; empty for none.", valueName: "text"))
+  var caption: String?
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "A keyword to add, or with a minus before it to remove. May be given several times.", valueName: "[+-]word"))
+  var keyword: [String] = []
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("The rating, 0 to 5.", valueName: "stars"),
+    completion: .list(["0", "1", "2", "3", "4", "5"]))
+  var rating: Int?
+
+  @Option(help: ArgumentHelp("When it was taken, such as 2024-07-21T10:00:00.", valueName: "date"))
+  var date: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Add this time to the date of each asset, such as 1h30m or -2d.", valueName: "time"),
+    transform: { try TimeShift($0) })
+  var shift: TimeShift?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Where it was taken, in degrees and metres; none for no place. South and west are negative.",
+      valueName: "lat,lon[,alt]"), transform: { try PlaceArgument($0) })
+  var location: PlaceArgument?
+
+  @Option(
+    help: ArgumentHelp("Fields that get the values of the file again.", valueName: "field,..."),
+    completion: .list(ClearableField.allCases.map(\.rawValue)))
+  var clear: String?
+
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print how many assets would be edited, and change nothing.")
+  var isDryRun = false
+
+  @OptionGroup var assets: ChosenAssets
+  @OptionGroup var json: JSONOption
+
+  func validate() throws {
+    try assets.validateSome()
+    if let rating, !(0...5).contains(rating) { throw ValidationError("--rating is \(rating); it must be 0 to 5.") }
+    if let date, PhotoDate(date) == nil {
+      throw ValidationError("--date is '\(date)'; it must be a date such as 2024-07-21 or 2024-07-21T10:00:00+02:00.")
+    }
+    if date != nil && shift != nil { throw ValidationError("--date and --shift can't be used together.") }
+    for field in clearedFields where ClearableField(rawValue: field) == nil {
+      let known = ClearableField.allCases.map(\.rawValue)
+      let similar = Spelling.nearest(to: field, among: known).map { " Did you mean \($0)?" } ?? ""
+      throw ValidationError("--clear has '\(field)'; it must be one of \(known.joined(separator: ", ")).\(similar)")
+    }
+    if request([]) == .init(ids: []) {
+      throw ValidationError("Nothing is to be edited. Give --title, --keyword, --rating or another option.")
+    }
+  }
+
+  func run() async throws {
+    let library = connection.library
+    if isDryRun {
+      let found = try await assets.find(in: library)
+      try await library.check(found)
+      try PhotoLibrary.report(
+        found.ids, printsJSON: json.isOn, summary: ("asset would be edited", "assets would be edited"))
+      return
+    }
+    try await library.edit(
+      assets, printsJSON: json.isOn, summary: ("asset was edited", "assets were edited"), request)
+  }
+
+  private var clearedFields: [String] {
+    clear?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+  }
+
+  private func request(_ ids: [AssetID]) -> ChangeRequest.EditAsset {
+    var edit = ChangeRequest.EditAsset(ids: ids)
+    (edit.title, edit.caption, edit.rating, edit.creationDate) = (title, caption, rating, date)
+    edit.shiftCreationDate = shift?.seconds
+    edit.location = location?.location
+    if location != nil, location?.location == nil { edit.removeLocation = true }
+    let removed = keyword.filter { $0.hasPrefix("-") }.map { String($0.dropFirst()) }
+    let added = keyword.filter { !$0.hasPrefix("-") }.map { $0.hasPrefix("+") ? String($0.dropFirst()) : $0 }
+    if !added.isEmpty { edit.addKeywords = added }
+    if !removed.isEmpty { edit.removeKeywords = removed }
+    if !clearedFields.isEmpty { edit.clear = clearedFields }
+    return edit
+  }
+}
+
+/// A time to add to dates: numbers with the units d, h, m and s, such as `1h30m` or `-2d`. A number alone is seconds.
+struct TimeShift: Hashable, Sendable {
+  let seconds: Double
+
+  struct Mistake: Error, Equatable, CustomStringConvertible {
+    let description = "it must be a time such as 1h30m, 90s or -2d"
+  }
+
+  init(_ argument: String) throws {
+    let isNegative = argument.hasPrefix("-")
+    var rest = argument.drop { $0 == "-" || $0 == "+" }
+    guard !rest.isEmpty, argument.count - rest.count <= 1 else { throw Mistake() }
+    var sum = 0.0
+    while !rest.isEmpty {
+      let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+      rest = rest.dropFirst(digits.count)
+      let factors: [Character: Double] = ["d": 86_400, "h": 3_600, "m": 60, "s": 1]
+      guard let number = Double(digits), let factor = rest.isEmpty ? 1 : factors[rest.removeFirst()] else {
+        throw Mistake()
+      }
+      sum += number * factor
+    }
+    seconds = isNegative ? -sum : sum
+  }
+}
+
+/// A place: a latitude and a longitude in degrees, and perhaps an altitude in metres. `none` is no place.
+struct PlaceArgument: Hashable, Sendable {
+  let location: Location?
+
+  struct Mistake: Error, Equatable, CustomStringConvertible {
+    let description = "it must be a latitude and a longitude in degrees, such as 41.9009,12.4833, or none"
+  }
+
+  init(_ argument: String) throws {
+    if argument == "none" {
+      location = nil
+      return
+    }
+    let numbers = argument.split(separator: ",", omittingEmptySubsequences: false).map { part in
+      Double(part.drop { $0 == " " })
+    }
+    guard (2...3).contains(numbers.count), numbers.allSatisfy({ $0?.isFinite ?? false }), let latitude = numbers[0],
+      let longitude = numbers[1], abs(latitude) <= 90, abs(longitude) <= 180
+    else { throw Mistake() }
+    location = Location(latitude: latitude, longitude: longitude, altitude: numbers.count == 3 ? numbers[2] : nil)
+  }
+}

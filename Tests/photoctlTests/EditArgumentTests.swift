@@ -1,0 +1,28 @@
+import PhotoModel
+import Testing
+
+@testable import photoctl
+
+/// The arguments of `photoctl edit`.
+@Suite struct EditArgumentTests {
+  @Test(arguments: [
+    ("90", 90), ("90s", 90), ("1h30m", 5_400), ("-2d", -172_800), ("+1.5h", 5_400), ("1d1h1m1s", 90_061), ("0", 0),
+  ])
+  func timeIsParsed(_ text: String, _ seconds: Double) throws {
+    #expect(try TimeShift(text).seconds == seconds)
+  }
+
+  @Test(arguments: ["", "-", "h", "1x", "1h-30m", "--1", "1 h", "1..5"])
+  func wrongTimeIsRefused(_ text: String) {
+    #expect(throws: TimeShift.Mistake.self) { try TimeShift(text) }
+  }
+
+  @Test func placeIsParsed() throws {
+    #expect(try PlaceArgument("41.9,12.5").location == Location(latitude: 41.9, longitude: 12.5))
+    #expect(try PlaceArgument("-33.5, 151, 12").location == Location(latitude: -33.5, longitude: 151, altitude: 12))
+    #expect(try PlaceArgument("none").location == nil)
+    for text in ["", "1", "91,0", "0,181", "a,b", "nan,1", "1,2,3,4", "1,inf"] {
+      #expect(throws: PlaceArgument.Mistake.self) { try PlaceArgument(text) }
+    }
+  }
+}
