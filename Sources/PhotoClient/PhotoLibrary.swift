@@ -232,7 +232,7 @@ public final class PhotoLibrary: Sendable {
 
   // MARK: - Access
 
-  /// What this program may do with the library. Today, each program of the user has all access.
+  /// The access of this program to the library. Today, each program of the user has all access.
   public func authorization() async throws -> Authorization {
     try await call("AuthorizationStatus", VarlinkEmpty(), returning: Authorization.self)
   }

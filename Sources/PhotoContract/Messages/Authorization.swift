@@ -2,7 +2,7 @@ import PhotoModel
 
 // The messages of AuthorizationStatus and RequestAuthorization.
 
-/// What a client may do with the library, as PhotoKit's `PHAuthorizationStatus`.
+/// The access that a client has to the library, as PhotoKit's `PHAuthorizationStatus`.
 public enum AuthorizationStatus: String, OpenEnum {
   case notDetermined, restricted, denied, authorized, limited
   case unknown
