@@ -29,7 +29,7 @@ import Testing
           unknown sort key: org.photod.library.UnknownSortKey shoeSize True
           bad token: org.varlink.service.InvalidParameter {'parameter': 'since'}
           missing parameter: org.varlink.service.InvalidParameter {'parameter': 'ids'}
-          not there yet: org.varlink.service.MethodNotImplemented {'method': 'org.photod.library.RequestAuthorization'}
+          not there yet: org.varlink.service.MethodNotImplemented {'method': 'org.photod.library.PerformChanges'}
           stream without more: org.varlink.service.ExpectedMore {}
           no such method: org.varlink.service.MethodNotFound {'method': 'org.photod.library.Develop'}
           still there: live

@@ -102,7 +102,7 @@ def main(socket, photo, new_path):
             print("unknown sort key:", error.error(), error.parameters()["key"], "id" in error.parameters()["known"])
         show_error("bad token", lambda: library.FetchPersistentChanges(since="nonsense"))
         show_error("missing parameter", lambda: library.GetAssets())
-        show_error("not there yet", lambda: library.RequestAuthorization("readWrite"))
+        show_error("not there yet", lambda: library.PerformChanges([{"trashAssets": [1]}]))
         show_error("stream without more", lambda: library.Observe())
         # The package refuses a method that is not in the description; so this call is put in by hand.
         library._send_message(b'{"method": "org.photod.library.Develop"}')
