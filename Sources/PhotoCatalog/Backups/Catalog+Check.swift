@@ -72,6 +72,20 @@ extension Catalog {
         LEFT JOIN collection c ON c.id = m.collection_id WHERE a.id IS NULL OR c.id IS NULL
       """),
     Rule(
+      "album is in a folder of albums that does not exist", "albums are in folders of albums that do not exist",
+      in: "collection",
+      """
+      SELECT count(*), min(c.id) FROM collection c LEFT JOIN collection p ON p.id = c.parent_id AND p.kind = 3
+      WHERE c.parent_id IS NOT NULL AND p.id IS NULL
+      """),
+    Rule(
+      "edit belongs to a photo that does not exist", "edits belong to photos that do not exist", in: "asset_edit",
+      """
+      SELECT count(*), min(e.asset_id) FROM asset_edit e LEFT JOIN asset a ON a.id = e.asset_id
+        LEFT JOIN tombstone t ON t.asset_id = e.asset_id
+      WHERE iif(e.file IS NULL, t.asset_id, a.id) IS NULL
+      """),
+    Rule(
       "keyword belongs to a photo that does not exist", "keywords belong to photos that do not exist",
       in: "asset_keyword",
       """

@@ -343,6 +343,8 @@ import Testing
       try database.execute(sql: "UPDATE sqlite_sequence SET seq = 3 WHERE name = 'asset'")
       try database.execute(sql: "UPDATE history SET inserted_assets = x'80'")
       try database.execute(sql: "INSERT INTO keyword (name) VALUES ('lonely')")
+      try database.execute(sql: "INSERT INTO asset_edit VALUES (77, 'title=a', NULL)")
+      try database.execute(sql: "INSERT INTO collection (kind, title, parent_id) VALUES (1, 'a', 1)")
     }
     let report = try catalog.check(deep: true)
     #expect(!report.isOK)
@@ -350,6 +352,7 @@ import Testing
     for what in [
       "2 photos have no first file in their folders", "1 file belongs to no photo",
       "2 photos have ids that have not been assigned yet", "2 commits can't be read", "1 keyword has no photo",
+      "1 edit belongs to a photo that does not exist", "1 album is in a folder of albums that does not exist",
       "catalog and journal differ in the user data of 1 photo",
     ] {
       #expect(found.contains(what), "\(what) in \(found)")
