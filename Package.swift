@@ -38,7 +38,7 @@ let package = Package(
         .embedInCode("v004-user-data.sql"), .embedInCode("v005-volumes.sql"), .embedInCode("v006-seen.sql"),
         .embedInCode("v007-text.sql"), .embedInCode("v008-identity.sql"),
         .embedInCode("v009-dates.sql"), .embedInCode("v010-parked.sql"),
-        .embedInCode("v011-user-data.sql"),
+        .embedInCode("v011-user-data.sql"), .embedInCode("v012-smart-albums.sql"),
       ]),
     .target(
       name: "Varlink",

@@ -18,5 +18,6 @@ package enum Migrations {
     Step(name: "v009-dates", sql: String(decoding: PackageResources.v009_dates_sql, as: UTF8.self)),
     Step(name: "v010-parked", sql: String(decoding: PackageResources.v010_parked_sql, as: UTF8.self)),
     Step(name: "v011-user-data", sql: String(decoding: PackageResources.v011_user_data_sql, as: UTF8.self)),
+    Step(name: "v012-smart-albums", sql: String(decoding: PackageResources.v012_smart_albums_sql, as: UTF8.self)),
   ]
 }

@@ -49,7 +49,7 @@ import Varlink
     try await withLibrary { fixture in
       struct Reply: Decodable { let collections: [AssetCollection] }
       let collections = try await fixture.call("FetchCollections", returning: Reply.self).collections
-      #expect(collections.filter { $0.kind == .smartAlbum }.count == 4)
+      #expect(collections.filter { $0.kind == .smartAlbum }.count == 13)
       for collection in collections {
         let found = try await fixture.assets(FetchOptions(collection: "id:\(collection.id)"))
         #expect(found.count == collection.count, "\(collection.title)")

@@ -128,6 +128,15 @@ private struct CatalogTables {
           case "favorites": item.flags[0]
           case "videos": item.content.mediaType == .video
           case "screenshots": item.content.mediaSubtypes.contains(.screenshot)
+          case "panoramas": item.content.mediaSubtypes.contains(.panorama)
+          case "animated": item.content.mediaSubtypes.contains(.animated)
+          case "raw": item.content.mediaSubtypes.contains(.raw)
+          case "bursts": item.content.mediaSubtypes.contains(.burst)
+          case "livePhotos": !item.content.mediaSubtypes.isDisjoint(with: [.livePhoto, .motionPhoto])
+          case "depth": item.content.mediaSubtypes.contains(.depth)
+          case "noLocation": item.content.location == nil
+          case "hidden": item.flags[1]
+          case "unreadable": item.content.failure != nil
           default: item.directoryID == directory
           }
         }.keys)

@@ -31,7 +31,8 @@ extension RandomFetches<SeededGenerator> {
     self.init(
       predicates: library.predicates,
       collections: [
-        "smart:favorites", "smart:videos", "smart:screenshots", "smart:recents", album, album, "folder:/photos/a",
+        "smart:favorites", "smart:videos", "smart:screenshots", "smart:recents", "smart:noLocation", "smart:hidden",
+        "smart:raw", album, album, "folder:/photos/a",
         "folder:/photos",
       ], random: SeededGenerator(seed: seed &* 104_729))
   }

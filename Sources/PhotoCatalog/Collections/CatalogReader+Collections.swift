@@ -46,15 +46,17 @@ extension CatalogReader {
     let place = try RawStatement(
       database, "SELECT directory_id FROM asset WHERE id = ? AND " + FetchSource.visible.sql)
     place.bind(1, assetID)
-    guard let directoryID = try place.firstRow({ place.directoryID(0) }) else { return membership }
-    membership.directoryID = directoryID
+    let directoryID = try place.firstRow({ place.directoryID(0) })
     for album in try collectionRows(kind: .smartAlbum) {
-      var source = CollectionList(album).source
+      var source = Self.visibleSource(album)
       source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.id(assetID)]))
       let statement = try RawStatement(database, "SELECT 1" + source.from + source.whereClause)
       statement.bind(source.arguments)
       if try statement.firstRow({ true }) ?? false { membership.smartAlbums.insert(album.id) }
     }
+    // Only visible assets are in other albums and in folders.
+    guard let directoryID else { return membership }
+    membership.directoryID = directoryID
     let albums = try RawStatement(database, "SELECT collection_id FROM album_asset WHERE asset_id = ?")
     albums.bind(1, assetID)
     try albums.forEachRow { membership.albums.insert(albums.collectionID(0)) }

@@ -31,7 +31,7 @@ extension CollectionCounts {
       reader.database, "SELECT id, directory_id FROM asset WHERE is_hidden = 0 AND is_trashed = 0")
     try places.forEachRow {
       let folder = folderOfDirectory[places.directoryID(1)]
-      numbers[places.int64(0)] = Membership(smart: 0, folder: folder).number
+      memberships[places.int64(0)] = Membership(folder: folder)
       if let folder { counts[folder] += 1 }
     }
     for (folder, count) in counts.enumerated() { entries[folders[folder]]?.count = count }
@@ -42,7 +42,7 @@ extension CollectionCounts {
       ids.bind(source.arguments)
       var count = 0
       try ids.forEachRow {
-        numbers[ids.int64(0)] |= 1 << UInt32(bit + 1)
+        memberships[ids.int64(0)].smart |= 1 << UInt32(bit)
         count += 1
       }
       entries[album.id]?.count = count

@@ -87,6 +87,8 @@ extension CollectionCounts {
   /// The present state of an asset.
   private struct AssetState {
     var membership: Membership
+    /// Whether it is neither hidden nor in the trash, so that albums and folders show it.
+    var isVisible: Bool
     var end: CollectionEnd
   }
 
@@ -164,8 +166,12 @@ extension CollectionCounts {
     if row.kind == .folderAlbum, let directory = row.directoryID {
       folderOfDirectory[directory] = folders.count
       folders.append(row.id)
-    } else if row.smartAlbum != nil, smartAlbums.count < Membership.mostSmartAlbums {
-      smartAlbums.append((row.id, CollectionList(row).source.requirements))
+    } else if let definition = row.smartAlbum?.definition {
+      precondition(smartAlbums.count < Membership.mostSmartAlbums, "a membership has no bit for another smart album")
+      var requirements = definition.requirements
+      requirements.hidden = definition.showsHidden
+      requirements.untrashed = true
+      smartAlbums.append((row.id, requirements))
     }
   }
 
@@ -186,9 +192,9 @@ extension CollectionCounts {
 
   private mutating func take(assets: [AssetID: ChangedFields], _ update: inout Update) throws {
     for (id, fields) in assets where !fields.isSubset(of: Self.irrelevant) {
-      let before = Membership(number: numbers[id.rawValue])
+      let before = memberships[id.rawValue]
       let now = try state(of: id, update.reader)
-      numbers[id.rawValue] = now?.membership.number ?? 0
+      memberships[id.rawValue] = now?.membership ?? Membership()
       if fields.contains(.content) { update.redrawn.insert(id) }
 
       for (bit, album) in smartAlbums.enumerated() {
@@ -202,7 +208,7 @@ extension CollectionCounts {
       if let folder = now?.membership.folder, folder != before.folder {
         note(id, now, in: folders[folder], was: false, isThere: true, &update)
       }
-      if albumCount > 0 { try noteAlbums(of: id, now, &update) }
+      if albumCount > 0 { try noteAlbums(of: id, now?.isVisible ?? false ? now : nil, &update) }
     }
   }
 
@@ -210,20 +216,19 @@ extension CollectionCounts {
     statementCount += 1
     let select = try RawStatement(
       reader.database,
-      "SELECT media_type, is_favorite, is_hidden, is_trashed, media_subtypes & 8 <> 0, directory_id, "
-        + "creation_date, creation_offset FROM asset WHERE id = ?")
+      "SELECT \(AssetFacts.columns), creation_date, creation_offset FROM asset WHERE id = ?")
     select.bind(1, id)
     return try select.firstRow {
-      let facts = AssetFacts(
-        mediaType: select.int64(0), isFavorite: select.bool(1), isHidden: select.bool(2), isTrashed: select.bool(3),
-        isScreenshot: select.bool(4), directoryID: select.directoryID(5))
-      guard !facts.isHidden && !facts.isTrashed else { return nil }
+      let facts = AssetFacts(select)
       var smart: UInt32 = 0
       for (bit, album) in smartAlbums.enumerated() where album.requirements.admit(facts) { smart |= 1 << UInt32(bit) }
+      let isVisible = !facts.isHidden && !facts.isTrashed
       return AssetState(
-        membership: Membership(smart: smart, folder: folderOfDirectory[facts.directoryID]),
-        end: CollectionEnd(date: select.int64(6), id: id, offset: select.optionalInt(7)))
-    } ?? nil
+        membership: Membership(smart: smart, folder: isVisible ? folderOfDirectory[facts.directoryID] : nil),
+        isVisible: isVisible,
+        end: CollectionEnd(
+          date: select.int64(AssetFacts.columnCount), id: id, offset: select.optionalInt(AssetFacts.columnCount + 1)))
+    }
   }
 
   /// Updates a smart album or folder that had the asset before, or has it now.
@@ -357,7 +362,7 @@ extension CollectionCounts {
   /// The asset, if the collection shows it.
   private func shows(_ asset: AssetID, _ entry: Entry) -> AssetID? {
     if let members = entry.members { return members.contains(asset) ? asset : nil }
-    let membership = Membership(number: numbers[asset.rawValue])
+    let membership = memberships[asset.rawValue]
     let isInFolder = membership.folder.map { folders[$0] == entry.row.id } ?? false
     let bit = smartAlbums.firstIndex { $0.id == entry.row.id }
     return isInFolder || bit.map { membership.smart >> UInt32($0) & 1 == 1 } ?? false ? asset : nil

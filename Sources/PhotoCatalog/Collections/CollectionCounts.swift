@@ -5,8 +5,8 @@ import PhotoModel
 /// All collections with their exact counts, covers and dates. They are updated from the changes of each commit, so that
 /// nothing is counted a second time.
 ///
-/// For each visible asset, it remembers the smart albums and the folder that contain it, in some 5 bytes. Each place in
-/// a user's album takes some 100 bytes. So the touched assets determine which counts change, without a read of any
+/// For each asset, it remembers the smart albums and the folder that show it, in some 9 bytes. Each place in a user's
+/// album takes some 100 bytes. So the touched assets determine which counts change, without a read of any
 /// collection.
 package struct CollectionCounts: Sendable {
   struct Entry: Sendable {
@@ -35,13 +35,12 @@ package struct CollectionCounts: Sendable {
   /// The commit whose state this is.
   package internal(set) var sequence: Int64
   var entries: [CollectionID: Entry] = [:]
-  /// The smart albums, for which an asset qualifies by its own fields. The index of each is its bit in `numbers`.
+  /// The smart albums, for which an asset qualifies by its own fields. The index of each is its bit in `memberships`.
   var smartAlbums: [(id: CollectionID, requirements: AssetRequirements)] = []
-  /// The folder albums by their index in `numbers`. An index is never reused.
+  /// The folder albums by their index in `memberships`. An index is never reused.
   var folders: [CollectionID] = []
   var folderOfDirectory: [DirectoryID: Int] = [:]
-  /// The ``Membership`` of each visible asset, by the number of the asset. 0 if it isn't visible.
-  var numbers = PagedNumbers()
+  var memberships = Memberships()
   /// The number of the user's albums.
   var albumCount = 0
   /// The user's albums that show an asset.
@@ -52,20 +51,31 @@ package struct CollectionCounts: Sendable {
   /// The number of statements that were run since this was created.
   package internal(set) var statementCount = 0
 
-  /// The collections of an asset. Bit 0 is set, one bit for each smart album follows, and from bit 8 the folder's index
-  /// + 1.
+  /// The smart albums and the folder that show an asset.
   struct Membership: Hashable, Sendable {
-    static let mostSmartAlbums = 7
-    var number: UInt32
+    static let mostSmartAlbums = 32
+    /// One bit for each smart album.
+    var smart: UInt32 = 0
+    /// The index of the folder.
+    var folder: Int?
+  }
 
-    init(number: UInt32) { self.number = number }
+  /// The ``Membership`` of each asset, by the number of the asset.
+  struct Memberships: Sendable {
+    private var smart = PagedNumbers()
+    /// The folder's index + 1, or 0.
+    private var folder = PagedNumbers()
 
-    init(smart: UInt32, folder: Int?) {
-      number = 1 | smart << 1 | UInt32(truncatingIfNeeded: folder.map { $0 + 1 } ?? 0) << 8
+    subscript(id: Int64) -> Membership {
+      get {
+        let folder = folder[id]
+        return Membership(smart: smart[id], folder: folder == 0 ? nil : Int(folder) - 1)
+      }
+      set {
+        smart[id] = newValue.smart
+        folder[id] = UInt32(truncatingIfNeeded: newValue.folder.map { $0 + 1 } ?? 0)
+      }
     }
-
-    var smart: UInt32 { number >> 1 & 0x7f }
-    var folder: Int? { number >> 8 == 0 ? nil : Int(number >> 8) - 1 }
   }
 
   package func collection(_ id: CollectionID) -> AssetCollection? { entries[id]?.collection }

@@ -82,7 +82,8 @@ extension CatalogReader {
   /// collection, so they stay in the cache.
   static func visibleSource(_ row: CollectionRow) -> FetchSource {
     var source = CollectionList(row).source
-    source.conditions.append(FetchSource.visible)
+    source.conditions.append(
+      row.smartAlbum?.definition.showsHidden ?? false ? FetchSource.untrashed : FetchSource.visible)
     return source
   }
 

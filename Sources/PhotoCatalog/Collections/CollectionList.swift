@@ -1,10 +1,5 @@
 import PhotoModel
 
-/// The smart albums of this version. The case is the `subtype` in the catalog and in the contract.
-package enum SmartAlbum: String, CaseIterable, Sendable {
-  case recents, favorites, videos, screenshots
-}
-
 /// A collection of the catalog, without its counts.
 struct CollectionRow: Hashable, Sendable {
   var id: CollectionID
@@ -43,26 +38,17 @@ struct CollectionList: Sendable {
   var source = FetchSource()
   var dependsOn: ChangedFields = []
 
-  // The conditions contain no `?`, so that SQLite recognises that the partial indexes of these albums fit.
   init(_ collection: CollectionRow) {
     switch collection.kind {
     case .smartAlbum:
-      switch collection.smartAlbum {
-      case .recents: break
-      case .favorites:
-        source.conditions = [SQLCondition(sql: "asset.is_favorite = 1")]
-        source.requirements.favorite = true
-        dependsOn = .favorite
-      case .videos:
-        source.conditions = [SQLCondition(sql: "asset.media_type = 2")]
-        source.requirements.mediaTypes = [MediaType.video.code]
-        dependsOn = [.content, .metadata, .resources]
-      case .screenshots:
-        source.conditions = [SQLCondition(sql: "asset.media_subtypes & 8 <> 0")]
-        source.requirements.screenshot = true
-        dependsOn = [.content, .metadata, .resources, .path]
-      case nil: source.conditions = [SQLCondition(sql: "FALSE")]
+      // A later version of photod may have added others.
+      guard let definition = collection.smartAlbum?.definition else {
+        source.conditions = [SQLCondition(sql: "FALSE")]
+        return
       }
+      if let sql = definition.sql { source.conditions = [SQLCondition(sql: sql)] }
+      source.requirements = definition.requirements
+      dependsOn = definition.dependsOn
     case .album: source.albumID = collection.id
     case .folderAlbum:
       // A directory's id is never reused, so the list of a deleted directory is empty.

@@ -18,6 +18,7 @@ extension CatalogReader {
     var source = FetchSource()
     var dependsOn: ChangedFields = []
     var collectionKey = ""
+    var showsHidden = options.includeHidden == true
     if let name = options.collection {
       let collection = try resolveCollection(name)
       let list = CollectionList(collection)
@@ -25,10 +26,11 @@ extension CatalogReader {
       dependsOn.formUnion(list.dependsOn)
       // Recents is the same list as without a collection.
       if collection.smartAlbum != .recents { collectionKey = collection.id.description }
+      if collection.smartAlbum?.definition.showsHidden ?? false { showsHidden = true }
     }
-    if options.includeHidden != true {
+    if !showsHidden {
       source.conditions.append(SQLCondition(sql: "+asset.is_hidden = 0"))
-      source.requirements.visible = true
+      source.requirements.hidden = false
       dependsOn.insert(.hidden)
     }
     if options.includeTrashed != true {

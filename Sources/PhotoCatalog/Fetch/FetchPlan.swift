@@ -143,6 +143,9 @@ struct FetchSource: Sendable {
   /// (https://www.sqlite.org/optoverview.html#uplus).
   static let visible = SQLCondition(sql: "+asset.is_hidden = 0 AND +asset.is_trashed = 0")
 
+  /// For the album of hidden assets.
+  static let untrashed = SQLCondition(sql: "+asset.is_trashed = 0")
+
   static let offlineTable =
     "offline(id) AS (SELECT directory.id FROM root JOIN directory ON directory.root_id = root.id "
     + "WHERE root.is_available = 0 UNION SELECT id FROM directory WHERE is_available = 0 "

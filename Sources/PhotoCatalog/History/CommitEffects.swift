@@ -89,22 +89,49 @@ package struct CommitEffects: Sendable {
 /// The properties of an asset that decide whether it can be in a list at all.
 struct AssetFacts: Hashable, Sendable {
   let mediaType: Int64
-  let isFavorite: Bool
-  let isHidden: Bool
-  let isTrashed: Bool
-  let isScreenshot: Bool
+  let mediaSubtypes: MediaSubtypes
+  var isFavorite = false
+  var isHidden = false
+  var isTrashed = false
+  let hasLocation: Bool
+  /// Whether its file could not be read.
+  let isFailed: Bool
   /// The directory of the first resource.
   let directoryID: DirectoryID
+
+  /// The columns of the table `asset`, in the order in which they are read.
+  static let columns =
+    "media_type, media_subtypes, is_favorite, is_hidden, is_trashed, latitude IS NOT NULL, failure IS NOT NULL, "
+    + "directory_id"
+  static let columnCount: Int32 = 8
+
+  init(_ row: RawStatement) {
+    mediaType = row.int64(0)
+    mediaSubtypes = MediaSubtypes(rawValue: row.int64(1))
+    (isFavorite, isHidden, isTrashed) = (row.bool(2), row.bool(3), row.bool(4))
+    (hasLocation, isFailed, directoryID) = (row.bool(5), row.bool(6), row.directoryID(7))
+  }
+
+  /// The facts of a new asset, to which a person has given nothing.
+  init(_ content: AssetContent, in directoryID: DirectoryID) {
+    mediaType = content.mediaType.code
+    mediaSubtypes = content.mediaSubtypes
+    hasLocation = content.location != nil
+    isFailed = content.failure != nil
+    self.directoryID = directoryID
+  }
 }
 
-/// Necessary conditions for an asset to be in a list. They need not be sufficient.
+/// Necessary conditions for an asset to be in a list. They need not be sufficient. A nil one admits any asset.
 struct AssetRequirements: Hashable, Sendable {
-  /// nil if any media type will do.
   var mediaTypes: Set<Int64>?
+  /// At least one of these subtypes.
+  var anySubtype: MediaSubtypes?
   var favorite = false
-  var visible = false
+  var hidden: Bool?
   var untrashed = false
-  var screenshot = false
+  var location: Bool?
+  var failed = false
   var directoryID: DirectoryID?
 
   mutating func require(mediaTypes codes: [Int64]) {
@@ -112,8 +139,10 @@ struct AssetRequirements: Hashable, Sendable {
   }
 
   func admit(_ facts: AssetFacts) -> Bool {
-    (mediaTypes?.contains(facts.mediaType) ?? true) && (!favorite || facts.isFavorite)
-      && (!visible || !facts.isHidden) && (!untrashed || !facts.isTrashed) && (!screenshot || facts.isScreenshot)
+    (mediaTypes?.contains(facts.mediaType) ?? true)
+      && (anySubtype.map { !facts.mediaSubtypes.isDisjoint(with: $0) } ?? true) && (!favorite || facts.isFavorite)
+      && (hidden ?? facts.isHidden) == facts.isHidden && (!untrashed || !facts.isTrashed)
+      && (location ?? facts.hasLocation) == facts.hasLocation && (!failed || facts.isFailed)
       && (directoryID ?? facts.directoryID) == facts.directoryID
   }
 }
@@ -210,15 +239,10 @@ extension CatalogWriter {
     if !ids.isEmpty {
       let select = try RawStatement(
         database,
-        "SELECT media_type, is_favorite, is_hidden, is_trashed, media_subtypes & 8 <> 0, directory_id FROM asset "
-          + "WHERE id = ?")
+        "SELECT \(AssetFacts.columns) FROM asset WHERE id = ?")
       for id in ids {
         select.bind(1, id)
-        facts[id] = try select.firstRow {
-          AssetFacts(
-            mediaType: select.int64(0), isFavorite: select.bool(1), isHidden: select.bool(2), isTrashed: select.bool(3),
-            isScreenshot: select.bool(4), directoryID: select.directoryID(5))
-        }
+        facts[id] = try select.firstRow { AssetFacts(select) }
       }
     }
     return CommitEffects(record, origin: origin, facts: facts)

@@ -5,13 +5,8 @@ import PhotoModel
 ///
 /// A batch adds hundreds of assets to few folders. So each id is read once in a transaction.
 struct NewAssetCollections {
-  private struct SmartAlbums {
-    var recents: CollectionID?
-    var videos: CollectionID?
-    var screenshots: CollectionID?
-  }
-
-  private var smartAlbums: SmartAlbums?
+  /// The smart albums of the catalog, with the assets that they show.
+  private var smartAlbums: [(id: CollectionID, requirements: AssetRequirements)]?
   private var folderAlbum: (directoryID: DirectoryID, id: CollectionID?)?
 
   /// Records the collections of an asset that is no favorite and in no album.
@@ -20,24 +15,20 @@ struct NewAssetCollections {
   mutating func record(
     _ content: AssetContent, in directoryID: DirectoryID, to record: inout CommitRecord, from database: Database
   ) throws {
-    let smartAlbums = try smartAlbums(database)
-    if let id = smartAlbums.recents { record.update(collection: id) }
-    if content.mediaType == .video, let id = smartAlbums.videos { record.update(collection: id) }
-    if content.mediaSubtypes.contains(.screenshot), let id = smartAlbums.screenshots { record.update(collection: id) }
+    let facts = AssetFacts(content, in: directoryID)
+    for album in try smartAlbums(database) where album.requirements.admit(facts) { record.update(collection: album.id) }
     if let id = try folderAlbum(of: directoryID, database) { record.update(collection: id) }
   }
 
-  private mutating func smartAlbums(_ database: Database) throws -> SmartAlbums {
+  private mutating func smartAlbums(
+    _ database: Database
+  ) throws -> [(id: CollectionID, requirements: AssetRequirements)] {
     if let smartAlbums { return smartAlbums }
-    var albums = SmartAlbums()
+    var albums: [(id: CollectionID, requirements: AssetRequirements)] = []
     let select = try RawStatement(database, "SELECT subtype, id FROM collection WHERE subtype IS NOT NULL")
     try select.forEachRow {
-      switch select.text(0) {
-      case "recents": albums.recents = select.collectionID(1)
-      case "videos": albums.videos = select.collectionID(1)
-      case "screenshots": albums.screenshots = select.collectionID(1)
-      default: break
-      }
+      guard let definition = SmartAlbum(rawValue: select.text(0))?.definition else { return }
+      albums.append((select.collectionID(1), definition.requirements))
     }
     smartAlbums = albums
     return albums

@@ -90,14 +90,16 @@ extension CatalogWriter {
       """
       SELECT c.id FROM asset a JOIN collection c ON c.directory_id = a.directory_id WHERE a.id = ?1
       UNION ALL SELECT collection_id FROM album_asset WHERE asset_id = ?1
-      UNION ALL SELECT c.id FROM asset a JOIN collection c ON c.subtype IN ('recents',
-          CASE WHEN a.is_favorite THEN 'favorites' END, CASE WHEN a.media_type = 2 THEN 'videos' END,
-          CASE WHEN a.media_subtypes & 8 THEN 'screenshots' END)
-        WHERE a.id = ?1
+      UNION ALL SELECT c.id FROM asset JOIN collection c ON c.subtype IN (\(Self.smartAlbums)) WHERE asset.id = ?1
       """)
     select.bind(1, assetID)
     var ids: [CollectionID] = []
     try select.forEachRow { ids.append(select.collectionID(0)) }
     return ids
   }
+
+  /// The subtypes of the smart albums that show the row `asset`.
+  private static let smartAlbums = SmartAlbum.allCases.map { album in
+    album.definition.sql.map { "CASE WHEN \($0) THEN '\(album.rawValue)' END" } ?? "'\(album.rawValue)'"
+  }.joined(separator: ", ")
 }

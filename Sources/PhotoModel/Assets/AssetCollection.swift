@@ -10,7 +10,7 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
 
   public var id: CollectionID
   public var kind: Kind
-  /// For a smart album: recents, favorites, videos or screenshots. Later versions may add more.
+  /// For a smart album, its name in the contract, such as favorites or noLocation. Later versions may add more.
   public var subtype: String?
   public var title: String
   /// The folder of albums that has it; nil at the top level.

@@ -13,7 +13,10 @@ extension RandomFetches<SeededGenerator> {
     var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed &* 31)))
     let samples = Array(assets.shuffled(using: &random).prefix(12))
     let predicates = RandomPredicates { Self.values(of: $0, in: samples) }
-    let smart = ["smart:favorites", "smart:favorites", "smart:videos", "smart:screenshots", "smart:recents"]
+    let smart = [
+      "smart:favorites", "smart:favorites", "smart:videos", "smart:screenshots", "smart:recents", "smart:noLocation",
+      "smart:hidden", "smart:unreadable", "smart:panoramas",
+    ]
     self.init(
       predicates: predicates, collections: smart + collections,
       words: [
