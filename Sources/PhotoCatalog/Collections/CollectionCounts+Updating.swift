@@ -143,7 +143,11 @@ extension CollectionCounts {
       }
       entries[row.id]?.row = row
       let place = CollectionPlace(row)
-      if place != entries[row.id]?.place { moved.append((row.id, place)) }
+      guard place != entries[row.id]?.place else { continue }
+      moved.append((row.id, place))
+      // A collection may move without a change of its own, because the folder that has it was renamed or moved.
+      update.changes.fields[row.id, default: []].formUnion([])
+      entries[row.id]?.changedAt = last
     }
     for id in missing where entries[id] != nil {
       remove(id)
