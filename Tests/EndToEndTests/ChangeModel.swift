@@ -1,7 +1,7 @@
 import PhotoModel
 import TestTools
 
-/// What persons said about some photos, and their albums, as plain values.
+/// It holds what persons said about some photos, and their albums, as plain values.
 struct ChangeModel: Sendable {
   struct Said: Equatable, Sendable {
     var isFavorite = false

@@ -110,17 +110,6 @@ final class LiveQueries {
       try select.forEachRow { ids.append(select.assetID(0)) }
       return ids
     }
-    userAlbums = try ["Album", "Trip"].map { title in
-      let members = ids.shuffled(using: &random).prefix(ids.count / 3)
-      return try editCatalog { writer in
-        let insert = try RawStatement(
-          try writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
-        insert.bind(1, title)
-        let album = try insert.firstRow { insert.collectionID(0) } ?? 0
-        for (rank, id) in members.enumerated() { try Self.place(writer, album, id, Double(rank)) }
-        return album
-      }
-    }
     let trashed = ids.shuffled(using: &random).prefix(10)
     try editCatalog { writer in
       let trash = try RawStatement(try writer.database, "UPDATE asset SET is_trashed = 1 WHERE id = ?")
@@ -131,6 +120,12 @@ final class LiveQueries {
     }
     try await fixture.start(roots: roots)
     try await fixture.synchronize()
+    let result = try await library.performChanges(
+      ["Album", "Trip"].map { title in
+        let members = ids.shuffled(using: &random).prefix(ids.count / 3)
+        return ChangeRequest(createAlbum: .init(title: title, assetIDs: Array(members)))
+      })
+    userAlbums = result.createdCollectionIDs
     let assets = try await fixture.assets(FetchOptions(includeHidden: true, includeTrashed: true))
     let folders = try await library.collections(kinds: [.folderAlbum]).map { "id:\($0.id)" }
     let own = userAlbums.map { "id:\($0)" }
@@ -158,18 +153,45 @@ final class LiveQueries {
     }
   }
 
+  /// Makes a change as an app does.
   private func edit() async throws {
     let ids = Array(known.shuffled(using: &random).prefix(.random(in: 1...4, using: &random)))
-    let value = Bool.random(using: &random)
-    let edit: ChangeRequest.EditAsset =
-      Int.random(in: 0..<4, using: &random) == 0
-      ? .init(ids: ids, isHidden: value) : .init(ids: ids, isFavorite: value)
+    let request =
+      Int.random(in: 0..<3, using: &random) == 0
+      ? ChangeRequest(editAlbum: try await albumEdit(ids)) : ChangeRequest(editAsset: assetEdit(ids))
     do {
-      try await library.performChanges([ChangeRequest(editAsset: edit)])
+      try await library.performChanges([request])
       tally.edits += 1
     } catch PhotoLibraryError.noSuchAsset(let ids) {
       known.removeAll { ids.contains($0) }
     }
+  }
+
+  private func assetEdit(_ ids: [AssetID]) -> ChangeRequest.EditAsset {
+    let value = Bool.random(using: &random)
+    var edit = ChangeRequest.EditAsset(ids: ids)
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0, 1: edit.isHidden = value
+    case 2: edit.title = value ? "typed" : ""
+    case 3: edit.rating = .random(in: 0...5, using: &random)
+    case 4: edit.shiftCreationDate = value ? 86_400 : -3_600
+    case 5: edit.clear = ["title", "rating", "creationDate"]
+    default: edit.isFavorite = value
+    }
+    return edit
+  }
+
+  /// Places some photos before a member of an album or at its end, or removes them.
+  private func albumEdit(_ ids: [AssetID]) async throws -> ChangeRequest.EditAlbum {
+    var edit = ChangeRequest.EditAlbum(id: userAlbums.randomElement(using: &random) ?? 0)
+    if Int.random(in: 0..<3, using: &random) == 0 {
+      edit.removeAssetIDs = ids
+    } else {
+      edit.placeAssetIDs = ids
+      let members = try await fixture.ids(FetchOptions(collection: "id:\(edit.id)")).ids
+      edit.beforeAssetID = members.filter { !ids.contains($0) }.randomElement(using: &random)
+    }
+    return edit
   }
 
   /// Moves the second root away, or back.
@@ -251,7 +273,6 @@ final class LiveQueries {
     }
     for list in albums { await list.die() }
     for _ in 0..<Int.random(in: 0...60, using: &random) { storm.step() }
-    if !isKilled { try editAlbums() }
     try await fixture.start(roots: roots)
     for list in albums { list.begin() }
     for index in slots.indices where Int.random(in: 0..<4, using: &random) > 0 { comeBack(index) }
@@ -270,36 +291,6 @@ final class LiveQueries {
     }
     try catalog.close()
     return value
-  }
-
-  private static func place(_ writer: CatalogWriter, _ album: CollectionID, _ id: AssetID, _ rank: Double?) throws {
-    let statement = try RawStatement(
-      try writer.database,
-      rank == nil
-        ? "DELETE FROM album_asset WHERE collection_id = ?1 AND asset_id = ?2"
-        : "INSERT OR REPLACE INTO album_asset (collection_id, asset_id, rank) VALUES (?1, ?2, ?3)")
-    statement.bind(1, album)
-    statement.bind(2, id)
-    if let rank { statement.bind(3, rank) }
-    try statement.run()
-  }
-
-  /// Edits albums as a user would, for which the interface has no method yet.
-  private func editAlbums() throws {
-    var changing = random
-    let albums = userAlbums
-    try editCatalog { writer in
-      var ids: [AssetID] = []
-      let select = try RawStatement(try writer.database, "SELECT id FROM asset ORDER BY id")
-      try select.forEachRow { ids.append(select.assetID(0)) }
-      for id in ids.shuffled(using: &changing).prefix(.random(in: 0...12, using: &changing)) {
-        let album = albums.randomElement(using: &changing) ?? 0
-        let rank: Double? = Int.random(in: 0..<3, using: &changing) == 0 ? nil : .random(in: 0...60, using: &changing)
-        try Self.place(writer, album, id, rank)
-        writer.record.edit(album: album, placing: [id])
-      }
-    }
-    random = changing
   }
 
   // MARK: Checks

@@ -1,7 +1,7 @@
 /// Counts the operations of a run, and how clients came back.
 struct LiveQueryTally {
   var operations = 0
-  /// The operations that changed favorites and hidden photos.
+  /// The operations that edited photos and albums.
   var edits = 0
   var checks = 0
   /// Lists that were compared with a fetch.
