@@ -126,6 +126,7 @@ import Varlink
         ("PerformChanges", #"{"requests":[],"ifUnchangedSince":"nonsense"}"#, "InvalidParameter"),
         ("PerformChanges", #"{"requests":[],"ifUnchangedSince":"other.1.1"}"#, "ChangeTokenExpired"),
         ("PerformChanges", #"{"requests":[{"trashAssets":[1]}]}"#, "MethodNotImplemented"),
+        ("PerformChanges", #"{"requests":[{"createSmartAlbum":{"title":"A","text":"b"}}]}"#, "MethodNotImplemented"),
         ("ObserveCollections", "{}", "ExpectedMore"),
         ("RequestAuthorization", #"{"accessLevel":"everything"}"#, "InvalidParameter"),
         ("Frobnicate", "{}", "MethodNotFound"),

@@ -4,6 +4,8 @@ import PhotoModel
 package enum CollectionChangeError: Error, Hashable {
   case noSuchCollection(CollectionID)
   case noSuchAssets([AssetID])
+  /// A later version makes this change.
+  case notImplemented
   /// A message for the person: the rule, the object and the remedy.
   case rejected(String)
 }
@@ -51,7 +53,7 @@ extension CatalogWriter {
       return id
     case .createFolder(let title, let parent):
       return try createCollection(.folder, title: title, parentID: parent.map(real))
-    case .createSmartAlbum, .editSmartAlbum: throw CollectionChangeError.rejected("photod can't make smart albums yet.")
+    case .createSmartAlbum, .editSmartAlbum: throw CollectionChangeError.notImplemented
     case .editAlbum(let album, let edit):
       let id = try real(album)
       if !edit.removed.isEmpty { try remove(edit.removed, fromAlbum: id) }

@@ -255,10 +255,31 @@ extension Catalog {
               "catalog and journal differ in the user data of \(counted(ids.count, "photo", "photos"))",
               "asset \(first)"))
         }
+        if let album = try Self.albumThatDiffers(contents, writer) {
+          findings.append(finding("catalog and journal differ in an album", "album \(album)"))
+        }
         return findings
       }
     }
     report.findings += findings
+  }
+
+  /// The first of the user's collections that the catalog and its journal do not have in common.
+  private static func albumThatDiffers(_ contents: UserDataContents, _ writer: CatalogWriter) throws -> CollectionID? {
+    let collections = try writer.userCollections()
+    let held = Dictionary(uniqueKeysWithValues: collections.map { ($0.id, $0) })
+    for id in Set(held.keys).union(contents.collections.keys).sorted() {
+      var known = contents.collections[id]
+      // The catalog has no fields of later versions.
+      known?.others = []
+      guard known == held[id] else { return id }
+    }
+    for (id, members) in try writer.albums() {
+      // Deleted photos that can't return any more stay in the journal until the next compaction.
+      let present = Set(members)
+      guard (contents.albums[id]?.ids ?? []).filter(present.contains) == members else { return id }
+    }
+    return nil
   }
 
   // MARK: - Notices

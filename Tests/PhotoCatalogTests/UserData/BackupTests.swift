@@ -353,6 +353,7 @@ import Testing
       "2 photos have no first file in their folders", "1 file belongs to no photo",
       "2 photos have ids that have not been assigned yet", "2 commits can't be read", "1 keyword has no photo",
       "1 edit belongs to a photo that does not exist", "1 album is in a folder of albums that does not exist",
+      "catalog and journal differ in an album",
       "catalog and journal differ in the user data of 1 photo",
     ] {
       #expect(found.contains(what), "\(what) in \(found)")
