@@ -39,6 +39,7 @@ let package = Package(
         .embedInCode("v007-text.sql"), .embedInCode("v008-identity.sql"),
         .embedInCode("v009-dates.sql"), .embedInCode("v010-parked.sql"),
         .embedInCode("v011-user-data.sql"), .embedInCode("v012-smart-albums.sql"),
+        .embedInCode("v013-duplicates.sql"),
       ]),
     .target(
       name: "Varlink",

@@ -74,7 +74,7 @@ import Testing
       }
       try await expect("Screenshots")
       try await fixture.setFavorite(try await fixture.ids().ids)
-      try await expect("  14 albums  count keyAsset")
+      try await expect("  16 albums  count keyAsset")
       try await expect("          ~ Favorites  0 → 1\n")
       try #require(mkdir(fixture.path("trip"), 0o700) == 0)
       try await fixture.synchronize()

@@ -89,8 +89,10 @@ final class VolumeFixture {
 
   /// Waits for the next change of availability, and returns all changes since the token.
   func nextChanges(since token: String) async throws -> [PersistentChange] {
-    let before = try await daemon.changes(since: token)
-    try await daemon.status { before.isEmpty ? $0.token != token && $0.state == .live : true }
+    var known = token
+    while try await daemon.changes(since: token).isEmpty {
+      known = try await daemon.status { $0.token != known && $0.state == .live }.token
+    }
     try await daemon.synchronize()
     return try await daemon.changes(since: token)
   }

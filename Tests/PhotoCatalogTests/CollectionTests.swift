@@ -43,11 +43,12 @@ import Testing
       all.map(\.title) == [
         "Recents", "Favorites", "Videos", "Screenshots", "Panoramas", "Animated", "RAW", "Bursts", "Live Photos",
         "Depth",
-        "No Location", "Hidden", "Unable to Read", "Apes", "zoo", "Family", "Alpha", "Trip",
+        "No Location", "Hidden", "Unable to Read", "Recently Added", "Duplicates", "Apes", "zoo", "Family", "Alpha",
+        "Trip",
       ])
-    #expect(all.prefix(14).map(\.subtype) == SmartAlbum.allCases.map(\.rawValue) + [nil])
+    #expect(all.prefix(16).map(\.subtype) == SmartAlbum.allCases.map(\.rawValue) + [nil])
     #expect(all.compactMap(\.path) == ["/photos/Family", "/photos/Family/Alpha", "/photos/Family/Trip"])
-    #expect(try collections([.album, .smartAlbum]).count == 15)
+    #expect(try collections([.album, .smartAlbum]).count == 17)
     #expect(try collections([]).isEmpty)
   }
 
@@ -82,8 +83,12 @@ import Testing
 
   @Test func anAssetIsInTheCollectionsThatShowIt() throws {
     try fixture.addAlbum("Mine", [2, 4])
-    #expect(try collections(containing: 2).map(\.title) == ["Recents", "Favorites", "No Location", "Mine", "Trip"])
-    #expect(try collections(containing: 5).map(\.title) == ["Recents", "Videos", "No Location", "Family"])
+    #expect(
+      try collections(containing: 2).map(\.title) == [
+        "Recents", "Favorites", "No Location", "Recently Added", "Mine", "Trip",
+      ])
+    #expect(
+      try collections(containing: 5).map(\.title) == ["Recents", "Videos", "No Location", "Recently Added", "Family"])
     #expect(try collections([.folderAlbum], containing: 5).map(\.title) == ["Family"])
     #expect(try collections(containing: 4).map(\.title) == ["Hidden"])
     #expect(try collections(containing: 99).isEmpty)

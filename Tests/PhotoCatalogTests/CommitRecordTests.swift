@@ -68,6 +68,7 @@ private struct CatalogTables {
     let flags: [Bool]
     let directoryID: DirectoryID
     let name: [UInt8]
+    let isDuplicate: Bool
     let isAvailable: Bool
   }
 
@@ -103,13 +104,13 @@ private struct CatalogTables {
     }
     let select = try RawStatement(
       reader.database,
-      "SELECT id, byte_count, is_favorite, is_hidden, is_trashed, directory_id, name FROM asset")
+      "SELECT id, byte_count, is_favorite, is_hidden, is_trashed, directory_id, name, is_duplicate FROM asset")
     try select.forEachRow {
       let (id, directory) = (select.assetID(0), select.directoryID(5))
       assets[id] = Item(
         content: try #require(try reader.content(of: id)), created: try #require(try reader.creationDate(of: id)),
         byteCount: select.int64(1), flags: (2...4).map { select.bool(Int32($0)) }, directoryID: directory,
-        name: select.bytes(6), isAvailable: try paths.place(directory).isAvailable)
+        name: select.bytes(6), isDuplicate: select.bool(7), isAvailable: try paths.place(directory).isAvailable)
     }
     try readCollections(reader)
   }
@@ -136,6 +137,8 @@ private struct CatalogTables {
           case "depth": item.content.mediaSubtypes.contains(.depth)
           case "noLocation": item.content.location == nil
           case "hidden": item.flags[1]
+          case "recentlyAdded": true
+          case "duplicates": item.isDuplicate
           case "unreadable": item.content.failure != nil
           default: item.directoryID == directory
           }
@@ -192,7 +195,7 @@ private struct TableDifference {
     availability.formUnion(changedRoots)
     insertedCollections = Set(after.members.keys).subtracting(before.members.keys)
     deletedCollections = Set(before.members.keys).subtracting(after.members.keys)
-    let touched = inserted.union(deleted).union(updated.keys)
+    let touched = inserted.union(deleted).union(updated.filter { $0.value != .duplicates }.keys)
     for (id, members) in after.members {
       guard let old = before.members[id] else { continue }
       if old != members || !touched.isDisjoint(with: members.union(old))
@@ -211,6 +214,7 @@ private struct TableDifference {
     where old.flags[flag] != new.flags[flag] {
       fields.insert(field)
     }
+    if old.isDuplicate != new.isDuplicate { fields.insert(.duplicates) }
     if old.directoryID != new.directoryID || old.name != new.name {
       fields.insert(.path)
       if old.isAvailable != new.isAvailable { fields.insert(.availability) }

@@ -92,7 +92,7 @@ import class Foundation.ProcessInfo
     let before = observed.list.ids
     let touched = effects.touched
     let full = FetchResultChangeDetails.full(from: before, to: list.ids, touched: touched)
-    guard let placed = plan.albumID.map(effects.placed) ?? [] else { return full }
+    guard let placed = plan.isWindow ? nil : plan.albumID.map(effects.placed) ?? [] else { return full }
     let details = FetchResultChangeDetails.incremental(
       from: observed.list.entries, to: list.entries, limit: plan.fetchLimit, touched: touched,
       placed: Array(placed))
@@ -186,6 +186,8 @@ import class Foundation.ProcessInfo
         let plan = try reader.plan(fetches.next())
         // SQLite makes no plan for a condition that is never true.
         if plan.key.contains("types=;") || plan.key.contains("IN {}") { continue }
+        // A list of an album with a limit is fetched again instead.
+        if plan.isWindow { continue }
         let explain = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + plan.touchedStatement)
         var steps: [String] = []
         try explain.forEachRow { steps.append(explain.text(3)) }

@@ -61,6 +61,7 @@ struct RandomCommits {
   mutating func commit(_ body: (CatalogWriter) throws -> Void) throws -> CommitRecord {
     try catalog.write { writer in
       try body(writer)
+      try writer.compareContents()
       guard !writer.record.isEmpty else { return writer.record }
       let sequence = try writer.append(origin: "watcher", date: .init(microseconds: 1))
       effects[sequence] = try writer.effects(origin: "watcher")
@@ -92,7 +93,8 @@ struct RandomCommits {
 
   private mutating func edit(_ writer: CatalogWriter) throws {
     guard let id = live.randomElement(using: &random), var row = try writer.file(ofAsset: id) else { return }
-    switch Int.random(in: 0..<7, using: &random) {
+    switch Int.random(in: 0..<8, using: &random) {
+    case 7: try hash(row, writer)
     case 0: try writer.setUserData(of: id, isFavorite: .random(using: &random), isHidden: nil)
     case 1: try writer.setUserData(of: id, isFavorite: nil, isHidden: .random(using: &random))
     case 2:
@@ -120,6 +122,21 @@ struct RandomCommits {
       if hasNewBytes { row.byteCount += 1 }
       try writer.updateContent(content(), file: row, hasNewBytes: hasNewBytes)
     }
+  }
+
+  /// Writes one of few hashes, so that files with the same content occur. An absent hash stands for a changed file.
+  private mutating func hash(_ row: FileRow, _ writer: CatalogWriter) throws {
+    var row = row
+    let sample = ContentDigest(high: 1, low: .random(in: 0...1, using: &random))
+    let hash = [nil, sample, ContentDigest(high: 2, low: .random(in: 0...1, using: &random))].randomElement(
+      using: &random)
+    row.marks = ContentMarks(fingerprint: 1, sample: sample, hash: hash ?? nil)
+    try run(
+      writer, "UPDATE resource SET proof_state = 2 WHERE directory_id = ? AND name = ?",
+      [.id(row.directoryID), .text(row.name)])
+    // As a request of a hash does.
+    writer.mayChangeDuplicates = true
+    try writer.updateStat(row)
   }
 
   private mutating func insert(_ writer: CatalogWriter) throws {

@@ -20,7 +20,6 @@ import Testing
     let albums = try catalog.read { try $0.collections(kinds: [.smartAlbum]) }
     #expect(albums.map(\.subtype) == SmartAlbum.allCases.map(\.rawValue))
     #expect(albums.allSatisfy { !$0.title.isEmpty })
-    #expect(SmartAlbum.allCases.count <= CollectionCounts.Membership.mostSmartAlbums)
   }
 
   /// After any changes, the list by SQL, the matcher in memory, the kept counts, and the collections of an asset agree.

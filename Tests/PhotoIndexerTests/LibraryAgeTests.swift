@@ -72,7 +72,8 @@ private typealias Fixture = ReconcilerFixture
     try fixture.catalog.write { writer in
       let forget = [
         "DROP TRIGGER resource_shares_fingerprint", "DROP INDEX resource_content", "DROP INDEX resource_unsampled",
-        "DROP INDEX resource_unhashed", "ALTER TABLE resource DROP COLUMN sample",
+        "DROP INDEX resource_unhashed", "DROP INDEX resource_hashed",
+        "ALTER TABLE resource DROP COLUMN sample",
         "ALTER TABLE resource DROP COLUMN hash", "ALTER TABLE resource DROP COLUMN proof_state",
         "ALTER TABLE library DROP COLUMN proof_through", "ALTER TABLE history DROP COLUMN age",
         "DROP INDEX tombstone_content", "DROP INDEX tombstone_hash",

@@ -195,6 +195,53 @@ private typealias Fixture = ReconcilerFixture
     #expect(try idle.marks("/p/c.tif").hash != nil && idle.marks("/p/d.tif").hash != nil)
   }
 
+  /// The album, its count and an observed list change with each hash and with each deletion.
+  @Test(arguments: [large, 50_000]) func copiesAreDuplicatesUntilOneIsLeft(bytes: Int64) async throws {
+    let idle = try await IdleLibrary()
+    let options = FetchOptions(
+      collection: "smart:duplicates", sortDescriptors: [SortDescriptor(key: "filename", ascending: true)])
+    let plan = try idle.catalog.read { try $0.plan(options) }
+    func duplicates() throws -> [String] {
+      let list = try idle.library.live.lists.current(plan).ids
+      let (paths, count) = try idle.catalog.read { reader in
+        let fetched = try reader.ids(reader.plan(options))
+        #expect(fetched == list)
+        let album = try reader.collections(kinds: [.smartAlbum]).first { $0.subtype == "duplicates" }
+        return (try reader.assets(fetched).assets.map { $0.resources[0].filename }, album?.count)
+      }
+      #expect(count == paths.count)
+      #expect(
+        try idle.library.live.collections.list([.smartAlbum]).1.first { $0.subtype == "duplicates" }?.count == count)
+      return paths
+    }
+    func expect(_ names: [String]) throws {
+      let found = try duplicates()
+      #expect(found == names)
+    }
+    await idle.scan([
+      ("a.jpg", idle.disk.write("/p/a.jpg", bytes: bytes, content: 500)),
+      ("b.jpg", idle.disk.write("/p/b.jpg", bytes: bytes, content: 500)),
+      ("c.jpg", idle.disk.write("/p/c.jpg", bytes: bytes, content: 600, beginning: 500)),
+      ("d.jpg", idle.disk.write("/p/d.jpg", bytes: bytes)),
+    ])
+    try expect([])
+    await idle.idle()
+    await idle.idle()
+    try expect(["a.jpg", "b.jpg"])
+    await idle.take([Fixture.file("e.jpg", idle.disk.write("/p/e.jpg", bytes: bytes, content: 600, beginning: 500))])
+    await idle.idle()
+    await idle.idle()
+    try expect(["a.jpg", "b.jpg", "c.jpg", "e.jpg"])
+    try await idle.edit("/p/c.jpg", isHidden: true)
+    try expect(["a.jpg", "b.jpg", "e.jpg"])
+    idle.disk.pass(20)
+    idle.disk.remove("/p/a.jpg")
+    await idle.take([Fixture.gone("a.jpg"), Fixture.file("e.jpg", idle.disk.write("/p/e.jpg", bytes: bytes))])
+    await idle.idle()
+    await idle.idle()
+    try expect([])
+  }
+
   /// The kernel reported the rename, and that explains the change time.
   @Test func hashStaysGoodAfterARename() async throws {
     let idle = try await IdleLibrary()

@@ -66,17 +66,21 @@ final class ReconcilerFixture {
   enum OldStep {
     case keywords, identity
 
-    /// Adds columns of later steps that are not reverted, but whose tables are created anew.
+    /// Adds columns and indexes of later steps that are not reverted, but whose tables or columns are created anew.
     fileprivate var redoing: [String] {
       ["creation_date", "creation_offset", "creation_source"].map {
         "ALTER TABLE tombstone ADD COLUMN \($0) INTEGER"
-      }
+      } + [
+        "CREATE INDEX resource_hashed ON resource (fingerprint, byte_count, hash, sample) "
+          + "WHERE hash IS NOT NULL AND proof_state IN (2, -2)"
+      ]
     }
 
     fileprivate var undoing: [String] {
       let identity = [
         "DROP TRIGGER resource_shares_fingerprint", "DROP INDEX resource_content", "DROP INDEX resource_unsampled",
-        "DROP INDEX resource_unhashed", "ALTER TABLE resource DROP COLUMN sample",
+        "DROP INDEX resource_unhashed", "DROP INDEX resource_hashed",
+        "ALTER TABLE resource DROP COLUMN sample",
         "ALTER TABLE resource DROP COLUMN hash", "ALTER TABLE resource DROP COLUMN proof_state",
         "ALTER TABLE library DROP COLUMN proof_through", "ALTER TABLE history DROP COLUMN age",
         "DROP TABLE tombstone", "DROP TABLE tombstone_album", "ALTER TABLE resource DROP COLUMN fingerprint",

@@ -82,11 +82,22 @@ extension DaemonFixture {
     ).token
   }
 
+  /// The commits after a token, without those that only change the album Duplicates. photod compares copies once it is
+  /// idle, so such a commit may come at any time.
   package func changes(since: String) async throws -> [PersistentChange] {
     struct Parameters: Encodable { let since: String }
     struct Reply: Decodable { let changes: [PersistentChange] }
-    return try await call("FetchPersistentChanges", Parameters(since: since), returning: Reply.self).changes
+    let changes = try await call("FetchPersistentChanges", Parameters(since: since), returning: Reply.self).changes
+    return changes.filter { !$0.isOfDuplicates }
   }
 
   package func pathsInLibrary() async throws -> Set<String> { Set(try await assets().map { $0.resources[0].path }) }
+}
+
+extension PersistentChange {
+  fileprivate var isOfDuplicates: Bool {
+    origin == "rescan" && updatedCollections.count == 1
+      && insertedAssets.isEmpty && updatedAssets.isEmpty && deletedAssets.isEmpty && insertedCollections.isEmpty
+      && deletedCollections.isEmpty && renamedDirectories.isEmpty && rootAvailability.isEmpty
+  }
 }

@@ -134,7 +134,8 @@ private struct FullDifference {
   /// processor's cache, and the equal ends need no table at all.
   private mutating func markTouched() {
     guard !touched.fields.isEmpty || !touched.groups.isEmpty else { return }
-    let table = PositionTable(of: Array(touched.fields.keys))
+    let table = PositionTable(
+      of: touched.fields.lazy.filter { TouchedAssets.isChange($0.value) }.map(\.key))
     let groups = touched.groups
     isTouched = before.map { id in
       table.position(of: id) != nil || groups.contains { $0.ids.contains(id) }

@@ -97,7 +97,10 @@ struct IncrementalDifference {
       if let inBefore { placesBefore.append(Place(position: inBefore, index: all.count)) }
       if let inAfter { placesAfter.append(Place(position: inAfter, index: all.count)) }
       if inBefore != nil || inAfter != nil {
-        all.append(Touched(id: id, isChanged: touched.fields[id] != nil, before: inBefore, after: inAfter))
+        all.append(
+          Touched(
+            id: id, isChanged: touched.fields[id].map(TouchedAssets.isChange) ?? false, before: inBefore, after: inAfter
+          ))
       }
     }
   }

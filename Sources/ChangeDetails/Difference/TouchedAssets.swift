@@ -29,6 +29,10 @@ package struct TouchedAssets: Hashable, Sendable {
     return all
   }
 
+  /// Whether the change of an asset is sent to clients. That another asset has the same content only makes it enter or
+  /// leave a list.
+  package static func isChange(_ fields: ChangedFields) -> Bool { fields != .duplicates }
+
   /// Adds assets that were touched together.
   package mutating func insert(_ ids: IDSet, _ fields: ChangedFields) {
     if !ids.isEmpty { groups.append(Group(ids: ids, fields: fields)) }

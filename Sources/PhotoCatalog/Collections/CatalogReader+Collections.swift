@@ -48,7 +48,7 @@ extension CatalogReader {
     place.bind(1, assetID)
     let directoryID = try place.firstRow({ place.directoryID(0) })
     for album in try collectionRows(kind: .smartAlbum) {
-      var source = Self.visibleSource(album)
+      var source = try Self.visibleSource(album)
       source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.id(assetID)]))
       let statement = try RawStatement(database, "SELECT 1" + source.from + source.whereClause)
       statement.bind(source.arguments)
@@ -65,20 +65,26 @@ extension CatalogReader {
 
   /// Counts the assets of a collection, and looks up the newest and the oldest.
   private func summary(_ row: CollectionRow) throws -> AssetCollection {
-    let source = Self.visibleSource(row)
+    let source = try Self.visibleSource(row)
     let statement = try RawStatement(database, "SELECT count(*)" + source.from + source.whereClause)
     statement.bind(source.arguments)
     let count = try statement.firstRow { Int(statement.int64(0)) } ?? 0
     guard count > 0 else { return AssetCollection(row, count: 0) }
     var ends = CollectionEnds()
     for end in CollectionEnds.keys { ends[keyPath: end] = try self.end(end, of: row) }
-    return AssetCollection(row, count: count, ends: ends, cover: try chosenCover(of: row))
+    return AssetCollection(row, count: count, ends: ends, cover: try chosenCover(of: row) ?? firstAsset(of: row))
+  }
+
+  /// The cover of an album with an order of its own. Any other album has its newest asset as the cover.
+  private func firstAsset(of row: CollectionRow) throws -> AssetID? {
+    guard row.smartAlbum?.definition.order != nil else { return nil }
+    return try ids(plan(FetchOptions(collection: "id:\(row.id)", fetchLimit: 1))).first
   }
 
   /// The cover that the user chose, unless it has left the album or is hidden now.
   private func chosenCover(of row: CollectionRow) throws -> AssetID? {
     guard let chosen = row.keyAssetID else { return nil }
-    var source = Self.visibleSource(row)
+    var source = try Self.visibleSource(row)
     source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.id(chosen)]))
     let statement = try RawStatement(database, "SELECT asset.id" + source.from + source.whereClause)
     statement.bind(source.arguments)

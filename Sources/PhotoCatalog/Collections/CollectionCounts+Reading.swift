@@ -24,26 +24,28 @@ extension CollectionCounts {
     log = CollectionLog(after: sequence)
   }
 
-  /// Reads the collections of each visible asset.
+  /// Reads the collections of each asset.
   fileprivate mutating func readAssets(_ reader: CatalogReader) throws {
     var counts = [Int](repeating: 0, count: folders.count)
     let places = try RawStatement(
       reader.database, "SELECT id, directory_id FROM asset WHERE is_hidden = 0 AND is_trashed = 0")
     try places.forEachRow {
-      let folder = folderOfDirectory[places.directoryID(1)]
-      memberships[places.int64(0)] = Membership(folder: folder)
-      if let folder { counts[folder] += 1 }
+      guard let folder = folderOfDirectory[places.directoryID(1)] else { return }
+      memberships[places.assetID(0)] = CollectionMemberships.Membership(folder: folder)
+      counts[folder] += 1
     }
     for (folder, count) in counts.enumerated() { entries[folders[folder]]?.count = count }
-    for (bit, album) in smartAlbums.enumerated() {
+    for (index, album) in smartAlbums.enumerated() {
       guard let row = entries[album.id]?.row else { continue }
-      let source = CatalogReader.visibleSource(row)
+      let source = try CatalogReader.visibleSource(row)
       let ids = try RawStatement(reader.database, "SELECT asset.id" + source.from + source.whereClause)
       ids.bind(source.arguments)
       var count = 0
-      try ids.forEachRow {
-        memberships[ids.int64(0)].smart |= 1 << UInt32(bit)
-        count += 1
+      try memberships.insert(index) { insert in
+        try ids.forEachRow {
+          insert(ids.assetID(0))
+          count += 1
+        }
       }
       entries[album.id]?.count = count
     }
@@ -52,6 +54,7 @@ extension CollectionCounts {
   /// Completes a collection whose assets are all known.
   fileprivate mutating func fill(_ id: CollectionID, _ reader: CatalogReader) throws {
     guard let entry = entries[id] else { return }
+    if entry.row.hasLimit { try readWindow(of: id, reader) }
     if entry.members != nil {
       try readMembers(of: id, reader)
     } else if entry.count > 0 {

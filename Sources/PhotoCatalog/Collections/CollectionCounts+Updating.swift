@@ -11,7 +11,7 @@ package struct CollectionTouches: Sendable {
   /// Whether directories were renamed, which changes their folder albums and the paths of all assets below.
   var hasRenames: Bool
   /// The effects of commits on edited albums: assets that were added, removed or moved. nil if they are unknown.
-  private let effects: CommitEffects?
+  let effects: CommitEffects?
 
   package init(_ effects: CommitEffects) {
     assets = effects.touched.fields
@@ -86,7 +86,7 @@ extension CollectionCounts {
 
   /// The present state of an asset.
   private struct AssetState {
-    var membership: Membership
+    var membership: CollectionMemberships.Membership
     /// Whether it is neither hidden nor in the trash, so that albums and folders show it.
     var isVisible: Bool
     var end: CollectionEnd
@@ -112,7 +112,7 @@ extension CollectionCounts {
     try take(rows: rows, at: last, &update)
 
     var assets = touches.assets
-    for id in touches.collections where entries[id]?.members != nil {
+    for id in touches.collections where entries[id]?.row.kind == .album {
       if let placed = touches.placed(inAlbum: id) {
         for asset in placed { assets[asset, default: .path].formUnion(.path) }
       } else {
@@ -120,6 +120,7 @@ extension CollectionCounts {
       }
     }
     try take(assets: assets, &update)
+    for id in limitedAlbums { try updateWindow(of: id, touches, &update) }
     for id in update.unnamed { try readMembers(of: id, &update) }
     for id in update.dirty { try publish(id, at: last, &update) }
     log.append(update.changes, at: last)
@@ -170,8 +171,9 @@ extension CollectionCounts {
     if row.kind == .folderAlbum, let directory = row.directoryID {
       folderOfDirectory[directory] = folders.count
       folders.append(row.id)
+    } else if row.hasLimit {
+      limitedAlbums.append(row.id)
     } else if let definition = row.smartAlbum?.definition {
-      precondition(smartAlbums.count < Membership.mostSmartAlbums, "a membership has no bit for another smart album")
       var requirements = definition.requirements
       requirements.hidden = definition.showsHidden
       requirements.untrashed = true
@@ -184,6 +186,8 @@ extension CollectionCounts {
     for kinds in orders.keys { orders[kinds]?.remove(id.element) }
     if entry.row.kind == .album { albumCount -= 1 }
     if let directory = entry.row.directoryID { folderOfDirectory[directory] = nil }
+    limitedAlbums.removeAll { $0 == id }
+    guard entry.row.kind == .album else { return }
     for asset in entry.members ?? OrderedIDs() { setAlbums(of: asset) { $0.removeAll { $0 == id } } }
   }
 
@@ -196,15 +200,15 @@ extension CollectionCounts {
 
   private mutating func take(assets: [AssetID: ChangedFields], _ update: inout Update) throws {
     for (id, fields) in assets where !fields.isSubset(of: Self.irrelevant) {
-      let before = memberships[id.rawValue]
+      let before = memberships[id]
       let now = try state(of: id, update.reader)
-      memberships[id.rawValue] = now?.membership ?? Membership()
+      memberships[id] = now?.membership ?? CollectionMemberships.Membership()
       if fields.contains(.content) { update.redrawn.insert(id) }
 
-      for (bit, album) in smartAlbums.enumerated() {
+      for (index, album) in smartAlbums.enumerated() {
         note(
-          id, now, in: album.id, was: before.smart >> UInt32(bit) & 1 == 1,
-          isThere: (now?.membership.smart ?? 0) >> UInt32(bit) & 1 == 1, &update)
+          id, now, in: album.id, was: before.smart.contains(index),
+          isThere: now?.membership.smart.contains(index) ?? false, &update)
       }
       if let folder = before.folder {
         note(id, now, in: folders[folder], was: true, isThere: now?.membership.folder == folder, &update)
@@ -224,12 +228,14 @@ extension CollectionCounts {
     select.bind(1, id)
     return try select.firstRow {
       let facts = AssetFacts(select)
-      var smart: UInt32 = 0
-      for (bit, album) in smartAlbums.enumerated() where album.requirements.admit(facts) { smart |= 1 << UInt32(bit) }
+      var membership = CollectionMemberships.Membership()
+      for (index, album) in smartAlbums.enumerated() where album.requirements.admit(facts) {
+        membership.smart.insert(index)
+      }
       let isVisible = !facts.isHidden && !facts.isTrashed
+      if isVisible { membership.folder = folderOfDirectory[facts.directoryID] }
       return AssetState(
-        membership: Membership(smart: smart, folder: isVisible ? folderOfDirectory[facts.directoryID] : nil),
-        isVisible: isVisible,
+        membership: membership, isVisible: isVisible,
         end: CollectionEnd(
           date: select.int64(AssetFacts.columnCount), id: id, offset: select.optionalInt(AssetFacts.columnCount + 1)))
     }
@@ -291,14 +297,16 @@ extension CollectionCounts {
     entries[album]?.members?.insert(end.id, key: key, at: position)
   }
 
-  /// Reads all assets of an album.
+  /// Reads all assets of a user's album, or of a smart album with a limit.
   mutating func readMembers(of album: CollectionID, _ reader: CatalogReader) throws {
-    for asset in entries[album]?.members ?? OrderedIDs() {
-      setAlbums(of: asset) { $0.removeAll { $0 == album } }
+    guard let row = entries[album]?.row else { return }
+    if row.kind == .album {
+      for asset in entries[album]?.members ?? OrderedIDs() {
+        setAlbums(of: asset) { $0.removeAll { $0 == album } }
+      }
     }
     statementCount += 1
-    let source = CatalogReader.visibleSource(
-      CollectionRow(id: album, kind: .album, title: ""))
+    let source = try CatalogReader.visibleSource(row)
     let select = try RawStatement(
       reader.database,
       "SELECT asset.id, asset.creation_date" + source.from + source.whereClause
@@ -310,12 +318,51 @@ extension CollectionCounts {
       keys.append(SortNumber.of(select.int64(1)))
     }
     entries[album]?.members = OrderedIDs(ids: ids, keys: keys)
-    for id in ids { setAlbums(of: id) { $0.append(album) } }
+    if row.hasLimit { entries[album]?.staleEnds = Set(CollectionEnds.keys) }
+    if row.kind == .album { for id in ids { setAlbums(of: id) { $0.append(album) } } }
   }
 
   private mutating func readMembers(of album: CollectionID, _ update: inout Update) throws {
     try readMembers(of: album, update.reader)
     update.dirty.insert(album)
+  }
+
+  // MARK: Smart albums with a limit
+
+  mutating func readWindow(of album: CollectionID, _ reader: CatalogReader) throws {
+    statementCount += 1
+    let plan = try reader.plan(FetchOptions(collection: "id:\(album)"))
+    entries[album]?.window = Window(plan: plan, list: try reader.list(plan))
+  }
+
+  /// Up to this many new assets of a window are looked up one by one.
+  private static let mostLookups = 64
+
+  private mutating func updateWindow(
+    of album: CollectionID, _ touches: CollectionTouches, _ update: inout Update
+  ) throws {
+    guard let window = entries[album]?.window else {
+      try readWindow(of: album, update.reader)
+      return try readMembers(of: album, &update)
+    }
+    let list = try update.reader.list(window.plan, updating: window.list, of: sequence, effects: touches.effects)
+    entries[album]?.window?.list = list
+    // The date of an asset comes from these.
+    let dated: ChangedFields = [.content, .metadata, .path, .resources]
+    var placed = Set(touches.assets.lazy.filter { !$0.value.isDisjoint(with: dated) }.map(\.key))
+    placed = placed.filter { list.shows($0) || window.list.shows($0) }
+    if !list.hasSameIDs(as: window.list) {
+      // Assets that were not touched enter or leave the window too.
+      placed.formUnion(Set(list.ids).symmetricDifference(window.list.ids))
+    }
+    guard !placed.isEmpty else { return }
+    update.dirty.insert(album)
+    entries[album]?.staleEnds = Set(CollectionEnds.keys)
+    guard placed.count <= Self.mostLookups else { return try readMembers(of: album, update.reader) }
+    for id in placed {
+      entries[album]?.members?.remove(id)
+      if list.shows(id), let end = try end(id, update.reader) { insert(end, inAlbum: album) }
+    }
   }
 
   // MARK: Published collections
@@ -336,8 +383,11 @@ extension CollectionCounts {
     guard var entry = entries[id] else { return }
     if let members = entry.members {
       entry.count = members.count
-      entry.ends.newest = try end(members.last, reader)
-      entry.ends.oldest = try end(members.first, reader)
+      if entry.window == nil || !entry.staleEnds.isEmpty {
+        entry.ends.newest = try end(members.last, reader)
+        entry.ends.oldest = try end(members.first, reader)
+        entry.staleEnds = []
+      }
     }
     for key in entry.staleEnds {
       guard entry.count > 0 else {
@@ -349,7 +399,8 @@ extension CollectionCounts {
     }
     entry.staleEnds = []
     entry.collection = AssetCollection(
-      entry.row, count: entry.count, ends: entry.ends, cover: entry.row.keyAssetID.flatMap { shows($0, entry) })
+      entry.row, count: entry.count, ends: entry.ends,
+      cover: entry.row.keyAssetID.flatMap { shows($0, entry) } ?? entry.window.flatMap(\.list.first))
     entries[id] = entry
   }
 
@@ -366,9 +417,9 @@ extension CollectionCounts {
   /// The asset, if the collection shows it.
   private func shows(_ asset: AssetID, _ entry: Entry) -> AssetID? {
     if let members = entry.members { return members.contains(asset) ? asset : nil }
-    let membership = memberships[asset.rawValue]
+    let membership = memberships[asset]
     let isInFolder = membership.folder.map { folders[$0] == entry.row.id } ?? false
-    let bit = smartAlbums.firstIndex { $0.id == entry.row.id }
-    return isInFolder || bit.map { membership.smart >> UInt32($0) & 1 == 1 } ?? false ? asset : nil
+    let index = smartAlbums.firstIndex { $0.id == entry.row.id }
+    return isInFolder || index.map(membership.smart.contains) ?? false ? asset : nil
   }
 }

@@ -5,9 +5,9 @@ import PhotoModel
 /// All collections with their exact counts, covers and dates. They are updated from the changes of each commit, so that
 /// nothing is counted a second time.
 ///
-/// For each asset, it remembers the smart albums and the folder that show it, in some 9 bytes. Each place in a user's
-/// album takes some 100 bytes. So the touched assets determine which counts change, without a read of any
-/// collection.
+/// For each asset, it remembers the smart albums and the folder that show it, in some 5 bytes
+/// (``CollectionMemberships``). Each place in a user's album, or in a smart album with a limit, takes some 100 bytes. So
+/// the touched assets determine which counts change, without a read of any collection.
 package struct CollectionCounts: Sendable {
   struct Entry: Sendable {
     var row: CollectionRow
@@ -16,8 +16,10 @@ package struct CollectionCounts: Sendable {
     var ends = CollectionEnds()
     /// The ends that must be looked up, because their asset has left or has moved inwards.
     var staleEnds: Set<WritableKeyPath<CollectionEnds, CollectionEnd?> & Sendable> = []
-    /// The visible assets of a user's album, ordered by date. No index has that order.
+    /// The visible assets of a user's album, or of a smart album with a limit, ordered by date. No index has that order.
     var members: OrderedIDs?
+    /// The list of a smart album with a limit, in the album's own order.
+    var window: Window?
     /// The published form.
     var collection: AssetCollection
     /// The last commit that changed it, as far as known.
@@ -27,20 +29,28 @@ package struct CollectionCounts: Sendable {
       self.row = row
       self.changedAt = changedAt
       place = CollectionPlace(row)
-      members = row.kind == .album ? OrderedIDs() : nil
+      members = row.kind == .album || row.hasLimit ? OrderedIDs() : nil
       collection = AssetCollection(row, count: 0)
     }
+  }
+
+  /// The first assets of a smart album with a limit. A change of any asset can change them.
+  struct Window: Sendable {
+    let plan: FetchPlan
+    var list: OrderedList
   }
 
   /// The commit whose state this is.
   package internal(set) var sequence: Int64
   var entries: [CollectionID: Entry] = [:]
-  /// The smart albums, for which an asset qualifies by its own fields. The index of each is its bit in `memberships`.
+  /// The smart albums without a limit, by their index in `memberships`. An asset is in them by its own fields.
   var smartAlbums: [(id: CollectionID, requirements: AssetRequirements)] = []
   /// The folder albums by their index in `memberships`. An index is never reused.
   var folders: [CollectionID] = []
   var folderOfDirectory: [DirectoryID: Int] = [:]
-  var memberships = Memberships()
+  var memberships = CollectionMemberships()
+  /// The smart albums with a limit.
+  var limitedAlbums: [CollectionID] = []
   /// The number of the user's albums.
   var albumCount = 0
   /// The user's albums that show an asset.
@@ -50,33 +60,6 @@ package struct CollectionCounts: Sendable {
   var log: CollectionLog
   /// The number of statements that were run since this was created.
   package internal(set) var statementCount = 0
-
-  /// The smart albums and the folder that show an asset.
-  struct Membership: Hashable, Sendable {
-    static let mostSmartAlbums = 32
-    /// One bit for each smart album.
-    var smart: UInt32 = 0
-    /// The index of the folder.
-    var folder: Int?
-  }
-
-  /// The ``Membership`` of each asset, by the number of the asset.
-  struct Memberships: Sendable {
-    private var smart = PagedNumbers()
-    /// The folder's index + 1, or 0.
-    private var folder = PagedNumbers()
-
-    subscript(id: Int64) -> Membership {
-      get {
-        let folder = folder[id]
-        return Membership(smart: smart[id], folder: folder == 0 ? nil : Int(folder) - 1)
-      }
-      set {
-        smart[id] = newValue.smart
-        folder[id] = UInt32(truncatingIfNeeded: newValue.folder.map { $0 + 1 } ?? 0)
-      }
-    }
-  }
 
   package func collection(_ id: CollectionID) -> AssetCollection? { entries[id]?.collection }
 

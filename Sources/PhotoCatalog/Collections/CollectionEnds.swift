@@ -80,17 +80,18 @@ extension AssetCollection {
 extension CatalogReader {
   /// The source of a fetch of the collection without options. Statements made from it differ only by the kind of the
   /// collection, so they stay in the cache.
-  static func visibleSource(_ row: CollectionRow) -> FetchSource {
-    var source = CollectionList(row).source
-    source.conditions.append(
-      row.smartAlbum?.definition.showsHidden ?? false ? FetchSource.untrashed : FetchSource.visible)
-    return source
+  static func visibleSource(_ row: CollectionRow) throws -> FetchSource {
+    var list = CollectionList(row)
+    try list.restrictToWindow()
+    list.source.conditions.append(
+      list.definition?.showsHidden ?? false ? FetchSource.untrashed : FetchSource.visible)
+    return list.source
   }
 
   /// - Complexity: one step in the collection's index, and one for each hidden asset beyond the end. For an album,
   ///   O(n).
   func end(_ end: KeyPath<CollectionEnds, CollectionEnd?>, of row: CollectionRow) throws -> CollectionEnd? {
-    let (sql, arguments) = Self.endStatement(end, of: row)
+    let (sql, arguments) = try Self.endStatement(end, of: row)
     let statement = try RawStatement(database, sql)
     statement.bind(arguments)
     return try statement.firstRow {
@@ -100,8 +101,8 @@ extension CatalogReader {
 
   static func endStatement(
     _ end: KeyPath<CollectionEnds, CollectionEnd?>, of row: CollectionRow
-  ) -> (sql: String, arguments: [SQLValue]) {
-    let source = visibleSource(row)
+  ) throws -> (sql: String, arguments: [SQLValue]) {
+    let source = try visibleSource(row)
     let order = end == \.oldest ? "asset.creation_date, asset.id" : "asset.creation_date DESC, asset.id DESC"
     return (
       "SELECT asset.id, asset.creation_date, asset.creation_offset" + source.from + source.whereClause

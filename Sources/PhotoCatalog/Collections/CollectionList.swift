@@ -19,6 +19,9 @@ struct CollectionRow: Hashable, Sendable {
   /// The beginning of its ``CollectionPlace/key``, which is the key of its folder.
   var folderKey: [UInt8] = []
 
+  /// Whether it is a smart album that has only so many assets.
+  var hasLimit: Bool { smartAlbum?.definition.limit != nil }
+
   var smartAlbum: SmartAlbum? { kind == .smartAlbum ? subtype.flatMap(SmartAlbum.init) : nil }
 
   /// The collection as a value of `FetchOptions.collection`. If names allow it, the value means only this collection.
@@ -37,12 +40,15 @@ struct CollectionRow: Hashable, Sendable {
 struct CollectionList: Sendable {
   var source = FetchSource()
   var dependsOn: ChangedFields = []
+  /// The definition of a smart album that this version knows.
+  private(set) var definition: SmartAlbumDefinition?
 
   init(_ collection: CollectionRow) {
     switch collection.kind {
     case .smartAlbum:
       // A later version of photod may have added others.
-      guard let definition = collection.smartAlbum?.definition else {
+      definition = collection.smartAlbum?.definition
+      guard let definition else {
         source.conditions = [SQLCondition(sql: "FALSE")]
         return
       }
@@ -59,5 +65,26 @@ struct CollectionList: Sendable {
       dependsOn = [.path, .resources]
     case .folder, .unknown: source.conditions = [SQLCondition(sql: "FALSE")]
     }
+  }
+
+  /// Restricts the list of an album with a limit to the assets that the album has. Further conditions and another order
+  /// then apply to these assets.
+  ///
+  /// - Parameters:
+  ///   - hidden: whether hidden assets count, as in the fetch.
+  ///   - trashed: the same for trashed assets.
+  mutating func restrictToWindow(hidden: Bool = false, trashed: Bool = false) throws(FetchError) {
+    guard let definition, let limit = definition.limit else { return }
+    var window = source
+    if !hidden { window.conditions.append(FetchSource.unhidden) }
+    if !trashed { window.conditions.append(FetchSource.untrashed) }
+    let order = try FetchOrder(definition.order, of: window, isLimited: true)
+    source.conditions = [
+      SQLCondition(
+        sql: "asset.id IN (SELECT asset.id" + window.from + window.whereClause + order.sql + " LIMIT \(limit))")
+    ]
+    source.isWindow = true
+    // An asset that enters or leaves the window makes another one leave or enter it.
+    dependsOn.formUnion(order.dependsOn)
   }
 }

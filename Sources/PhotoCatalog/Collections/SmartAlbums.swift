@@ -5,6 +5,7 @@ import PhotoModel
 package enum SmartAlbum: String, CaseIterable, Sendable {
   case recents, favorites, videos, screenshots
   case panoramas, animated, raw, bursts, livePhotos, depth, noLocation, hidden, unreadable
+  case recentlyAdded, duplicates
 }
 
 /// The assets of a smart album. Everything that depends on this is derived from ``SmartAlbum/definition``: the list as SQL,
@@ -19,6 +20,10 @@ struct SmartAlbumDefinition: Sendable {
   var dependsOn: ChangedFields = []
   /// Whether it shows the hidden assets, and no others. Every other album shows the visible assets.
   var showsHidden = false
+  /// The order if a fetch names none. If nil, the newest creation date comes first.
+  var order: [SortDescriptor]?
+  /// The album has only so many of these assets: the first ones by ``order``.
+  var limit: Int?
 }
 
 extension SmartAlbum {
@@ -48,7 +53,7 @@ extension SmartAlbum {
     case .depth: return Self.subtypes(.depth)
     case .noLocation:
       return SmartAlbumDefinition(
-        sql: "asset.latitude IS NULL", requirements: AssetRequirements(location: false),
+        sql: "asset.has_location = 0", requirements: AssetRequirements(location: false),
         dependsOn: [.content, .metadata])
     case .hidden:
       return SmartAlbumDefinition(
@@ -58,6 +63,11 @@ extension SmartAlbum {
       return SmartAlbumDefinition(
         sql: "asset.failure IS NOT NULL", requirements: AssetRequirements(failed: true),
         dependsOn: [.content, .metadata])
+    case .recentlyAdded:
+      return SmartAlbumDefinition(order: [SortDescriptor(key: "addedDate", ascending: false)], limit: 1_000)
+    case .duplicates:
+      return SmartAlbumDefinition(
+        sql: "asset.is_duplicate = 1", requirements: AssetRequirements(duplicate: true), dependsOn: .duplicates)
     }
   }
 

@@ -33,6 +33,9 @@ package final class CatalogWriter {
   /// stat makes them void.
   package internal(set) var mayNeedProofs = false
 
+  /// Whether this transaction may have changed which files have the same content (``compareContents()``).
+  var mayChangeDuplicates = false
+
   init(connection: Database, journal: UserDataJournal? = nil, date: WallTime = .now) {
     self.connection = connection
     self.date = date
@@ -70,6 +73,11 @@ package final class CatalogWriter {
   /// gathered.
   func recordCollections(ofNew content: AssetContent, in directoryID: DirectoryID) throws {
     try newAssetCollections.record(content, in: directoryID, to: &record, from: connection)
+  }
+
+  /// The smart albums with these requirements.
+  func smartAlbums(of requirements: AssetRequirements) throws -> [CollectionID] {
+    try newAssetCollections.smartAlbums(connection).filter { $0.requirements == requirements }.map(\.id)
   }
 
   /// Adds an asset with its former id, without recording it (see ``restore(_:content:file:path:)``).

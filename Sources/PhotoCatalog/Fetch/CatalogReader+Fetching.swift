@@ -2,6 +2,15 @@ import GRDB
 import PhotoModel
 import PredicateLanguage
 
+extension FetchOptions {
+  /// Whether the fetch asks for the first assets of a smart album in the album's own order. Its limit is then the limit
+  /// of the list.
+  fileprivate var isPrefixOfAlbum: Bool {
+    predicate == nil && text == nil && mediaTypes == nil && excludeUnavailable != true
+      && (sortDescriptors ?? []).isEmpty
+  }
+}
+
 extension CatalogReader {
   /// The sequence of the newest commit, even if the history no longer contains it. 0 if there was none.
   package func sequence() throws -> Int64 {
@@ -18,23 +27,28 @@ extension CatalogReader {
     var source = FetchSource()
     var dependsOn: ChangedFields = []
     var collectionKey = ""
+    var album: SmartAlbumDefinition?
     var showsHidden = options.includeHidden == true
     if let name = options.collection {
       let collection = try resolveCollection(name)
-      let list = CollectionList(collection)
+      var list = CollectionList(collection)
+      album = list.definition
+      showsHidden = showsHidden || album?.showsHidden ?? false
+      if !options.isPrefixOfAlbum {
+        try list.restrictToWindow(hidden: showsHidden, trashed: options.includeTrashed == true)
+      }
       source = list.source
       dependsOn.formUnion(list.dependsOn)
       // Recents is the same list as without a collection.
       if collection.smartAlbum != .recents { collectionKey = collection.id.description }
-      if collection.smartAlbum?.definition.showsHidden ?? false { showsHidden = true }
     }
     if !showsHidden {
-      source.conditions.append(SQLCondition(sql: "+asset.is_hidden = 0"))
+      source.conditions.append(FetchSource.unhidden)
       source.requirements.hidden = false
       dependsOn.insert(.hidden)
     }
     if options.includeTrashed != true {
-      source.conditions.append(SQLCondition(sql: "+asset.is_trashed = 0"))
+      source.conditions.append(FetchSource.untrashed)
       source.requirements.untrashed = true
       dependsOn.insert(.trashed)
     }
@@ -76,8 +90,10 @@ extension CatalogReader {
     if let limit = options.fetchLimit, limit < 1 {
       throw FetchError.invalidOption(field: "fetchLimit")
     }
-    let fetchLimit = options.fetchLimit.map { min($0, Self.maximumFetchLimit) }
-    let order = try FetchOrder(options.sortDescriptors, of: source, isLimited: fetchLimit != nil)
+    let fetchLimit = [options.fetchLimit, source.isWindow ? nil : album?.limit].compactMap(\.self).min()
+      .map { min($0, Self.maximumFetchLimit) }
+    let sorting = options.sortDescriptors ?? []
+    let order = try FetchOrder(sorting.isEmpty ? album?.order : sorting, of: source, isLimited: fetchLimit != nil)
     var key = "collection=\(collectionKey);sort=\(order.key)"
     if options.includeHidden == true { key += ";hidden" }
     if options.includeTrashed == true { key += ";trashed" }

@@ -95,7 +95,8 @@ extension CatalogReader {
   private func placedAssets(
     _ known: OrderedList, _ plan: FetchPlan, since sequence: Int64, _ most: Int
   ) throws -> Set<AssetID>? {
-    guard try historyReaches(sequence) else { return nil }
+    // The history does not name the assets that enter or leave a window because of others.
+    guard !plan.isWindow, try historyReaches(sequence) else { return nil }
     // The history says that an album changed, but not which of its members did.
     if let album = plan.albumID, try touchedCollections(after: sequence, through: .max).contains(album) { return nil }
     var placed: Set<AssetID> = []

@@ -59,7 +59,8 @@ struct FetchOrder: Sendable {
     firstKey = Self.expression(keys[0].key, of: source)
     isFirstAscending = keys[0].ascending
     let isIndexed =
-      keys[0].key == (source.albumID == nil ? .creationDate : .albumOrder) && keys.count == 2 && keys[1].key == .id
+      (keys[0].key == (source.albumID == nil ? .creationDate : .albumOrder)
+        || keys[0].key == .addedDate && source.isWholeLibrary) && keys.count == 2 && keys[1].key == .id
     indexedKey = isIndexed && keys[0].ascending == keys[1].ascending ? firstKey : nil
     idsAscendInTies =
       switch keys[0].key {

@@ -58,7 +58,8 @@ package struct FetchPlan: Sendable {
   /// Selects the rows after a first key and an id, if the order is that of an index. These two arguments precede the
   /// last one, the count. nil if the rows would have to be sorted again for every page.
   var nextStatement: String? {
-    guard let column = order.indexedKey, source.text == nil, !source.readsRows || fetchLimit != nil else { return nil }
+    guard let column = order.indexedKey, source.text == nil, !source.isWindow, !source.readsRows || fetchLimit != nil
+    else { return nil }
     let sign = order.isFirstAscending ? ">" : "<"
     let conditions = source.whereClause.isEmpty ? " WHERE " : source.whereClause + " AND "
     return source.with + "SELECT \(source.idColumn), \(column)" + source.from + conditions
@@ -69,6 +70,10 @@ package struct FetchPlan: Sendable {
     guard fetchLimit != nil else { return source.with + "SELECT count(*)" + source.from + source.whereClause }
     return source.with + "SELECT count(*) FROM (SELECT 1" + source.from + source.whereClause + " LIMIT ?)"
   }
+
+  /// Whether the list has conditions on the assets of an album with a limit. An asset then enters or leaves such a list
+  /// also because of a change of another asset.
+  package var isWindow: Bool { source.isWindow }
 
   var arguments: [SQLValue] { source.arguments + (fetchLimit.map { [.integer(Int64($0))] } ?? []) }
 }
@@ -95,8 +100,18 @@ struct FetchSource: Sendable {
   var hasPredicate = false
   /// The conditions that can be checked without SQLite.
   var requirements = AssetRequirements()
+  /// Whether the source is restricted to the first assets of an album with a limit, so that a change of one asset can
+  /// make another one enter or leave the list.
+  var isWindow = false
   /// Whether conditions use `offline`, the directories below roots, or below mounts in them, that are offline.
   var usesOffline = false
+
+  /// Whether the list has all assets, or all visible or untrashed ones.
+  var isWholeLibrary: Bool {
+    var others = requirements
+    (others.hidden, others.untrashed) = (nil, false)
+    return albumID == nil && text == nil && !hasPredicate && !usesOffline && !isWindow && others == AssetRequirements()
+  }
 
   var with: String {
     var tables: [String] = []
@@ -141,9 +156,8 @@ struct FetchSource: Sendable {
 
   /// The sign keeps SQLite from passing through an index only to check these conditions
   /// (https://www.sqlite.org/optoverview.html#uplus).
-  static let visible = SQLCondition(sql: "+asset.is_hidden = 0 AND +asset.is_trashed = 0")
-
-  /// For the album of hidden assets.
+  static let visible = SQLCondition(sql: "\(unhidden.sql) AND \(untrashed.sql)")
+  static let unhidden = SQLCondition(sql: "+asset.is_hidden = 0")
   static let untrashed = SQLCondition(sql: "+asset.is_trashed = 0")
 
   static let offlineTable =

@@ -41,6 +41,12 @@ package struct OrderedList: Sendable {
   /// A list that is given as it is, in an order that can't be updated.
   package init(ids: [AssetID]) { self.init(entries: OrderedIDs(ids: ids), isWhole: true, limit: nil) }
 
+  var first: AssetID? { count > 0 ? entries[0] : nil }
+
+  /// Whether the asset is in the list, and not only in its reserve.
+  /// - Complexity: O(log n)
+  func shows(_ id: AssetID) -> Bool { entries.position(of: id).map { $0 < count } ?? false }
+
   /// Compares count and digest. Two different lists are taken as equal with a probability of 2⁻⁶¹.
   /// - Complexity: O(log n), so a million ids are not compared when a photo changed but stayed in its place.
   package func hasSameIDs(as other: OrderedList) -> Bool {

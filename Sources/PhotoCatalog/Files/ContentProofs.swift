@@ -138,6 +138,8 @@ extension CatalogWriter {
     want.bind(1, found.0)
     want.bind(2, last)
     try want.run()
+    // The hash of a small file is known already.
+    mayChangeDuplicates = mayChangeDuplicates || last == newest
     let through = try RawStatement(database, "UPDATE library SET proof_through = ?")
     through.bind(1, last)
     try through.run()
@@ -146,7 +148,9 @@ extension CatalogWriter {
 
   /// Requests the hash of an asset that got user data. A hash proves a content without further facts. So the user data
   /// can be restored even if the file comes back with another name.
-  func wantHash(of id: AssetID) throws { try setProofState(of: id, "2", where: "proof_state <> 2") }
+  func wantHash(of id: AssetID) throws {
+    if try setProofState(of: id, "2", where: "proof_state <> 2") { mayChangeDuplicates = true }
+  }
 
   /// Postpones the requests for a file that cannot be read, or that is on a network file system. They become due when
   /// the file changes, or when a user asks for them.
@@ -154,7 +158,9 @@ extension CatalogWriter {
     try setProofState(of: id, "-proof_state", where: "proof_state > 0")
   }
 
-  private func setProofState(of id: AssetID, _ value: String, where condition: String) throws {
+  /// - Returns: whether the state was written.
+  @discardableResult
+  private func setProofState(of id: AssetID, _ value: String, where condition: String) throws -> Bool {
     let update = try RawStatement(
       database,
       """
@@ -163,6 +169,7 @@ extension CatalogWriter {
       """)
     update.bind(1, id)
     try update.run()
+    return try database.changesCount > 0
   }
 
   /// Makes the postponed requests of the files in these directories due, because a user asked for it.
@@ -192,8 +199,10 @@ extension CatalogWriter {
     update.bind(7, time: row.changeTime)
     update.bind(8, Int64(bitPattern: row.inode))
     try update.run()
+    guard try database.changesCount > 0 else { return }
+    if row.marks.hash != nil { mayChangeDuplicates = true }
     // The journal of user data also has the marks of its assets, so that a rebuilt catalog can recognize their files.
-    guard let journal, journal.holds(row.assetID), try database.changesCount > 0 else { return }
+    guard let journal, journal.holds(row.assetID) else { return }
     var reading = try UserDataReading(database)
     guard var entry = try reading.entry(of: row.assetID) else { return }
     entry.others = journal.others(of: row.assetID)

@@ -191,6 +191,7 @@ extension CatalogWriter {
     update.bind(10, row.directoryID)
     update.bind(11, text: row.name)
     try update.run()
+    if row.marks.hash != nil { mayChangeDuplicates = true } else { try noteDuplicates(of: row.assetID) }
     // A file that could not be read has its stat written again once it is read.
     if row.readTime != .unknown && (row.marks.sample == nil || row.marks.hash == nil) { mayNeedProofs = true }
   }
@@ -261,13 +262,20 @@ extension CatalogWriter {
 
   /// Removes an asset and its files from the catalog without a tombstone (see ``bury(_:directoryPath:date:)``).
   package func deleteAsset(_ id: AssetID) throws {
-    let place = try RawStatement(database, "SELECT directory_id, name, is_trashed FROM asset WHERE id = ?")
+    let place = try RawStatement(
+      database, "SELECT directory_id, name, is_trashed, is_duplicate FROM asset WHERE id = ?")
     place.bind(1, id)
-    let found = try place.firstRow { (place.directoryID(0), place.bytes(1), place.bool(2)) }
-    guard let (directory, name, isTrashed) = found else { return }
+    let found = try place.firstRow {
+      (place.directoryID(0), place.bytes(1), place.bool(2), place.bool(3))
+    }
+    guard let (directory, name, isTrashed, isDuplicate) = found else { return }
     try recordCollections(holding: id)
-    // If it is restored within this transaction, it is not in the trash.
+    // If it is restored within this transaction, it is not in the trash, and not compared yet.
     if isTrashed { record.update(asset: id, .trashed) }
+    if isDuplicate {
+      record.update(asset: id, .duplicates)
+      mayChangeDuplicates = true
+    }
     record.delete(asset: id)
     let first = try RawStatement(database, "DELETE FROM resource WHERE directory_id = ? AND name = ?")
     first.bind(1, directory)

@@ -36,7 +36,7 @@ extension CatalogReader {
     while byteCount < maximumBytes {
       guard try history.step() else { return (changes, changes.count < limit) }
       let sequence = history.int64(0)
-      let updated = try PackedIDs.unpackFields(history.bytes(4))
+      let updated = try PackedIDs.unpackFields(history.bytes(4)).filter { TouchedAssets.isChange($0.1) }
       var change = PersistentChange(
         token: catalog.token(sequence).description, date: PhotoDate(microseconds: history.int64(1)),
         origin: history.text(2), insertedAssets: try PackedIDs.unpack(history.bytes(3)),

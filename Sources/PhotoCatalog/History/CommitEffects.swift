@@ -96,20 +96,23 @@ struct AssetFacts: Hashable, Sendable {
   let hasLocation: Bool
   /// Whether its file could not be read.
   let isFailed: Bool
+  /// Whether the first file of another asset has the same content.
+  var isDuplicate = false
   /// The directory of the first resource.
   let directoryID: DirectoryID
 
   /// The columns of the table `asset`, in the order in which they are read.
   static let columns =
     "media_type, media_subtypes, is_favorite, is_hidden, is_trashed, latitude IS NOT NULL, failure IS NOT NULL, "
-    + "directory_id"
-  static let columnCount: Int32 = 8
+    + "is_duplicate, directory_id"
+  static let columnCount: Int32 = 9
 
   init(_ row: RawStatement) {
     mediaType = row.int64(0)
     mediaSubtypes = MediaSubtypes(rawValue: row.int64(1))
     (isFavorite, isHidden, isTrashed) = (row.bool(2), row.bool(3), row.bool(4))
-    (hasLocation, isFailed, directoryID) = (row.bool(5), row.bool(6), row.directoryID(7))
+    (hasLocation, isFailed, isDuplicate) = (row.bool(5), row.bool(6), row.bool(7))
+    directoryID = row.directoryID(8)
   }
 
   /// The facts of a new asset, to which a person has given nothing.
@@ -132,6 +135,7 @@ struct AssetRequirements: Hashable, Sendable {
   var untrashed = false
   var location: Bool?
   var failed = false
+  var duplicate = false
   var directoryID: DirectoryID?
 
   mutating func require(mediaTypes codes: [Int64]) {
@@ -143,6 +147,7 @@ struct AssetRequirements: Hashable, Sendable {
       && (anySubtype.map { !facts.mediaSubtypes.isDisjoint(with: $0) } ?? true) && (!favorite || facts.isFavorite)
       && (hidden ?? facts.isHidden) == facts.isHidden && (!untrashed || !facts.isTrashed)
       && (location ?? facts.hasLocation) == facts.hasLocation && (!failed || facts.isFailed)
+      && (!duplicate || facts.isDuplicate)
       && (directoryID ?? facts.directoryID) == facts.directoryID
   }
 }
@@ -169,7 +174,7 @@ extension FetchPlan {
   package func concern(of effects: CommitEffects, in list: OrderedList) -> Concern {
     guard !effects.isFromHistory else { return .list }
     if let albumID, effects.placed(inAlbum: albumID) != [] { return .list }
-    if isConcerned(byDirectoriesOf: effects) { return .list }
+    if isConcerned(byDirectoriesOf: effects) || movesWindow(effects) { return .list }
     var concern: Concern = effects.namesAllAssets || list.count == 0 ? .none : .assets
     for (id, fields) in effects.touched.fields {
       let position = list.entries.position(of: id)
@@ -187,7 +192,7 @@ extension FetchPlan {
   /// The touched assets that may have been inserted, removed or moved in the list. nil if there may be more than
   /// `effects` names.
   func placed(by effects: CommitEffects, in list: OrderedList) -> Set<AssetID>? {
-    guard !effects.isFromHistory else { return nil }
+    guard !effects.isFromHistory, !movesWindow(effects) else { return nil }
     var placed: Set<AssetID> = []
     if let albumID {
       guard let edited = effects.placed(inAlbum: albumID) else { return nil }
@@ -196,6 +201,14 @@ extension FetchPlan {
     for (id, fields) in effects.touched.fields
     where mayPlace(id, fields, effects, isThere: list.entries.contains(id)) { placed.insert(id) }
     return placed
+  }
+
+  /// Whether assets that these effects do not name may have entered or left the list.
+  private func movesWindow(_ effects: CommitEffects) -> Bool {
+    guard isWindow else { return false }
+    return effects.touched.fields.contains { id, fields in
+      effects.touched.deleted.contains(id) || effects.wasInserted(id) || !fields.isDisjoint(with: dependsOn)
+    }
   }
 
   /// - Parameter isThere: Whether the asset was in the list before these commits.

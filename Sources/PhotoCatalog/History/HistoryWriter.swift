@@ -1,3 +1,4 @@
+import ChangeDetails
 import GRDB
 import PhotoModel
 
@@ -52,6 +53,9 @@ package struct CommitRecord: Sendable {
     insertedAssets.count + updatedAssets.count + deletedAssets.count
       + editedAlbums.values.reduce(0) { $0 + $1.count }
   }
+
+  /// The number of updated assets that clients are told of.
+  package var shownUpdateCount: Int { updatedAssets.count { TouchedAssets.isChange($0.value) } }
 
   package var isEmpty: Bool {
     insertedAssets.isEmpty && updatedAssets.isEmpty && deletedAssets.isEmpty && insertedCollections.isEmpty
@@ -152,7 +156,8 @@ extension PersistentChange {
   package init(_ record: CommitRecord, token: ChangeToken, date: WallTime, origin: String) {
     self.init(
       token: token.description, date: PhotoDate(date), origin: origin,
-      insertedAssets: record.insertedAssets.sorted(), updatedAssets: record.updatedAssets.keys.sorted(),
+      insertedAssets: record.insertedAssets.sorted(),
+      updatedAssets: record.updatedAssets.filter { TouchedAssets.isChange($0.value) }.keys.sorted(),
       deletedAssets: record.deletedAssets.sorted(),
       changedFields: record.updatedAssets.values.reduce(into: ChangedFields()) { $0.formUnion($1) }.names,
       insertedCollections: record.insertedCollections.sorted(),
@@ -174,6 +179,7 @@ extension CatalogWriter {
   @discardableResult
   package func append(origin: String, date: WallTime) throws -> Int64 {
     try noteUserData()
+    try compareContents()
     let age = try libraryAge(at: date)
     let insert = try RawStatement(
       database,

@@ -20,7 +20,8 @@ struct NewAssetCollections {
     if let id = try folderAlbum(of: directoryID, database) { record.update(collection: id) }
   }
 
-  private mutating func smartAlbums(
+  /// The smart albums of the catalog.
+  mutating func smartAlbums(
     _ database: Database
   ) throws -> [(id: CollectionID, requirements: AssetRequirements)] {
     if let smartAlbums { return smartAlbums }

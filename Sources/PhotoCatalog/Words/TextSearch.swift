@@ -22,7 +22,8 @@ struct TextSearch {
 
   /// - Returns: nil if the list has no text condition or no limit, or if no index has its order.
   init?(_ plan: FetchPlan, limit: Int, _ database: Database) {
-    guard let text = plan.source.text, plan.fetchLimit != nil, plan.order.indexedKey != nil else { return nil }
+    guard let text = plan.source.text, plan.fetchLimit != nil, plan.order.indexedKey != nil, !plan.isWindow
+    else { return nil }
     (self.database, self.plan, self.text, self.limit) = (database, plan, text, limit)
     var list = plan.source
     list.text = nil

@@ -122,7 +122,7 @@ extension Library {
 extension LibraryEvent.CommitCounts {
   init(_ record: CommitRecord) {
     self.init(
-      inserted: record.insertedAssets.count, updated: record.updatedAssets.count,
+      inserted: record.insertedAssets.count, updated: record.shownUpdateCount,
       deleted: record.deletedAssets.count, folders: record.renamedDirectories.count,
       roots: record.rootAvailability.count)
   }

@@ -60,9 +60,9 @@ extension Library {
     do {
       // One transaction for both, since mostly there is one new photo.
       let hasNewFiles = proofs.hasNewFiles
-      let (hasMore, started) = try catalog.write { writer -> (Bool, ProofPass.Start?) in
+      let ((hasMore, started), _) = try commit { writer -> ((Bool, ProofPass.Start?), origin: String) in
         let hasMore = try writer.indexText(limit: WordIndexing.batch)
-        return (hasMore, hasMore || !hasNewFiles ? nil : try Self.startProofs(writer))
+        return ((hasMore, hasMore || !hasNewFiles ? nil : try Self.startProofs(writer)), origin: "rescan")
       }
       words.state = hasMore ? .pending : .complete
       if let started { note(started) }

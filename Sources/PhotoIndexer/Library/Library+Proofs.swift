@@ -161,7 +161,7 @@ extension Library {
   func nextProofs() -> [ProofRequest] {
     guard proofs.isDue, isIdle(&proofs.wait) else { return [] }
     do {
-      if proofs.hasNewFiles { note(try catalog.write { try Self.startProofs($0) }) }
+      if proofs.hasNewFiles { note(try commit { (try Self.startProofs($0), origin: "rescan") }.0) }
       if proofs.hasNewFiles { return [] }
       if proofs.isNothingMissing {
         endProofs()
@@ -199,7 +199,7 @@ extension Library {
     }
   }
 
-  /// Takes up new files.
+  /// Takes up new files. If some have the same content, this changes which assets are duplicates.
   static func startProofs(_ writer: CatalogWriter) throws -> ProofPass.Start {
     let hasNewFiles = try writer.wantProofsOfNewFiles(limit: newFileBatch)
     return ProofPass.Start(hasNewFiles: hasNewFiles, counts: hasNewFiles ? nil : try writer.proofCounts())

@@ -290,6 +290,7 @@ package actor Library {
       durable: durable, date: date
     ) { writer in
       let (value, origin) = try body(writer)
+      try writer.compareContents()
       let record = writer.record
       let sequence = record.isEmpty ? nil : try writer.append(origin: origin, date: date)
       let effects = try live.commits.wants(record) ? writer.effects(origin: origin) : nil

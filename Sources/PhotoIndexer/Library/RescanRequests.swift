@@ -178,7 +178,7 @@ final class RescanRequests: Sendable {
       for request in requests {
         guard let index = state.index(of: request) else { continue }
         state.scans[index].found.inserted += record.insertedAssets.count
-        state.scans[index].found.updated += record.updatedAssets.count
+        state.scans[index].found.updated += record.shownUpdateCount
         state.scans[index].found.removed += record.deletedAssets.count
       }
     }

@@ -16,7 +16,7 @@ struct LibraryCounts {
   mutating func note(_ record: CommitRecord, filesRead: Int) {
     assets += record.insertedAssets.count - record.deletedAssets.count
     sinceStart.assetsInserted += record.insertedAssets.count
-    sinceStart.assetsUpdated += record.updatedAssets.count
+    sinceStart.assetsUpdated += record.shownUpdateCount
     sinceStart.assetsRemoved += record.deletedAssets.count
     sinceStart.filesRead = filesRead
   }

@@ -214,9 +214,10 @@ package struct ListObservation {
     case .list(let before):
       return try live.differences.difference(key(of: list)) {
         try makeDifference(to: list) { effects in
-          let placed = plan.albumID.map(effects.placed) ?? []
+          let placed = plan.isWindow ? nil : plan.albumID.map(effects.placed) ?? []
           guard let placed else {
-            // The history does not list the assets that came, went or moved in an album that was edited long ago.
+            // The history does not list the assets that came, went or moved in an album that was edited long ago. No
+            // commit lists those that enter or leave a window because of others.
             return FetchResultChangeDetails.full(from: before.ids, to: list.ids, touched: effects.touched)
           }
           return FetchResultChangeDetails.incremental(

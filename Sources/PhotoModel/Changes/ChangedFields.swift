@@ -17,6 +17,9 @@ public struct ChangedFields: OptionSet, Hashable, Sendable {
   /// The asset gained or lost a file.
   public static let resources = ChangedFields(rawValue: 1 << 8)
 
+  /// Whether another asset has the same content. No field that clients see shows it, so it has no name.
+  package static let duplicates = ChangedFields(rawValue: 1 << 15)
+
   private static let names: [(ChangedFields, String)] = [
     (.content, "content"), (.metadata, "metadata"), (.favorite, "favorite"), (.hidden, "hidden"),
     (.trashed, "trashed"), (.keywords, "keywords"), (.path, "path"), (.availability, "availability"),

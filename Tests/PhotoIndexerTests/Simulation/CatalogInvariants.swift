@@ -51,6 +51,16 @@ enum CatalogInvariants {
       "SELECT k.asset_id FROM asset_keyword k LEFT JOIN asset a ON a.id = k.asset_id WHERE a.id IS NULL"
     ),
     (
+      "a wrong flag of a duplicate",
+      """
+      SELECT a.id FROM asset a WHERE a.is_duplicate <> EXISTS (
+        SELECT 1 FROM resource f JOIN resource o ON o.fingerprint = f.fingerprint AND o.byte_count = f.byte_count
+          AND o.hash = f.hash AND (f.hash <> x'' OR o.sample = f.sample) AND o.asset_id <> f.asset_id
+        WHERE f.directory_id = a.directory_id AND f.name = a.name AND f.proof_state IN (2, -2)
+          AND o.proof_state IN (2, -2) AND EXISTS (SELECT 1 FROM asset WHERE directory_id = o.directory_id AND name = o.name))
+      """
+    ),
+    (
       "an id beyond those that were given away",
       """
       SELECT max(id) FROM asset HAVING max(id) > (SELECT seq FROM sqlite_sequence WHERE name = 'asset')

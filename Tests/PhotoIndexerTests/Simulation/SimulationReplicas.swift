@@ -9,6 +9,7 @@ extension Simulation {
   func makeReplicas(_ catalog: Catalog, _ library: Library) throws {
     let options = [
       FetchOptions(), FetchOptions(collection: "smart:favorites", includeHidden: true),
+      FetchOptions(collection: "smart:duplicates"), FetchOptions(collection: "smart:recentlyAdded"),
       FetchOptions(
         predicate: "camera.model CONTAINS '1'", sortDescriptors: [SortDescriptor(key: "filename", ascending: true)],
         excludeUnavailable: true),
