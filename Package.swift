@@ -40,6 +40,7 @@ let package = Package(
         .embedInCode("v009-dates.sql"), .embedInCode("v010-parked.sql"),
         .embedInCode("v011-user-data.sql"), .embedInCode("v012-smart-albums.sql"),
         .embedInCode("v013-duplicates.sql"),
+        .embedInCode("v014-user-smart-albums.sql"),
       ]),
     .target(
       name: "Varlink",

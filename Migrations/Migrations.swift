@@ -20,5 +20,8 @@ package enum Migrations {
     Step(name: "v011-user-data", sql: String(decoding: PackageResources.v011_user_data_sql, as: UTF8.self)),
     Step(name: "v012-smart-albums", sql: String(decoding: PackageResources.v012_smart_albums_sql, as: UTF8.self)),
     Step(name: "v013-duplicates", sql: String(decoding: PackageResources.v013_duplicates_sql, as: UTF8.self)),
+    Step(
+      name: "v014-user-smart-albums",
+      sql: String(decoding: PackageResources.v014_user_smart_albums_sql, as: UTF8.self)),
   ]
 }

@@ -137,7 +137,10 @@ import Varlink
         ("PerformChanges", #"{"requests":[],"ifUnchangedSince":"nonsense"}"#, "InvalidParameter"),
         ("PerformChanges", #"{"requests":[],"ifUnchangedSince":"other.1.1"}"#, "ChangeTokenExpired"),
         ("PerformChanges", #"{"requests":[{"trashAssets":[1]}]}"#, "MethodNotImplemented"),
-        ("PerformChanges", #"{"requests":[{"createSmartAlbum":{"title":"A","text":"b"}}]}"#, "MethodNotImplemented"),
+        (
+          "PerformChanges", #"{"requests":[{"createSmartAlbum":{"title":"A","predicate":"rating >"}}]}"#,
+          "ChangeRejected"
+        ),
         ("ObserveCollections", "{}", "ExpectedMore"),
         ("RequestAuthorization", #"{"accessLevel":"everything"}"#, "InvalidParameter"),
         ("Frobnicate", "{}", "MethodNotFound"),

@@ -163,6 +163,16 @@ import Varlink
       #expect(try await run("edit", "--where", "title == 'Trevi'", "--shift=-1h30m").status == 0)
       let before = try await run("show", path(1), "--json").text
       #expect(before.contains("\"Trevi\"") && before.contains("\"user\"") && before.contains("151"))
+      let smart = try await run("albums", "smart", "Sea", "--in", "Trips", "--keyword", "sea")
+      #expect(
+        smart.text.hasPrefix("id:") && smart.errors == "The smart album 'Sea' was made, with 1 photo.\n", "\(smart)")
+      #expect(try await list("Sea") == ["1.jpg"])
+      let edit = try await run("albums", "smart", "--edit", "Sea", "--sort", "filename", "--limit", "3", "jpg")
+      #expect(edit.errors == "The smart album 'Sea' has another query now, with 3 photos.\n", "\(edit)")
+      let wrong = try await run("albums", "smart", "Sea", "--where", "rating >")
+      #expect(wrong.status == 65 && wrong.errors.contains("\n    rating >\n            ^\n"), "\(wrong)")
+      let noAlbum = try await run("albums", "add", "Sea", path(2))
+      #expect(noAlbum.status == 66 && noAlbum.errors.contains("'Sea' is a smart album"), "\(noAlbum)")
       let failed = try await run("albums", "move", "Trips", "--to", "Trips")
       #expect(failed.status == 65 && failed.errors.contains("help albums move"), "\(failed)")
       #expect(try await run("albums", "delete", "Nowhere").status == 66)
@@ -176,12 +186,16 @@ import Varlink
       try await fixture.start()
       try await fixture.synchronize()
       #expect(try await list("Rome") == ["2.jpg", "1.jpg", "0.jpg"])
+      #expect(try await list("Sea") == ["0.jpg", "1.jpg", "2.jpg"])
+      let queries = try await run("albums", "--fields", "title,query", "--format", "tsv").text
+      #expect(queries.contains("Sea\t--text \"jpg\" --sort filename --limit 3\n"), "\(queries)")
       let after = try await run("show", path(1), "--json").text
       #expect(after.contains("\"Trevi\"") && after.contains("\"user\"") && after.contains("151"))
       #expect(try await run("edit", path(1), "--clear", "title,creationDate,location").status == 0)
       #expect(try await !run("show", path(1), "--json").text.contains("Trevi"))
       let deleted = try await run("albums", "delete", "Trips", "Rome")
       #expect(deleted.errors.contains("The album 'Rome' was deleted. Its 3 photos stay."), "\(deleted)")
+      #expect(deleted.errors.contains("The smart album 'Sea' was deleted. Its 3 photos stay."))
       #expect(try await run("query", "--count").text == "4\n")
     }
   }

@@ -1,6 +1,7 @@
 import ChangeDetails
 import PhotoModel
 import PhotoTestSupport
+import TestFetches
 import Testing
 
 import class Foundation.ProcessInfo
@@ -64,6 +65,7 @@ import class Foundation.ProcessInfo
     var commits = try RandomCommits(seed: seed)
     let catalog = commits.catalog
     let first = commits.library.random.albumID
+    var queries = RandomFetches(library: commits.library, seed: seed)
     var counts = try catalog.read { try $0.collectionCounts() }
     var observers = Self.choices.map { kinds in
       let order = counts.order(of: kinds)
@@ -77,7 +79,7 @@ import class Foundation.ProcessInfo
     for _ in 0..<100 {
       for _ in 0..<Int.random(in: 1...2, using: &random) { try commits.commit() }
       if Int.random(in: 0..<3, using: &random) == 0 {
-        try commits.commit { try Self.changeCollections($0, besides: first, &random) }
+        try commits.commit { try Self.changeCollections($0, besides: first, &queries, &random) }
       }
       let last = try catalog.read { try $0.sequence() }
       let effects = try commits.effects(after: counts.sequence, through: last)
@@ -105,7 +107,8 @@ import class Foundation.ProcessInfo
       }
     }
     #expect(
-      fields == ["title", "path", "count", "keyAsset", "dates"] && moveCount > 0, "\(fields), \(moveCount) moves")
+      fields == ["title", "path", "count", "keyAsset", "dates", "query"] && moveCount > 0,
+      "\(fields), \(moveCount) moves")
     #expect(deletedCount > 0)
   }
 
@@ -135,7 +138,7 @@ import class Foundation.ProcessInfo
     try library.fixture.catalog.read { reader in
       for kind in [.smartAlbum, .folderAlbum] as [AssetCollection.Kind] {
         // The few assets of an album with a limit are sorted.
-        for row in try reader.collectionRows(kind: kind) where !row.hasLimit {
+        for row in try reader.collectionRows(kind: kind) where !row.isListed {
           for end in CollectionEnds.keys {
             let (sql, _) = try CatalogReader.endStatement(end, of: row)
             let explain = try RawStatement(reader.database, uncached: "EXPLAIN QUERY PLAN " + sql)
@@ -196,7 +199,8 @@ import class Foundation.ProcessInfo
 
   /// Creates, renames, fills and deletes folders and albums, except for the one album that ``RandomCommits`` edits.
   private static func changeCollections(
-    _ writer: CatalogWriter, besides first: CollectionID, _ random: inout SeededGenerator
+    _ writer: CatalogWriter, besides first: CollectionID, _ queries: inout RandomFetches<SeededGenerator>,
+    _ random: inout SeededGenerator
   ) throws {
     func run(_ sql: String, _ values: SQLValue...) throws {
       let statement = try RawStatement(writer.database, sql)
@@ -214,7 +218,18 @@ import class Foundation.ProcessInfo
     let name = Array(
       "\(UInt16.random(in: 0 ... .max, using: &random))-\(UInt64.random(in: 0 ... .max, using: &random))".utf8)
     let albums = try ids("SELECT id FROM collection WHERE kind = 1").map(CollectionID.init(rawValue:))
-    switch Int.random(in: 0..<8, using: &random) {
+    let smart = try ids("SELECT id FROM collection WHERE kind = 0 AND subtype IS NULL").map(
+      CollectionID.init(rawValue:))
+    switch Int.random(in: 0..<12, using: &random) {
+    case 8...9:
+      _ = try writer.createCollection(
+        .smartAlbum(SmartAlbumQuery(random: &queries)), title: String(decoding: name, as: UTF8.self), parentID: nil)
+    case 10:
+      guard let album = smart.randomElement(using: &random) else { return }
+      try writer.edit(smartAlbum: album, SmartAlbumQuery(random: &queries))
+    case 11:
+      guard let album = smart.randomElement(using: &random), smart.count > 3 else { return }
+      try writer.delete(collection: album)
     case 0...1:
       let made = try writer.insertDirectory(
         parentID: DirectoryID(rawValue: .random(in: 1...6, using: &random)), rootID: nil, name: name, volumeID: 1,

@@ -25,8 +25,16 @@ import class Foundation.ProcessInfo
   func listBroughtUpToDateIsTheListThatIsFetched(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var commits = try RandomCommits(seed: seed)
-    var fetches = RandomFetches(library: commits.library, seed: seed)
     let catalog = commits.catalog
+    var queries = RandomFetches(library: commits.library, seed: seed &+ 77)
+    var albums: [String] = ["smart:recentlyAdded"]
+    try commits.commit { writer in
+      for _ in 0..<4 {
+        let query = SmartAlbumQuery(random: &queries)
+        albums.append("id:\(try writer.createCollection(.smartAlbum(query), title: "S", parentID: nil))")
+      }
+    }
+    var fetches = RandomFetches(library: commits.library, albums: albums, seed: seed)
     var observed = try catalog.read { reader in
       try (0..<45).map { _ in
         let plan = try reader.plan(fetches.next())

@@ -26,7 +26,8 @@ extension PredicateLibrary {
 }
 
 extension RandomFetches<SeededGenerator> {
-  init(library: PredicateLibrary, seed: UInt64) {
+  /// - Parameter albums: further collections.
+  init(library: PredicateLibrary, albums: [String] = [], seed: UInt64) {
     let album = "id:\(library.random.albumID)"
     self.init(
       predicates: library.predicates,
@@ -34,6 +35,6 @@ extension RandomFetches<SeededGenerator> {
         "smart:favorites", "smart:videos", "smart:screenshots", "smart:recents", "smart:noLocation", "smart:hidden",
         "smart:raw", album, album, "folder:/photos/a",
         "folder:/photos",
-      ], random: SeededGenerator(seed: seed &* 104_729))
+      ] + albums, random: SeededGenerator(seed: seed &* 104_729))
   }
 }

@@ -29,6 +29,74 @@ import Testing
     #expect(byList.count == 1 && byList[0].reload == nil && byList[0].details == nil && byList[0].count == 2)
   }
 
+  /// An observer gets exact details also when the query of the album changes.
+  @Test func smartAlbumIsFollowedThroughItsQueries() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(40)
+    var album: CollectionID = 0
+    func edit(_ changes: [LibraryChange]) throws {
+      try fixture.commit { writer in album = try writer.perform(changes).first ?? album }
+    }
+    try edit([.createSmartAlbum(title: "A", SmartAlbumQuery(predicate: "isFavorite == TRUE"), parent: nil)])
+    let request = ObserveRequest(options: FetchOptions(collection: "id:\(album)"))
+    var observation = try fixture.observation(request)
+    var other = try fixture.observation(request)
+    var (list, sent): ([AssetID], [Observation]) = ([], [])
+    try await observation.begin { first, _ in list = first.ids ?? [] }
+    try await other.begin { _, _ in }
+    func advance() async throws {
+      sent = []
+      try await observation.advance { observation, _ in sent.append(observation) }
+      #expect(sent.allSatisfy { $0.reload == nil && $0.details != nil })
+      for observation in sent { list = try #require(try observation.details?.applied(to: list)) }
+      // The second observer may be sent what was computed for the first.
+      var others: [Observation] = []
+      try await other.advance { observation, _ in others.append(observation) }
+      #expect(others == sent)
+    }
+    func expect(_ predicate: String, limit: Int? = nil) throws {
+      let found = try fixture.catalog.read { reader in
+        try reader.ids(reader.plan(FetchOptions(predicate: predicate, fetchLimit: limit)))
+      }
+      #expect(list == found)
+    }
+    try edit([.editAssets(Array(ids[3..<9]), AssetEdit(isFavorite: true))])
+    try await advance()
+    #expect(list.count == 6 && sent.count == 1)
+    try edit([
+      .editSmartAlbum(album, SmartAlbumQuery(predicate: "isFavorite == FALSE", fetchLimit: 9)),
+      .editAssets([ids[3]], AssetEdit(isFavorite: false)),
+    ])
+    try await advance()
+    #expect(list.count == 9 && sent.count == 1)
+    try expect("isFavorite == FALSE", limit: 9)
+    // Another asset enters because one leaves.
+    try edit([.editAssets([list[2]], AssetEdit(isFavorite: true))])
+    try await advance()
+    #expect(list.count == 9 && sent.first?.details?.insertedIDs.count == 1)
+    try expect("isFavorite == FALSE", limit: 9)
+    let token = try #require(sent.last?.token)
+    try edit([.editSmartAlbum(album, SmartAlbumQuery(predicate: "rating == 5"))])
+    // The client comes back with its list of the query before.
+    let back = try await begun(
+      fixture, ObserveRequest(options: request.options, since: token, sinceIDs: list))
+    #expect(try back.first?.details?.applied(to: list) == [] && back.count == 1)
+    try await advance()
+    #expect(list == [])
+    var rated = AssetEdit()
+    rated.rating = 5
+    try edit([.editAssets([ids[1], ids[2]], rated)])
+    try await advance()
+    try expect("rating == 5")
+    #expect(list.count == 2)
+    try edit([.deleteCollection(album)])
+    try await advance()
+    #expect(list == [])
+    try edit([.editAssets([ids[7]], rated)])
+    try await advance()
+    #expect(sent.isEmpty)
+  }
+
   @Test func tokenOfAFutureCommitIsExpired() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert()

@@ -75,7 +75,10 @@ struct ArgumentTests {
     ["albums", "--watch", "--containing", "1"], ["albums", "--watch", "--format", "csv"],
     ["albums", "--watch", "--fields", "id"], ["status", "--color", "red"], ["status", "--timeout", "3"],
     ["status", "--wait", "--timeout", "-1"], ["query", "--json", "--format", "csv"],
-    ["watch", "--json", "--format", "text"],
+    ["watch", "--json", "--format", "text"], ["albums", "smart"], ["albums", "smart", "S", "--album", "Rome"],
+    ["albums", "smart", "S", "--hidden"], ["albums", "smart", "S", "--taken", "today"],
+    ["albums", "smart", "S", "--taken", "2024..7d"], ["albums", "smart", "S", "sea", "--edit", "--in", "Trips"],
+    ["albums", "smart", "S", "--where", "id > 1", "--limit", "0"],
   ])
   func aWrongCommandLineEndsWith64(arguments: [String]) {
     do {

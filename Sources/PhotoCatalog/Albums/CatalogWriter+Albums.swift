@@ -95,7 +95,10 @@ extension CatalogWriter {
     guard let collection = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
     guard collection.kind == .album else {
       throw CollectionChangeError.rejected(
-        "'\(collection.title)' (id:\(id)) is a folder. Only albums have photos. Choose an album.")
+        collection.kind == .folder
+          ? "'\(collection.title)' (id:\(id)) is a folder. Only albums have photos. Choose an album."
+          : "'\(collection.title)' (id:\(id)) is a smart album. Its query decides which photos it has. Choose an album."
+      )
     }
     return collection
   }

@@ -4,8 +4,6 @@ import PhotoModel
 package enum CollectionChangeError: Error, Hashable {
   case noSuchCollection(CollectionID)
   case noSuchAssets([AssetID])
-  /// A later version makes this change.
-  case notImplemented
   /// A message for the person: the rule, the object and the remedy.
   case rejected(String)
 }
@@ -53,7 +51,9 @@ extension CatalogWriter {
       return id
     case .createFolder(let title, let parent):
       return try createCollection(.folder, title: title, parentID: parent.map(real))
-    case .createSmartAlbum, .editSmartAlbum: throw CollectionChangeError.notImplemented
+    case .createSmartAlbum(let title, let query, let parent):
+      return try createCollection(.smartAlbum(query), title: title, parentID: parent.map(real))
+    case .editSmartAlbum(let album, let query): try edit(smartAlbum: try real(album), query)
     case .editAlbum(let album, let edit):
       let id = try real(album)
       if !edit.removed.isEmpty { try remove(edit.removed, fromAlbum: id) }

@@ -34,12 +34,19 @@ extension FileLookups {
   }
 
   private static var userCollections: String {
-    "SELECT id, kind, title, parent_id, rank, key_asset_id FROM collection WHERE kind IN (1, 3)"
+    "SELECT id, kind, title, parent_id, rank, key_asset_id, \(SmartAlbumQuery.columns) FROM collection "
+      + "WHERE (kind IN (1, 3) OR kind = 0 AND subtype IS NULL)"
   }
 
   private func userCollection(_ row: RawStatement) -> UserCollection {
-    UserCollection(
-      id: row.collectionID(0), kind: row.int64(1) == AssetCollection.Kind.folder.code ? .folder : .album,
+    let kind: UserCollection.Kind =
+      switch AssetCollection.Kind(code: row.int64(1)) {
+      case .folder: .folder
+      case .smartAlbum: .smartAlbum(SmartAlbumQuery(row, from: 6))
+      default: .album
+      }
+    return UserCollection(
+      id: row.collectionID(0), kind: kind,
       title: row.text(2), parentID: row.optionalCollectionID(3), rank: row.double(4), keyAssetID: row.optionalAssetID(5)
     )
   }
@@ -53,6 +60,8 @@ extension UserCollection.Kind {
     case .smartAlbum: AssetCollection.Kind.smartAlbum.code
     }
   }
+
+  fileprivate var query: SmartAlbumQuery? { if case .smartAlbum(let query) = self { query } else { nil } }
 }
 
 extension CatalogWriter {
@@ -63,12 +72,16 @@ extension CatalogWriter {
     _ kind: UserCollection.Kind, title: String, parentID: CollectionID?
   ) throws -> CollectionID {
     try checkFolder(parentID)
+    if case .smartAlbum(let query) = kind { try check(query, of: title) }
     let insert = try RawStatement(
-      database, "INSERT INTO collection (kind, title, parent_id, rank) VALUES (?, ?, ?, ?)")
+      database,
+      "INSERT INTO collection (kind, title, parent_id, rank, \(SmartAlbumQuery.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    )
     insert.bind(1, kind.code)
     insert.bind(2, title)
     insert.bind(3, parentID)
     insert.bind(4, try lastRank(in: parentID))
+    (kind.query ?? SmartAlbumQuery()).bind(to: insert, from: 5)
     try insert.run()
     let id = CollectionID(rawValue: try database.lastInsertedRowID)
     record.insert(collection: id)
@@ -85,7 +98,7 @@ extension CatalogWriter {
     if let keyAssetID {
       guard held.kind == .album else {
         throw CollectionChangeError.rejected(
-          "'\(held.title)' is a folder. Only an album has a cover. Choose the cover of an album in it.")
+          "'\(held.title)' is no album to which photos are added. Only such an album has a cover that is chosen.")
       }
       guard try rank(of: keyAssetID, inAlbum: id) != nil else {
         try checkAssets([keyAssetID])
@@ -98,6 +111,26 @@ extension CatalogWriter {
     try write(collection)
     // The collections in a folder are in its place in the list.
     if collection.title != held.title { try recordCollections(below: id) }
+  }
+
+  /// Gives a smart album another query.
+  package func edit(smartAlbum id: CollectionID, _ query: SmartAlbumQuery) throws {
+    guard var collection = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
+    guard case .smartAlbum(let held) = collection.kind else {
+      throw CollectionChangeError.rejected(
+        "'\(collection.title)' (id:\(id)) is no smart album, so it has no query. Choose a smart album.")
+    }
+    try check(query, of: collection.title)
+    guard query != held else { return }
+    collection.kind = .smartAlbum(query)
+    try write(collection)
+  }
+
+  /// Rejects a query that finds nothing because it is invalid.
+  private func check(_ query: SmartAlbumQuery, of title: String) throws {
+    do { _ = try CollectionList(query) } catch {
+      throw CollectionChangeError.rejected("The smart album '\(title)' can't have this query: \(error.explanation)")
+    }
   }
 
   /// Moves a collection to a folder, and to a place in it.
@@ -189,12 +222,15 @@ extension CatalogWriter {
 
   private func write(_ collection: UserCollection) throws {
     let update = try RawStatement(
-      database, "UPDATE collection SET title = ?, parent_id = ?, rank = ?, key_asset_id = ? WHERE id = ?")
+      database,
+      "UPDATE collection SET title = ?, parent_id = ?, rank = ?, key_asset_id = ?, (\(SmartAlbumQuery.columns)) = (?, ?, ?, ?) WHERE id = ?"
+    )
     update.bind(1, collection.title)
     update.bind(2, collection.parentID)
     update.bind(3, collection.rank)
     update.bind(4, collection.keyAssetID)
-    update.bind(5, collection.id)
+    (collection.kind.query ?? SmartAlbumQuery()).bind(to: update, from: 5)
+    update.bind(9, collection.id)
     try update.run()
     record.update(collection: collection.id)
     try noteCollection(collection.id)

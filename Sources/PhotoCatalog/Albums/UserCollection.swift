@@ -1,3 +1,4 @@
+import GRDB
 import PhotoModel
 
 /// A collection that a person made: an album, a smart album, or a folder of them. Its assets are not part of it.
@@ -32,10 +33,7 @@ extension UserCollection {
       var query = SmartAlbumQuery(
         predicate: fields.text("predicate"), text: fields.text("text"),
         fetchLimit: fields.integer("limit").map { Int(clamping: $0) })
-      while let sort = fields.text("sort") {
-        query.sortDescriptors.append(
-          SortDescriptor(key: String(sort.drop { $0 == "-" }), ascending: !sort.hasPrefix("-")))
-      }
+      while let sort = fields.text("sort") { query.sortDescriptors.append(SortDescriptor(signed: sort)) }
       kind = .smartAlbum(query)
     default: return nil
     }
@@ -55,7 +53,7 @@ extension UserCollection {
       line.add("kind", "smart")
       if let predicate = query.predicate { line.add("predicate", predicate) }
       if let text = query.text { line.add("text", text) }
-      for sort in query.sortDescriptors { line.add("sort", (sort.ascending ? "" : "-") + sort.key) }
+      for sort in query.sortDescriptors { line.add("sort", sort.signed) }
       if let limit = query.fetchLimit { line.add("limit", Int64(limit)) }
     }
     line.add("title", title)
@@ -63,5 +61,36 @@ extension UserCollection {
     if rank != 0 { line.add("rank", "\(rank)") }
     if let keyAssetID { line.add("key", keyAssetID.rawValue) }
     for field in others { line.add(field.key, bytes: field.value) }
+  }
+}
+
+extension SortDescriptor {
+  /// The key, with `-` in front if it descends.
+  fileprivate var signed: String { (ascending ? "" : "-") + key }
+
+  fileprivate init(signed text: some StringProtocol) {
+    let descends = text.hasPrefix("-")
+    self.init(key: String(descends ? text.dropFirst() : text[...]), ascending: !descends)
+  }
+}
+
+extension SmartAlbumQuery {
+  /// The columns of the table `collection` that have the query.
+  static let columns = "predicate, search_text, sort_keys, fetch_limit"
+
+  /// - Parameter column: the first of ``columns``.
+  init(_ row: RawStatement, from column: Int32) {
+    self.init(
+      predicate: row.optionalText(column), text: row.optionalText(column + 1),
+      sortDescriptors: (row.optionalText(column + 2) ?? "").split(separator: ",").map { SortDescriptor(signed: $0) },
+      fetchLimit: row.optionalInt(column + 3))
+  }
+
+  /// - Parameter index: the parameter for the first of ``columns``.
+  func bind(to statement: RawStatement, from index: Int32) {
+    statement.bind(index, predicate)
+    statement.bind(index + 1, text)
+    statement.bind(index + 2, sortDescriptors.isEmpty ? nil : sortDescriptors.map(\.signed).joined(separator: ","))
+    statement.bind(index + 3, fetchLimit.map { Int64($0) })
   }
 }

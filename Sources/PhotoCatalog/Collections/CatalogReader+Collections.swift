@@ -50,7 +50,7 @@ extension CatalogReader {
     for album in try collectionRows(kind: .smartAlbum) {
       var source = try Self.visibleSource(album)
       source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.id(assetID)]))
-      let statement = try RawStatement(database, "SELECT 1" + source.from + source.whereClause)
+      let statement = try RawStatement(database, source.select("1"))
       statement.bind(source.arguments)
       if try statement.firstRow({ true }) ?? false { membership.smartAlbums.insert(album.id) }
     }
@@ -66,7 +66,7 @@ extension CatalogReader {
   /// Counts the assets of a collection, and looks up the newest and the oldest.
   private func summary(_ row: CollectionRow) throws -> AssetCollection {
     let source = try Self.visibleSource(row)
-    let statement = try RawStatement(database, "SELECT count(*)" + source.from + source.whereClause)
+    let statement = try RawStatement(database, source.select("count(*)"))
     statement.bind(source.arguments)
     let count = try statement.firstRow { Int(statement.int64(0)) } ?? 0
     guard count > 0 else { return AssetCollection(row, count: 0) }
@@ -77,7 +77,7 @@ extension CatalogReader {
 
   /// The cover of an album with an order of its own. Any other album has its newest asset as the cover.
   private func firstAsset(of row: CollectionRow) throws -> AssetID? {
-    guard row.smartAlbum?.definition.order != nil else { return nil }
+    guard row.hasOwnOrder else { return nil }
     return try ids(plan(FetchOptions(collection: "id:\(row.id)", fetchLimit: 1))).first
   }
 
@@ -86,7 +86,7 @@ extension CatalogReader {
     guard let chosen = row.keyAssetID else { return nil }
     var source = try Self.visibleSource(row)
     source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.id(chosen)]))
-    let statement = try RawStatement(database, "SELECT asset.id" + source.from + source.whereClause)
+    let statement = try RawStatement(database, source.select("asset.id"))
     statement.bind(source.arguments)
     return try statement.firstRow { statement.assetID(0) }
   }

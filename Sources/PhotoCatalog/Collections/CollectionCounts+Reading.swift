@@ -38,7 +38,7 @@ extension CollectionCounts {
     for (index, album) in smartAlbums.enumerated() {
       guard let row = entries[album.id]?.row else { continue }
       let source = try CatalogReader.visibleSource(row)
-      let ids = try RawStatement(reader.database, "SELECT asset.id" + source.from + source.whereClause)
+      let ids = try RawStatement(reader.database, source.select("asset.id"))
       ids.bind(source.arguments)
       var count = 0
       try memberships.insert(index) { insert in
@@ -54,8 +54,9 @@ extension CollectionCounts {
   /// Completes a collection whose assets are all known.
   fileprivate mutating func fill(_ id: CollectionID, _ reader: CatalogReader) throws {
     guard let entry = entries[id] else { return }
-    if entry.row.hasLimit { try readWindow(of: id, reader) }
-    if entry.members != nil {
+    if entry.row.isListed {
+      try readList(of: id, reader)
+    } else if entry.members != nil {
       try readMembers(of: id, reader)
     } else if entry.count > 0 {
       for key in CollectionEnds.keys { entries[id]?.ends[keyPath: key] = try reader.end(key, of: entry.row) }

@@ -120,7 +120,7 @@ extension CollectionCounts {
       }
     }
     try take(assets: assets, &update)
-    for id in limitedAlbums { try updateWindow(of: id, touches, &update) }
+    for id in listedAlbums { try updateList(of: id, touches, &update) }
     for id in update.unnamed { try readMembers(of: id, &update) }
     for id in update.dirty { try publish(id, at: last, &update) }
     log.append(update.changes, at: last)
@@ -142,7 +142,9 @@ extension CollectionCounts {
         moved.append((row.id, CollectionPlace(row)))
         continue
       }
+      let hasNewQuery = row.query != entries[row.id]?.row.query
       entries[row.id]?.row = row
+      if hasNewQuery { entries[row.id]?.forgetList() }
       let place = CollectionPlace(row)
       guard place != entries[row.id]?.place else { continue }
       moved.append((row.id, place))
@@ -171,8 +173,8 @@ extension CollectionCounts {
     if row.kind == .folderAlbum, let directory = row.directoryID {
       folderOfDirectory[directory] = folders.count
       folders.append(row.id)
-    } else if row.hasLimit {
-      limitedAlbums.append(row.id)
+    } else if row.isListed {
+      listedAlbums.append(row.id)
     } else if let definition = row.smartAlbum?.definition {
       var requirements = definition.requirements
       requirements.hidden = definition.showsHidden
@@ -186,7 +188,7 @@ extension CollectionCounts {
     for kinds in orders.keys { orders[kinds]?.remove(id.element) }
     if entry.row.kind == .album { albumCount -= 1 }
     if let directory = entry.row.directoryID { folderOfDirectory[directory] = nil }
-    limitedAlbums.removeAll { $0 == id }
+    listedAlbums.removeAll { $0 == id }
     guard entry.row.kind == .album else { return }
     for asset in entry.members ?? OrderedIDs() { setAlbums(of: asset) { $0.removeAll { $0 == id } } }
   }
@@ -297,7 +299,7 @@ extension CollectionCounts {
     entries[album]?.members?.insert(end.id, key: key, at: position)
   }
 
-  /// Reads all assets of a user's album, or of a smart album with a limit.
+  /// Reads all assets of a user's album, or of a smart album with an order of its own.
   mutating func readMembers(of album: CollectionID, _ reader: CatalogReader) throws {
     guard let row = entries[album]?.row else { return }
     if row.kind == .album {
@@ -309,7 +311,7 @@ extension CollectionCounts {
     let source = try CatalogReader.visibleSource(row)
     let select = try RawStatement(
       reader.database,
-      "SELECT asset.id, asset.creation_date" + source.from + source.whereClause
+      source.select("asset.id, asset.creation_date")
         + " ORDER BY asset.creation_date, asset.id")
     select.bind(source.arguments)
     var (ids, keys): ([AssetID], [UInt64]) = ([], [])
@@ -318,7 +320,6 @@ extension CollectionCounts {
       keys.append(SortNumber.of(select.int64(1)))
     }
     entries[album]?.members = OrderedIDs(ids: ids, keys: keys)
-    if row.hasLimit { entries[album]?.staleEnds = Set(CollectionEnds.keys) }
     if row.kind == .album { for id in ids { setAlbums(of: id) { $0.append(album) } } }
   }
 
@@ -327,37 +328,41 @@ extension CollectionCounts {
     update.dirty.insert(album)
   }
 
-  // MARK: Smart albums with a limit
+  // MARK: Lists of smart albums
 
-  mutating func readWindow(of album: CollectionID, _ reader: CatalogReader) throws {
+  mutating func readList(of album: CollectionID, _ reader: CatalogReader) throws {
     statementCount += 1
     let plan = try reader.plan(FetchOptions(collection: "id:\(album)"))
-    entries[album]?.window = Window(plan: plan, list: try reader.list(plan))
+    entries[album]?.list = AlbumList(plan: plan, list: try reader.list(plan))
+    entries[album]?.staleEnds = Set(CollectionEnds.keys)
+    if entries[album]?.members != nil { try readMembers(of: album, reader) }
   }
 
-  /// Up to this many new assets of a window are looked up one by one.
+  /// Up to this many new assets of a list are looked up one by one.
   private static let mostLookups = 64
 
-  private mutating func updateWindow(
+  private mutating func updateList(
     of album: CollectionID, _ touches: CollectionTouches, _ update: inout Update
   ) throws {
-    guard let window = entries[album]?.window else {
-      try readWindow(of: album, update.reader)
-      return try readMembers(of: album, &update)
+    guard let held = entries[album]?.list else {
+      update.dirty.insert(album)
+      return try readList(of: album, update.reader)
     }
-    let list = try update.reader.list(window.plan, updating: window.list, of: sequence, effects: touches.effects)
-    entries[album]?.window?.list = list
+    let list = try update.reader.list(held.plan, updating: held.list, of: sequence, effects: touches.effects)
+    entries[album]?.list?.list = list
     // The date of an asset comes from these.
     let dated: ChangedFields = [.content, .metadata, .path, .resources]
     var placed = Set(touches.assets.lazy.filter { !$0.value.isDisjoint(with: dated) }.map(\.key))
-    placed = placed.filter { list.shows($0) || window.list.shows($0) }
-    if !list.hasSameIDs(as: window.list) {
-      // Assets that were not touched enter or leave the window too.
-      placed.formUnion(Set(list.ids).symmetricDifference(window.list.ids))
-    }
-    guard !placed.isEmpty else { return }
+    placed = placed.filter { list.shows($0) || held.list.shows($0) }
+    let isSame = list.hasSameIDs(as: held.list)
+    guard !placed.isEmpty || !isSame else { return }
     update.dirty.insert(album)
     entries[album]?.staleEnds = Set(CollectionEnds.keys)
+    guard entries[album]?.members != nil else { return }
+    if !isSame {
+      placed.formUnion(
+        held.placed(by: touches.effects) ?? Set(list.ids).symmetricDifference(held.list.ids))
+    }
     guard placed.count <= Self.mostLookups else { return try readMembers(of: album, update.reader) }
     for id in placed {
       entries[album]?.members?.remove(id)
@@ -381,11 +386,20 @@ extension CollectionCounts {
   /// Rebuilds the published form of a collection, after all of its changes are recorded.
   mutating func refresh(_ id: CollectionID, _ reader: CatalogReader) throws {
     guard var entry = entries[id] else { return }
+    let list = entry.list?.list
     if let members = entry.members {
       entry.count = members.count
-      if entry.window == nil || !entry.staleEnds.isEmpty {
+      if list == nil || !entry.staleEnds.isEmpty {
         entry.ends.newest = try end(members.last, reader)
         entry.ends.oldest = try end(members.first, reader)
+        entry.staleEnds = []
+      }
+    } else if let list {
+      // Without an order of its own, it is ordered by date.
+      entry.count = list.count
+      if !entry.staleEnds.isEmpty {
+        entry.ends.newest = try end(list.first, reader)
+        entry.ends.oldest = try end(list.last, reader)
         entry.staleEnds = []
       }
     }
@@ -400,7 +414,7 @@ extension CollectionCounts {
     entry.staleEnds = []
     entry.collection = AssetCollection(
       entry.row, count: entry.count, ends: entry.ends,
-      cover: entry.row.keyAssetID.flatMap { shows($0, entry) } ?? entry.window.flatMap(\.list.first))
+      cover: entry.row.keyAssetID.flatMap { shows($0, entry) } ?? list?.first)
     entries[id] = entry
   }
 
@@ -417,6 +431,7 @@ extension CollectionCounts {
   /// The asset, if the collection shows it.
   private func shows(_ asset: AssetID, _ entry: Entry) -> AssetID? {
     if let members = entry.members { return members.contains(asset) ? asset : nil }
+    if let list = entry.list?.list { return list.shows(asset) ? asset : nil }
     let membership = memberships[asset]
     let isInFolder = membership.folder.map { folders[$0] == entry.row.id } ?? false
     let index = smartAlbums.firstIndex { $0.id == entry.row.id }

@@ -6,7 +6,7 @@ import PhotoModel
 /// nothing is counted a second time.
 ///
 /// For each asset, it remembers the smart albums and the folder that show it, in some 5 bytes
-/// (``CollectionMemberships``). Each place in a user's album, or in a smart album with a limit, takes some 100 bytes. So
+/// (``CollectionMemberships``). Each place in a user's album or smart album takes some 100 bytes. So
 /// the touched assets determine which counts change, without a read of any collection.
 package struct CollectionCounts: Sendable {
   struct Entry: Sendable {
@@ -16,10 +16,11 @@ package struct CollectionCounts: Sendable {
     var ends = CollectionEnds()
     /// The ends that must be looked up, because their asset has left or has moved inwards.
     var staleEnds: Set<WritableKeyPath<CollectionEnds, CollectionEnd?> & Sendable> = []
-    /// The visible assets of a user's album, or of a smart album with a limit, ordered by date. No index has that order.
+    /// The visible assets of a user's album, or of a smart album with an order of its own, ordered by date. No index has
+    /// that order.
     var members: OrderedIDs?
-    /// The list of a smart album with a limit, in the album's own order.
-    var window: Window?
+    /// The list of a smart album for which ``CollectionRow/isListed`` is true, in the album's own order.
+    var list: AlbumList?
     /// The published form.
     var collection: AssetCollection
     /// The last commit that changed it, as far as known.
@@ -29,28 +30,44 @@ package struct CollectionCounts: Sendable {
       self.row = row
       self.changedAt = changedAt
       place = CollectionPlace(row)
-      members = row.kind == .album || row.hasLimit ? OrderedIDs() : nil
+      members = Self.hasMembers(row) ? OrderedIDs() : nil
       collection = AssetCollection(row, count: 0)
+    }
+
+    /// Gives a smart album another query.
+    mutating func forgetList() {
+      list = nil
+      members = Self.hasMembers(row) ? OrderedIDs() : nil
+    }
+
+    private static func hasMembers(_ row: CollectionRow) -> Bool {
+      row.kind == .album || row.isListed && row.hasOwnOrder
     }
   }
 
-  /// The first assets of a smart album with a limit. A change of any asset can change them.
-  struct Window: Sendable {
+  /// The assets of a smart album. It is updated like a list that a client observes.
+  struct AlbumList: Sendable {
     let plan: FetchPlan
     var list: OrderedList
+
+    /// The assets that may have entered or left the list; nil if these effects do not name all of them.
+    func placed(by effects: CommitEffects?) -> Set<AssetID>? {
+      guard let effects, plan.fetchLimit == nil, !plan.isConcerned(byDirectoriesOf: effects) else { return nil }
+      return plan.placed(by: effects, in: list)
+    }
   }
 
   /// The commit whose state this is.
   package internal(set) var sequence: Int64
   var entries: [CollectionID: Entry] = [:]
-  /// The smart albums without a limit, by their index in `memberships`. An asset is in them by its own fields.
+  /// The smart albums that are not in ``listedAlbums``, by their index in `memberships`. An asset is in them by its own fields.
   var smartAlbums: [(id: CollectionID, requirements: AssetRequirements)] = []
   /// The folder albums by their index in `memberships`. An index is never reused.
   var folders: [CollectionID] = []
   var folderOfDirectory: [DirectoryID: Int] = [:]
   var memberships = CollectionMemberships()
-  /// The smart albums with a limit.
-  var limitedAlbums: [CollectionID] = []
+  /// The smart albums of persons, and those with a limit.
+  var listedAlbums: [CollectionID] = []
   /// The number of the user's albums.
   var albumCount = 0
   /// The user's albums that show an asset.
@@ -151,13 +168,14 @@ package struct CollectionFields: OptionSet, Hashable, Sendable {
   package static let keyAsset = CollectionFields(rawValue: 1 << 3)
   package static let dates = CollectionFields(rawValue: 1 << 4)
   package static let parent = CollectionFields(rawValue: 1 << 5)
-  static let all: CollectionFields = [.title, .parent, .path, .count, .keyAsset, .dates]
+  static let query = CollectionFields(rawValue: 1 << 6)
+  static let all: CollectionFields = [.title, .parent, .path, .count, .keyAsset, .dates, .query]
 
   /// The names, in the order of the contract.
   package var names: [String] {
     let names: [(CollectionFields, String)] = [
       (.title, "title"), (.parent, "parent"), (.path, "path"), (.count, "count"), (.keyAsset, "keyAsset"),
-      (.dates, "dates"),
+      (.dates, "dates"), (.query, "query"),
     ]
     return names.filter { contains($0.0) }.map(\.1)
   }
@@ -170,6 +188,7 @@ package struct CollectionFields: OptionSet, Hashable, Sendable {
     if before.count != after.count { insert(.count) }
     if before.keyAssetID != after.keyAssetID { insert(.keyAsset) }
     if before.startDate != after.startDate || before.endDate != after.endDate { insert(.dates) }
+    if before.query != after.query { insert(.query) }
   }
 }
 

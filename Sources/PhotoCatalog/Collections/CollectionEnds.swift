@@ -73,7 +73,7 @@ extension AssetCollection {
       id: row.id, kind: row.kind, subtype: row.subtype, title: row.title, parentID: row.parentID,
       path: row.path.map { FilePath.text($0) },
       count: count, keyAssetID: cover ?? ends.newest?.id, startDate: ends.oldest?.takenDate,
-      endDate: ends.newest?.takenDate)
+      endDate: ends.newest?.takenDate, query: row.query, problem: row.problem)
   }
 }
 
@@ -84,7 +84,7 @@ extension CatalogReader {
     var list = CollectionList(row)
     try list.restrictToWindow()
     list.source.conditions.append(
-      list.definition?.showsHidden ?? false ? FetchSource.untrashed : FetchSource.visible)
+      list.showsHidden ? FetchSource.untrashed : FetchSource.visible)
     return list.source
   }
 
@@ -105,7 +105,7 @@ extension CatalogReader {
     let source = try visibleSource(row)
     let order = end == \.oldest ? "asset.creation_date, asset.id" : "asset.creation_date DESC, asset.id DESC"
     return (
-      "SELECT asset.id, asset.creation_date, asset.creation_offset" + source.from + source.whereClause
+      source.select("asset.id, asset.creation_date, asset.creation_offset")
         + " ORDER BY \(order) LIMIT 1", source.arguments
     )
   }

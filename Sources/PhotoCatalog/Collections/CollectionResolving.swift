@@ -90,13 +90,15 @@ extension CatalogReader {
   }
 
   private static let rowColumns =
-    "SELECT id, kind, subtype, title, directory_id, key_asset_id, parent_id, rank FROM collection"
+    "SELECT id, kind, subtype, title, directory_id, key_asset_id, parent_id, rank, "
+    + "\(SmartAlbumQuery.columns) FROM collection"
 
   private static func collectionRow(_ row: RawStatement, _ tree: inout CollectionTree) throws -> CollectionRow {
     var collection = CollectionRow(
       id: row.collectionID(0), kind: AssetCollection.Kind(code: row.int64(1)), subtype: row.optionalText(2),
       title: row.text(3), directoryID: row.optionalDirectoryID(4), keyAssetID: row.optionalAssetID(5),
       parentID: row.optionalCollectionID(6), rank: row.double(7))
+    if collection.kind == .smartAlbum, collection.subtype == nil { collection.query = SmartAlbumQuery(row, from: 8) }
     if let directoryID = collection.directoryID {
       let place = try tree.directories.place(directoryID)
       collection.path = place.path

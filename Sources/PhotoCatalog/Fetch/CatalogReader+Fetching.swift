@@ -11,6 +11,15 @@ extension FetchOptions {
   }
 }
 
+extension TextQuery {
+  /// - Throws: ``FetchError/invalidText(message:position:)``.
+  init(fetching text: String) throws(FetchError) {
+    do { self = try TextQuery(text) } catch {
+      throw FetchError.invalidText(message: error.message, position: error.position)
+    }
+  }
+}
+
 extension CatalogReader {
   /// The sequence of the newest commit, even if the history no longer contains it. 0 if there was none.
   package func sequence() throws -> Int64 {
@@ -24,23 +33,34 @@ extension CatalogReader {
   ///
   /// - Throws: ``FetchError``.
   package func plan(_ options: FetchOptions) throws -> FetchPlan {
+    try Self.plan(options, of: options.collection.map(resolveCollection))
+  }
+
+  /// The plan of the same fetch in this snapshot. It differs only if a person's smart album has another query, or was
+  /// deleted.
+  package func current(_ plan: FetchPlan) throws -> FetchPlan {
+    guard let followed = plan.followed else { return plan }
+    let album = try collectionRow(id: followed.id) ?? CollectionRow(id: followed.id, kind: .unknown, title: "")
+    return try Self.plan(followed.options, of: album)
+  }
+
+  private static func plan(_ options: FetchOptions, of collection: CollectionRow?) throws -> FetchPlan {
     var source = FetchSource()
     var dependsOn: ChangedFields = []
     var collectionKey = ""
-    var album: SmartAlbumDefinition?
+    var album: CollectionList?
     var showsHidden = options.includeHidden == true
-    if let name = options.collection {
-      let collection = try resolveCollection(name)
+    if let collection {
       var list = CollectionList(collection)
-      album = list.definition
-      showsHidden = showsHidden || album?.showsHidden ?? false
+      showsHidden = showsHidden || list.showsHidden
       if !options.isPrefixOfAlbum {
         try list.restrictToWindow(hidden: showsHidden, trashed: options.includeTrashed == true)
       }
       source = list.source
       dependsOn.formUnion(list.dependsOn)
       // Recents is the same list as without a collection.
-      if collection.smartAlbum != .recents { collectionKey = collection.id.description }
+      if collection.smartAlbum != .recents { collectionKey = collection.id.description + list.queryKey }
+      album = list
     }
     if !showsHidden {
       source.conditions.append(FetchSource.unhidden)
@@ -57,7 +77,7 @@ extension CatalogReader {
       source.conditions.append(SQLCondition(sql: "asset.directory_id NOT IN offline"))
       dependsOn.formUnion([.availability, .path])
     }
-    let mediaTypes = try Self.mediaTypes(options.mediaTypes)
+    let mediaTypes = try mediaTypes(options.mediaTypes)
     if let mediaTypes {
       let codes = mediaTypes.map { String($0.code) }.joined(separator: ", ")
       let isOne = mediaTypes.count == 1  // the form of the videos' index
@@ -69,21 +89,13 @@ extension CatalogReader {
     if let text = options.predicate {
       let compiled = try PredicateCompiler.compile(text)
       predicateKey = compiled.key
-      source.conditions.append(compiled.condition)
-      source.readsRows = true
-      source.hasPredicate = true
-      source.usesPath = compiled.usesPath
-      source.usesOffline = source.usesOffline || compiled.usesOffline
+      source.add(compiled)
       dependsOn.formUnion(compiled.dependsOn)
     }
     var textKey: String?
     if let text = options.text {
-      let query: TextQuery
-      do { query = try TextQuery(text) } catch {
-        throw FetchError.invalidText(message: error.message, position: error.position)
-      }
-      source.text = TextCondition(query)
-      source.readsRows = true
+      let query = try TextQuery(fetching: text)
+      source.add(query)
       dependsOn.formUnion(TextCondition.dependsOn)
       textKey = query.description
     }
@@ -91,7 +103,7 @@ extension CatalogReader {
       throw FetchError.invalidOption(field: "fetchLimit")
     }
     let fetchLimit = [options.fetchLimit, source.isWindow ? nil : album?.limit].compactMap(\.self).min()
-      .map { min($0, Self.maximumFetchLimit) }
+      .map { min($0, maximumFetchLimit) }
     let sorting = options.sortDescriptors ?? []
     let order = try FetchOrder(sorting.isEmpty ? album?.order : sorting, of: source, isLimited: fetchLimit != nil)
     var key = "collection=\(collectionKey);sort=\(order.key)"
@@ -106,8 +118,9 @@ extension CatalogReader {
     key += ";where=" + predicateKey
     return FetchPlan(
       key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, fetchLimit: fetchLimit,
-      predicate: options.predicate.map { _ in String(predicateKey.prefix(Self.shownPredicateLength)) }, source: source,
-      order: order)
+      predicate: options.predicate.map { _ in String(predicateKey.prefix(shownPredicateLength)) }, source: source,
+      order: order,
+      followed: collection.flatMap { $0.query == nil ? nil : FetchPlan.Followed(id: $0.id, options: options) })
   }
 
   /// A plan may be kept for long, and a predicate may contain thousands of ids.

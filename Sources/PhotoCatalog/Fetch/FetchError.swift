@@ -14,4 +14,19 @@ package enum FetchError: Error, Hashable, Sendable {
   case ambiguousCollection(collection: String, candidates: [String], count: Int)
   /// - Parameter field: the place in ``FetchOptions``, such as `mediaTypes[1]`.
   case invalidOption(field: String)
+
+  /// The message for a person, without the beginning of a sentence.
+  var explanation: String {
+    switch self {
+    case .invalidPredicate(let message, let position):
+      "the predicate is invalid at character \(position + 1): \(message)"
+    case .invalidText(let message, let position): "the text is invalid at character \(position + 1): \(message)"
+    case .unknownSortKey(let key, let known):
+      "photos can't be sorted by '\(key)'. The keys are \(known.joined(separator: ", "))."
+    case .unknownValueKey(let key, _): "'\(key)' has no values."
+    case .noSuchCollection(let name, _): "there is no collection '\(name)'."
+    case .ambiguousCollection(let name, _, _): "'\(name)' is the name of several collections."
+    case .invalidOption(let field): "\(field) is invalid."
+    }
+  }
 }

@@ -27,11 +27,24 @@ package struct FetchPlan: Sendable {
   let source: FetchSource
   let order: FetchOrder
 
+  /// The smart album of a person whose query the fetch has.
+  let followed: Followed?
+
+  struct Followed: Sendable {
+    let id: CollectionID
+    let options: FetchOptions
+  }
+
+  /// Whether a commit can change the conditions of the list, because they are the query of a person's smart album. The
+  /// plan is then made anew (``CatalogReader/current(_:)``).
+  package var followsQuery: Bool { followed != nil }
+
   /// About how much memory it takes, in bytes: the canonical text of the predicate, its SQL and its values. A predicate of
   /// 64 KiB takes some hundred kilobytes. The key counts twice, because a cache may have a copy of it.
   package var byteCount: Int {
     let conditions = source.conditions + (source.text.map { [$0.ofAll, $0.ofOne] } ?? [])
-    return conditions.reduce(512 + 2 * key.utf8.count) { $0 + $1.byteCount }
+    let options = (followed?.options.predicate?.utf8.count ?? 0) + (followed?.options.text?.utf8.count ?? 0)
+    return conditions.reduce(512 + options + 2 * key.utf8.count) { $0 + $1.byteCount }
   }
 
   var idStatement: String {
@@ -119,6 +132,24 @@ struct FetchSource: Sendable {
     if usesPath { tables.append(Self.placeTable) }
     return tables.isEmpty ? "" : "WITH RECURSIVE " + tables.joined(separator: ", ") + " "
   }
+
+  /// Adds the condition of a predicate.
+  mutating func add(_ predicate: CompiledPredicate) {
+    conditions.append(predicate.condition)
+    readsRows = true
+    hasPredicate = true
+    usesPath = usesPath || predicate.usesPath
+    usesOffline = usesOffline || predicate.usesOffline
+  }
+
+  /// Adds words that the assets must have, too.
+  mutating func add(_ words: TextQuery) {
+    text = TextCondition(text.map { TextQuery(parts: [$0.query, words]) } ?? words)
+    readsRows = true
+  }
+
+  /// A statement for these columns of all rows.
+  func select(_ columns: String) -> String { with + "SELECT \(columns)" + from + whereClause }
 
   var idColumn: String { albumID == nil ? "asset.id" : "member.asset_id" }
 

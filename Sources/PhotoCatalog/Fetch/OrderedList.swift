@@ -42,6 +42,7 @@ package struct OrderedList: Sendable {
   package init(ids: [AssetID]) { self.init(entries: OrderedIDs(ids: ids), isWhole: true, limit: nil) }
 
   var first: AssetID? { count > 0 ? entries[0] : nil }
+  var last: AssetID? { count > 0 ? entries[count - 1] : nil }
 
   /// Whether the asset is in the list, and not only in its reserve.
   /// - Complexity: O(log n)

@@ -20,7 +20,6 @@ extension LibraryError {
     switch failure.reason {
     case .noSuchCollection(let id): self = .noSuchCollection(id)
     case .noSuchAssets(let ids): self = .noSuchAsset(ids)
-    case .notImplemented: self = .notImplemented("PerformChanges: smart albums")
     case .rejected(let message):
       self = .changeRejected(requestIndex: failure.index, message: message)
     }

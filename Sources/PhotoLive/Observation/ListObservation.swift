@@ -10,7 +10,10 @@ package struct ListObservation {
   private let reads: any ReadExecutor
   private let endTokens: EndTokens
   private let holder: ClientLists.Holder
-  package let plan: FetchPlan
+  /// The fetch. If it follows the query of a smart album, each new query makes it another one.
+  package private(set) var plan: FetchPlan
+  /// Whether the list was last sent with another plan, so that the commits do not name each asset that differs.
+  private var isRedefined = false
   private let sendsObjects: Bool
   private let sendsReloadsOnly: Bool
   /// The list that the client has from an earlier connection, until the first reply. It may be as long as the library.
@@ -72,13 +75,13 @@ package struct ListObservation {
   /// Sends the list as it is now or, if the list at `since` is known, the difference to it.
   package mutating func begin(_ send: Send) async throws {
     guard let resumption, let since = resumption.since else {
-      try await sendList(try await currentList(), reload: nil, previousToken: nil, send)
+      try await sendList(try await takeCurrentList(), reload: nil, previousToken: nil, send)
       return
     }
     self.resumption = nil
     switch try await base(resumption, since: since) {
     case .reload(let reason):
-      try await sendList(try await currentList(), reload: reason, previousToken: since, send)
+      try await sendList(try await takeCurrentList(), reload: reason, previousToken: since, send)
     case .sent(let known, let sequence, let list):
       sent = known
       sentToken = since
@@ -99,24 +102,42 @@ package struct ListObservation {
       _ = try await sendDifference(.known(difference), to: list, send)
       return
     }
-    let (list, difference) = try await reads.run { [self] () throws -> (FetchedList, Difference) in
-      let list = try live.lists.current(plan)
-      return (list, try self.difference(to: list))
+    let (now, list, difference) = try await reads.run { [self] () throws -> (Self, FetchedList, Difference) in
+      var now = self
+      let list = try now.currentList()
+      return (now, list, try now.difference(to: list))
     }
+    (plan, isRedefined) = (now.plan, now.isRedefined)
     _ = try await sendDifference(difference, to: list, send)
   }
 
   /// The difference to the current list, if another client has already caused its computation. It needs no read, so a
   /// thousand observers of one fetch do not queue for a thread.
   private func madeDifference() -> (FetchedList, ListDifference)? {
-    guard case .list = sent, let list = live.lists.known(plan), list.sequence > checkedSequence,
+    guard !plan.followsQuery, case .list = sent, let list = live.lists.known(plan), list.sequence > checkedSequence,
       let difference = live.differences.made(key(of: list))
     else { return nil }
     return (list, difference)
   }
 
-  private func currentList() async throws -> FetchedList {
-    try await reads.run { [live, plan] in try live.lists.current(plan) }
+  private mutating func takeCurrentList() async throws -> FetchedList {
+    let (now, list) = try await reads.run { [self] () throws -> (Self, FetchedList) in
+      var now = self
+      return (now, try now.currentList())
+    }
+    plan = now.plan
+    return list
+  }
+
+  /// Reads the list by the query that its album has at the commit of the list.
+  private mutating func currentList(atLeast sequence: Int64 = 0) throws -> FetchedList {
+    while true {
+      let list = try live.lists.current(plan, atLeast: sequence)
+      guard plan.followsQuery else { return list }
+      let now = try live.catalog.read { try $0.current(plan) }
+      if now == plan { return list }
+      (plan, isRedefined) = (now, true)
+    }
   }
 
   private enum Base: Sendable {
@@ -126,22 +147,24 @@ package struct ListObservation {
     case reload(Observation.Reload)
   }
 
-  private func base(_ resumption: ObserveRequest, since: String) async throws -> Base {
+  private mutating func base(_ resumption: ObserveRequest, since: String) async throws -> Base {
     guard let token = ChangeToken(since) else { return .reload(.tokenExpired) }
     guard token.library == live.catalog.uuid, token.epoch == live.catalog.epoch else {
       return .reload(.libraryReplaced)
     }
-    let base = try await reads.run { [self] () throws -> Base? in
-      guard try live.catalog.read({ try $0.historyReaches(token.sequence) }) else { return nil }
-      return try self.base(resumption, at: token)
+    let (now, base) = try await reads.run { [self] () throws -> (Self, Base?) in
+      var now = self
+      guard try live.catalog.read({ try $0.historyReaches(token.sequence) }) else { return (now, nil) }
+      return (now, try now.base(resumption, at: token))
     }
+    plan = now.plan
     if let base { return base }
     return .reload(try await endTokens(token) ? .libraryReplaced : .tokenExpired)
   }
 
-  private func base(_ resumption: ObserveRequest, at token: ChangeToken) throws -> Base {
+  private mutating func base(_ resumption: ObserveRequest, at token: ChangeToken) throws -> Base {
     // A commit can be read, and its token sent to a client, just before the feed announces it.
-    let list = try live.lists.current(plan, atLeast: token.sequence)
+    let list = try currentList(atLeast: token.sequence)
     let known = live.lists.recent(plan, sequence: token.sequence)?.list
     let digest: String
     let sent: Sent
@@ -179,6 +202,7 @@ package struct ListObservation {
     case .notNewer: return false
     case .forgotten: try await sendList(list, reload: .tokenExpired, previousToken: sentToken, send)
     case .known(let difference):
+      isRedefined = false
       checkedSequence = list.sequence
       lastChangeCount = difference.changeCount
       guard let observation = difference.observation else {
@@ -214,10 +238,10 @@ package struct ListObservation {
     case .list(let before):
       return try live.differences.difference(key(of: list)) {
         try makeDifference(to: list) { effects in
-          let placed = plan.isWindow ? nil : plan.albumID.map(effects.placed) ?? []
+          let placed = plan.isWindow || isRedefined ? nil : plan.albumID.map(effects.placed) ?? []
           guard let placed else {
             // The history does not list the assets that came, went or moved in an album that was edited long ago. No
-            // commit lists those that enter or leave a window because of others.
+            // commit lists those that enter or leave a window because of others, or a smart album because of its new query.
             return FetchResultChangeDetails.full(from: before.ids, to: list.ids, touched: effects.touched)
           }
           return FetchResultChangeDetails.incremental(
@@ -263,6 +287,7 @@ package struct ListObservation {
     sent = .list(list.list)
     sentToken = token(list)
     checkedSequence = list.sequence
+    isRedefined = false
     if reload == .notWanted {
       let none = Observation(
         token: sentToken, previousToken: previous, count: list.count, digest: list.digest, offset: 0, ids: [],

@@ -23,10 +23,15 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   public var keyAssetID: AssetID?
   public var startDate: PhotoDate?
   public var endDate: PhotoDate?
+  /// The query of a smart album that a person made.
+  public var query: SmartAlbumQuery?
+  /// Why the query finds nothing, if it is invalid. A later version of photod may have written it.
+  public var problem: String?
 
   public init(
     id: CollectionID, kind: Kind, subtype: String? = nil, title: String, parentID: CollectionID? = nil,
-    path: String? = nil, count: Int, keyAssetID: AssetID? = nil, startDate: PhotoDate? = nil, endDate: PhotoDate? = nil
+    path: String? = nil, count: Int, keyAssetID: AssetID? = nil, startDate: PhotoDate? = nil, endDate: PhotoDate? = nil,
+    query: SmartAlbumQuery? = nil, problem: String? = nil
   ) {
     self.id = id
     self.kind = kind
@@ -38,5 +43,7 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
     self.keyAssetID = keyAssetID
     self.startDate = startDate
     self.endDate = endDate
+    self.query = query
+    self.problem = problem
   }
 }

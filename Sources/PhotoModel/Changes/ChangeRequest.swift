@@ -73,6 +73,12 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
       self.fetchLimit = fetchLimit
       self.parentID = parentID
     }
+
+    public init(title: String, _ query: SmartAlbumQuery, parentID: CollectionID? = nil) {
+      self.init(
+        title: title, predicate: query.predicate, text: query.text, sortDescriptors: query.sortDescriptors,
+        fetchLimit: query.fetchLimit, parentID: parentID)
+    }
   }
 
   /// Replaces the whole query of a smart album.
@@ -92,6 +98,12 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
       self.text = text
       self.sortDescriptors = sortDescriptors
       self.fetchLimit = fetchLimit
+    }
+
+    public init(id: CollectionID, _ query: SmartAlbumQuery) {
+      self.init(
+        id: id, predicate: query.predicate, text: query.text, sortDescriptors: query.sortDescriptors,
+        fetchLimit: query.fetchLimit)
     }
   }
 

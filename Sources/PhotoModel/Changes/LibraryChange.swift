@@ -103,7 +103,7 @@ public struct CollectionPlacement: Hashable, Sendable {
 }
 
 /// The definition of a user's smart album, as in `FetchOptions`.
-public struct SmartAlbumQuery: Hashable, Sendable {
+public struct SmartAlbumQuery: Codable, Hashable, Sendable {
   public var predicate: String?
   public var text: String?
   public var sortDescriptors: [SortDescriptor]

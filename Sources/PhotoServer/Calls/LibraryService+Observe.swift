@@ -21,7 +21,7 @@ extension LibraryService {
   private func observe(_ call: VarlinkServiceCall, _ holder: ClientLists.Holder) async throws {
     let reads = reads(call)
     var (observation, summary) = try await observation(of: call, holder, reads)
-    let plan = observation.plan
+    var plan = observation.plan
 
     observers.withLock { $0 += 1 }
     defer { observers.withLock { $0 -= 1 } }
@@ -36,16 +36,27 @@ extension LibraryService {
       try await call.replyContinuing(encoded: encoded)
     }
     try await observation.begin(send)
+    follow(observation, &plan, holder)
     connections.updateStream(call, reached: observation.checkedSequence)
     while await library.live.feed.next(after: observation.checkedSequence) != nil {
       // A client that did not read gets one difference when it reads again, instead of all those in between.
       try await call.drained()
       try await observation.advance(send)
+      follow(observation, &plan, holder)
       connections.updateStream(call, reached: observation.checkedSequence)
       if observation.lastChangeCount > Self.fewChanges { try await Task.sleep(for: Self.gatheringTime) }
     }
     try Task.checkCancellation()
     throw library.ended
+  }
+
+  /// Observes the list of the new plan, if a smart album has got another query.
+  private func follow(_ observation: ListObservation, _ plan: inout FetchPlan, _ holder: ClientLists.Holder) {
+    guard observation.plan != plan else { return }
+    library.live.lists.endObserving(plan)
+    plan = observation.plan
+    library.live.lists.beginObserving(plan)
+    library.live.lists.held.hold(plan, by: holder)
   }
 
   /// The call may contain a million ids. After this, nothing refers to its text, and after ``begin(_:)`` nothing to the

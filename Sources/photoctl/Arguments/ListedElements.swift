@@ -106,6 +106,7 @@ extension ListedAlbum: Listed {
     Field("count", integer: { $0.album.count }), Field("totalCount", integer: { $0.totalCount }),
     Field("keyAssetID", integer: { $0.album.keyAssetID?.rawValue }),
     Field("startDate", date: { $0.album.startDate }), Field("endDate", date: { $0.album.endDate }),
+    Field("query", text: { $0.album.query?.commandLine }), Field("problem", text: { $0.album.problem }),
   ]
 
   var cells: [String] {

@@ -16,6 +16,8 @@ struct TakenArgument: Hashable, Sendable {
   let firstDay: String?
   /// The first day after the range. `nil` if there is no end.
   let dayAfter: String?
+  /// Whether it means other days tomorrow.
+  let dependsOnToday: Bool
 
   /// - Parameter today: The current day, for example `2024-07-21`.
   /// - Throws: ``Mistake`` if the argument is not a date or a range.
@@ -28,6 +30,7 @@ struct TakenArgument: Hashable, Sendable {
     }
     firstDay = first.isEmpty ? nil : try Span(first, today: today).firstDay
     dayAfter = last.isEmpty ? nil : try Span(last, today: today).dayAfter
+    dependsOnToday = (first + last).contains(where: \.isLetter)
     if let firstDay, let dayAfter, dayAfter <= firstDay {
       throw Mistake("the range ends before it begins")
     }

@@ -102,7 +102,9 @@ struct Completer {
     }
     if argument.valueName == "album", line.command.commandName != "show" {
       return .words(
-        Self.albums(await source.albums(line.socket), current, kinds: [.album, .folder]), endsWord: true)
+        Self.albums(
+          await source.albums(line.socket).filter { $0.subtype == nil }, current,
+          kinds: [.smartAlbum, .album, .folder]), endsWord: true)
     }
     if names.contains("--album") || argument.valueName == "album" {
       return .words(Self.albums(await source.albums(line.socket), current), endsWord: true)
@@ -167,10 +169,12 @@ struct Completer {
         let folded = CaseFolding.fold(album.title)
         let description = Text.count(album.count, "asset", "assets")
         let isPlain = counts[folded] == 1 && !named.contains(folded) && !hasPrefix(album.title)
-        let full = album.path.map { "folder:\($0)" } ?? (kind == .album ? "album:\(album.title)" : "id:\(album.id)")
-        let prefixed = kind == .smartAlbum ? album.subtype.map { "smart:\($0)" } ?? full : full
-        if current.contains(":"), prefixed.hasPrefix(current) {
-          candidates.append(Candidate(prefixed, description))
+        let words: [AssetCollection.Kind: String] = [.album: "album:", .smartAlbum: "smart:"]
+        let full =
+          album.path.map { "folder:\($0)" } ?? words[kind].map { $0 + (album.subtype ?? album.title) }
+          ?? "id:\(album.id)"
+        if current.contains(":"), full.hasPrefix(current) {
+          candidates.append(Candidate(full, description))
         } else if isPlain || !current.isEmpty {
           // Albums with a prefix are many, so they are shown only after something has been typed.
           candidates.append(Candidate(isPlain ? album.title : full, description))

@@ -142,7 +142,7 @@ extension Catalog {
     var changes: [LibraryChange] = []
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let parent = Bool.random(using: &random) ? folders.randomElement(using: &random) : nil
-      switch Int.random(in: 0..<9, using: &random) {
+      switch Int.random(in: 0..<11, using: &random) {
       case 0: changes.append(.createFolder(title: "F\(Int.random(in: 0..<9, using: &random))", parent: parent))
       case 1:
         changes.append(
@@ -161,6 +161,18 @@ extension Catalog {
       case 6:
         guard let id = collections.randomElement(using: &random)?.id, Bool.random(using: &random) else { continue }
         changes.append(.deleteCollection(id))
+      case 7...8:
+        let query = SmartAlbumQuery(
+          predicate: "title == 'a % b'", text: Bool.random(using: &random) ? "sea \"in a row\"" : nil,
+          sortDescriptors: Bool.random(using: &random)
+            ? [.init(key: "rating", ascending: false), .init(key: "id", ascending: true)] : [],
+          fetchLimit: Bool.random(using: &random) ? 12 : nil)
+        let smart = collections.filter { if case .smartAlbum = $0.kind { true } else { false } }
+        if let album = smart.randomElement(using: &random), Bool.random(using: &random) {
+          changes.append(.editSmartAlbum(album.id, query))
+        } else {
+          changes.append(.createSmartAlbum(title: "S", query, parent: parent))
+        }
       default:
         var edit = AssetEdit(isFavorite: .random(using: &random))
         if Bool.random(using: &random) { edit.title = ["", "Rome", "Zürich %"].randomElement(using: &random) }

@@ -14,15 +14,16 @@ struct AlbumsCommand: AsyncParsableCommand {
         photoctl albums
         photoctl albums create "Summer in Rome" --where "creationDate == '2024-07'"
         photoctl query --rating 5 | photoctl albums add Best -
+        photoctl albums smart "Best of 2024" --taken 2024 --rating 4
         photoctl albums mkdir Trips
         photoctl albums move "Summer in Rome" --to Trips
         photoctl albums remove Best IMG_0001.jpg
         photoctl albums delete --dry-run Best
       """,
     subcommands: [
-      AlbumsListCommand.self, AlbumsShowCommand.self, AlbumsCreateCommand.self, AlbumsMkdirCommand.self,
-      AlbumsRenameCommand.self, AlbumsMoveCommand.self, AlbumsAddCommand.self, AlbumsRemoveCommand.self,
-      AlbumsDeleteCommand.self,
+      AlbumsListCommand.self, AlbumsShowCommand.self, AlbumsCreateCommand.self, AlbumsSmartCommand.self,
+      AlbumsMkdirCommand.self, AlbumsRenameCommand.self, AlbumsMoveCommand.self, AlbumsAddCommand.self,
+      AlbumsRemoveCommand.self, AlbumsDeleteCommand.self,
     ], defaultSubcommand: AlbumsListCommand.self)
 }
 

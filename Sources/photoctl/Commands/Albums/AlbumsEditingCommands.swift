@@ -75,8 +75,8 @@ struct AlbumsMkdirCommand: AsyncParsableCommand {
   }
 }
 
-/// The output of a command that makes an album or a folder of albums.
-private struct CreatedAlbum: Encodable {
+/// The output of a command that makes a collection.
+struct CreatedAlbum: Encodable {
   let id: CollectionID
 
   /// Prints the id in the form in which an album can be named.
@@ -275,12 +275,12 @@ struct AlbumsDeleteCommand: AsyncParsableCommand {
       let album = try await library.album(name)
       if !chosen.contains(where: { $0.id == album.id }) { chosen.append(album) }
     }
-    let all = try await library.collections(kinds: [.album, .folder])
+    let all = try await library.collections(kinds: [.album, .folder, .smartAlbum]).filter { $0.subtype == nil }
     // A folder takes what is in it along, so an album that is also named must not be deleted twice.
     let roots = chosen.filter { album in !chosen.contains { $0.id != album.id && album.isBelow($0, among: all) } }
     if !isDryRun { try await library.performChanges(roots.map { ChangeRequest(deleteAlbum: $0.id) }) }
     for album in all where roots.contains(where: { $0.id == album.id || album.isBelow($0, among: all) }) {
-      let photos = album.kind == .album ? " Its \(Text.count(album.count, "photo stays", "photos stay"))." : ""
+      let photos = album.kind != .folder ? " Its \(Text.count(album.count, "photo stays", "photos stay"))." : ""
       Output.complain("\(album.subject) \(isDryRun ? "would be" : "was") deleted.\(photos)\n")
     }
   }

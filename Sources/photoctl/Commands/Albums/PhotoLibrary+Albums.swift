@@ -3,29 +3,38 @@ import PhotoModel
 import PredicateLanguage
 
 extension PhotoLibrary {
-  /// The user's album or folder of albums that a name means.
+  /// The user's album, smart album or folder of albums that a name means.
   ///
   /// - Parameter kinds: the kinds that it may have.
   /// - Throws: ``Failure`` if there is none, or if there are several.
   func album(
-    _ name: AlbumName, kinds: Set<AssetCollection.Kind> = [.album, .folder]
+    _ name: AlbumName, kinds: Set<AssetCollection.Kind> = [.album, .smartAlbum, .folder]
   ) async throws -> AssetCollection {
-    let albums = try await collections(kinds: [.album, .folder]).filter { kinds.contains($0.kind) }
-    let found: [AssetCollection]
+    // photod's own smart albums have a subtype.
+    let albums = try await collections(kinds: [.smartAlbum, .album, .folder]).filter { $0.subtype == nil }
+    let named: [AssetCollection]
     if name.text.hasPrefix("id:"), let id = CollectionID(String(name.text.dropFirst(3))) {
-      found = albums.filter { $0.id == id }
+      named = albums.filter { $0.id == id }
     } else {
-      let title = CaseFolding.fold(name.text.hasPrefix("album:") ? String(name.text.dropFirst(6)) : name.text)
-      found = albums.filter { CaseFolding.fold($0.title) == title }
+      let prefix = ["album:", "smart:"].first { name.text.hasPrefix($0) } ?? ""
+      let title = CaseFolding.fold(String(name.text.dropFirst(prefix.count)))
+      named = albums.filter { CaseFolding.fold($0.title) == title }
     }
+    let found = named.filter { kinds.contains($0.kind) }
     let printable = Printable.text(name.text)
-    let noun = kinds == [.folder] ? "folder of albums" : "album of yours"
+    let noun =
+      kinds == [.folder] ? "folder of albums" : kinds == [.smartAlbum] ? "smart album of yours" : "album of yours"
     guard let first = found.first else {
+      if let other = named.first {
+        throw Failure(
+          .noInput, "'\(printable)' is \(other.noun), but no \(noun)", remedy: Self.remedy(for: other.kind),
+          command: "albums")
+      }
       throw Failure(
         .noInput, "there is no \(noun) called '\(printable)'",
         remedy: kinds == [.folder]
           ? "`photoctl albums mkdir \(ShellWord.quoted(printable))` makes one."
-          : "`photoctl albums` lists the albums, and `photoctl albums create \(ShellWord.quoted(printable))` makes one.",
+          : "`photoctl albums` lists the albums, and `photoctl albums \(kinds == [.smartAlbum] ? "smart" : "create") \(ShellWord.quoted(printable))` makes one.",
         command: "albums")
     }
     guard found.count == 1 else {
@@ -37,6 +46,15 @@ extension PhotoLibrary {
     return first
   }
 
+  private static func remedy(for kind: AssetCollection.Kind) -> String {
+    switch kind {
+    case .smartAlbum:
+      "The query of a smart album decides which photos it has. `photoctl albums smart --edit` changes it."
+    case .folder: "A folder of albums has no photos of its own. Choose an album."
+    case .album, .folderAlbum, .unknown: "`photoctl albums --fields kind,title` lists the kinds."
+    }
+  }
+
   /// The id of a folder of albums, for `--in`; nil for the top level.
   func folderID(_ name: AlbumName?) async throws -> CollectionID? {
     guard let name else { return nil }
@@ -46,5 +64,12 @@ extension PhotoLibrary {
 
 extension AssetCollection {
   /// `The album 'Rome'`, for messages.
-  var subject: String { "The \(kind == .folder ? "folder of albums" : "album") '\(Printable.text(title))'" }
+  var subject: String {
+    let noun = kind == .folder ? "folder of albums" : kind == .smartAlbum ? "smart album" : "album"
+    return "The \(noun) '\(Printable.text(title))'"
+  }
+
+  fileprivate var noun: String {
+    kind == .folder ? "a folder of albums" : kind == .smartAlbum ? "a smart album" : "an album"
+  }
 }
