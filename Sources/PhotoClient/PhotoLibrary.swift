@@ -218,16 +218,38 @@ public final class PhotoLibrary: Sendable {
   /// whether the changes were made. So ``PhotoLibraryError/connectionClosed`` means here that the daemon was running
   /// and died.
   ///
-  /// - Parameter token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
-  ///   ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
+  /// - Parameters:
+  ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
+  ///     ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
+  ///   - undoGroup: calls in a row with the same group are undone together.
   @discardableResult
   public func performChanges(
-    _ requests: [ChangeRequest], ifUnchangedSince token: String? = nil
+    _ requests: [ChangeRequest], ifUnchangedSince token: String? = nil, undoGroup: String? = nil
   ) async throws -> ChangeResult {
     try await callOnce(
       "PerformChanges",
-      PerformChangesRequest(requests: requests, clientName: clientName, ifUnchangedSince: token),
+      PerformChangesRequest(requests: requests, clientName: clientName, ifUnchangedSince: token, undoGroup: undoGroup),
       returning: ChangeResult.self)
+  }
+
+  /// The changes that can be undone, newest first: the last ones since the daemon started.
+  ///
+  /// - Parameter origin: only the changes with this origin, such as `client:my-gallery`.
+  public func undoableChanges(origin: String? = nil) async throws -> [UndoableChange] {
+    try await call(
+      "FetchUndoableChanges", FetchUndoableChangesRequest(origin: origin), returning: UndoableChangesReply.self
+    ).changes
+  }
+
+  /// Undoes a change as a whole.
+  ///
+  /// - Returns: the token of the library with that.
+  /// - Throws: ``PhotoLibraryError/changeRejected(requestIndex:message:)`` if something of the change was changed again
+  ///   since.
+  @discardableResult
+  public func undoChange(_ id: UndoableChange.ID) async throws -> String {
+    try await callOnce("UndoChange", UndoChangeRequest(id: id, clientName: clientName), returning: TokenReply.self)
+      .token
   }
 
   // MARK: - Access

@@ -53,6 +53,7 @@ struct Photoctl: AsyncParsableCommand {
         photoctl stats --by camera                  how many photos of each camera
         photoctl edit 42 --title "Rome" --rating 4  a title and a rating
         photoctl albums create Best                 an album of your own
+        photoctl undo                               take the last change back
         photoctl watch                              changes as they happen
         photoctl why IMG_0001.jpg                   why is it not in the library?
       """,
@@ -60,8 +61,7 @@ struct Photoctl: AsyncParsableCommand {
     subcommands: [
       StatusCommand.self, QueryCommand.self, StatsCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
       EditCommand.self, FavoriteCommand.self, UnfavoriteCommand.self, HideCommand.self, UnhideCommand.self,
-      SyncCommand.self,
-      RescanCommand.self, WhyCommand.self,
+      UndoCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
       BackupCommand.self, RestoreCommand.self, CheckCommand.self, ClientsCommand.self, DebugCommand.self,
       CompletionsCommand.self,
     ])

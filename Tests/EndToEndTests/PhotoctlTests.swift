@@ -197,6 +197,18 @@ import Varlink
       #expect(deleted.errors.contains("The album 'Rome' was deleted. Its 3 photos stay."), "\(deleted)")
       #expect(deleted.errors.contains("The smart album 'Sea' was deleted. Its 3 photos stay."))
       #expect(try await run("query", "--count").text == "4\n")
+
+      let undoable = try await run("undo", "--list").text.split(separator: "\n")
+      #expect(undoable.first?.hasSuffix("client:photoctl  'Trips', 'Rome', 'Sea'") ?? false, "\(undoable)")
+      let dry = try await run("undo", "-n")
+      #expect(dry.errors.contains("would be undone: 'Trips', 'Rome', 'Sea'."), "\(dry)")
+      #expect(try await run("undo").errors.contains("was undone: 'Trips', 'Rome', 'Sea'."))
+      #expect(try await list("Rome") == ["2.jpg", "1.jpg", "0.jpg"])
+      #expect(try await list("Sea") == ["0.jpg", "1.jpg", "2.jpg"])
+      // The edit before it is the next.
+      #expect(try await run("undo", "--json").text.contains("\"assetCount\" : 1"))
+      #expect(try await run("show", path(1), "--json").text.contains("Trevi"))
+      #expect(try await run("undo", "999999").status == 66)
     }
   }
 

@@ -95,6 +95,90 @@ import Varlink
     }
   }
 
+  @Test func callsOfOneGroupAreUndoneTogether() async throws {
+    struct Parameters: Encodable {
+      var requests: [ChangeRequest]
+      var clientName: String
+      var undoGroup: String?
+    }
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      @discardableResult
+      func perform(_ request: ChangeRequest, as name: String, group: String?) async throws -> ChangeResult {
+        try await client.call(
+          "org.photod.library.PerformChanges",
+          Parameters(requests: [request], clientName: name, undoGroup: group), returning: ChangeResult.self)
+      }
+      func changes(_ origin: String? = nil) async throws -> [UndoableChange] {
+        let reply = try await client.call(
+          "org.photod.library.FetchUndoableChanges", FetchUndoableChangesRequest(origin: origin),
+          returning: UndoableChangesReply.self)
+        return reply.changes
+      }
+      func rejection(_ id: Int) async -> String? {
+        do {
+          let undo = UndoChangeRequest(id: id, clientName: "undoer")
+          _ = try await client.call("org.photod.library.UndoChange", undo, returning: TokenReply.self)
+          return nil
+        } catch {
+          return "\(error)"
+        }
+      }
+      #expect(try await changes().isEmpty)
+      let album = try await perform(.init(createAlbum: .init(title: "Rome")), as: "a", group: "1")
+        .createdCollectionIDs[0]
+      try await perform(.init(editAlbum: .init(id: album, placeAssetIDs: ids)), as: "a", group: "1")
+      var edit = ChangeRequest.EditAsset(ids: [ids[0]])
+      edit.isFavorite = true
+      try await perform(.init(editAsset: edit), as: "b", group: "1")
+      // This makes no difference, so there is nothing to undo.
+      try await perform(.init(editAsset: edit), as: "b", group: nil)
+      edit.rating = 3
+      try await perform(.init(editAsset: edit), as: "b", group: nil)
+      let all = try await changes()
+      #expect(all.map(\.origin) == ["client:b", "client:b", "client:a"])
+      #expect(all.map(\.assetCount) == [1, 1, 3] && all.map(\.collections) == [[], [], ["Rome"]])
+      #expect(try await changes("client:a") == [all[2]])
+
+      #expect(await rejection(all[1].id)?.contains("was edited again since") ?? false)
+      #expect(await rejection(0)?.contains("There is no change 0") ?? false)
+      #expect(try await changes() == all)
+      #expect(await rejection(all[2].id) == nil)
+      #expect(try fixture.catalog.read { try $0.collections() }.allSatisfy { $0.title != "Rome" })
+      #expect(await rejection(all[0].id) == nil)
+      #expect(await rejection(all[1].id) == nil)
+      let asset = try #require(try fixture.catalog.read { try $0.assets([ids[0]]) }.assets.first)
+      #expect(!asset.isFavorite && asset.rating == nil)
+      #expect(try await changes().isEmpty)
+      await client.close()
+    }
+  }
+
+  /// The changes that photod keeps are bounded in number and size.
+  @Test func onlyTheLastChangesCanBeUndone() throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(1)
+    var log = UndoLog()
+    func append(_ id: Int64, titleLength: Int, group: String? = nil) throws {
+      var edit = AssetEdit()
+      edit.title = String(repeating: "t", count: titleLength) + "\(id)"
+      let recording = try fixture.catalog.write { try $0.performRecorded([.editAssets(ids, edit)]).1 }
+      log.append(.init(id: id, date: .now, origin: "client:a", group: group, recording: recording))
+    }
+    for id in 1...150 as ClosedRange<Int64> { try append(id, titleLength: 1) }
+    #expect(log.entries.map(\.id) == Array(51...150))
+    // The values before and after are kept, so each takes some 8 MB.
+    for id in 151...160 as ClosedRange<Int64> { try append(id, titleLength: 1 << 22) }
+    #expect(1...4 ~= log.entries.count && log.entries.last?.id == 160, "\(log.entries.count)")
+    // No part of a group is undone. The group after it is kept.
+    for id in 161...170 as ClosedRange<Int64> { try append(id, titleLength: 1 << 22, group: "large") }
+    #expect(log.entries.isEmpty)
+    for id in 171...180 as ClosedRange<Int64> { try append(id, titleLength: 10, group: "small") }
+    #expect(log.entries.map(\.id) == [171] && log.entries[0].recording.assetCount == 1)
+  }
+
   @Test func callsChangeTheLibraryForAllClients() async throws {
     struct Parameters: Encodable {
       var requests: [ChangeRequest]

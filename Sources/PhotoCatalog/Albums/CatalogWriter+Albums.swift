@@ -25,6 +25,7 @@ extension CatalogWriter {
     var known: Set<AssetID> = []
     let placed = assets.filter { known.insert($0).inserted }
     guard try !isInPlace(placed, inAlbum: id, before: before) else { return }
+    try recordPlaces(of: placed, inAlbum: id)
     try insert(placed, inAlbum: id, before: before, table: { _ in .assets })
     albumRecords.append(.placed(album: id, before: before, placed))
     for asset in placed {
@@ -39,6 +40,7 @@ extension CatalogWriter {
     try checkAssets(assets)
     let removed = try assets.filter { try rank(of: $0, inAlbum: id) != nil }
     guard !removed.isEmpty else { return }
+    try recordPlaces(of: removed, inAlbum: id)
     try delete(removed, fromAlbum: id)
     albumRecords.append(.removed(album: id, removed))
     editedAssets.formUnion(removed)

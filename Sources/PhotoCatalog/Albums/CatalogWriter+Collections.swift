@@ -86,6 +86,7 @@ extension CatalogWriter {
     let id = CollectionID(rawValue: try database.lastInsertedRowID)
     record.insert(collection: id)
     try noteCollection(id)
+    recording?.note(id, nil, try userCollection(id))
     return id
   }
 
@@ -183,7 +184,11 @@ extension CatalogWriter {
 
   /// Deletes a collection, and everything that is in a folder. No asset is deleted.
   package func delete(collection id: CollectionID) throws {
-    guard try userCollection(id) != nil else { throw CollectionChangeError.noSuchCollection(id) }
+    guard let collection = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
+    if recording != nil {
+      recording?.note(id, collection, nil)
+      recording?.members[id] = try self.members(ofAlbum: id)
+    }
     for child in try userCollections(in: id) { try delete(collection: child.id) }
     let members = try RawStatement(
       database,
@@ -221,6 +226,7 @@ extension CatalogWriter {
   }
 
   private func write(_ collection: UserCollection) throws {
+    if recording != nil, let held = try userCollection(collection.id) { recording?.note(held.id, held, collection) }
     let update = try RawStatement(
       database,
       "UPDATE collection SET title = ?, parent_id = ?, rank = ?, key_asset_id = ?, (\(SmartAlbumQuery.columns)) = (?, ?, ?, ?) WHERE id = ?"
@@ -261,7 +267,7 @@ extension CatalogWriter {
     return last == 0 ? 0 : last + 1
   }
 
-  private func recordCollections(below id: CollectionID) throws {
+  func recordCollections(below id: CollectionID) throws {
     for child in try userCollections(in: id) {
       record.update(collection: child.id)
       try recordCollections(below: child.id)

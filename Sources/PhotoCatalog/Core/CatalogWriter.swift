@@ -33,6 +33,9 @@ package final class CatalogWriter {
   /// stat makes them void.
   package internal(set) var mayNeedProofs = false
 
+  /// The changes that the call of a client has made so far. nil if they are not recorded.
+  var recording: ChangeRecording?
+
   /// Whether this transaction may have changed which files have the same content (``compareContents()``).
   var mayChangeDuplicates = false
 

@@ -37,6 +37,7 @@ extension CatalogWriter {
     }
     if !data.isEmpty { try wantHash(of: id) }
     collections.formUnion(try self.collections(holding: id))
+    recording?.note(id, held, data)
     record.update(asset: id, fields)
     for collection in collections { record.update(collection: collection) }
     editedAssets.insert(id)

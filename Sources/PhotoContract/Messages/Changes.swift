@@ -1,16 +1,20 @@
 import PhotoModel
 
-// The messages of PerformChanges.
+// The messages of PerformChanges, FetchUndoableChanges and UndoChange.
 
 package struct PerformChangesRequest: Codable, Sendable {
   package var requests: [ChangeRequest]
   package var clientName: String?
   package var ifUnchangedSince: String?
+  package var undoGroup: String?
 
-  package init(requests: [ChangeRequest], clientName: String? = nil, ifUnchangedSince: String? = nil) {
+  package init(
+    requests: [ChangeRequest], clientName: String? = nil, ifUnchangedSince: String? = nil, undoGroup: String? = nil
+  ) {
     self.requests = requests
     self.clientName = clientName
     self.ifUnchangedSince = ifUnchangedSince
+    self.undoGroup = undoGroup
   }
 }
 
@@ -24,5 +28,27 @@ public struct ChangeResult: Codable, Hashable, Sendable {
   package init(token: String, createdCollectionIDs: [CollectionID]) {
     self.token = token
     self.createdCollectionIDs = createdCollectionIDs
+  }
+}
+
+package struct FetchUndoableChangesRequest: Codable, Sendable {
+  package var origin: String?
+
+  package init(origin: String? = nil) { self.origin = origin }
+}
+
+package struct UndoableChangesReply: Codable, Sendable {
+  package let changes: [UndoableChange]
+
+  package init(changes: [UndoableChange]) { self.changes = changes }
+}
+
+package struct UndoChangeRequest: Codable, Sendable {
+  package var id: Int
+  package var clientName: String?
+
+  package init(id: Int, clientName: String? = nil) {
+    self.id = id
+    self.clientName = clientName
   }
 }

@@ -40,6 +40,9 @@ package enum RequestBounds {
     // 64 characters of up to four bytes.
     "PerformChanges.clientName": .bytes(256),
     "PerformChanges.ifUnchangedSince": .bytes(token),
+    "PerformChanges.undoGroup": .bytes(256),
+    "FetchUndoableChanges.origin": .bytes(256),
+    "UndoChange.clientName": .bytes(256),
     "EditAsset.ids": .count(1_000),
     "EditAsset.title": .bytes(title),
     "EditAsset.caption": .bytes(65_536),

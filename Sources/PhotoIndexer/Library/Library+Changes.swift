@@ -7,21 +7,66 @@ extension Library {
   ///
   /// - Parameters:
   ///   - clientName: the name by which observers see the client.
+  ///   - undoGroup: calls in a row with the same client name and group are undone together.
   ///   - ifUnchangedSince: if one of the edited assets changed after this token, no change is made.
   /// - Returns: the token of the commit, or the current one if there was no difference, and the ids of the collections
   ///   that were created, in the order of the changes.
   /// - Throws: ``LibraryError``.
   package func perform(
-    _ changes: [LibraryChange], clientName: String?, ifUnchangedSince: ChangeToken? = nil
+    _ changes: [LibraryChange], clientName: String?, ifUnchangedSince: ChangeToken? = nil, undoGroup: String? = nil
   ) throws -> (token: ChangeToken, created: [CollectionID]) {
-    do {
+    let origin = Self.origin(clientName)
+    return try changing {
       // Only this actor writes, so nothing changes between the check and the transaction.
       if let token = ifUnchangedSince { try check(changes, areUnchangedSince: token) }
-      let created = try commit(durable: true) { writer in
-        (try writer.perform(changes), origin: "client:\(clientName ?? "unknown")")
+      let (created, recording) = try commit(durable: true) { writer in
+        (try writer.performRecorded(changes), origin: origin)
       }.0
+      let sequence = live.token.sequence
+      undoLog.append(
+        .init(
+          id: sequence, date: clock.wallTime, origin: origin, group: undoGroup,
+          recording: recording))
       return (live.token, created)
-    } catch let error as ChangeFailure {
+    }
+  }
+
+  private static func origin(_ clientName: String?) -> String { "client:\(clientName ?? "unknown")" }
+
+  /// The changes that ``undoChange(_:clientName:)`` can undo, newest first.
+  package func undoableChanges(origin: String?) throws -> [UndoableChange] {
+    try catalog.read { reader in
+      try undoLog.entries.reversed().filter { origin == nil || $0.origin == origin }.map { entry in
+        UndoableChange(
+          id: Int(entry.id), date: PhotoDate(entry.date), origin: entry.origin,
+          assetCount: entry.recording.assetCount,
+          collections: try reader.titles(of: entry.recording, limit: 20))
+      }
+    }
+  }
+
+  /// Undoes a change, in one transaction. The commit is durable when this returns.
+  ///
+  /// - Throws: ``LibraryError``, if something of the change was changed again since.
+  package func undoChange(_ id: Int64, clientName: String?) throws -> ChangeToken {
+    guard let entry = undoLog.entry(id) else {
+      throw LibraryError.changeRejected(
+        requestIndex: 0,
+        message:
+          "There is no change \(id) that can be undone. FetchUndoableChanges has those since photod started, at most \(UndoLog.mostEntries)."
+      )
+    }
+    return try changing {
+      try commit(durable: true) { writer in
+        (try writer.undo(entry.recording), origin: Self.origin(clientName))
+      }
+      undoLog.remove(id)
+      return live.token
+    }
+  }
+
+  private func changing<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let error as ChangeFailure {
       throw LibraryError(error)
     } catch let error as LibraryError {
       throw error

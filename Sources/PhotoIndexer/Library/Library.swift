@@ -76,6 +76,8 @@ package actor Library {
   var words = WordIndexing()
   /// The samples and hashes that are made when the library is idle.
   var proofs = ProofPass()
+  /// The changes of clients that can be undone.
+  var undoLog = UndoLog()
   let lastChange = LastChange()
   var suspectWait = QuietWait()
   var counts: LibraryCounts

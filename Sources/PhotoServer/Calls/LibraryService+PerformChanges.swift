@@ -16,7 +16,9 @@ extension LibraryService {
     }
     let changes = try parameters.requests.enumerated().map { try LibraryChange($1, index: $0) }
     let (token, created) = try await libraryTurns.run(for: call.peer) {
-      try await library.perform(changes, clientName: parameters.clientName, ifUnchangedSince: since)
+      try await library.perform(
+        changes, clientName: parameters.clientName, ifUnchangedSince: since,
+        undoGroup: parameters.undoGroup)
     }
     try await call.reply(ChangeResult(token: token.description, createdCollectionIDs: created))
   }

@@ -72,7 +72,7 @@ package final class LibraryService: VarlinkInterface {
   }
 
   /// The methods with an effect. A oneway call of any other method would do nothing, so it is skipped.
-  private static let actions: Set = ["PerformChanges", "Rescan", "Synchronize"]
+  private static let actions: Set = ["PerformChanges", "UndoChange", "Rescan", "Synchronize"]
 
   private func dispatch(_ call: VarlinkServiceCall) async throws {
     if call.isOneway, !Self.actions.contains(call.method) { return }
@@ -89,6 +89,8 @@ package final class LibraryService: VarlinkInterface {
     case "FetchPersistentChanges": try await fetchPersistentChanges(call)
     case "Synchronize": try await synchronize(call)
     case "PerformChanges": try await performChanges(call)
+    case "FetchUndoableChanges": try await fetchUndoableChanges(call)
+    case "UndoChange": try await undoChange(call)
     case "AuthorizationStatus": try await authorizationStatus(call)
     case "RequestAuthorization": try await requestAuthorization(call)
     case "Status": try await status(call)

@@ -1,7 +1,16 @@
+import Foundation
 import PhotoClient
 import PhotoModel
 
 extension PhotoLibrary {
+  /// All calls of one command are undone together.
+  private static let undoGroup = UUID().uuidString
+
+  @discardableResult
+  func makeChanges(_ requests: [ChangeRequest]) async throws -> ChangeResult {
+    try await performChanges(requests, undoGroup: Self.undoGroup)
+  }
+
   /// The most ids in one call, by the contract.
   private static var mostPerChange: Int { 1_000 }
 
@@ -15,7 +24,7 @@ extension PhotoLibrary {
       // Several calls are several transactions. So every asset is looked up before the first call.
       if ids.count > Self.mostPerChange { try await checkAreKnown(ids) }
       for start in stride(from: 0, to: ids.count, by: Self.mostPerChange) {
-        try await performChanges([request(Array(ids[start..<min(start + Self.mostPerChange, ids.count)]))])
+        try await makeChanges([request(Array(ids[start..<min(start + Self.mostPerChange, ids.count)]))])
       }
     } catch PhotoLibraryError.noSuchAsset(let missing) {
       throw Failure(noSuchAssets: missing, names: assets.names) ?? PhotoLibraryError.noSuchAsset(ids: missing)

@@ -131,8 +131,21 @@ extension Catalog {
     }
   }
 
-  /// Makes a call of some random changes of assets 1 to 12, which may be rejected as a whole.
+  /// Makes a call of some random changes, which may be rejected as a whole.
   func performRandomChanges(using random: inout SeededGenerator) throws {
+    let changes = try randomChanges(using: &random)
+    do {
+      try write(durable: true) { writer in
+        _ = try writer.perform(changes)
+        if !writer.record.isEmpty { try writer.append(origin: "client:test", date: .init(microseconds: 1)) }
+      }
+    } catch is ChangeFailure {
+      // A collection was deleted by an earlier change, or a folder was moved into itself.
+    }
+  }
+
+  /// Some random changes of assets 1 to 12.
+  func randomChanges(using random: inout SeededGenerator) throws -> [LibraryChange] {
     let collections = try read { try $0.userCollections() }
     let albums = collections.filter { $0.kind == .album }.map(\.id)
     let folders = collections.filter { $0.kind == .folder }.map(\.id)
@@ -183,13 +196,6 @@ extension Catalog {
         changes.append(.editAssets(some(&random), edit))
       }
     }
-    do {
-      try write(durable: true) { writer in
-        _ = try writer.perform(changes)
-        if !writer.record.isEmpty { try writer.append(origin: "client:test", date: .init(microseconds: 1)) }
-      }
-    } catch is ChangeFailure {
-      // A collection was deleted by an earlier change, or a folder was moved into itself.
-    }
+    return changes
   }
 }

@@ -34,6 +34,8 @@ struct ContractMessages {
         "FetchPersistentChanges": (HistoryRequest.self, HistoryPage.self),
         "Synchronize": (SynchronizeRequest.self, TokenReply.self),
         "PerformChanges": (PerformChangesRequest.self, ChangeResult.self),
+        "FetchUndoableChanges": (FetchUndoableChangesRequest.self, UndoableChangesReply.self),
+        "UndoChange": (UndoChangeRequest.self, TokenReply.self),
         "AuthorizationStatus": (Nothing.self, Authorization.self),
         "RequestAuthorization": (AuthorizationRequest.self, AuthorizationReply.self),
         "Status": (Nothing.self, StatusReply.self),

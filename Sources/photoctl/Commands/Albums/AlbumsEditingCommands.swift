@@ -31,7 +31,7 @@ struct AlbumsCreateCommand: AsyncParsableCommand {
     let found = try await assets.find(in: library)
     let parentID = try await library.folderID(folder)
     try await library.check(found)
-    let result = try await library.performChanges([
+    let result = try await library.makeChanges([
       ChangeRequest(createAlbum: .init(title: title, parentID: parentID))
     ])
     guard let id = result.createdCollectionIDs.first else { return }
@@ -67,7 +67,7 @@ struct AlbumsMkdirCommand: AsyncParsableCommand {
   func run() async throws {
     let library = connection.library
     let parentID = try await library.folderID(folder)
-    let result = try await library.performChanges([
+    let result = try await library.makeChanges([
       ChangeRequest(createFolder: .init(title: title, parentID: parentID))
     ])
     for id in result.createdCollectionIDs { try CreatedAlbum(id: id).put(asJSON: json.isOn) }
@@ -106,7 +106,7 @@ struct AlbumsRenameCommand: AsyncParsableCommand {
   func run() async throws {
     let library = connection.library
     let album = try await library.album(album)
-    try await library.performChanges([ChangeRequest(editCollection: .init(id: album.id, title: title))])
+    try await library.makeChanges([ChangeRequest(editCollection: .init(id: album.id, title: title))])
     Output.complain("\(album.subject) is called '\(Printable.text(title))' now.\n")
   }
 }
@@ -157,7 +157,7 @@ struct AlbumsMoveCommand: AsyncParsableCommand {
     } else {
       edit.parentID = try await library.folderID(to) ?? 0
     }
-    try await library.performChanges([ChangeRequest(editCollection: edit)])
+    try await library.makeChanges([ChangeRequest(editCollection: edit)])
     Output.complain("\(album.subject) was moved.\n")
   }
 }
@@ -278,7 +278,7 @@ struct AlbumsDeleteCommand: AsyncParsableCommand {
     let all = try await library.collections(kinds: [.album, .folder, .smartAlbum]).filter { $0.subtype == nil }
     // A folder takes what is in it along, so an album that is also named must not be deleted twice.
     let roots = chosen.filter { album in !chosen.contains { $0.id != album.id && album.isBelow($0, among: all) } }
-    if !isDryRun { try await library.performChanges(roots.map { ChangeRequest(deleteAlbum: $0.id) }) }
+    if !isDryRun { try await library.makeChanges(roots.map { ChangeRequest(deleteAlbum: $0.id) }) }
     for album in all where roots.contains(where: { $0.id == album.id || album.isBelow($0, among: all) }) {
       let photos = album.kind != .folder ? " Its \(Text.count(album.count, "photo stays", "photos stay"))." : ""
       Output.complain("\(album.subject) \(isDryRun ? "would be" : "was") deleted.\(photos)\n")

@@ -56,11 +56,11 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
     if edit {
       guard let name = AlbumName(argument: title) else { return }
       let album = try await library.album(name, kinds: [.smartAlbum])
-      try await library.performChanges([ChangeRequest(editSmartAlbum: .init(id: album.id, query))])
+      try await library.makeChanges([ChangeRequest(editSmartAlbum: .init(id: album.id, query))])
       return try await tell("\(album.subject) has another query now", album.id, library)
     }
     let parentID = try await library.folderID(folder)
-    let result = try await library.performChanges([
+    let result = try await library.makeChanges([
       ChangeRequest(createSmartAlbum: .init(title: title, query, parentID: parentID))
     ])
     guard let id = result.createdCollectionIDs.first else { return }
