@@ -555,7 +555,8 @@ import Varlink
         ("photoctl query --fields id,camera.mod", ["photoctl", "query", "--fields", "id,camera.model"]),
         ("\(line) stats --camera 'NIKON D", start + ["stats", "--camera", "NIKON D90"]),
         ("\(line) stats --by le", start + ["stats", "--by", "lens"]),
-        ("\(line) restore \(backup.prefix(9))", start + ["restore", backup]),
+        // The daily backup of photod has no time in its name.
+        ("\(line) restore \(backup.prefix(18))", start + ["restore", backup]),
         ("photoctl query --sort dur", ["photoctl", "query", "--sort", "durationSeconds"]),
         ("photoctl show \(fixture.photos)/東", ["photoctl", "show", "\(fixture.photos)/東京/"]),
       ]
