@@ -25,7 +25,10 @@ extension CatalogWriter {
     var known: Set<AssetID> = []
     let placed = assets.filter { known.insert($0).inserted }
     guard try !isInPlace(placed, inAlbum: id, before: before) else { return }
-    try recordPlaces(of: placed, inAlbum: id)
+    let ranked = try placed.map { (asset: $0, rank: try rank(of: $0, inAlbum: id)) }
+    try recordPlaces(of: ranked, inAlbum: id)
+    // Most assets are new in the album, so there is nothing to remove. None of them has a tombstone.
+    try removeRows(ranked.filter { $0.rank != nil }.map(\.asset), ofAlbum: id)
     try insert(placed, inAlbum: id, before: before, table: { _ in .assets })
     albumRecords.append(.placed(album: id, before: before, placed))
     for asset in placed {
@@ -38,9 +41,10 @@ extension CatalogWriter {
   package func remove(_ assets: [AssetID], fromAlbum id: CollectionID) throws {
     _ = try album(id)
     try checkAssets(assets)
-    let removed = try assets.filter { try rank(of: $0, inAlbum: id) != nil }
+    let ranked = try assets.map { (asset: $0, rank: try rank(of: $0, inAlbum: id)) }.filter { $0.rank != nil }
+    let removed = ranked.map(\.asset)
     guard !removed.isEmpty else { return }
-    try recordPlaces(of: removed, inAlbum: id)
+    try recordPlaces(of: ranked, inAlbum: id)
     try delete(removed, fromAlbum: id)
     albumRecords.append(.removed(album: id, removed))
     editedAssets.formUnion(removed)
@@ -52,6 +56,7 @@ extension CatalogWriter {
     let missing = Set(try missingAssets(assets))
     let tombstones = Set(try missing.filter { try tombstone(of: $0) != nil })
     let known = assets.filter { !missing.contains($0) || tombstones.contains($0) }
+    try removeRows(known, ofAlbum: id)
     try insert(known, inAlbum: id, before: before) { missing.contains($0) ? .tombstones : .assets }
     for asset in known where !missing.contains(asset) { try wantHash(of: asset) }
     editedAssets.formUnion(known)
@@ -124,11 +129,11 @@ extension CatalogWriter {
     return ids == assets + (before.map { [$0] } ?? [])
   }
 
+  /// Inserts assets that the album does not have.
   private func insert(
     _ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?, table: (AssetID) -> MemberTable
   ) throws {
     guard !assets.isEmpty else { return }
-    try removeRows(assets, ofAlbum: id)
     let next = try before.flatMap { try anyRank(of: $0, inAlbum: id) }
     let first = try room(for: assets.count, inAlbum: id, before: next)
     for (index, asset) in assets.enumerated() {

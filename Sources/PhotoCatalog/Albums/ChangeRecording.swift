@@ -101,10 +101,9 @@ extension CatalogWriter {
     return (created, recording ?? ChangeRecording())
   }
 
-  /// Notes the places of assets in an album, before they change.
-  func recordPlaces(of assets: [AssetID], inAlbum id: CollectionID) throws {
+  /// Notes the places of assets in an album, before they change. An asset without a rank is not in the album.
+  func recordPlaces(of ranked: [(asset: AssetID, rank: Double?)], inAlbum id: CollectionID) throws {
     guard recording != nil else { return }
-    let ranked = try assets.map { (asset: $0, rank: try rank(of: $0, inAlbum: id)) }
     // They are placed again from the last to the first, so that the asset behind each one is there.
     for (asset, rank) in ranked.sorted(by: { ($0.rank ?? 0, $0.asset) < ($1.rank ?? 0, $1.asset) }) {
       let place = try rank.map { try ChangeRecording.Place.before(next(after: asset, $0, inAlbum: id)) } ?? .absent

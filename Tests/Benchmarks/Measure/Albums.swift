@@ -41,7 +41,7 @@ extension Catalog {
   /// Makes one change as the daemon does.
   fileprivate func change(_ change: LibraryChange) throws -> (created: [CollectionID], effects: CommitEffects) {
     try write(durable: true) { writer in
-      let created = try writer.perform([change])
+      let (created, _) = try writer.performRecorded([change])
       try writer.append(origin: "client:photod-measure", date: .init(microseconds: 1_763_000_000_000_000))
       return (created, try writer.effects(origin: "client:photod-measure"))
     }
