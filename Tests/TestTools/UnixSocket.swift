@@ -28,7 +28,7 @@ package func connectedSocket(path: String) throws -> CInt {
 
 /// After this time, a blocking call on a socket of ``connectedSocket(path:)`` fails with EAGAIN. Without a limit, a
 /// missing reply would block the thread of a test for ever.
-private let socketTimeoutSeconds = 60
+private let socketTimeoutSeconds = 300
 
 /// A system call failed.
 package struct SystemCallError: Error, CustomStringConvertible {

@@ -231,7 +231,7 @@ final class RawClient: Sendable {
 
   init(path: String) throws {
     descriptor = try connectedSocket(path: path)
-    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
@@ -242,7 +242,7 @@ final class RawClient: Sendable {
   func send(_ message: String) async throws { try await send(Array(message.utf8) + [0]) }
 
   func send(_ bytes: [UInt8]) async throws {
-    let sent = try await offer(bytes, timeout: 20_000)
+    let sent = try await offer(bytes, timeout: 120_000)
     guard sent == bytes.count else { throw POSIXError(.ETIMEDOUT) }
   }
 
