@@ -29,6 +29,7 @@ let package = Package(
       name: "PhotoContract", dependencies: ["ChangeDetails", "PhotoModel"],
       resources: [.embedInCode("org.photod.library.varlink"), .embedInCode("org.photod.manage.varlink")]),
     .target(name: "WatchRecords"),
+    .target(name: "ExtractRecords", dependencies: ["PhotoModel"]),
 
     // The schema, and the protocol.
     .target(
@@ -56,7 +57,10 @@ let package = Package(
     .target(
       name: "PhotoWatch",
       dependencies: ["WatchRecords", "WorkerProcess", .product(name: "Logging", package: "swift-log")]),
-    .target(name: "PhotoMetadata", dependencies: ["CExif", "CExifArena", "CExpat", "CZlib", "PhotoModel"]),
+    .target(name: "FileContent", dependencies: ["PhotoModel"]),
+    .target(
+      name: "PhotoMetadata",
+      dependencies: ["CExif", "CExifArena", "CExpat", "CZlib", "ExtractRecords", "FileContent", "PhotoModel"]),
 
     // What the library knows, and how a program asks it.
     .target(
@@ -73,7 +77,8 @@ let package = Package(
     .target(
       name: "PhotoIndexer",
       dependencies: [
-        "PhotoContract", "PhotoLive", "PhotoModel", "PhotoCatalog", "PhotoWatch", "PhotoMetadata", "WatchRecords",
+        "ExtractRecords", "FileContent", "PhotoContract", "PhotoLive", "PhotoModel", "PhotoCatalog", "PhotoWatch",
+        "PhotoMetadata", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
@@ -149,7 +154,9 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
-      name: "PhotoMetadataTests", dependencies: ["CZlib", "TestTools", "PhotoMetadata", "PhotoModel"]),
+      name: "PhotoMetadataTests",
+      dependencies: ["CZlib", "ExtractRecords", "FileContent", "TestTools", "PhotoMetadata", "PhotoModel"]),
+    .testTarget(name: "FileContentTests", dependencies: ["FileContent", "PhotoModel", "TestTools"]),
     .testTarget(
       name: "VarlinkTests",
       dependencies: ["TestTools", "Varlink", .product(name: "NIOCore", package: "swift-nio")]),
@@ -166,7 +173,8 @@ let package = Package(
       name: "PhotoIndexerTests",
       dependencies: [
         "ChangeDetails", "PhotoTestSupport",
-        "PhotoLive", "PhotoIndexer", "PhotoCatalog", "PhotoMetadata", "PhotoModel", "PhotoWatch", "WatchRecords",
+        "ExtractRecords", "FileContent", "PhotoLive", "PhotoIndexer", "PhotoCatalog", "PhotoMetadata", "PhotoModel",
+        "PhotoWatch", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

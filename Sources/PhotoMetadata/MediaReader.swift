@@ -1,3 +1,5 @@
+import ExtractRecords
+import FileContent
 import Glibc
 import PhotoModel
 
@@ -58,14 +60,14 @@ package struct MediaReader {
     if window.headCount == 0 {
       facts.failure = window.readError == nil ? "the file is empty" : nil
     } else if isRAW {
-      facts.mediaSubtypes = ["raw"]
+      facts.mediaSubtypes = .raw
     } else if let content {
       read(content, into: &facts)
     } else if promise.mediaType != .video {
       facts.failure = Self.unrecognized(promise, window.headBuffer)
     }
-    if content?.contentType == "image/x-canon-cr3" { facts.mediaSubtypes = ["raw"] }
-    if facts.mediaType == .image, Screenshot.names(name) { facts.addSubtype("screenshot") }
+    if content?.contentType == "image/x-canon-cr3" { facts.mediaSubtypes = .raw }
+    if facts.mediaType == .image, ScreenshotName.matches(name) { facts.mediaSubtypes.insert(.screenshot) }
     facts.readError = window.readError
     if let error = window.readError {
       facts.failure = "its content can't be read: \(String(cString: strerror(error))); check the disk or the connection"
@@ -102,7 +104,7 @@ package struct MediaReader {
       let exif = exif(header.exif) ?? header.profile.flatMap(exif(in:))
       facts.apply(exif, width: header.width, height: header.height)
       describe(&facts, exif, xmp: header.xmp, iptc: nil)
-      if header.isAnimated { facts.addSubtype("animated") }
+      if header.isAnimated { facts.mediaSubtypes.insert(.animated) }
       if header.width == nil { facts.failure = "the file is damaged or cut off: its header has no size" }
     case .other: break
     }
@@ -170,17 +172,6 @@ package struct MediaReader {
     if wantsDates { facts.creationDate = EmbeddedDates.best(of: dates.reversed()) }
   }
 
-  /// Whether both names lead to the same facts: their extensions promise the same, and both or neither mark a
-  /// screenshot.
-  package static func readsAlike(_ name: [UInt8], _ other: [UInt8]) -> Bool {
-    name.withUnsafeBytes { name in
-      other.withUnsafeBytes { other in
-        MediaFormat.promise(name: name) == MediaFormat.promise(name: other)
-          && Screenshot.names(name) == Screenshot.names(other)
-      }
-    }
-  }
-
   private static func unrecognized(_ promise: MediaFormat.Promise, _ head: UnsafeRawBufferPointer) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
@@ -191,12 +182,6 @@ package struct MediaReader {
 }
 
 extension MediaFacts {
-  mutating func addSubtype(_ subtype: String) {
-    guard !mediaSubtypes.contains(subtype) else { return }
-    mediaSubtypes.append(subtype)
-    mediaSubtypes.sort()
-  }
-
   /// Takes over the facts of EXIF, and the stored size, rotated by the orientation.
   fileprivate mutating func apply(_ exif: ExifFacts?, width: Int?, height: Int?) {
     let isTurned = (exif?.orientation ?? 1) >= 5
@@ -206,6 +191,6 @@ extension MediaFacts {
     orientation = exif.orientation
     location = exif.location
     camera = exif.camera.isEmpty ? nil : exif.camera
-    if exif.isScreenshot { addSubtype("screenshot") }
+    if exif.isScreenshot { mediaSubtypes.insert(.screenshot) }
   }
 }

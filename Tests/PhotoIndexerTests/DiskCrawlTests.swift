@@ -1,5 +1,4 @@
 import Glibc
-import PhotoMetadata
 import PhotoModel
 import Synchronization
 import Testing

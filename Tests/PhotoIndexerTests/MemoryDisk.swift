@@ -1,5 +1,5 @@
+import FileContent
 import PhotoCatalog
-import PhotoMetadata
 import PhotoModel
 import Synchronization
 import WatchRecords

@@ -1,3 +1,4 @@
+import ExtractRecords
 import Foundation
 import PhotoMetadata
 import PhotoModel

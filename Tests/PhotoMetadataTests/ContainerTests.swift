@@ -1,3 +1,4 @@
+import ExtractRecords
 import PhotoMetadata
 import PhotoModel
 import Testing
@@ -102,14 +103,14 @@ import Testing
     let block = Samples.chunk("eXIf", Self.exif.tiff())
     expectExif(try facts(of: Samples.png(width: 20, height: 10, chunks: [block]), name: "a.png"), 20, 10)
     let moving = Samples.png(width: 20, height: 10, chunks: [Samples.chunk("acTL", Samples.big(2) + Samples.big(0))])
-    #expect(try facts(of: moving, name: "a.png").mediaSubtypes == ["animated"])
+    #expect(try facts(of: moving, name: "a.png").mediaSubtypes == [.animated])
   }
 
   @Test func gifIsAnimatedWithASecondImageOrALoop() throws {
     for (images, loops, animated) in [(1, false, false), (2, false, true), (1, true, true)] {
       let facts = try facts(of: Samples.gif(width: 300, height: 200, images: images, loops: loops), name: "a.gif")
       #expect(facts.pixelWidth == 300 && facts.pixelHeight == 200 && facts.failure == nil)
-      #expect(facts.mediaSubtypes == (animated ? ["animated"] : []))
+      #expect(facts.mediaSubtypes == (animated ? [.animated] : []))
     }
   }
 
@@ -128,7 +129,7 @@ import Testing
       ])
       let facts = try facts(of: file, name: "a.webp")
       expectExif(facts, 320, 240)
-      #expect(facts.mediaSubtypes == ["animated"])
+      #expect(facts.mediaSubtypes == [.animated])
     }
   }
 
@@ -161,7 +162,7 @@ import Testing
 
   @Test func aRAWFileIsOneByNameUnlessItsContentIsAPlainImage() throws {
     let raw = try facts(of: Self.exif.tiff(), name: "DSC_1.NEF")
-    #expect(raw.contentType == "image/x-nikon-nef" && raw.mediaSubtypes == ["raw"] && raw.failure == nil)
+    #expect(raw.contentType == "image/x-nikon-nef" && raw.mediaSubtypes == [.raw] && raw.failure == nil)
     let jpeg = try facts(of: Self.exif.jpeg(), name: "DSC_1.NEF")
     #expect(jpeg.contentType == "image/jpeg" && jpeg.mediaSubtypes == [])
   }

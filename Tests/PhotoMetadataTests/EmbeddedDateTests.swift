@@ -1,4 +1,5 @@
 import CZlib
+import ExtractRecords
 import PhotoMetadata
 import Testing
 

@@ -1,3 +1,4 @@
+import ExtractRecords
 import PhotoMetadata
 import PhotoModel
 import Testing
@@ -124,7 +125,7 @@ import Testing
 
   @Test func aUserCommentOfApplesMarksAScreenshot() throws {
     let comment = Array("ASCII\0\0\0Screenshot".utf8)
-    #expect(try facts(exif: [0x9286: .bytes(comment)]).mediaSubtypes == ["screenshot"])
+    #expect(try facts(exif: [0x9286: .bytes(comment)]).mediaSubtypes == [.screenshot])
     #expect(try facts(exif: [0x9286: .bytes(comment + Array("s of it".utf8))]).mediaSubtypes == [])
   }
 

@@ -1,3 +1,4 @@
+import ExtractRecords
 import PhotoMetadata
 import Testing
 

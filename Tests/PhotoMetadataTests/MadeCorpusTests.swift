@@ -63,7 +63,7 @@ import Testing
       }
       let caption = truth.desc.flatMap { $0.hasPrefix("OLYMPUS") ? nil : $0 }
       #expect(facts.caption == caption, "\(truth.path)")
-      #expect(facts.mediaSubtypes == (truth.kind == "screenshot" ? ["screenshot"] : []), "\(truth.path)")
+      #expect(facts.mediaSubtypes == (truth.kind == "screenshot" ? [.screenshot] : []), "\(truth.path)")
     }
   }
 
@@ -78,7 +78,7 @@ import Testing
     let url = Fixtures.made.appendingPathComponent("gen/2011/01/DSC_0000103.DNG")
     let facts = try facts(of: url, with: &reader)
     #expect(facts.contentType == "image/x-adobe-dng")
-    #expect(facts.mediaSubtypes == ["raw"])
+    #expect(facts.mediaSubtypes == [.raw])
     #expect(facts.failure == nil)
   }
 

@@ -1,5 +1,7 @@
+import ExtractRecords
 import Foundation
 import PhotoMetadata
+import PhotoModel
 import TestTools
 import Testing
 

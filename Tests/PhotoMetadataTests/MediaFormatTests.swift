@@ -1,4 +1,5 @@
 import PhotoMetadata
+import PhotoModel
 import Testing
 
 @Suite struct MediaFormatTests {
@@ -28,7 +29,7 @@ import Testing
   ])
   func screenshotsAreRecognisedByTheirNames(name: String, isOne: Bool) throws {
     let facts = try facts(of: Samples.png(width: 3, height: 2), name: name)
-    #expect(facts.mediaSubtypes == (isOne ? ["screenshot"] : []))
+    #expect(facts.mediaSubtypes == (isOne ? [.screenshot] : []))
   }
 }
 

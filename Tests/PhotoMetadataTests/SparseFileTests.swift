@@ -1,3 +1,4 @@
+import ExtractRecords
 import Glibc
 import PhotoMetadata
 import TestTools

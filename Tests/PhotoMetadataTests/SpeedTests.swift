@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoMetadata
+import PhotoModel
 import Testing
 
 /// The cost of one file in a folder that `PHOTOD_MEASURE_PHOTOS` names: openat, fstat, facts and close, as in an

@@ -1,3 +1,4 @@
+import ExtractRecords
 import PhotoMetadata
 import PhotoModel
 import Testing
@@ -180,7 +181,7 @@ private typealias Written = DescriptionSamples
     gif += [0x21, 0xFF, 11] + Array("XMP DataXMP".utf8) + packet + trailer + [0x3B]
     let facts = try scratch.facts(gif, name: "a.gif")
     expectFull(facts)
-    #expect(facts.mediaSubtypes == ["animated"])
+    #expect(facts.mediaSubtypes == [.animated])
   }
 
   @Test func aPacketAfterTheFrameHeaderOrTheFirstReadIsFound() throws {

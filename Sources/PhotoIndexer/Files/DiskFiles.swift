@@ -1,6 +1,6 @@
+import FileContent
 import Glibc
 import PhotoCatalog
-import PhotoMetadata
 import PhotoModel
 import PhotoWatch
 import Synchronization

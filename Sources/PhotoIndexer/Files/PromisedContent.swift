@@ -1,5 +1,5 @@
+import ExtractRecords
 import PhotoCatalog
-import PhotoMetadata
 import PhotoModel
 
 /// The content that the name alone promises, for a file that has not been read yet.
@@ -13,7 +13,7 @@ func promisedContent(name: [UInt8], failure: String? = nil) -> AssetContent {
 extension AssetContent {
   init(_ facts: MediaFacts) {
     self.init(
-      mediaType: facts.mediaType, mediaSubtypes: MediaSubtypes(names: facts.mediaSubtypes),
+      mediaType: facts.mediaType, mediaSubtypes: facts.mediaSubtypes,
       contentType: facts.contentType, creationDate: facts.creationDate, pixelWidth: facts.pixelWidth,
       pixelHeight: facts.pixelHeight, orientation: facts.orientation, location: facts.location, camera: facts.camera,
       title: facts.title, caption: facts.caption, keywords: facts.keywords, rating: facts.rating, failure: facts.failure

@@ -1,6 +1,5 @@
 import Glibc
 import PhotoCatalog
-import PhotoMetadata
 import PhotoModel
 import WatchRecords
 

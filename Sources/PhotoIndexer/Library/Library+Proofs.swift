@@ -1,8 +1,8 @@
 import Dispatch
+import FileContent
 import Glibc
 import Logging
 import PhotoCatalog
-import PhotoMetadata
 import PhotoModel
 import WatchRecords
 

@@ -1,5 +1,4 @@
 import PhotoCatalog
-import PhotoMetadata
 import PhotoModel
 import WatchRecords
 
@@ -131,7 +130,7 @@ extension Reconciler {
     row.name = target.name
     listings.forget(Place(directoryID: source.directoryID, name: source.name))
     listings.forget(target)
-    let isReadAlike = MediaReader.readsAlike(source.name, row.name)
+    let isReadAlike = MediaFormat.readsAlike(source.name, row.name)
     guard let stat else {
       if !isReadAlike {
         row.readTime = .unknown

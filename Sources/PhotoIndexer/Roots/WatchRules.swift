@@ -1,4 +1,4 @@
-import PhotoMetadata
+import PhotoModel
 import WatchRecords
 
 /// The names that photod-watch is asked for.

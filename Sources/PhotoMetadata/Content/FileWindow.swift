@@ -1,3 +1,4 @@
+import FileContent
 import Glibc
 
 /// The bounded view through which a file is read: its first 64 KiB, and one smaller window that moves beyond them.

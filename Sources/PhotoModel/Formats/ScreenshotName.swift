@@ -1,8 +1,8 @@
 /// Names that programs give to screenshots.
-enum Screenshot {
+package enum ScreenshotName {
   /// Whether the name begins like a screenshot's and no letter follows: `Screenshot_2024...`, `Screenshot from
   /// 2024...`, `Bildschirmfoto vom ...`, but not `Screenshots of the game`. ASCII case is ignored.
-  static func names(_ name: UnsafeRawBufferPointer) -> Bool {
+  package static func matches(_ name: UnsafeRawBufferPointer) -> Bool {
     // Nearly every name from a camera is rejected here.
     guard let first = name.first, initials.contains(MediaFormat.lowercased(first)) else { return false }
     return beginnings.contains { beginning in

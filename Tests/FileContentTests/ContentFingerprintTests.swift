@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PhotoMetadata
+@testable import FileContent
 
 /// Catalogs store fingerprints for years, so they must never change.
 @Suite struct ContentFingerprintTests {

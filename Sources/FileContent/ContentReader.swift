@@ -37,7 +37,7 @@ package enum ContentReader {
   }
 
   /// The hash of a file whose whole content is in memory.
-  static func hash(of content: UnsafeRawBufferPointer) -> ContentDigest {
+  package static func hash(of content: UnsafeRawBufferPointer) -> ContentDigest {
     var hasher = MurmurHash3()
     hasher.update(content)
     return hasher.finish()

@@ -5,12 +5,13 @@ package struct MediaFacts: Hashable, Sendable {
   package var mediaType: MediaType
   /// The media type (RFC 6838) that the content shows, else the one that the extension promises.
   package var contentType: String
-  /// `screenshot`, `raw`, `animated`, ... as in ``Asset/mediaSubtypes``, sorted.
-  package var mediaSubtypes: [String] = []
+  package var mediaSubtypes: MediaSubtypes = []
   package var creationDate: PhotoDate?
   /// As displayed: the orientation is applied.
   package var pixelWidth: Int?
   package var pixelHeight: Int?
+  /// The length of a video, in seconds.
+  package var durationSeconds: Double?
   /// EXIF 1...8
   package var orientation: Int?
   package var location: Location?
@@ -21,11 +22,13 @@ package struct MediaFacts: Hashable, Sendable {
   package var keywords: [String] = []
   /// 0...5
   package var rating: Int?
+  /// The camera's name for the series that the photo belongs to. It is unique among the photos of one camera.
+  package var burstIdentifier: String?
   /// Why the file could not be read, for a person. The other fields then hold the facts that could be read.
   package var failure: String?
   /// The errno of a failed read. The disk is at fault, not the file's content.
   package var readError: Int32?
-  /// The fingerprint (see ``ContentFingerprint``), if the file's beginning could be read. If that was the whole file,
+  /// The fingerprint (see `ContentFingerprint`), if the file's beginning could be read. If that was the whole file,
   /// its sample and hash, too.
   package var marks = ContentMarks()
 

@@ -2,7 +2,7 @@ import Foundation
 import PhotoModel
 import Testing
 
-@testable import PhotoMetadata
+@testable import FileContent
 
 /// Catalogs store samples and hashes for years, so they must never change.
 @Suite struct ContentReaderTests {

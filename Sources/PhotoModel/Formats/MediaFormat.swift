@@ -1,15 +1,19 @@
-import PhotoModel
-
 /// Decides by its name whether a file is an asset, and which type it should have.
 ///
 /// Types are those of the shared MIME database (https://specifications.freedesktop.org/shared-mime-info-spec/), so that
 /// a desktop finds its programs and icons. A type that is missing there is the vendor's usual `image/x-...`.
 package enum MediaFormat {
-  /// The type that a file extension promises. The content may show another (see ``MediaReader``).
-  struct Promise: Equatable {
-    var mediaType: MediaType
-    var contentType: String
-    var isRAW = false
+  /// The type that a file extension promises. The content may show another (see `MediaReader`).
+  package struct Promise: Equatable {
+    package var mediaType: MediaType
+    package var contentType: String
+    package var isRAW = false
+
+    package init(mediaType: MediaType, contentType: String, isRAW: Bool = false) {
+      self.mediaType = mediaType
+      self.contentType = contentType
+      self.isRAW = isRAW
+    }
   }
 
   /// Every extension that makes a file an asset, in lower case, without its dot.
@@ -27,7 +31,7 @@ package enum MediaFormat {
     return found.map { ($0.mediaType, $0.contentType, $0.isRAW) }
   }
 
-  static func promise(name: UnsafeRawBufferPointer) -> Promise? {
+  package static func promise(name: UnsafeRawBufferPointer) -> Promise? {
     var key: UInt64 = 0
     var index = name.count - 1
     while index > 0 {
@@ -38,6 +42,16 @@ package enum MediaFormat {
       index -= 1
     }
     return nil
+  }
+
+  /// Whether both names lead to the same facts: their extensions promise the same, and both or neither mark a
+  /// screenshot.
+  package static func readsAlike(_ name: [UInt8], _ other: [UInt8]) -> Bool {
+    name.withUnsafeBytes { name in
+      other.withUnsafeBytes { other in
+        promise(name: name) == promise(name: other) && ScreenshotName.matches(name) == ScreenshotName.matches(other)
+      }
+    }
   }
 
   static func lowercased(_ byte: UInt8) -> UInt8 {
