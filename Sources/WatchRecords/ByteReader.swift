@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
 /// Reads a frame's payload from its beginning. Every read is checked against the payload's end.
-struct ByteReader {
+package struct ByteReader {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
 
-  init(_ bytes: ArraySlice<UInt8>) {
+  package init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
   }
 
   /// The number of bytes read so far.
-  var offset: Int { position - bytes.startIndex }
-  var isAtEnd: Bool { position == bytes.endIndex }
+  package var offset: Int { position - bytes.startIndex }
+  package var isAtEnd: Bool { position == bytes.endIndex }
 
   /// Reads a little-endian integer.
-  mutating func integer<Value: FixedWidthInteger>(_ field: String) throws(WatchFormatError) -> Value {
+  package mutating func integer<Value: FixedWidthInteger>(_ field: String) throws(WatchFormatError) -> Value {
     let width = Value.bitWidth / 8
     guard bytes.endIndex - position >= width else {
       throw WatchFormatError(what: "the frame ends inside \(field)", offset: offset)
@@ -27,7 +27,7 @@ struct ByteReader {
   }
 
   /// Reads a u16 length and that many bytes.
-  mutating func name(_ field: String) throws(WatchFormatError) -> [UInt8] {
+  package mutating func name(_ field: String) throws(WatchFormatError) -> [UInt8] {
     let start = offset
     let length: UInt16 = try integer(field)
     guard bytes.endIndex - position >= Int(length) else {
@@ -39,7 +39,7 @@ struct ByteReader {
   }
 
   /// Reads this many bytes.
-  mutating func bytes(_ count: Int, _ field: String) throws(WatchFormatError) -> [UInt8] {
+  package mutating func bytes(_ count: Int, _ field: String) throws(WatchFormatError) -> [UInt8] {
     guard bytes.endIndex - position >= count else {
       throw WatchFormatError(
         what: "\(field): \(count) are promised, \(bytes.endIndex - position) are left", offset: offset)
@@ -48,7 +48,7 @@ struct ByteReader {
     return Array(bytes[position..<position + count])
   }
 
-  mutating func boolean(_ field: String) throws(WatchFormatError) -> Bool {
+  package mutating func boolean(_ field: String) throws(WatchFormatError) -> Bool {
     let start = offset
     let value: UInt8 = try integer(field)
     guard value <= 1 else { throw WatchFormatError(what: "\(field) is \(value), not 0 or 1", offset: start) }
@@ -56,7 +56,7 @@ struct ByteReader {
   }
 
   /// Reads one byte that is the raw value of `Value`.
-  mutating func choice<Value: RawRepresentable>(_ field: String) throws(WatchFormatError) -> Value
+  package mutating func choice<Value: RawRepresentable>(_ field: String) throws(WatchFormatError) -> Value
   where Value.RawValue == UInt8 {
     let start = offset
     let raw: UInt8 = try integer(field)
@@ -68,17 +68,17 @@ struct ByteReader {
 }
 
 extension [UInt8] {
-  mutating func append<Value: FixedWidthInteger>(integer value: Value) {
+  package mutating func append<Value: FixedWidthInteger>(integer value: Value) {
     var littleEndian = value.littleEndian
     Swift.withUnsafeBytes(of: &littleEndian) { append(contentsOf: $0) }
   }
 
   /// A name must not exceed 65,535 bytes: NAME_MAX is 255 and PATH_MAX 4,096.
-  mutating func append(name: [UInt8]) {
+  package mutating func append(name: [UInt8]) {
     precondition(name.count <= Int(UInt16.max), "a name of \(name.count) bytes")
     append(integer: UInt16(name.count))
     append(contentsOf: name)
   }
 
-  mutating func append(boolean value: Bool) { append(value ? 1 : 0) }
+  package mutating func append(boolean value: Bool) { append(value ? 1 : 0) }
 }

@@ -61,9 +61,15 @@ public enum WatchStream {
   }
 
   fileprivate static func sealFrame(_ bytes: inout [UInt8]) {
-    let length = bytes.count - 4
-    precondition(length > 0 && length <= maximumFrameBytes, "a frame of \(length) bytes")
-    for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
+    precondition(bytes.count - 4 <= maximumFrameBytes, "a frame of \(bytes.count - 4) bytes")
+    sealFrame(&bytes, from: 0)
+  }
+
+  /// Writes the length of a frame that begins at `start` with four bytes of room for it, and ends at the last byte.
+  package static func sealFrame(_ bytes: inout [UInt8], from start: Int) {
+    let length = bytes.count - start - 4
+    precondition(length > 0, "an empty frame")
+    for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
   }
 }
 
@@ -101,8 +107,16 @@ public struct FrameAssembler: Sendable {
   /// How many bytes of the connection are no longer in `bytes`. Errors need it.
   private var consumed = 0
   private var greeted = false
+  private let greeting: [UInt8]
+  private let maximumFrameBytes: Int
 
-  public init() {}
+  public init() { self.init(greeting: WatchStream.greeting, maximumFrameBytes: WatchStream.maximumFrameBytes) }
+
+  /// For another protocol with the same frames.
+  package init(greeting: [UInt8], maximumFrameBytes: Int) {
+    self.greeting = greeting
+    self.maximumFrameBytes = maximumFrameBytes
+  }
 
   public mutating func append(_ received: some Collection<UInt8>) {
     if start > 0 {
@@ -118,7 +132,6 @@ public struct FrameAssembler: Sendable {
   ///   then.
   public mutating func next() throws(WatchFormatError) -> ArraySlice<UInt8>? {
     if !greeted {
-      let greeting = WatchStream.greeting
       let received = bytes[start...].prefix(greeting.count)
       guard greeting.starts(with: received) else {
         throw WatchFormatError(
@@ -131,9 +144,9 @@ public struct FrameAssembler: Sendable {
     guard bytes.count - start >= 4 else { return nil }
     var length = 0
     for index in 0..<4 { length |= Int(bytes[start + index]) << (8 * index) }
-    guard length > 0, length <= WatchStream.maximumFrameBytes else {
+    guard length > 0, length <= maximumFrameBytes else {
       throw WatchFormatError(
-        what: "a frame of \(length) bytes, not 1 to \(WatchStream.maximumFrameBytes)", offset: consumed + start)
+        what: "a frame of \(length) bytes, not 1 to \(maximumFrameBytes)", offset: consumed + start)
     }
     guard bytes.count - start - 4 >= length else { return nil }
     let payload = bytes[start + 4..<start + 4 + length]

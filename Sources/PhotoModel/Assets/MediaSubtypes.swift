@@ -22,6 +22,9 @@ package struct MediaSubtypes: OptionSet, Hashable, Sendable {
   /// The names, in the order of the contract.
   package var names: [String] { Self.allNames.filter { contains($0.0) }.map(\.1) }
 
+  /// The subtypes that this version knows.
+  package static let all = MediaSubtypes(each)
+
   /// Each subtype alone, in the order of the contract.
   package static let each: [MediaSubtypes] = allNames.map(\.0)
 

@@ -1,0 +1,33 @@
+// Gives up the rights of a process that reads untrusted files: paths, network, programs, other processes.
+#ifndef PHOTOD_SANDBOX_H
+#define PHOTOD_SANDBOX_H
+
+/// Closes every inherited descriptor except 0 to 2 and `kept`.
+void sandbox_close_others(int kept);
+
+/// The steps of `sandbox_enter`, for messages.
+enum sandbox_step {
+  SANDBOX_DONE,
+  SANDBOX_LIMITS,
+  SANDBOX_PRIVILEGES,
+  SANDBOX_LANDLOCK,
+  SANDBOX_SECCOMP,
+};
+
+/// Gives up all rights except to receive descriptors from the socket, to read them, to answer on the socket, and to write
+/// to standard error. Nothing can give them back.
+///
+/// - Limits (setrlimit(2)): no core files, few descriptors, 1 GiB of addresses.
+/// - Landlock (landlock(7)), if the kernel has it: no path of any file system, no TCP, no abstract sockets, no signals to
+///   other processes.
+/// - seccomp (seccomp(2)): a list of allowed system calls. Each other call fails with EPERM. Memory can't become
+///   executable.
+///
+/// Returns SANDBOX_DONE, or the step that failed, with errno. Then nothing may be read.
+enum sandbox_step sandbox_enter(int socket);
+
+/// Tries one thing that the sandbox forbids. Returns its name, and its errno in `*error`, which is 0 if it was possible.
+/// Returns NULL after the last one. It is for tests.
+const char *sandbox_try(unsigned number, int *error);
+
+#endif

@@ -1,0 +1,97 @@
+import CSandbox
+import Glibc
+
+/// How this program was called.
+enum Invocation {
+  /// photod started it. The socket to photod is this descriptor.
+  case server(socket: Int32)
+  /// A person wants to see the facts of one file.
+  case file(path: String)
+  /// A test wants to see what the sandbox forbids.
+  case sandboxTest
+
+  static let usage = """
+    usage: photod-extract [--fd N | --file PATH | --test-sandbox]; photod starts it, and N is one end of a socket pair; \
+    --file prints the facts of one file
+    """
+
+  init(_ arguments: [String]) throws(StartError) {
+    switch (arguments.count, arguments.dropFirst().first) {
+    case (1, _): self = .server(socket: 3)
+    case (2, "--test-sandbox"): self = .sandboxTest
+    case (3, "--file"): self = .file(path: arguments[2])
+    case (3, "--fd"):
+      guard let number = Int32(arguments[2]), number >= 0 else { throw StartError(message: Self.usage) }
+      self = .server(socket: number)
+    default: throw StartError(message: Self.usage)
+    }
+  }
+}
+
+struct StartError: Error {
+  let message: String
+}
+
+func describe(_ errorNumber: Int32) -> String { String(cString: strerror(errorNumber)) }
+
+/// Writes a line to standard error, which photod puts into its log.
+func complain(_ text: String) {
+  let bytes = Array("\(text)\n".utf8)
+  // There is no other place to report that this fails.
+  _ = write(STDERR_FILENO, bytes, bytes.count)
+}
+
+/// Gives up all rights. After this, the process can only read descriptors that it is given.
+func enterSandbox(socket: Int32) throws(StartError) {
+  let step = sandbox_enter(socket)
+  guard step != SANDBOX_DONE else { return }
+  let (number, name) =
+    switch step {
+    case SANDBOX_LIMITS: (errno, "its limits can't be set")
+    case SANDBOX_PRIVILEGES: (errno, "new privileges can't be excluded")
+    case SANDBOX_LANDLOCK: (errno, "Landlock can't be used")
+    default: (errno, "seccomp can't be used")
+    }
+  throw StartError(message: "the sandbox failed, so no file is read: \(name): \(describe(number))")
+}
+
+func checkSocket(_ descriptor: Int32) throws(StartError) {
+  var kind: Int32 = 0
+  var length = socklen_t(MemoryLayout<Int32>.size)
+  guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else {
+    throw StartError(message: "descriptor \(descriptor) is no socket. \(Invocation.usage)")
+  }
+}
+
+/// - Returns: the exit status.
+func work() -> Int32 {
+  do throws(StartError) {
+    switch try Invocation(CommandLine.arguments) {
+    case .server(let socket):
+      try checkSocket(socket)
+      sandbox_close_others(socket)
+      // The folder in which photod was started must remain unmountable.
+      guard chdir("/") == 0 else {
+        throw StartError(message: "the folder can't be changed to /: \(describe(errno))")
+      }
+      try enterSandbox(socket: socket)
+      return ExtractServer(socket: socket).run()
+    case .file(let path):
+      return try FactsPrinter.run(path: path)
+    case .sandboxTest:
+      try enterSandbox(socket: -1)
+      var number: UInt32 = 0
+      var error: Int32 = 0
+      while let name = sandbox_try(number, &error) {
+        complain("\(String(cString: name)): \(error == 0 ? "possible" : describe(error))")
+        number += 1
+      }
+      return 0
+    }
+  } catch {
+    complain("photod-extract: \(error.message)")
+    return 1
+  }
+}
+
+exit(work())
