@@ -16,7 +16,7 @@ package final class Watcher: SingleLaneSource {
     package var ignoredDirectoryNames: [[UInt8]]
     /// The ignored patterns of the configuration (`IgnorePattern`), until `setIgnoredPatterns` replaces them.
     package var ignoredPatterns: [[UInt8]]
-    /// The path of the program; nil for that of `WatchExecutable.find()`.
+    /// The path of the program; nil for that of `HelperProgram.watch.find()`.
     package var executable: String?
     /// The number of frames that may wait for the consumer. At this number, the socket is no longer read. A frame has
     /// at most about 1,000 records.
@@ -124,7 +124,7 @@ package final class Watcher: SingleLaneSource {
   package func start() throws {
     try worker.start(
       Worker.Configuration(
-        name: "photod-watch", executable: try configuration.executable ?? WatchExecutable.find(),
+        name: "photod-watch", executable: try configuration.executable ?? HelperProgram.watch.find(),
         longestSilence: configuration.longestSilence, slots: configuration.slots, place: configuration.slotPlace),
       dialogue: self, logger: logger)
   }

@@ -93,7 +93,7 @@ package final class WatcherGroup: WatchSource {
   private func start(_ share: Share, _ number: UInt16) {
     do {
       try share.watcher.start()
-      try share.files.start(executable: try configuration.executable ?? WatchExecutable.find())
+      try share.files.start(executable: try configuration.executable ?? HelperProgram.watch.find())
     } catch {
       logger.error("share not watched", metadata: ["error": "\(error)"])
       // If its photod-watch runs, only its files can't be read.

@@ -12,17 +12,17 @@ func makeSocketPair(nonBlocking: Bool = false) throws -> [Int32] {
   return pair
 }
 
-/// A running worker: its process, our end of the socket pair, and our end of its standard error. It belongs to one
-/// thread, which must live as long as the child. Linux takes the thread's end for the parent's death
-/// (PR_SET_PDEATHSIG).
-struct ChildProcess {
-  let processID: pid_t
-  let socket: Int32
-  let standardError: Int32
+/// A running worker: its process, our end of the socket pair, and our end of its standard error. If the program uses
+/// PR_SET_PDEATHSIG, as photod-watch does, the thread that starts it must live as long as the child: Linux takes the
+/// thread's end for the parent's death.
+package struct ChildProcess: Sendable {
+  package let processID: pid_t
+  package let socket: Int32
+  package let standardError: Int32
 
   /// Starts the program with one end of a new socket pair as descriptor 3, and its standard error in another pair. No
   /// signal is blocked or ignored in it. The program must first close our descriptors that lack close-on-exec.
-  init(executable: String, arguments: [String]) throws {
+  package init(executable: String, arguments: [String] = []) throws {
     let pair = try makeSocketPair()
     let errorPipe: [Int32]
     do {
@@ -80,7 +80,7 @@ struct ChildProcess {
   /// - Parameter kill: kills a process.
   /// - Returns: how it ended. nil if it did not end within the same time again, although it was killed: it waits for a
   ///   disk, and must still be reaped.
-  func end(patience: Duration, kill: (pid_t) -> Void, beforeClosing: () -> Void) -> String? {
+  package func end(patience: Duration, kill: (pid_t) -> Void, beforeClosing: () -> Void) -> String? {
     close(socket)
     defer {
       beforeClosing()

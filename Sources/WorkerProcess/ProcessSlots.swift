@@ -27,7 +27,7 @@ package final class ProcessSlots: Sendable {
   /// Takes a slot for a process that is about to be started.
   ///
   /// - Returns: false if `maximum` slots of the place are taken.
-  func take(_ place: String, maximum: Int) -> Bool {
+  package func take(_ place: String, maximum: Int) -> Bool {
     state.withLock { state in
       let count = state.counts[place, default: 0]
       guard count < maximum else { return false }
@@ -37,10 +37,10 @@ package final class ProcessSlots: Sendable {
   }
 
   /// Returns the slot of a process that was reaped, or could not be started.
-  func release(_ place: String) { state.withLock { Self.release(place, &$0) } }
+  package func release(_ place: String) { state.withLock { Self.release(place, &$0) } }
 
   /// Takes over a process that does not end. Its slot is free once it has ended.
-  func abandon(_ processID: pid_t, _ place: String) {
+  package func abandon(_ processID: pid_t, _ place: String) {
     let isFirst = state.withLock { state in
       state.abandoned.append((processID, place))
       return state.abandoned.count == 1

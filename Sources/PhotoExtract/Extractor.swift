@@ -1,0 +1,196 @@
+import ExtractRecords
+import Glibc
+import Logging
+import Synchronization
+
+/// Reads the facts of files in processes without rights (photod-extract).
+///
+/// A process reads one file after another. If a file ends the process, the file is read once more by a new process, and is
+/// blamed only if it ends that one too. If a file takes longer than ``deadline``, it is blamed and the process is killed. A
+/// file that takes longer than ``patience`` is handed to the caller as ``Extraction/unfinished(_:)``, and other processes
+/// read the files after it.
+package final class Extractor: Sendable {
+  /// How long one file may take, by the wall clock.
+  package static let deadline = Duration.seconds(5)
+  /// How long a caller waits for one file. Other commits of the library wait as long.
+  package static let patience = Duration.milliseconds(40)
+
+  private let pool: ExtractorPool
+  private let blamed = Atomic(0)
+
+  /// - Parameters:
+  ///   - executable: the path of photod-extract.
+  ///   - readerCount: how many files are read at a time. Some more processes may run while files take long.
+  package init(executable: String, readerCount: Int, logger: Logger) {
+    pool = ExtractorPool(executable: executable, mostProcesses: readerCount + 2, logger: logger)
+  }
+
+  /// Starts processes before they are needed.
+  package func prepare(_ count: Int) { pool.prepare(count) }
+
+  /// Ends the idle processes. After that, no file is read.
+  package func end() { pool.end() }
+
+  /// The processes that run now.
+  package var processCount: Int { pool.running }
+  /// How often a process was replaced because of a file.
+  package var restartCount: Int { pool.restarts }
+  /// How many files were blamed.
+  package var blamedCount: Int { blamed.load(ordering: .relaxed) }
+
+  /// The most files that one call reads.
+  package static let mostFiles = ExtractStream.mostRequests
+
+  /// Reads files, at most ``mostFiles``.
+  ///
+  /// - Returns: a result for each file, in their order.
+  package func read(_ sources: [MediaSource]) -> [Extraction] {
+    precondition(sources.count <= Self.mostFiles)
+    var results: [Extraction] = []
+    results.reserveCapacity(sources.count)
+    while results.count < sources.count {
+      switch pool.take(within: Self.patience) {
+      case .worker(let worker): read(sources[results.count...], by: worker, into: &results)
+      case .busy:
+        for source in sources[results.count...] { results.append(.unfinished(UnfinishedExtraction(self, source, nil))) }
+      case .unavailable(let reason):
+        for _ in results.count..<sources.count { results.append(.unavailable(reason)) }
+      }
+    }
+    return results
+  }
+
+  /// Reads one file, however long it takes. It never returns ``Extraction/unfinished(_:)``.
+  package func readToTheEnd(_ source: MediaSource) -> Extraction {
+    switch pool.take(within: nil) {
+    case .worker(let worker): return finish(source, by: worker, start: nil, isSecondTry: false)
+    // A process of an earlier file hangs in the kernel.
+    case .busy: return .unavailable("photod-extract hangs, because a disk does not answer")
+    case .unavailable(let reason): return .unavailable(reason)
+    }
+  }
+
+  /// Reads files until one takes too long or ends the process. At least one result is added.
+  private func read(_ sources: ArraySlice<MediaSource>, by worker: ExtractWorker, into results: inout [Extraction]) {
+    for source in sources { worker.request(source) }
+    var start = FileStart(worker)
+    if let reason = worker.send(until: start.time + Self.deadline) {
+      return results.append(readAgain(sources.first!, after: reason, of: worker))
+    }
+    for source in sources {
+      switch facts(of: source, by: worker, since: start, within: Self.patience) {
+      case .facts(let facts): results.append(.facts(facts))
+      case .late: return results.append(.unfinished(UnfinishedExtraction(self, source, (worker, start))))
+      case .failed(let reason): return results.append(readAgain(source, after: reason, of: worker))
+      }
+      start.time = .now
+    }
+    pool.putBack(worker)
+  }
+
+  /// When a process began a file.
+  struct FileStart {
+    var time = ContinuousClock.now
+    /// The processor time that the process had used before, or before an earlier file of the same call.
+    let processorTime: Duration?
+
+    init(_ worker: ExtractWorker) { processorTime = worker.processorTime }
+  }
+
+  private enum Outcome {
+    case facts(MediaFacts)
+    case late
+    case failed(String)
+  }
+
+  /// Waits for the facts of the file that the process reads now, and gives it the bytes that it asks for.
+  ///
+  /// A process that waits for a processor is not slow: on a busy machine, it would look as if it took long.
+  private func facts(
+    of source: MediaSource, by worker: ExtractWorker, since start: FileStart, within limit: Duration
+  ) -> Outcome {
+    var end = start.time + limit
+    var deadline = start.time + Self.deadline
+    while true {
+      switch worker.receive(until: end) {
+      case .reply(.facts(let facts)): return .facts(facts)
+      case .reply(.needs(let offset, let count)):
+        guard case .fetched(let fetch) = source.bytes else { return .failed("it asked for bytes that it has") }
+        let begun = ContinuousClock.now
+        let bytes = fetch(offset, Int(min(count, UInt32(ExtractRequest.maximumBytes))))
+        // A share that answers slowly is not the file's fault.
+        let waited = ContinuousClock.now - begun
+        (end, deadline) = (end + waited, deadline + waited)
+        if let reason = worker.sendBytes(bytes, until: deadline) { return .failed(reason) }
+      case .failed(let reason): return .failed(reason)
+      case .nothingYet:
+        guard limit < Self.deadline, end < deadline, worker.isRunnable,
+          let before = start.processorTime, let now = worker.processorTime, now - before < limit / 2
+        else { return .late }
+        end = min(end + limit, deadline)
+      }
+    }
+  }
+
+  /// Reads a file to its end by a process that has begun it, or begins it now.
+  ///
+  /// - Parameter start: when the process began the file; nil if it must still be requested.
+  func finish(
+    _ source: MediaSource, by worker: ExtractWorker, start: FileStart?, isSecondTry: Bool
+  ) -> Extraction {
+    let begun = start ?? FileStart(worker)
+    if start == nil {
+      worker.request(source)
+      if let reason = worker.send(until: begun.time + Self.deadline) {
+        return isSecondTry ? blame(reason, worker) : readAgain(source, after: reason, of: worker)
+      }
+    }
+    switch facts(of: source, by: worker, since: begun, within: Self.deadline) {
+    case .facts(let facts):
+      if isIdle(worker) { pool.putBack(worker) } else { pool.discard(worker, isKilled: true) }
+      return .facts(facts)
+    case .late:
+      pool.noteRestart()
+      pool.discard(worker, isKilled: true)
+      blamed.add(1, ordering: .relaxed)
+      return .blamed("reading it took longer than 5 s, so it was given up; the file may be damaged")
+    case .failed(let reason):
+      return isSecondTry ? blame(reason, worker) : readAgain(source, after: reason, of: worker)
+    }
+  }
+
+  /// Reads the replies to requests for further files, which other processes have answered meanwhile.
+  /// - Returns: whether the process has no request any more.
+  private func isIdle(_ worker: ExtractWorker) -> Bool {
+    let end = ContinuousClock.now + Self.patience
+    while worker.openRequests > 0 {
+      guard case .reply(.facts) = worker.receive(until: end) else { return false }
+    }
+    return true
+  }
+
+  /// Reads a file once more after its process has failed. Perhaps an earlier file is to blame for that.
+  private func readAgain(_ source: MediaSource, after reason: String, of worker: ExtractWorker) -> Extraction {
+    let end = pool.discard(worker, isKilled: false)
+    guard !pool.isEnding else { return .unavailable("photod is stopping") }
+    pool.noteRestart()
+    pool.logger.notice(
+      "photod-extract failed", metadata: ["reason": "\(reason)", "end": "\(end ?? "it hangs in the kernel")"])
+    switch pool.take(within: Self.deadline) {
+    case .worker(let next): return finish(source, by: next, start: nil, isSecondTry: true)
+    case .busy: return .unavailable("photod-extract is busy")
+    case .unavailable(let reason): return .unavailable(reason)
+    }
+  }
+
+  /// Ends a process whose file is no longer wanted.
+  func giveUp(_ worker: ExtractWorker) { pool.discard(worker, isKilled: true) }
+
+  private func blame(_ reason: String, _ worker: ExtractWorker) -> Extraction {
+    let end = pool.discard(worker, isKilled: false) ?? "it hangs in the kernel"
+    guard !pool.isEnding else { return .unavailable("photod is stopping") }
+    pool.noteRestart()
+    blamed.add(1, ordering: .relaxed)
+    return .blamed("reading it ended photod-extract (\(reason): \(end)); the file may be damaged")
+  }
+}
