@@ -11,6 +11,7 @@ let package = Package(
     .executable(name: "photod", targets: ["photod"]),
     .executable(name: "photoctl", targets: ["photoctl"]),
     .executable(name: "photod-watch", targets: ["photod-watch"]),
+    .executable(name: "photod-extract", targets: ["photod-extract"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -29,7 +30,7 @@ let package = Package(
       name: "PhotoContract", dependencies: ["ChangeDetails", "PhotoModel"],
       resources: [.embedInCode("org.photod.library.varlink"), .embedInCode("org.photod.manage.varlink")]),
     .target(name: "WatchRecords"),
-    .target(name: "ExtractRecords", dependencies: ["PhotoModel"]),
+    .target(name: "ExtractRecords", dependencies: ["PhotoModel", "WatchRecords"]),
 
     // The schema, and the protocol.
     .target(
@@ -62,6 +63,13 @@ let package = Package(
       name: "PhotoMetadata",
       dependencies: ["CExif", "CExifArena", "CExpat", "CZlib", "ExtractRecords", "FileContent", "PhotoModel"]),
 
+    .target(
+      name: "PhotoExtract",
+      dependencies: [
+        "CDescriptorPassing", "ExtractRecords", "WatchRecords", "WorkerProcess",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+
     // What the library knows, and how a program asks it.
     .target(
       name: "PhotoCatalog",
@@ -77,8 +85,8 @@ let package = Package(
     .target(
       name: "PhotoIndexer",
       dependencies: [
-        "ExtractRecords", "FileContent", "PhotoContract", "PhotoLive", "PhotoModel", "PhotoCatalog", "PhotoWatch",
-        "PhotoMetadata", "WatchRecords",
+        "ExtractRecords", "FileContent", "PhotoContract", "PhotoExtract", "PhotoLive", "PhotoModel", "PhotoCatalog",
+        "PhotoWatch", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
@@ -91,7 +99,8 @@ let package = Package(
     .target(
       name: "PhotoDaemon",
       dependencies: [
-        "PhotoModel", "PhotoCatalog", "PhotoIndexer", "PhotoServer", "PhotoWatch", "Varlink", "WatchRecords",
+        "PhotoModel", "PhotoCatalog", "PhotoExtract", "PhotoIndexer", "PhotoServer", "PhotoWatch", "Varlink",
+        "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -116,10 +125,18 @@ let package = Package(
       name: "photod-watch",
       dependencies: ["WatchRecords", "CInotifyTools", "CWatchShim"],
       exclude: ["COPYING"]),
+    .executableTarget(
+      name: "photod-extract",
+      dependencies: [
+        "CDescriptorPassing", "CSandbox", "ExtractRecords", "FileContent", "PhotoMetadata", "PhotoModel",
+        "WatchRecords",
+      ]),
 
     // C
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
     .target(name: "CExifArena"),
+    .target(name: "CDescriptorPassing"),
+    .target(name: "CSandbox"),
     .target(name: "CFileBirth"),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -131,7 +148,7 @@ let package = Package(
     .target(
       name: "PhotoTestSupport",
       dependencies: [
-        "PhotoCatalog", "PhotoModel", "PhotoWatch", "TestTools", "Varlink", "WatchRecords",
+        "PhotoCatalog", "PhotoExtract", "PhotoModel", "PhotoWatch", "TestTools", "Varlink", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/PhotoTestSupport"),
@@ -173,15 +190,16 @@ let package = Package(
       name: "PhotoIndexerTests",
       dependencies: [
         "ChangeDetails", "PhotoTestSupport",
-        "ExtractRecords", "FileContent", "PhotoLive", "PhotoIndexer", "PhotoCatalog", "PhotoMetadata", "PhotoModel",
-        "PhotoWatch", "WatchRecords",
+        "ExtractRecords", "FileContent", "PhotoExtract", "PhotoLive", "PhotoIndexer", "PhotoCatalog", "PhotoModel",
+        "PhotoWatch", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "PhotoServerTests",
       dependencies: [
         "ChangeDetails", "PhotoContract", "PhotoLive", "PhotoTestSupport",
-        "PhotoServer", "PhotoIndexer", "PhotoCatalog", "PhotoModel", "PhotoWatch", "WatchRecords", "Varlink",
+        "PhotoExtract", "PhotoServer", "PhotoIndexer", "PhotoCatalog", "PhotoModel", "PhotoWatch", "WatchRecords",
+        "Varlink",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

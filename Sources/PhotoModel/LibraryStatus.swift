@@ -88,6 +88,22 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     }
   }
 
+  /// The processes that read the metadata of files (photod-extract).
+  public struct Readers: Codable, Hashable, Sendable {
+    /// The processes that run now.
+    public var running: Int
+    /// How often a process was replaced, because a file ended it or took too long.
+    public var restarts: Int
+    /// The number of files that were given up because of that, since photod started.
+    public var blamedFiles: Int
+
+    public init(running: Int = 0, restarts: Int = 0, blamedFiles: Int = 0) {
+      self.running = running
+      self.restarts = restarts
+      self.blamedFiles = blamedFiles
+    }
+  }
+
   /// The progress of reading content, by which returning photos are recognised: samples of six blocks of each file, and
   /// hashes of whole files. Files are hashed if they have user data, or share their size and beginning. The library
   /// reads while it is idle.
@@ -147,11 +163,14 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
   public var counters: Counters?
   /// `nil` until the amount of work is known, or from an older daemon.
   public var hashing: Hashing?
+  /// `nil` if there is no library, or from an older daemon.
+  public var readers: Readers?
 
   public init(
     state: State, library: String, token: String, version: String, assetCount: Int = 0, pendingCount: Int = 0,
     failedCount: Int = 0, progress: Progress? = nil, roots: [Root] = [], warnings: [String] = [],
-    observerCount: Int = 0, connectionCount: Int = 0, counters: Counters? = nil, hashing: Hashing? = nil
+    observerCount: Int = 0, connectionCount: Int = 0, counters: Counters? = nil, hashing: Hashing? = nil,
+    readers: Readers? = nil
   ) {
     self.state = state
     self.library = library
@@ -167,5 +186,6 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     self.connectionCount = connectionCount
     self.counters = counters
     self.hashing = hashing
+    self.readers = readers
   }
 }

@@ -57,7 +57,8 @@ import Testing
       onRelease()
     }
     let library = try Library(
-      catalog: environment.catalog, watcher: watcher, configuration: .init(roots: [], version: "1"),
+      catalog: environment.catalog, watcher: watcher, extractor: TestExtractor.make(),
+      configuration: .init(roots: [], version: "1"),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     await withCheckedContinuation { continuation in library.whenAlive { continuation.resume() } }
     async let hung: Void = library.setRoots([], ignore: [], removalGrace: .zero)

@@ -37,7 +37,8 @@ final class ServerFixture: Sendable {
     catalog = isReopened ? try environment.open() : environment.catalog
     directoryID = try catalog.addRoot(root)
     library = try Library(
-      catalog: catalog, watcher: ScriptedWatcher(), configuration: .init(roots: [], version: "1"),
+      catalog: catalog, watcher: ScriptedWatcher(), extractor: TestExtractor.make(),
+      configuration: .init(roots: [], version: "1"),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   }
 

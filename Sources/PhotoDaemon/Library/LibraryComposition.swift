@@ -1,11 +1,14 @@
 import Dispatch
+import Glibc
 import Logging
 import PhotoCatalog
+import PhotoExtract
 import PhotoIndexer
 import PhotoModel
 import PhotoServer
 import PhotoWatch
 import Varlink
+import WorkerProcess
 
 // The composition root: the only place that makes the parts of a library and hands them to each other.
 
@@ -48,13 +51,14 @@ extension ServingLibrary {
   ) throws -> ServingLibrary {
     let (watcher, roots) = makeWatcher(configuration, logger)
     do {
+      let extractor = try makeExtractor(logger)
       if startsEarly { try watcher.start() }
       let library = try naming(configuration.catalog) {
         do {
-          return try compose(configuration, watcher, roots, reason, logger, onProgress)
+          return try compose(configuration, watcher, roots, extractor, reason, logger, onProgress)
         } catch  where reason != .damaged && Catalog.isDamage(error) {
           logger.error("catalog damaged", metadata: ["error": "\(error)"])
-          return try compose(configuration, watcher, roots, .damaged, logger, onProgress)
+          return try compose(configuration, watcher, roots, extractor, .damaged, logger, onProgress)
         }
       }
       if !startsEarly { try watcher.start() }
@@ -84,6 +88,15 @@ extension ServingLibrary {
     return (watcher, roots)
   }
 
+  /// Makes the readers of metadata, and starts the processes that the first scan needs.
+  private static func makeExtractor(_ logger: Logger) throws -> Extractor {
+    let readerCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let extractor = Extractor(
+      executable: try HelperProgram.extract.find(), readerCount: readerCount, logger: logger)
+    DispatchQueue.global().async { extractor.prepare(readerCount) }
+    return extractor
+  }
+
   /// Adds the path of the catalog to errors that name no file, such as those of SQLite.
   static func naming<Opened>(_ catalog: String, _ open: () throws -> Opened) throws -> Opened {
     do { return try open() } catch {
@@ -102,8 +115,8 @@ extension ServingLibrary {
   }
 
   private static func compose(
-    _ configuration: Configuration, _ watcher: WatcherGroup, _ roots: [WatchRoot], _ reason: ReopenReason?,
-    _ logger: Logger, _ onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void
+    _ configuration: Configuration, _ watcher: WatcherGroup, _ roots: [WatchRoot], _ extractor: Extractor,
+    _ reason: ReopenReason?, _ logger: Logger, _ onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void
   ) throws -> ServingLibrary {
     // If the folder can't be made, the catalog reports that.
     if let folder = configuration.stateFolder { _ = Result { try PrivateDirectory.make(folder) } }
@@ -111,7 +124,7 @@ extension ServingLibrary {
       path: configuration.catalog, isSuspect: reason == .damaged, stateFolder: configuration.stateFolder,
       onProgress: onProgress)
     let library = try Library(
-      catalog: catalog, watcher: watcher,
+      catalog: catalog, watcher: watcher, extractor: extractor,
       configuration: .init(
         roots: configuration.roots.map { FilePath.bytes($0) },
         innerRoots: configuration.innerRoots.map { FilePath.bytes($0) }, watchedRoots: roots,
@@ -127,7 +140,7 @@ extension ServingLibrary {
       connections: interface.connections, events: library.events, library: library, backups: backups,
       threads: interface.threads, libraryTurns: interface.libraryTurns)
     return ServingLibrary(
-      catalog: catalog, watcher: watcher, library: library, backups: backups,
+      catalog: catalog, watcher: watcher, extractor: extractor, library: library, backups: backups,
       service: .photod([interface, manage], limits: .leavingFiles(), logger: logger), reopenReasons: reopenReasons,
       logger: logger)
   }

@@ -1,5 +1,6 @@
 import Logging
 import PhotoCatalog
+import PhotoExtract
 import PhotoIndexer
 import PhotoModel
 import PhotoServer
@@ -15,6 +16,7 @@ final class ServingLibrary: RunningLibrary {
   private let catalog: Catalog
   private let backups: BackupService
   private let watcher: WatcherGroup
+  private let extractor: Extractor
   private let library: Library
   private let service: VarlinkService
   private let logger: Logger
@@ -22,12 +24,14 @@ final class ServingLibrary: RunningLibrary {
   /// - Parameter watcher: it has been started, and has the roots.
   /// - Parameter reopenReasons: the stream to which `backups` sends.
   init(
-    catalog: Catalog, watcher: WatcherGroup, library: Library, backups: BackupService, service: VarlinkService,
+    catalog: Catalog, watcher: WatcherGroup, extractor: Extractor, library: Library, backups: BackupService,
+    service: VarlinkService,
     reopenReasons: (stream: AsyncStream<ReopenReason>, continuation: AsyncStream<ReopenReason>.Continuation),
     logger: Logger
   ) {
     self.catalog = catalog
     self.watcher = watcher
+    self.extractor = extractor
     self.library = library
     self.backups = backups
     self.service = service
@@ -54,6 +58,7 @@ final class ServingLibrary: RunningLibrary {
       }
       try await service.serve(listeningDescriptor: descriptor)
       await watcher.stop()
+      extractor.end()
       group.cancelAll()
     }
     do {
@@ -83,6 +88,7 @@ final class ServingLibrary: RunningLibrary {
     // The watcher stops without delay. The signal that ends photod may end photod-watch too, and that is no failure
     // then.
     await watcher.stop()
+    extractor.end()
   }
 
   private func endStreams() {

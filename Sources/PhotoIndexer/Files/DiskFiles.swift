@@ -1,6 +1,6 @@
 import FileContent
 import Glibc
-import PhotoCatalog
+import PhotoExtract
 import PhotoModel
 import PhotoWatch
 import Synchronization
@@ -8,10 +8,19 @@ import WatchRecords
 
 /// The files of the disk.
 final class DiskFiles: PhotoFiles {
-  private let readers = ReaderPool()
+  let extractor: Extractor
+  /// Shared with the files of shares.
+  let background: LateReads
   /// The clock by which the kernel dates files.
-  private let clock = SystemClock()
-  private let reads = Atomic(0)
+  let clock = SystemClock()
+  let reads = Atomic(0)
+
+  init(extractor: Extractor, lateReads: LateReads) {
+    self.extractor = extractor
+    background = lateReads
+  }
+
+  var lateReads: LateReads? { background }
 
   var readCount: Int { reads.load(ordering: .relaxed) }
 
@@ -57,11 +66,6 @@ final class DiskFiles: PhotoFiles {
     return Glibc.read(descriptor, &start, start.count) == start.count && start == NameRules.cacheTagSignature
   }
 
-  func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
-    let name = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
-    return read(path, from: AT_FDCWD, name: name, expecting: expected, isSampled: isSampled)
-  }
-
   func marks(
     _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
   ) -> ContentMarks? {
@@ -78,57 +82,5 @@ final class DiskFiles: PhotoFiles {
         .descriptor(descriptor), byteCount: expected.byteCount, isWhole: isWhole, while: shouldGoOn)
     else { return nil }
     return isSame() ? marks : nil
-  }
-
-  /// The path is walked once for all of them. The walk is a sixth of the cost of opening and closing a file six folders
-  /// deep.
-  func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
-    let descriptor = files.count > 1 ? LongPath.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
-    guard descriptor >= 0 else {
-      return files.map { read(directory + $0.name, expecting: $0.stat, isSampled: $0.isSampled) }
-    }
-    defer { close(descriptor) }
-    return files.map {
-      read($0.name, from: descriptor, name: $0.name[...], expecting: $0.stat, isSampled: $0.isSampled)
-    }
-  }
-
-  private func read(
-    _ path: [UInt8], from directory: Int32, name: ArraySlice<UInt8>, expecting expected: FileStat, isSampled: Bool
-  ) -> ContentReading {
-    let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-    let descriptor =
-      directory == AT_FDCWD ? LongPath.open(path, flags) : withCPath(path) { openat(directory, $0, flags) }
-    guard descriptor >= 0 else {
-      let code = errno
-      if meansAbsent(code) { return .raced }
-      // A file without permission stays unreadable until its permissions change, which changes its stat. If its folder is
-      // the one without permission, the file itself does not change.
-      let isSeen = directory == AT_FDCWD ? LongPath.status(path) != nil : FileStat(name: path, in: directory) != nil
-      guard ForbiddenFile.isError(code), isSeen else { return .unreadable(ForbiddenFile.text(code)) }
-      let content = promisedContent(name: Array(name), failure: ForbiddenFile.text(code))
-      return .content(content, expected, readTime: clock.wallTime)
-    }
-    defer { close(descriptor) }
-    var status = Glibc.stat()
-    guard fstat(descriptor, &status) == 0 else { return .unreadable("can't be examined: \(errorText(errno))") }
-    guard let before = FileStat(status), before.identity.inode == expected.identity.inode else { return .raced }
-    let readTime = clock.wallTime
-    reads.add(1, ordering: .relaxed)
-    let facts = readers.withReader { $0.facts(descriptor: descriptor, byteCount: before.byteCount, name: name) }
-    if let failure = facts.failure, facts.readError != nil { return .unreadable(failure) }
-    var marks = facts.marks
-    if isSampled, marks.sample == nil, marks.fingerprint != nil,
-      let made = ContentReader.sample(.descriptor(descriptor), byteCount: before.byteCount)
-    {
-      (marks.sample, marks.hash) = made
-    }
-    guard let after = FileStat(descriptor: descriptor), after.byteCount == before.byteCount,
-      after.modificationTime == before.modificationTime
-    else { return .raced }
-    var stat = before
-    stat.identity = expected.identity
-    if after.changeTime != before.changeTime { marks = marks.voided }
-    return .content(AssetContent(facts), stat, readTime: readTime, marks: marks)
   }
 }

@@ -14,6 +14,8 @@ enum ContentReading: Sendable {
   /// The disk, or a lack of memory or descriptors, kept the file from being read, which may pass. The string is the
   /// reason, for people.
   case unreadable(String)
+  /// The file is being read in the background (``LateReads``), because its reading takes long.
+  case late
 }
 
 /// The file at a path, as far as is known.
@@ -65,6 +67,11 @@ protocol PhotoFiles: Sendable {
   /// - Parameter isSampled: it was just written, so that its pages are in the cache: a sample is made as well. Without it
   ///   only small files have one.
   func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading
+  /// The same for a caller that must not wait for the reader. If the file is not read yet, that begins in the background,
+  /// and the result is ``ContentReading/late``.
+  func readWithoutWaiting(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading
+  /// The files that are read in the background. nil if none ever is.
+  var lateReads: LateReads? { get }
   /// Makes the sample of a file, or sample and hash, if size, times and inode are still those of `expected`.
   ///
   /// - Parameter shouldGoOn: asked while a large file is hashed; false ends it.
@@ -105,6 +112,12 @@ extension PhotoFiles {
   func isLink(_ path: [UInt8]) -> Bool { false }
 
   func isMarker(_ path: [UInt8]) -> Bool { exists(path) }
+
+  var lateReads: LateReads? { nil }
+
+  func readWithoutWaiting(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+    read(path, expecting: expected, isSampled: isSampled)
+  }
 
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
     files.map { read(directory + $0.name, expecting: $0.stat, isSampled: $0.isSampled) }

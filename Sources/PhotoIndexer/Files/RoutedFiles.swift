@@ -1,6 +1,7 @@
 import FileContent
 import Glibc
 import PhotoCatalog
+import PhotoExtract
 import PhotoModel
 import PhotoWatch
 import Synchronization
@@ -12,15 +13,22 @@ import WatchRecords
 /// A share that does not answer costs the caller two seconds once. Until it answers again, calls end at once. No
 /// decision is based on its silence: see `FileLookup.unknown`.
 final class RoutedFiles: PhotoFiles {
-  private let disk = DiskFiles()
+  private let disk: DiskFiles
   private let access: @Sendable ([UInt8]) -> FileAccess
-  private let readers = ReaderPool()
+  private let extractor: Extractor
+  private let background = LateReads()
   private let clock = SystemClock()
   private let reads = Atomic(0)
   /// Held while a folder of a share is listed: the process of a share lists one folder at a time.
   private let listings = Mutex(())
 
-  init(access: @escaping @Sendable ([UInt8]) -> FileAccess) { self.access = access }
+  init(extractor: Extractor, access: @escaping @Sendable ([UInt8]) -> FileAccess) {
+    self.extractor = extractor
+    self.access = access
+    disk = DiskFiles(extractor: extractor, lateReads: background)
+  }
+
+  var lateReads: LateReads? { background }
 
   var readCount: Int { disk.readCount + reads.load(ordering: .relaxed) }
 
@@ -116,6 +124,18 @@ final class RoutedFiles: PhotoFiles {
     }
   }
 
+  func readWithoutWaiting(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+    switch access(path) {
+    case .direct: return disk.readWithoutWaiting(path, expecting: expected, isSampled: isSampled)
+    case .share(let share):
+      let key = LateReads.Key(expected, name: Self.name(path))
+      if let known = background.take(key) { return known }
+      background.begin(key) { self.read(path, of: share, expecting: expected) }
+      return .late
+    case .none: return .unreadable(Self.silence)
+    }
+  }
+
   func marks(
     _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
   ) -> ContentMarks? {
@@ -173,27 +193,38 @@ final class RoutedFiles: PhotoFiles {
   }
 
   private func read(_ path: [UInt8], of share: ShareFileWorker, expecting expected: FileStat) -> ContentReading {
-    let name = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+    let name = Self.name(path)
     let readTime = clock.wallTime
     let file = ShareFile(path: path, share: share)
     guard let before = file.open() else {
       switch file.errorNumber {
       case let code where code == ESTALE || meansAbsent(code): return .raced
       case ETIMEDOUT: return .unreadable(Self.silence)
-      case let code: return unread(code, path, name: Array(name), expected, readTime)
+      case let code: return unread(code, path, name: name, expected, readTime)
       }
     }
     guard before.identity.inode == expected.identity.inode else { return .raced }
     reads.add(1, ordering: .relaxed)
-    let facts = readers.withReader {
-      $0.facts(of: .reader { file.read(into: $0, at: $1) }, byteCount: before.byteCount, name: name)
-    }
+    let source = MediaSource(
+      bytes: .fetched { file.fetch(count: $1, at: $0) }, byteCount: before.byteCount, name: name)
+    let extraction = extractor.readToTheEnd(source)
     if file.errorNumber == ESTALE { return .raced }
     if file.errorNumber == ETIMEDOUT { return .unreadable(Self.silence) }
-    if let failure = facts.failure, facts.readError != nil { return .unreadable(failure) }
     var stat = before
     stat.identity = expected.identity
-    return .content(AssetContent(facts), stat, readTime: readTime, marks: facts.marks)
+    switch extraction {
+    case .facts(let facts):
+      if let failure = facts.failure, facts.readError != nil { return .unreadable(failure) }
+      return .content(AssetContent(facts), stat, readTime: readTime, marks: facts.marks)
+    case .blamed(let reason):
+      return .content(promisedContent(name: name, failure: reason), stat, readTime: readTime)
+    case .unavailable(let reason): return .unreadable("can't be read: \(reason)")
+    case .unfinished: return .late
+    }
+  }
+
+  private static func name(_ path: [UInt8]) -> [UInt8] {
+    Array(path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...])
   }
 
   private func unread(
@@ -207,7 +238,9 @@ final class RoutedFiles: PhotoFiles {
 }
 
 /// A file of a share that is read piece by piece. All pieces are of one state of it, or reading fails with ESTALE.
-private final class ShareFile {
+///
+/// One thread at a time uses it: the one that waits for the reader of the file.
+private final class ShareFile: @unchecked Sendable {
   let path: [UInt8]
   let share: ShareFileWorker
   /// The errno of the first call that failed, or ETIMEDOUT if the share did not answer.
@@ -227,6 +260,15 @@ private final class ShareFile {
     guard let bytes = ask(offset: 0, count: 65_536) else { return nil }
     head = bytes
     return stat
+  }
+
+  /// The same as an answer to a reader in another process.
+  func fetch(count: Int, at offset: UInt64) -> MediaSource.FetchedBytes {
+    guard let offset = Int(exactly: offset) else { return .failed(errorNumber: EINVAL) }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let got = bytes.withUnsafeMutableBytes { read(into: $0, at: offset) }
+    guard got >= 0 else { return .failed(errorNumber: errno) }
+    return .bytes(Array(bytes[..<got]))
   }
 
   /// Reads like pread(2).

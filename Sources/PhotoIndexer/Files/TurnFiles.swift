@@ -6,8 +6,9 @@ import WatchRecords
 /// The files as one turn of the library's queue reads them. It measures how long the turn has waited for them.
 ///
 /// While the library waits for a slow disk or share, no other folder is served, no call is answered, and the watchdog gets
-/// no ping. So a turn reads files for a limited time, and for the one file with which that ends. Further files count as
-/// not read yet, and are read in later turns. Nearly all files are read ahead of the turn anyway (``ReadAhead``).
+/// no ping. So a turn examines files for a limited time, and for the one file with which that ends. Further files count as
+/// not read yet, and are read in later turns. Nearly all files are read ahead of the turn anyway (``ReadAhead``). The turn
+/// itself never waits for the program that reads them: such a file is read in the background (``LateReads``).
 final class TurnFiles: PhotoFiles {
   /// The limit for network file systems. Other folders wait meanwhile, again and again.
   static let longestRemoteWait = Duration.seconds(1)
@@ -50,8 +51,10 @@ final class TurnFiles: PhotoFiles {
   }
 
   func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
-    measured(path) { files.read(path, expecting: expected, isSampled: isSampled) }
+    measured(path) { files.readWithoutWaiting(path, expecting: expected, isSampled: isSampled) }
   }
+
+  var lateReads: LateReads? { files.lateReads }
 
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
     measured(directory) { self.files.read(files, in: directory) }
@@ -63,7 +66,11 @@ final class TurnFiles: PhotoFiles {
     measured(path) { files.marks(path, expecting: expected, isWhole: isWhole, while: shouldGoOn) }
   }
 
-  func look(_ path: [UInt8]) -> FileLookup { measured(path) { files.look(path) } }
+  /// Once the turn is over, a share is not asked any more. The known files stay as they are known.
+  func look(_ path: [UInt8]) -> FileLookup {
+    if isTurnOver, files.mayWait(path) { return .unknown }
+    return measured(path) { files.look(path) }
+  }
 
   func stat(_ path: [UInt8]) -> FileStat? { measured(path) { files.stat(path) } }
 

@@ -34,7 +34,7 @@ extension Reconciler {
   ///
   /// - Parameter reading: the content of the file. If inodes do not last, the file is read to compare its content.
   func sourceOfMove(
-    _ stat: FileStat, to place: Place, reading: inout ContentReading?, in batch: Batch
+    _ stat: FileStat, to place: Place, reading: ContentReading?, in batch: Batch
   ) throws -> FileRow? {
     guard remembered.mayHaveFile(inode: stat.identity.inode) else { return nil }
     let volumeID = tree.row(place.directoryID).volumeID
@@ -56,7 +56,7 @@ extension Reconciler {
       if !volumes.hasLastingInodes(volumeID) {
         // After a mount the known file may have another inode, and this file may have its former one.
         if current(row).map({ row.hasSizeAndTime(of: $0) }) ?? false { continue }
-        if !hasContent(of: row, place, stat, reading: &reading) { continue }
+        if !hasContent(of: row, place, stat, reading: reading) { continue }
       }
       // The row may have been looked up before this record, and the file may have moved since.
       guard try batch.writer.file(row.directoryID, row.name)?.assetID == row.assetID else { continue }
@@ -68,13 +68,14 @@ extension Reconciler {
   }
 
   private func hasContent(
-    of row: FileRow, _ place: Place, _ stat: FileStat, reading: inout ContentReading?
+    of row: FileRow, _ place: Place, _ stat: FileStat, reading: ContentReading?
   ) -> Bool {
     guard row.marks.fingerprint != nil else { return true }
-    let content = reading ?? files.read(path(of: place), expecting: stat, isSampled: true)
-    reading = content
-    guard case .content(_, let read, _, var found) = content else { return false }
-    if found.sample == nil, let made = files.marks(path(of: place), expecting: read, isWhole: false, while: { true }) {
+    var (found, expected) = (ContentMarks(), stat)
+    if case .content(_, let read, _, let marks) = reading { (found, expected) = (marks, read) }
+    if found.sample == nil,
+      let made = files.marks(path(of: place), expecting: expected, isWhole: false, while: { true })
+    {
       (found.sample, found.hash) = (made.sample, made.hash)
     }
     return row.marks.provesContent(of: found)

@@ -64,9 +64,9 @@ extension Reconciler {
     batch.evidence = .scan
     var (moves, others): ([AssetID: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])
     for (place, file) in held.takeAll() {
-      var reading = file.reading
+      let reading = file.reading
       guard try batch.writer.file(place.directoryID, place.name).map({ isContested($0, file.stat) }) ?? true,
-        let source = try sourceOfMove(file.stat, to: place, reading: &reading, in: batch)
+        let source = try sourceOfMove(file.stat, to: place, reading: reading, in: batch)
       else {
         others.append((place, file))
         continue

@@ -37,7 +37,13 @@ extension Library {
   /// ended.
   ///
   /// A share that does not answer is left out: its lane answers at once, and its root is offline.
-  func answerSync(_ number: UInt64, by lane: Int) {
+  ///
+  /// - Parameter holdsForReads: whether the answer waits for files that are being read in the background.
+  func answerSync(_ number: UInt64, by lane: Int, holdsForReads: Bool = false) {
+    if holdsForReads, hasLateReads {
+      lateSyncs.hold(number, by: lane, until: clock.bootTime + LateSyncs.patience)
+      return
+    }
     scanDoubtfulRoots()
     if let next = barrier.answer(number, by: lane) { askSync(next) }
   }

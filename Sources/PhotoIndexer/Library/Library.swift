@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import Logging
 import PhotoCatalog
+import PhotoExtract
 import PhotoLive
 import PhotoModel
 import PhotoWatch
@@ -55,6 +56,8 @@ package actor Library {
 
   let watcher: any WatchSource
   let files: any PhotoFiles
+  /// The reader of the files. nil if tests read them in another way.
+  let extractor: Extractor?
   /// The same for the reconciler, whose work in one transaction is a turn.
   private let turnFiles: TurnFiles
   let clock: any LibraryClock
@@ -65,6 +68,7 @@ package actor Library {
   var reconciler: Reconciler
 
   let barrier = SyncBarrier()
+  var lateSyncs = LateSyncs()
   let rescans = RescanRequests()
   /// By the root that is walked; those of several roots have one of their own. So a root that hangs delays only itself.
   var dryRunQueues: [RootID?: DispatchQueue] = [:]
@@ -86,20 +90,22 @@ package actor Library {
 
   /// - Throws: `PhotoError` when the catalog can't be read.
   package init(
-    catalog: Catalog, watcher: any WatchSource, configuration: Configuration, logger: Logger
+    catalog: Catalog, watcher: any WatchSource, extractor: Extractor, configuration: Configuration, logger: Logger
   ) throws {
     try self.init(
-      catalog: catalog, watcher: watcher, files: RoutedFiles { watcher.access(to: $0) }, configuration: configuration,
-      logger: logger)
+      catalog: catalog, watcher: watcher, files: RoutedFiles(extractor: extractor) { watcher.access(to: $0) },
+      extractor: extractor, configuration: configuration, logger: logger)
   }
 
   init(
-    catalog: Catalog, watcher: any WatchSource, files: any PhotoFiles, clock: any LibraryClock = SystemClock(),
-    power: PowerSupply = PowerSupply(), configuration: Configuration, logger: Logger
+    catalog: Catalog, watcher: any WatchSource, files: any PhotoFiles, extractor: Extractor? = nil,
+    clock: any LibraryClock = SystemClock(), power: PowerSupply = PowerSupply(), configuration: Configuration,
+    logger: Logger
   ) throws {
     self.catalog = catalog
     self.watcher = watcher
     self.files = files
+    self.extractor = extractor
     turnFiles = TurnFiles(files) { SystemClock().bootTime }
     self.clock = clock
     self.power = power
@@ -133,6 +139,7 @@ package actor Library {
       group.addTask { await self.ingest() }
       group.addTask { await self.maintain() }
       group.addTask { await self.prove() }
+      if let lateReads = files.lateReads { group.addTask { await self.take(lateReads) } }
       await group.next()
       group.cancelAll()
     }
@@ -141,6 +148,7 @@ package actor Library {
 
   /// Ends every wait on the library, so that pending calls return.
   nonisolated package func stopWaiting() {
+    files.lateReads?.ended.finish()
     live.feed.finish()
     statusStore.feed.finish()
     events.feed.finish()
@@ -275,7 +283,7 @@ package actor Library {
     }
     updateState()
     // This comes last: a caller may ask for the status at once, and a root that is watched anew makes the answer too early.
-    for number in batch.synced { answerSync(number, by: reconciler.listings.lane) }
+    for number in batch.synced { answerSync(number, by: reconciler.listings.lane, holdsForReads: true) }
   }
 
   /// Runs one transaction with its history entry, and publishes it once it is committed.

@@ -394,7 +394,7 @@ extension Reconciler {
       return (
         promisedContent(name: place.name, failure: why), FileRow(place, stat, assetID: assetID, readTime: .unknown)
       )
-    case .raced:
+    case .raced, .late:
       return (promisedContent(name: place.name), FileRow(place, stat, assetID: assetID, readTime: .unknown))
     }
   }

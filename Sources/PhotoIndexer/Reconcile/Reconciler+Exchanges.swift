@@ -120,9 +120,8 @@ extension Reconciler {
       return true
     }
     // The photo was written or saved since, which made another file of it, and that file is not known anywhere.
-    var ignored = reading
     guard try batch.writer.file(target.directoryID, target.name) == nil,
-      try sourceOfMove(stat, to: target, reading: &ignored, in: batch) == nil,
+      try sourceOfMove(stat, to: target, reading: reading, in: batch) == nil,
       try former.hasIdentity(of: stat) || !wasDeleted(stat, at: target, in: batch),
       let buried = try batch.writer.tombstones(inode: former.inode).first(where: { $0.assetID == former.assetID })
     else { return false }

@@ -46,7 +46,6 @@ extension Reconciler {
   func decide(
     _ place: Place, row: FileRow?, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
-    var reading = reading
     guard stat.byteCount > 0 else {
       // An empty file is no photo yet. If a photo is empty, it may be in the middle of a rewrite. A sync, or a retry
       // after some seconds, decides.
@@ -59,7 +58,7 @@ extension Reconciler {
       return
     }
     guard let row else {
-      let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch)
+      let source = try sourceOfMove(stat, to: place, reading: reading, in: batch)
       if let source, isSecondName(of: source, in: batch) {
         try insertSecondName(place, stat, of: source, in: &batch)
       } else if let source {
@@ -72,7 +71,7 @@ extension Reconciler {
     let isLasting = volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
     if row.hasIdentity(of: stat) {
       if row.readTime == .unknown, batch.evidence == .scan, row.birthTime != .unknown,
-        let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch)
+        let source = try sourceOfMove(stat, to: place, reading: reading, in: batch)
       {
         // photod ended before it got the record of the first name. If the scan misses the first name, the photo goes on
         // under this one.
@@ -86,7 +85,7 @@ extension Reconciler {
       try batch.writer.updateStat(
         FileRow(
           place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks))
-    } else if let source = try sourceOfMove(stat, to: place, reading: &reading, in: batch),
+    } else if let source = try sourceOfMove(stat, to: place, reading: reading, in: batch),
       source.assetID != row.assetID, !isSecondName(of: source, in: batch)
     {
       try moveFound(source, to: place, stat, reading: reading, in: &batch)

@@ -11,11 +11,15 @@ extension Library {
     let roots = rootStatuses()
     counts.note(filesRead: files.readCount)
     let counts = counts
+    let readers = extractor.map {
+      LibraryStatus.Readers(running: $0.processCount, restarts: $0.restartCount, blamedFiles: $0.blamedCount)
+    }
     statusStore.update { status in
       status.counters = counts.sinceStart
       status.state = scanning ? (counts.hasBeenLive ? .recovering : .scanning) : .live
       status.progress = scanning ? .init(done: counts.scannedFiles, phase: "scanning") : nil
       status.pendingCount = pending + (scanning ? 1 : 0)
+      status.readers = readers
       status.roots = roots
     }
     if isTimeToCome { alarm.publish(alarm.sequence + 1) }

@@ -36,6 +36,7 @@ enum StatusText {
     if let hashing = status.hashing.flatMap(Self.hashing) { text += "\n" + hashing }
     if !status.warnings.isEmpty { text += "\n" + warnings(status, style: style) }
     if let counters = status.counters { text += "\n" + since(counters) }
+    if let readers = status.readers { text += Self.readers(readers) }
     text += "\nphotod \(status.version), \(Text.count(status.connectionCount, "connection", "connections"))"
     text += ", \(Text.count(status.observerCount, "observer", "observers"))\n"
     return text + "token \(status.token)\n"
@@ -52,6 +53,13 @@ enum StatusText {
     text += "\(Text.count(counters.filesRead, "file", "files")) read, \(Text.count(counters.scans, "scan", "scans"))"
     if counters.overflows > 0 { text += ", \(Text.count(counters.overflows, "overflow", "overflows"))" }
     if counters.watcherStarts > 1 { text += ", \(Text.grouped(counters.watcherStarts)) starts of photod-watch" }
+    return text + "\n"
+  }
+
+  private static func readers(_ readers: LibraryStatus.Readers) -> String {
+    var text = "metadata is read by \(Text.count(readers.running, "process", "processes"))"
+    if readers.restarts > 0 { text += ", \(Text.count(readers.restarts, "restart", "restarts"))" }
+    if readers.blamedFiles > 0 { text += ", \(Text.count(readers.blamedFiles, "file", "files")) given up" }
     return text + "\n"
   }
 

@@ -1,0 +1,171 @@
+import FileContent
+import Glibc
+import PhotoCatalog
+import PhotoExtract
+import PhotoModel
+import WatchRecords
+
+/// A file of a drive that is open for reading. Its descriptor is closed with this object.
+private final class OpenFile: Sendable {
+  let descriptor: Int32
+  let name: [UInt8]
+  let isSampled: Bool
+  /// The identity that photod-watch saw, with the birth time.
+  let identity: FileIdentity
+  /// The stat before the file is read.
+  let before: FileStat
+  let readTime: WallTime
+
+  init(
+    descriptor: Int32, name: some Collection<UInt8>, isSampled: Bool, identity: FileIdentity, before: FileStat,
+    readTime: WallTime
+  ) {
+    self.descriptor = descriptor
+    self.name = Array(name)
+    self.isSampled = isSampled
+    self.identity = identity
+    self.before = before
+    self.readTime = readTime
+  }
+
+  deinit { close(descriptor) }
+
+  var key: LateReads.Key { LateReads.Key(before, name: name) }
+
+  var source: MediaSource {
+    MediaSource(bytes: .descriptor(descriptor), byteCount: before.byteCount, name: name)
+  }
+
+  /// Makes the reading of an extraction that is not unfinished.
+  func reading(of extraction: Extraction) -> ContentReading {
+    let content: AssetContent
+    var marks = ContentMarks()
+    switch extraction {
+    case .facts(let facts):
+      if let failure = facts.failure, facts.readError != nil { return .unreadable(failure) }
+      (content, marks) = (AssetContent(facts), facts.marks)
+    case .blamed(let reason): content = promisedContent(name: name, failure: reason)
+    case .unavailable(let reason): return .unreadable("can't be read: \(reason)")
+    case .unfinished: return .late
+    }
+    if isSampled, marks.sample == nil, marks.fingerprint != nil,
+      let made = ContentReader.sample(.descriptor(descriptor), byteCount: before.byteCount)
+    {
+      (marks.sample, marks.hash) = made
+    }
+    guard let after = FileStat(descriptor: descriptor), after.byteCount == before.byteCount,
+      after.modificationTime == before.modificationTime
+    else { return .raced }
+    var stat = before
+    stat.identity = identity
+    if after.changeTime != before.changeTime { marks = marks.voided }
+    return .content(content, stat, readTime: readTime, marks: marks)
+  }
+}
+
+// Reading: the files are opened here, and read by processes without rights.
+extension DiskFiles {
+  func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+    switch open(path, expecting: expected, isSampled: isSampled) {
+    case .failed(let reading): reading
+    case .opened(let file): read([file])[0]
+    }
+  }
+
+  func readWithoutWaiting(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+    switch open(path, expecting: expected, isSampled: isSampled) {
+    case .failed(let reading): return reading
+    case .opened(let file):
+      let key = file.key
+      if let known = background.take(key) { return known }
+      reads.add(1, ordering: .relaxed)
+      background.begin(key) { [extractor] in file.reading(of: extractor.readToTheEnd(file.source)) }
+      return .late
+    }
+  }
+
+  /// The path is walked once for all of them. The walk is a sixth of the cost of opening and closing a file six folders
+  /// deep.
+  func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
+    let descriptor = files.count > 1 ? LongPath.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
+    guard descriptor >= 0 else {
+      return files.map { read(directory + $0.name, expecting: $0.stat, isSampled: $0.isSampled) }
+    }
+    defer { close(descriptor) }
+    var readings: [ContentReading] = []
+    readings.reserveCapacity(files.count)
+    var rest = files
+    while !rest.isEmpty {
+      let part = rest.prefix(Extractor.mostFiles)
+      rest = rest.dropFirst(part.count)
+      var opened: [OpenFile] = []
+      let outcomes = part.map {
+        let outcome = open(
+          $0.name, from: descriptor, name: $0.name[...], expecting: $0.stat, isSampled: $0.isSampled)
+        if case .opened(let file) = outcome { opened.append(file) }
+        return outcome
+      }
+      var results = read(opened)[...]
+      for outcome in outcomes {
+        switch outcome {
+        case .failed(let reading): readings.append(reading)
+        case .opened: readings.append(results.removeFirst())
+        }
+      }
+    }
+    return readings
+  }
+
+  /// Reads at most `Extractor.mostFiles` files. Those that take long are read on in the background.
+  private func read(_ files: [OpenFile]) -> [ContentReading] {
+    guard !files.isEmpty else { return [] }
+    reads.add(files.count, ordering: .relaxed)
+    return zip(files, extractor.read(files.map(\.source))).map { file, extraction in
+      guard case .unfinished(let unfinished) = extraction else { return file.reading(of: extraction) }
+      background.begin(file.key) { file.reading(of: unfinished.finish()) }
+      return .late
+    }
+  }
+
+  private enum Opened {
+    case opened(OpenFile)
+    case failed(ContentReading)
+  }
+
+  private func open(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> Opened {
+    let name = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+    return open(path, from: AT_FDCWD, name: name, expecting: expected, isSampled: isSampled)
+  }
+
+  private func open(
+    _ path: [UInt8], from directory: Int32, name: ArraySlice<UInt8>, expecting expected: FileStat, isSampled: Bool
+  ) -> Opened {
+    let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    let descriptor =
+      directory == AT_FDCWD ? LongPath.open(path, flags) : withCPath(path) { openat(directory, $0, flags) }
+    guard descriptor >= 0 else {
+      let code = errno
+      if meansAbsent(code) { return .failed(.raced) }
+      // A file without permission stays unreadable until its permissions change, which changes its stat. If its folder is
+      // the one without permission, the file itself does not change.
+      let isSeen = directory == AT_FDCWD ? LongPath.status(path) != nil : FileStat(name: path, in: directory) != nil
+      guard ForbiddenFile.isError(code), isSeen else { return .failed(.unreadable(ForbiddenFile.text(code))) }
+      let content = promisedContent(name: Array(name), failure: ForbiddenFile.text(code))
+      return .failed(.content(content, expected, readTime: clock.wallTime))
+    }
+    var status = Glibc.stat()
+    guard fstat(descriptor, &status) == 0 else {
+      let code = errno
+      close(descriptor)
+      return .failed(.unreadable("can't be examined: \(errorText(code))"))
+    }
+    guard let before = FileStat(status), before.identity.inode == expected.identity.inode else {
+      close(descriptor)
+      return .failed(.raced)
+    }
+    return .opened(
+      OpenFile(
+        descriptor: descriptor, name: name, isSampled: isSampled, identity: expected.identity, before: before,
+        readTime: clock.wallTime))
+  }
+}

@@ -1,0 +1,104 @@
+import Dispatch
+import PhotoCatalog
+import PhotoLive
+import PhotoModel
+import Synchronization
+import WatchRecords
+
+/// Files that are read in the background, because their reading takes longer than the library waits.
+///
+/// The library keeps such a file as one that was not read yet, and asks again when ``ended`` rises. A result is kept until
+/// it is taken, or until newer results need its place.
+final class LateReads: Sendable {
+  /// Names a file as it was when its reading began.
+  struct Key: Hashable, Sendable {
+    let inode: UInt64
+    let byteCount: Int64
+    let modificationTime: Int64
+    let changeTime: Int64
+    let name: [UInt8]
+
+    init(_ stat: FileStat, name: some Collection<UInt8>) {
+      inode = stat.identity.inode
+      byteCount = stat.byteCount
+      modificationTime = stat.modificationTime
+      changeTime = stat.changeTime
+      self.name = Array(name)
+    }
+  }
+
+  private struct State {
+    /// The files that wait for a thread, or are being read.
+    var underWay: Set<Key> = []
+    var waiting: [(key: Key, read: @Sendable () -> ContentReading)] = []
+    var idleThreads: [Int]
+    var results: [Key: ContentReading] = [:]
+    /// The keys of `results`, the oldest first.
+    var order: [Key] = []
+  }
+
+  /// A file may take some seconds, and each thread reads one at a time.
+  private static let threadCount = 4
+  /// The most files under way. Each may hold a descriptor. Further files are asked for again later.
+  private static let mostUnderWay = 256
+  /// The most results that are kept.
+  private static let mostResults = 1_024
+
+  /// Rises whenever a file under way has been read, or was given up.
+  let ended = ChangeFeed(sequence: 0)
+  private let state = Mutex(State(idleThreads: Array(0..<threadCount)))
+  /// A serial queue has a thread of its own, so that slow files take no thread from other work.
+  private let queues = (0..<threadCount).map { DispatchQueue(label: "photod.late-read-\($0)") }
+
+  /// The number of files that are being read.
+  var underWayCount: Int { state.withLock { $0.underWay.count } }
+
+  /// The result of a file that was read in the background.
+  ///
+  /// - Returns: ``ContentReading/late`` while it is being read; nil if its reading must begin.
+  func take(_ key: Key) -> ContentReading? {
+    state.withLock { state in
+      if state.underWay.contains(key) { return .late }
+      guard let result = state.results.removeValue(forKey: key) else { return nil }
+      state.order.removeAll { $0 == key }
+      return result
+    }
+  }
+
+  /// Begins to read a file, unless too many files are under way.
+  ///
+  /// - Parameter read: reads it, on a thread that may wait for some seconds.
+  func begin(_ key: Key, _ read: @escaping @Sendable () -> ContentReading) {
+    let thread = state.withLock { state -> Int? in
+      guard state.underWay.count < Self.mostUnderWay, state.underWay.insert(key).inserted else { return nil }
+      state.waiting.append((key, read))
+      return state.idleThreads.popLast()
+    }
+    guard let thread else { return }
+    queues[thread].async { self.work(on: thread) }
+  }
+
+  private func work(on thread: Int) {
+    while let (key, read) = next(thread) {
+      let result = read()
+      state.withLock { state in
+        state.underWay.remove(key)
+        state.results[key] = result
+        state.order.append(key)
+        if state.order.count > Self.mostResults { state.results[state.order.removeFirst()] = nil }
+      }
+      ended.publish(ended.sequence + 1)
+    }
+  }
+
+  private func next(_ thread: Int) -> (Key, @Sendable () -> ContentReading)? {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else {
+        state.idleThreads.append(thread)
+        return nil
+      }
+      let next = state.waiting.removeFirst()
+      return (next.key, next.read)
+    }
+  }
+}

@@ -1,0 +1,10 @@
+import Logging
+import PhotoExtract
+import TestTools
+
+/// Readers of metadata for tests: processes of the built photod-extract.
+package enum TestExtractor {
+  package static func make(readerCount: Int = 2, logger: Logger = Logger(label: "test")) -> Extractor {
+    Extractor(executable: BuiltPrograms.path("photod-extract"), readerCount: readerCount, logger: logger)
+  }
+}
