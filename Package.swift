@@ -175,6 +175,14 @@ let package = Package(
       dependencies: ["CZlib", "ExtractRecords", "FileContent", "TestTools", "PhotoMetadata", "PhotoModel"]),
     .testTarget(name: "FileContentTests", dependencies: ["FileContent", "PhotoModel", "TestTools"]),
     .testTarget(
+      name: "ExtractRecordsTests", dependencies: ["ExtractRecords", "PhotoModel", "TestTools", "WatchRecords"]),
+    .testTarget(
+      name: "PhotoExtractTests",
+      dependencies: [
+        "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    .testTarget(
       name: "VarlinkTests",
       dependencies: ["TestTools", "Varlink", .product(name: "NIOCore", package: "swift-nio")]),
     .testTarget(

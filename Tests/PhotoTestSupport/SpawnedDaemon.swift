@@ -113,11 +113,20 @@ package final class DaemonFixture {
 
   /// The photod-watch of this photod.
   package func watchProcessID() throws -> pid_t {
+    guard let child = try childProcessIDs(named: "photod-watch").first else { throw POSIXError(.ESRCH) }
+    return child
+  }
+
+  /// The processes that this photod has started, by the name of their program.
+  package func childProcessIDs(named name: String) throws -> [pid_t] {
     let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/task")
-    for task in tasks {
+    return try tasks.flatMap { task in
       let children = try String(contentsOfFile: "/proc/\(processID)/task/\(task)/children", encoding: .utf8)
-      if let child = children.split(separator: " ").first.flatMap({ pid_t($0) }) { return child }
+      return children.split(separator: " ").compactMap { pid_t($0) }
+    }.filter { child in
+      // A child may end meanwhile. The kernel cuts names off after 15 bytes.
+      let comm = (try? String(contentsOfFile: "/proc/\(child)/comm", encoding: .utf8)) ?? ""
+      return comm.dropLast() == name.prefix(15)
     }
-    throw POSIXError(.ESRCH)
   }
 }

@@ -1,0 +1,98 @@
+import ExtractRecords
+import Glibc
+import Logging
+import PhotoExtract
+import PhotoTestSupport
+import TestTools
+import Testing
+
+/// The handling of files that end a reader, or take long.
+@Suite(.enabled(if: ScriptedExtractor.hasPython, "/usr/bin/python3 is not installed")) struct ExtractorTests {
+  private let folder: TemporaryFolder
+  private let extractor: Extractor
+
+  init() throws {
+    folder = try TemporaryFolder("extract")
+    extractor = Extractor(
+      executable: try ScriptedExtractor.install(in: folder.path), readerCount: 2, logger: Logger(label: "test"))
+  }
+
+  /// Reads files with these names, and waits for those that take long.
+  private func read(_ names: [String]) -> [String] {
+    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let results = extractor.read(
+      names.map { MediaSource(bytes: .descriptor(descriptor), byteCount: 1, name: Array($0.utf8)) })
+    return results.map { result in
+      if case .unfinished(let unfinished) = result { return "late, " + Self.text(unfinished.finish()) }
+      return Self.text(result)
+    }
+  }
+
+  private static func text(_ result: Extraction) -> String {
+    switch result {
+    case .facts(let facts): facts.title ?? "no title"
+    case .blamed(let reason): reason.contains("longer than 5 s") ? "blamed for its time" : "blamed"
+    case .unavailable(let reason): "unavailable: \(reason)"
+    case .unfinished: "unfinished"
+    }
+  }
+
+  /// Until the interpreter of the script runs, every file looks slow.
+  private func warmUp() { while read(["a", "b", "c"]) != ["read", "read", "read"] {} }
+
+  @Test func fileThatEndsItsReaderIsBlamedAlone() {
+    warmUp()
+    #expect(
+      read(["a", "crash", "b", "c"]).map { $0.replacing("late, ", with: "") } == ["read", "blamed", "read", "read"])
+    #expect(extractor.blamedCount == 1)
+    #expect(extractor.restartCount >= 2, "the file is tried twice")
+  }
+
+  @Test func readerThatEndsBecauseOfAnEarlierFileBlamesNoFile() {
+    warmUp()
+    #expect(read(["a", "once", "b"]).map { $0.replacing("late, ", with: "") } == ["read", "read", "read"])
+    #expect(extractor.blamedCount == 0 && extractor.restartCount >= 1)
+  }
+
+  @Test func fileThatTakesLongDelaysNoOther() {
+    warmUp()
+    let results = read(["a", "slow", "b"])
+    #expect(results[0] == "read" && results[1] == "late, read")
+    #expect(results[2].hasSuffix("read"))
+    #expect(extractor.blamedCount == 0)
+  }
+
+  @Test func fileThatHangsItsReaderIsGivenUp() {
+    warmUp()
+    let results = read(["hang", "a"])
+    #expect(results[0] == "late, blamed for its time")
+    #expect(results[1].hasSuffix("read"))
+    #expect(extractor.blamedCount == 1)
+  }
+
+  @Test func readerThatSendsGarbageIsReplaced() {
+    warmUp()
+    #expect(read(["lies", "a"]).map { $0.replacing("late, ", with: "") } == ["blamed", "read"])
+  }
+
+  @Test func missingProgramIsNoFaultOfTheFile() {
+    let extractor = Extractor(executable: "/nonexistent/photod-extract", readerCount: 1, logger: Logger(label: "test"))
+    let results = extractor.read([MediaSource(bytes: .descriptor(0), byteCount: 1, name: [])])
+    guard case .unavailable(let reason) = results.first else { return #expect(Bool(false), "\(results)") }
+    #expect(reason.contains("/nonexistent/photod-extract can't be started"))
+    #expect(extractor.blamedCount == 0)
+  }
+
+  /// The stop of photod waits for no file.
+  @Test func endKillsAReaderThatHangs() async throws {
+    warmUp()
+    let start = ContinuousClock.now
+    async let results = Task.detached { read(["hang"]) }.value
+    try await eventually("the file is begun") { extractor.processCount > 0 }
+    extractor.end()
+    let result = await results
+    #expect(result.allSatisfy { $0.contains("photod is stopping") || $0.contains("blamed for its time") }, "\(result)")
+    #expect(ContinuousClock.now - start < .seconds(60))
+  }
+}

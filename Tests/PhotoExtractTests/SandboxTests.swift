@@ -1,0 +1,61 @@
+import Foundation
+import Glibc
+import PhotoExtract
+import PhotoTestSupport
+import TestTools
+import Testing
+
+/// What a reader can still do after it has given up its rights, and what photod itself still contains.
+@Suite struct SandboxTests {
+  private func run(_ arguments: [String]) throws -> (output: String, errors: String, status: Int32) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod-extract"))
+    process.arguments = arguments
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    let complaints = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    return (text, complaints, process.terminationStatus)
+  }
+
+  @Test func readerMayDoNothingButRead() throws {
+    let (_, list, status) = try run(["--test-sandbox"])
+    #expect(status == 0)
+    let lines = list.split(separator: "\n")
+    #expect(lines.count == 29, "each forbidden thing is tried once")
+    for line in lines { #expect(line.hasSuffix(": Operation not permitted"), "\(line)") }
+  }
+
+  @Test func factsOfOneFileArePrinted() throws {
+    let folder = try TemporaryFolder("facts")
+    let path = folder.path + "/a.gif"
+    try Data(Array("GIF89a".utf8) + [2, 0, 3, 0, 0, 0, 0, 0x3B]).write(to: URL(fileURLWithPath: path))
+    let (text, _, status) = try run(["--file", path])
+    #expect(status == 0)
+    #expect(text.hasPrefix("mediaType: image\ncontentType: image/gif\nsize: 2 × 3\n"), "\(text)")
+    let (_, missing, missingStatus) = try run(["--file", folder.path + "/b.gif"])
+    #expect(missingStatus == 1 && missing.contains("b.gif can't be opened: No such file or directory"), "\(missing)")
+  }
+
+  @Test func programIsNotStartedByHand() throws {
+    for arguments in [[], ["--fd", "99"], ["--fd", "x"], ["--what"]] {
+      let (_, errors, status) = try run(arguments)
+      #expect(status == 1 && errors.contains("usage: photod-extract"), "\(arguments): \(errors)")
+    }
+  }
+
+  /// photod holds the catalog. So no byte of an untrusted file may be parsed in it.
+  @Test func photodContainsNoParser() throws {
+    let parsers = ["exif_data_load_data", "XML_ParserCreateNS", "13PhotoMetadata"]
+    func found(in program: String) throws -> [String] {
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: BuiltPrograms.path(program)), options: .alwaysMapped)
+      return parsers.filter { bytes.range(of: Data($0.utf8)) != nil }
+    }
+    #expect(try found(in: "photod") == [])
+    #expect(try found(in: "photod-extract") == parsers)
+  }
+}

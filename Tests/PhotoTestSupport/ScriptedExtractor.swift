@@ -1,0 +1,70 @@
+import Glibc
+import TestTools
+
+/// A stand-in for photod-extract that handles some files badly. The name of a file tells how:
+///
+/// | a name that contains | what happens |
+/// |---|---|
+/// | `hang` | the process never answers |
+/// | `slow` | the answer takes a fifth of a second |
+/// | `crash` | signal 11 ends the process, whenever it reads the file |
+/// | `once` | signal 11 ends the process, the first time |
+/// | `lies` | the process sends something that is no reply |
+///
+/// All other files have the same facts: an image of the type `image/jpeg`, with the title `read`.
+package enum ScriptedExtractor {
+  package static let hasPython = access("/usr/bin/python3", X_OK) == 0
+
+  /// Writes the program into a folder.
+  /// - Returns: its path.
+  package static func install(in folder: String) throws -> String {
+    let path = folder + "/scripted-extract"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o755)
+    guard descriptor >= 0 else { throw SystemCallError("open \(path)") }
+    defer { close(descriptor) }
+    let bytes = Array(program.utf8)
+    guard write(descriptor, bytes, bytes.count) == bytes.count else { throw SystemCallError("write \(path)") }
+    return path
+  }
+
+  /// The protocol is that of `ExtractStream`.
+  private static let program = #"""
+    #!/usr/bin/python3
+    import array, os, signal, socket, struct, sys, time
+    connection = socket.socket(fileno=3)
+    folder = os.path.dirname(os.path.abspath(__file__))
+    connection.sendall(b'photodx\x01')
+    data, descriptors = b'', []
+    def need(count):
+      global data
+      while len(data) < count:
+        room = socket.CMSG_SPACE(32 * array.array('i').itemsize)
+        part, ancillary, flags, _ = connection.recvmsg(65536, room)
+        if not part: os._exit(0)
+        for level, kind, content in ancillary:
+          received = array.array('i')
+          received.frombytes(content[:len(content) - len(content) % received.itemsize])
+          descriptors.extend(received)
+        data += part
+      result, data = data[:count], data[count:]
+      return result
+    need(8)
+    while True:
+      payload = need(struct.unpack('<I', need(4))[0])
+      length = struct.unpack('<H', payload[1:3])[0]
+      name = payload[3:3 + length].decode()
+      os.close(descriptors.pop(0))
+      if 'hang' in name: time.sleep(600)
+      if 'slow' in name: time.sleep(0.2)
+      if 'crash' in name: os.kill(os.getpid(), signal.SIGSEGV)
+      if 'once' in name and not os.path.exists(folder + '/was-' + name):
+        open(folder + '/was-' + name, 'w').close()
+        os.kill(os.getpid(), signal.SIGSEGV)
+      if 'lies' in name: reply = b'\x07' * 50
+      else:
+        kind, title = b'image/jpeg', b'read'
+        reply = struct.pack('<BIBI', 1, 1 << 16, 1, 0) + struct.pack('<I', len(kind)) + kind
+        reply += struct.pack('<I', len(title)) + title
+      connection.sendall(struct.pack('<I', len(reply)) + reply)
+    """#
+}
