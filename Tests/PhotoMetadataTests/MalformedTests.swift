@@ -25,16 +25,17 @@ import Testing
       5: .bytes([0], type: 1), 6: .rational([(400, 1)]),
     ])
 
-  private static let samples: [(name: String, content: [UInt8])] = [
-    ("a.jpg", builder.jpeg()), ("a.tif", builder.tiff()),
-    ("a.png", Samples.png(width: 9, height: 9, chunks: [Samples.chunk("eXIf", builder.tiff())])),
-    ("a.gif", Samples.gif(width: 9, height: 9, images: 3, loops: true)),
-    (
-      "a.webp",
-      Samples.webp([("VP8X", [0x0A, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", Array("Exif\0\0".utf8) + builder.tiff())])
-    ),
-    ("a.heic", Samples.baseMedia("mif1", "heic", "miaf")),
-  ]
+  private static let samples: [(name: String, content: [UInt8])] =
+    [
+      ("a.jpg", builder.jpeg()), ("a.tif", builder.tiff()),
+      ("a.png", Samples.png(width: 9, height: 9, chunks: [Samples.chunk("eXIf", builder.tiff())])),
+      ("a.gif", Samples.gif(width: 9, height: 9, images: 3, loops: true)),
+      (
+        "a.webp",
+        Samples.webp([("VP8X", [0x0A, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", Array("Exif\0\0".utf8) + builder.tiff())])
+      ),
+      ("a.heic", Samples.baseMedia("mif1", "heic", "miaf")),
+    ] + FormatSamples.all
 
   private func check(_ facts: MediaFacts) {
     #expect(facts.pixelWidth.map { $0 > 0 } ?? true && facts.pixelHeight.map { $0 > 0 } ?? true)
