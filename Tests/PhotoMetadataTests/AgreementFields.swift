@@ -26,6 +26,7 @@ enum AgreementFields {
     .date, .make, .model, .dimensions, .duration, .contentType, .title, .orientation,
   ]
 
+  /// ExifTool calls a transport stream without time stamps `video/mpeg`.
   private static let table: [String: Set<Field>] = [
     "JPEG": photo, "TIFF": photo, "PSD": photo, "PSB": photo,
     "PNG": header.union(descriptions), "GIF": header.union(descriptions),
@@ -38,6 +39,6 @@ enum AgreementFields {
     // Structures of their own
     "RAF": photo, "MRW": photo, "X3F": photo,
     "CRW": [.date, .make, .model, .iso, .dimensions, .contentType],
-    "MKV": video, "WEBM": video, "AVI": video, "M2TS": video, "MPEG": header,
+    "MKV": video, "WEBM": video, "AVI": video, "M2TS": video, "M2T": video.subtracting([.contentType]), "MPEG": header,
   ]
 }
