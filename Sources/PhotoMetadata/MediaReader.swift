@@ -5,17 +5,17 @@ import PhotoModel
 
 /// Reads the facts that media files contain, one file after another.
 ///
-/// A file is an asset by its name; its content only decides the type. JPEG and TIFF are parsed completely, PNG, GIF and
-/// WebP only for their headers, EXIF and XMP. Other files only get their type. One file costs at most 64 KiB plus 2 MiB
+/// A file is an asset by its name; its content only decides the type. Documentation/formats.md lists what is read of each
+/// format. A file in another format only gets its type. One file costs at most 64 KiB plus 2 MiB
 /// of reads in 513 calls (see ``FileWindow``), whatever it claims. A small JPEG is one `pread`.
 ///
 /// A reader keeps 180 KiB of buffers, and an XML parser once it has met an XMP packet. Make one for each thread, and
 /// use it on that thread.
 package struct MediaReader {
-  private let window = FileWindow()
-  private let blob = ExifBlob()
-  private let arena = ExifArena()
-  private let xmp = XMPReader()
+  let window = FileWindow()
+  let blob = ExifBlob()
+  let arena = ExifArena()
+  let xmp = XMPReader()
 
   package init() {}
 
@@ -52,19 +52,22 @@ package struct MediaReader {
       }
     }
     let content = MediaContent.identify(window.headBuffer)
-    let isRAW = promise.isRAW && (content == nil || content?.container == .tiff || content?.mediaType == .video)
-    if let content, !isRAW {
+    // A RAW file may have the signature of TIFF, or one that is unknown here and resembles a film's.
+    let keepsPromise =
+      promise.isRAW && (content.map { $0.isRAW || $0.container == .tiff || $0.mediaType == .video } ?? true)
+    if let content, !keepsPromise {
       facts.mediaType = content.mediaType
       facts.contentType = content.contentType
     }
+    if keepsPromise || content?.isRAW == true { facts.mediaSubtypes = .raw }
     if window.headCount == 0 {
       facts.failure = window.readError == nil ? "the file is empty" : nil
-    } else if isRAW {
-      facts.mediaSubtypes = .raw
-    } else if let content {
+    } else if let content, !keepsPromise || content.mediaType == .image {
       read(content, into: &facts)
-    } else if promise.mediaType != .video {
+    } else if promise.mediaType != .video, !promise.isRAW {
       facts.failure = Self.unrecognized(promise, window.headBuffer)
+    } else if let kind = ForeignContent.kind(window.headBuffer) {
+      facts.failure = "it is not \(promise.contentType) but \(kind); the file may be damaged or misnamed"
     }
     if content?.contentType == "image/x-canon-cr3" { facts.mediaSubtypes = .raw }
     if facts.mediaType == .image, ScreenshotName.matches(name) { facts.mediaSubtypes.insert(.screenshot) }
@@ -85,33 +88,36 @@ package struct MediaReader {
       facts.apply(exif, width: header.width, height: header.height)
       describe(&facts, exif, xmp: header.xmp, iptc: header.iptc)
       if header.width == nil { facts.failure = "the JPEG is damaged or cut off: it has no frame header" }
-    case .tiff:
-      var places = ExifDirectories.Places()
-      guard let exif = exif(window.whole, &places) else {
-        facts.failure = "the TIFF is damaged or cut off: its first directory is missing"
-        return
-      }
-      facts.apply(exif, width: exif.imageWidth, height: exif.imageHeight)
-      describe(&facts, exif, xmp: places.xmp, iptc: places.iptc)
-      if facts.pixelWidth == nil { facts.failure = "the TIFF is damaged or cut off: its first directory has no size" }
-    case .png, .gif, .webp:
-      let header =
-        switch content.container {
-        case .png: ImageHeader.png(window)
-        case .gif: ImageHeader.gif(window.headBuffer)
-        default: ImageHeader.webp(window)
-        }
-      let exif = exif(header.exif) ?? header.profile.flatMap(exif(in:))
-      facts.apply(exif, width: header.width, height: header.height)
-      describe(&facts, exif, xmp: header.xmp, iptc: nil)
-      if header.isAnimated { facts.mediaSubtypes.insert(.animated) }
-      if header.width == nil { facts.failure = "the file is damaged or cut off: its header has no size" }
+    case .tiff: readTIFF(into: &facts)
+    case .png: readImage(ImageHeader.png(window), into: &facts)
+    case .gif: readImage(ImageHeader.gif(window), into: &facts)
+    case .webp: readImage(ImageHeader.webp(window), into: &facts)
+    case .photoshop: readImage(ImageHeader.photoshop(window), into: &facts)
+    case .bitmap: readImage(ImageHeader.bitmap(window.headBuffer), into: &facts)
+    case .openEXR: readOpenEXR(into: &facts)
+    case .fujiRAW: readFuji(into: &facts)
+    case .minoltaRAW: readMinolta(into: &facts)
+    case .canonHeap: readCanonHeap(into: &facts)
+    case .sigmaRAW: readSigma(into: &facts)
+    case .matroska: readMatroska(into: &facts)
+    case .avi: readVideo(AVIHeader(window).header, into: &facts)
+    case .transportStream: readTransportStream(into: &facts)
+    case .programStream: readVideo(ProgramStream.header(window.headBuffer), into: &facts)
     case .other: break
     }
   }
 
+  /// The parts of a header of an image without a structure of directories.
+  private func readImage(_ header: ImageHeader, into facts: inout MediaFacts) {
+    let exif = exif(header.exif) ?? header.profile.flatMap(exif(in:))
+    facts.apply(exif, width: header.width, height: header.height)
+    describe(&facts, exif, xmp: header.xmp, iptc: header.iptc)
+    if header.isAnimated { facts.mediaSubtypes.insert(.animated) }
+    if header.width == nil { facts.failure = "the file is damaged or cut off: its header has no size" }
+  }
+
   /// `nil` if there is none, or its first directory can't be read.
-  private func exif(_ structure: FilePart?) -> ExifFacts? {
+  func exif(_ structure: FilePart?) -> ExifFacts? {
     var places = ExifDirectories.Places()
     return exif(structure, &places)
   }
@@ -125,24 +131,34 @@ package struct MediaReader {
     return exif(window.whole, &places, in: window)
   }
 
-  private func exif(
+  func exif(
     _ structure: FilePart?, _ places: inout ExifDirectories.Places, in other: FileWindow? = nil
   ) -> ExifFacts? {
-    guard let structure, var directories = ExifDirectories(window: other ?? window, structure: structure),
+    let window = other ?? window
+    guard let structure, var directories = ExifDirectories(window: window, structure: structure),
       directories.copy(to: blob)
     else { return nil }
     places = directories.places
-    return blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish(), in: arena)
+    guard !blob.isEmpty else { return ExifFacts() }
+    var facts = ExifFacts(blob.finish(), in: arena)
+    let camera = facts?.camera
+    if let note = places.makerNote, camera?.lens == nil || camera?.iso == nil || camera?.iso == 65535 {
+      let found = MakerNote(window, note: note, structure: structure, order: directories.order, make: camera?.make)
+      facts?.noteLens = found.lens
+      if let iso = found.iso, camera?.iso == nil || camera?.iso == 65535 { facts?.camera.iso = iso }
+    }
+    return facts
   }
 
   /// Title, caption, rating and keywords each come from the first block that has them: XMP, which today's programs
   /// write; IPTC, which they keep for older programs; EXIF.
   ///
-  /// The date is EXIF's if it has one, else from ``EmbeddedDates``.
+  /// The date is EXIF's if it has one, else from ``EmbeddedDates``. The lens is EXIF's, else XMP's, else the maker note's.
+  /// XMP's orientation counts if EXIF has none.
   ///
   /// Keywords come from one block, never from several. Otherwise a word that a person has removed from XMP would come
   /// back from a block that the program did not update.
-  private func describe(
+  func describe(
     _ facts: inout MediaFacts, _ exif: ExifFacts?, xmp xmpPart: FilePart?, iptc iptcPart: FilePart?
   ) {
     let camera = exif?.camera ?? Camera()
@@ -165,10 +181,14 @@ package struct MediaReader {
       dates.append(found.dates)
     }
     let wantsDates = facts.creationDate == nil
-    if let xmpPart, let found = xmp.facts(window, at: xmpPart, wantsDates: wantsDates) {
+    let wantsCamera = facts.orientation == nil || facts.camera?.lens == nil
+    if let xmpPart, let found = xmp.facts(window, at: xmpPart, wantsDates: wantsDates, wantsCamera: wantsCamera) {
       take(found)
       dates.append(found.dates)
+      if facts.camera?.lens == nil, let lens = found.lens { facts.setLens(lens) }
+      if facts.orientation == nil, let orientation = found.orientation { facts.turn(orientation) }
     }
+    if facts.camera?.lens == nil, let lens = exif?.noteLens { facts.setLens(lens) }
     if wantsDates { facts.creationDate = EmbeddedDates.best(of: dates.reversed()) }
   }
 
@@ -183,7 +203,7 @@ package struct MediaReader {
 
 extension MediaFacts {
   /// Takes over the facts of EXIF, and the stored size, rotated by the orientation.
-  fileprivate mutating func apply(_ exif: ExifFacts?, width: Int?, height: Int?) {
+  mutating func apply(_ exif: ExifFacts?, width: Int?, height: Int?) {
     let isTurned = (exif?.orientation ?? 1) >= 5
     if let width, let height { (pixelWidth, pixelHeight) = isTurned ? (height, width) : (width, height) }
     guard let exif else { return }
@@ -192,5 +212,17 @@ extension MediaFacts {
     location = exif.location
     camera = exif.camera.isEmpty ? nil : exif.camera
     if exif.isScreenshot { mediaSubtypes.insert(.screenshot) }
+  }
+
+  /// Takes over an orientation of another block than EXIF, and turns the stored size.
+  mutating func turn(_ orientation: Int) {
+    self.orientation = orientation
+    if orientation >= 5 { swap(&pixelWidth, &pixelHeight) }
+  }
+
+  fileprivate mutating func setLens(_ lens: String) {
+    var camera = camera ?? Camera()
+    camera.lens = lens
+    self.camera = camera
   }
 }

@@ -106,8 +106,8 @@ import Testing
     #expect(try facts(of: moving, name: "a.png").mediaSubtypes == [.animated])
   }
 
-  @Test func gifIsAnimatedWithASecondImageOrALoop() throws {
-    for (images, loops, animated) in [(1, false, false), (2, false, true), (1, true, true)] {
+  @Test func gifIsAnimatedWithASecondImage() throws {
+    for (images, loops, animated) in [(1, false, false), (2, false, true), (1, true, false), (2, true, true)] {
       let facts = try facts(of: Samples.gif(width: 300, height: 200, images: images, loops: loops), name: "a.gif")
       #expect(facts.pixelWidth == 300 && facts.pixelHeight == 200 && facts.failure == nil)
       #expect(facts.mediaSubtypes == (animated ? [.animated] : []))
@@ -123,13 +123,13 @@ import Testing
       let facts = try facts(of: Samples.webp([chunk]), name: "a.webp")
       #expect(facts.pixelWidth == 320 && facts.pixelHeight == 240)
     }
-    for prefix in [[], Array("Exif\0\0".utf8)] {
-      let file = Samples.webp([
-        ("VP8X", extended), ("ANMF", [1, 2, 3]), ("EXIF", prefix + Self.exif.tiff()),
-      ])
+    for (prefix, frames) in [([], 2), (Array("Exif\0\0".utf8), 3), ([], 1)] {
+      let file = Samples.webp(
+        [("VP8X", extended)] + [(String, [UInt8])](repeating: ("ANMF", [1, 2, 3]), count: frames)
+          + [("EXIF", prefix + Self.exif.tiff())])
       let facts = try facts(of: file, name: "a.webp")
       expectExif(facts, 320, 240)
-      #expect(facts.mediaSubtypes == [.animated])
+      #expect(facts.mediaSubtypes == (frames > 1 ? [.animated] : []))
     }
   }
 
@@ -156,7 +156,8 @@ import Testing
     for (name, content, mediaType, contentType) in cases {
       let facts = try facts(of: content, name: name)
       #expect(facts.mediaType == mediaType && facts.contentType == contentType, "\(name) \(contentType)")
-      #expect(facts.failure == nil, "\(name) \(contentType)")
+      // These have only a signature.
+      if !["a.avi", "a.mkv", "a.orf"].contains(name) { #expect(facts.failure == nil, "\(name) \(contentType)") }
     }
   }
 

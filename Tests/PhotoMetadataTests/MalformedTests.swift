@@ -25,16 +25,17 @@ import Testing
       5: .bytes([0], type: 1), 6: .rational([(400, 1)]),
     ])
 
-  private static let samples: [(name: String, content: [UInt8])] = [
-    ("a.jpg", builder.jpeg()), ("a.tif", builder.tiff()),
-    ("a.png", Samples.png(width: 9, height: 9, chunks: [Samples.chunk("eXIf", builder.tiff())])),
-    ("a.gif", Samples.gif(width: 9, height: 9, images: 3, loops: true)),
-    (
-      "a.webp",
-      Samples.webp([("VP8X", [0x0A, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", Array("Exif\0\0".utf8) + builder.tiff())])
-    ),
-    ("a.heic", Samples.baseMedia("mif1", "heic", "miaf")),
-  ]
+  private static let samples: [(name: String, content: [UInt8])] =
+    [
+      ("a.jpg", builder.jpeg()), ("a.tif", builder.tiff()),
+      ("a.png", Samples.png(width: 9, height: 9, chunks: [Samples.chunk("eXIf", builder.tiff())])),
+      ("a.gif", Samples.gif(width: 9, height: 9, images: 3, loops: true)),
+      (
+        "a.webp",
+        Samples.webp([("VP8X", [0x0A, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", Array("Exif\0\0".utf8) + builder.tiff())])
+      ),
+      ("a.heic", Samples.baseMedia("mif1", "heic", "miaf")),
+    ] + FormatSamples.all
 
   private func check(_ facts: MediaFacts) {
     #expect(facts.pixelWidth.map { $0 > 0 } ?? true && facts.pixelHeight.map { $0 > 0 } ?? true)
@@ -42,6 +43,7 @@ import Testing
     #expect(facts.rating.map((0...5).contains) ?? true)
     #expect(facts.location.map { abs($0.latitude) <= 90 && abs($0.longitude) <= 180 } ?? true)
     #expect(facts.camera?.exposureSeconds.map { $0 > 0 && $0.isFinite } ?? true)
+    #expect(facts.durationSeconds.map { $0 > 0 && $0.isFinite } ?? true)
   }
 
   @Test func everyTruncationIsAnswered() throws {
@@ -127,5 +129,46 @@ import Testing
       count += 1
     }
     #expect(count > 0)
+  }
+
+  /// The endings of formats with structures of their own, whose real files have more parts than the samples.
+  private static let structured: Set = [
+    "dng", "cr2", "nef", "arw", "raf", "rw2", "iiq", "mrw", "crw", "x3f", "mkv", "webm", "avi", "mts", "psd", "bmp",
+    "exr",
+    "tif", "tiff",
+  ]
+
+  @Test(.enabled(if: Fixtures.photos != nil, "PHOTOD_TEST_PHOTOS names no folder with photos"))
+  func damageInRealFilesIsAnsweredInTimeAndTheSameTwice() throws {
+    let photos = try #require(Fixtures.photos)
+    let files = try #require(
+      FileManager.default.enumerator(at: photos, includingPropertiesForKeys: [.isRegularFileKey]))
+    let scratch = try ScratchFile()
+    var random = SeededGenerator(seed: 15)
+    var worst = Duration.zero
+    var endings: Set<String> = []
+    for case let url as URL in files where Self.structured.contains(url.pathExtension.lowercased()) {
+      let content = Array(try Data(contentsOf: url))
+      guard !content.isEmpty, content.count < 200_000 else { continue }
+      endings.insert(url.pathExtension.lowercased())
+      for _ in 0..<60 {
+        var changed = content
+        // The numbers of structures are near the beginning, and those of CRW and X3F at the end.
+        for _ in 0..<Int.random(in: 1...12, using: &random) {
+          let reach = min(changed.count, [100, 2000, 200_000].randomElement(using: &random) ?? 100)
+          let place = Int.random(in: 0..<reach, using: &random)
+          let index = Int.random(in: 0..<4, using: &random) == 0 ? changed.count - 1 - place : place
+          changed[index] =
+            [0, 1, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random) ?? 0
+        }
+        if Bool.random(using: &random) { changed.removeLast(Int.random(in: 0..<changed.count, using: &random)) }
+        let (facts, time) = try measuringProcessorTime { try scratch.facts(changed, name: url.lastPathComponent) }
+        worst = max(worst, time)
+        check(facts)
+        #expect(try scratch.facts(changed, name: url.lastPathComponent) == facts)
+      }
+    }
+    #expect(worst < .milliseconds(500))
+    #expect(endings.count > 10)
   }
 }

@@ -114,16 +114,19 @@ import Testing
       ])
     + [UInt8](repeating: 0x20, count: 1000) + bigDirectory([(0x9003, 2, 20, 400), (0x829A, 5, 1, 500)])
 
-  private static let samples: [(name: String, content: [UInt8])] = [
-    ("a.tif", bigTIFF), ("a.tif", builder.tiff()), ("a.jpg", builder.jpeg()),
-    ("a.jpg", DescriptionSamples.jpeg([DescriptionSamples.photoshopSegment(DescriptionSamples.fullIPTC, before: [])])),
-    ("a.png", Samples.png(width: 9, height: 9, chunks: [Samples.chunk("eXIf", builder.tiff())])),
-    ("a.gif", Samples.gif(width: 9, height: 9, images: 3, loops: true)),
-    (
-      "a.webp",
-      Samples.webp([("VP8X", [0x0E, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", Array("Exif\0\0".utf8) + builder.tiff())])
-    ),
-  ]
+  private static let samples: [(name: String, content: [UInt8])] =
+    [
+      ("a.tif", bigTIFF), ("a.tif", builder.tiff()), ("a.jpg", builder.jpeg()),
+      (
+        "a.jpg", DescriptionSamples.jpeg([DescriptionSamples.photoshopSegment(DescriptionSamples.fullIPTC, before: [])])
+      ),
+      ("a.png", Samples.png(width: 9, height: 9, chunks: [Samples.chunk("eXIf", builder.tiff())])),
+      ("a.gif", Samples.gif(width: 9, height: 9, images: 3, loops: true)),
+      (
+        "a.webp",
+        Samples.webp([("VP8X", [0x0E, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", Array("Exif\0\0".utf8) + builder.tiff())])
+      ),
+    ] + FormatSamples.all
 
   /// Numbers of 2, 4 and 8 bytes in either order are set to sizes, powers of two and their neighbours, in files of any
   /// size. The same content is repeated at far positions, so that a number often points at something.
@@ -131,7 +134,7 @@ import Testing
     let file = try SparseFile()
     var random = SeededGenerator(seed: 11)
     var worst = Duration.zero
-    for _ in 0..<12_000 {
+    for _ in 0..<20_000 {
       let (name, original) = Self.samples.randomElement(using: &random)!
       let size =
         [Int.max, .max - Int.random(in: 0...100, using: &random), 1 << Int.random(in: 17...62, using: &random), 70_000]

@@ -54,9 +54,16 @@ struct DescriptiveFacts {
   var caption: String?
   /// 0...5
   var rating: Int?
+  /// The lens, of XMP only.
+  var lens: String?
+  /// 1...8, of XMP only.
+  var orientation: Int?
   var dates = EmbeddedDates()
 
-  var isEmpty: Bool { keywords.isEmpty && title == nil && caption == nil && rating == nil && dates.isEmpty }
+  var isEmpty: Bool {
+    keywords.isEmpty && title == nil && caption == nil && rating == nil && lens == nil && orientation == nil
+      && dates.isEmpty
+  }
 }
 
 /// Ratings in units other than stars.

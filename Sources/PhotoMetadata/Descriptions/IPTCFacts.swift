@@ -21,8 +21,13 @@ enum IPTCFacts {
       guard offset + 5 <= end, let head = window.bytes(at: offset, count: 5), head[0] == 0x1C else { break }
       let (record, dataset) = (head[1], head[2])
       let length = Int(head.uint16(at: 3, .big))
-      // Values above 32 KiB (IIM, 1.5.e) are never wanted.
-      guard length < 0x8000, length <= end - offset - 5 else { break }
+      if length & 0x8000 != 0 {
+        // An extended dataset, whose value is above 32 KiB. No wanted value is that long.
+        guard let next = self.end(ofExtended: length & 0x7FFF, window, at: offset + 5, before: end) else { break }
+        offset = next
+        continue
+      }
+      guard length <= end - offset - 5 else { break }
       if record == 2, dataset == 5 || dataset == 25 || dataset == 120 || IPTCDates.datasets.contains(dataset),
         let value = window.bytes(at: offset + 5, count: min(length, longestText))
       {
@@ -40,26 +45,19 @@ enum IPTCFacts {
     return facts.isEmpty ? nil : facts
   }
 
-  /// Finds the IPTC block among Photoshop's image resources: resource 0x0404
-  /// (https://www.adobe.com/devnet-apps/photoshop/fileformatashtml/, "Image Resources Section").
-  static func part(ofResources resources: FilePart, _ window: FileWindow) -> FilePart? {
-    var offset = resources.start
-    let end = resources.end
-    for _ in 0..<1000 {
-      // The fields are a signature, a number and the length of a name. Length and name are padded to an even number of
-      // bytes.
-      guard offset + 12 <= end, let head = window.bytes(at: offset, count: 7, ahead: ahead), head.holds("8BIM")
-      else { return nil }
-      let number = head.uint16(at: 4, .big)
-      let data = offset + 6 + (Int(head[6]) + 2) / 2 * 2
-      guard data + 4 <= end, let size = window.bytes(at: data, count: 4, ahead: ahead) else { return nil }
-      let count = Int(size.uint32(at: 0, .big))
-      guard count <= end - data - 4 else { return nil }
-      if number == 0x0404 { return FilePart(start: data + 4, end: data + 4 + count) }
-      offset = data + 4 + count + count % 2
-    }
-    return nil
+  /// The end of a dataset whose length has a field of its own (IIM 4.2, 1.5.e).
+  ///
+  /// - Parameter width: the number of bytes of the length. More than eight cannot describe a value in this block.
+  private static func end(ofExtended width: Int, _ window: FileWindow, at offset: Int, before end: Int) -> Int? {
+    guard (1...8).contains(width), width <= end - offset, let bytes = window.bytes(at: offset, count: width)
+    else { return nil }
+    let length = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    guard length <= UInt64(end - offset - width) else { return nil }
+    return offset + width + Int(length)
   }
 
-  private static let ahead = 64
+  /// Finds the IPTC block among Photoshop's image resources.
+  static func part(ofResources resources: FilePart, _ window: FileWindow) -> FilePart? {
+    PhotoshopResources(window, part: resources, wanted: [.iptc])[.iptc]
+  }
 }

@@ -1,7 +1,7 @@
 import CExpat
 import Glibc
 
-/// Reads keywords, title, caption, rating and dates from XMP packets (ISO 16684-1). It uses expat, and understands only
+/// Reads keywords, title, caption, rating, orientation, lens and dates from XMP packets (ISO 16684-1). It uses expat, and understands only
 /// as much of RDF as XMP needs: properties as elements or attributes, bags and alternatives, and values with
 /// qualifiers.
 ///
@@ -25,7 +25,7 @@ final class XMPReader {
 
   /// The wanted properties, by namespace and name as expat passes them, with ``separator`` between.
   private enum Property {
-    case subject, hierarchicalSubject, tagsList, title, caption, rating, ratingPercent
+    case subject, hierarchicalSubject, tagsList, title, caption, rating, ratingPercent, orientation, lens, lensModel
     case date(XMPDates.Property)
 
     init?(_ name: UnsafePointer<CChar>) {
@@ -40,6 +40,9 @@ final class XMPReader {
       case XMPReader.equal(name, "http://ns.microsoft.com/photo/1.0/\nRating"),
         XMPReader.equal(name, "http://ns.microsoft.com/photo/1.0\nRating"):
         self = .ratingPercent
+      case XMPReader.equal(name, "http://ns.adobe.com/tiff/1.0/\nOrientation"): self = .orientation
+      case XMPReader.equal(name, "http://ns.adobe.com/exif/1.0/aux/\nLens"): self = .lens
+      case XMPReader.equal(name, "http://cipa.jp/exif/1.0/\nLensModel"): self = .lensModel
       case XMPReader.equal(name, "http://ns.adobe.com/exif/1.0/\nDateTimeOriginal"): self = .date(.taken)
       case XMPReader.equal(name, "http://ns.adobe.com/photoshop/1.0/\nDateCreated"): self = .date(.created)
       case XMPReader.equal(name, "http://ns.adobe.com/xap/1.0/\nCreateDate"): self = .date(.digitized)
@@ -103,6 +106,9 @@ final class XMPReader {
   private var caption = Alternative()
   private var rating: Int?
   private var ratingPercent: Int?
+  private var orientation: Int?
+  private var lens: String?
+  private var lensModel: String?
   private var dates = XMPDates()
 
   // The parser's position in the packet.
@@ -122,12 +128,15 @@ final class XMPReader {
   /// - Parameters:
   ///   - part: the packet.
   ///   - wantsDates: whether to read a packet that contains only dates.
+  ///   - wantsCamera: whether to read a packet that contains only an orientation or a lens.
   /// - Returns: `nil` if no wanted property is found.
-  func facts(_ window: FileWindow, at part: FilePart, wantsDates: Bool = true) -> DescriptiveFacts? {
+  func facts(_ window: FileWindow, at part: FilePart, wantsDates: Bool = true, wantsCamera: Bool = true)
+    -> DescriptiveFacts?
+  {
     guard part.count > 0, part.count <= Self.packetLimit,
       var piece = window.piece(at: part.start, upTo: part.count)
     else { return nil }
-    if piece.count == part.count, !Self.mayHoldFacts(piece, wantsDates: wantsDates) { return nil }
+    if piece.count == part.count, !Self.mayHoldFacts(piece, wantsDates, wantsCamera) { return nil }
     guard let parser = begin() else { return nil }
     defer { if part.count > Self.keptPacketBytes { release() } }
     var offset = part.start + piece.count
@@ -150,12 +159,15 @@ final class XMPReader {
 
   /// Whether the packet contains one of the words of which every wanted property's name has one. A packet in an
   /// encoding of wider units may contain anything.
-  private static func mayHoldFacts(_ packet: UnsafeRawBufferPointer, wantsDates: Bool) -> Bool {
+  private static func mayHoldFacts(
+    _ packet: UnsafeRawBufferPointer, _ wantsDates: Bool, _ wantsCamera: Bool
+  ) -> Bool {
     guard packet.count >= 2, packet[0] != 0, packet[1] != 0, packet[0] < 0xFE else { return true }
     func holds(_ word: StaticString) -> Bool {
       memmem(packet.baseAddress, packet.count, word.utf8Start, word.utf8CodeUnitCount) != nil
     }
     return ["ubject", "Rating", "title", "description", "TagsList"].contains(where: holds)
+      || wantsCamera && ["Orientation", "Lens"].contains(where: holds)
       || wantsDates && ["DateTime", "DateCreated", "CreateDate"].contains(where: holds)
   }
 
@@ -165,7 +177,7 @@ final class XMPReader {
     subjects = KeywordList()
     leaves = KeywordList()
     (title, caption) = (Alternative(), Alternative())
-    (rating, ratingPercent) = (nil, nil)
+    (rating, ratingPercent, orientation, lens, lensModel) = (nil, nil, nil, nil, nil)
     dates = XMPDates()
     (depth, elements, isStopped) = (0, 0, false)
     (rootDepth, property, qualifierDepth, language) = (nil, nil, nil, .none)
@@ -200,7 +212,8 @@ final class XMPReader {
     subjects.add(contentsOf: leaves)
     let facts = DescriptiveFacts(
       keywords: subjects.words, title: title.text, caption: caption.text,
-      rating: rating ?? ratingPercent.flatMap(Rating.stars), dates: dates.dates)
+      rating: rating ?? ratingPercent.flatMap(Rating.stars), lens: lensModel ?? lens, orientation: orientation,
+      dates: dates.dates)
     return facts.isEmpty ? nil : facts
   }
 
@@ -329,7 +342,10 @@ final class XMPReader {
     case .caption: if let text = ExifText.decode(value) { caption.add(text, language) }
     case .rating: if rating == nil { rating = Self.stars(value) }
     case .ratingPercent:
-      if ratingPercent == nil { ratingPercent = ExifText.decode(value).flatMap { Double($0) }.flatMap(Self.rounded) }
+      if ratingPercent == nil { ratingPercent = ExifText.decimal(value).flatMap(Self.rounded) }
+    case .orientation: orientation = orientation ?? Self.orientation(value)
+    case .lens: lens = lens ?? ExifText.decode(value)
+    case .lensModel: lensModel = lensModel ?? ExifText.decode(value)
     case .date(let property): dates.note(property, value)
     case nil: break
     }
@@ -343,10 +359,14 @@ final class XMPReader {
   /// Parses "4" or "4.0". -1 means "rejected" (ISO 16684-1, 8.4) and becomes 0, the lowest rating here. Unlike an
   /// absent rating, it does not let another block decide.
   private static func stars(_ value: UnsafeRawBufferPointer) -> Int? {
-    guard let number = ExifText.decode(value).flatMap({ Double($0) }), let stars = rounded(number), stars >= -1,
+    guard let number = ExifText.decimal(value), let stars = rounded(number), stars >= -1,
       stars <= 5
     else { return nil }
     return max(stars, 0)
+  }
+
+  private static func orientation(_ value: UnsafeRawBufferPointer) -> Int? {
+    ExifText.decimal(value).flatMap { Int(exactly: $0) }.flatMap { (1...8).contains($0) ? $0 : nil }
   }
 
   private static func rounded(_ number: Double) -> Int? { Int(exactly: number.rounded()) }

@@ -3,14 +3,14 @@ import PhotoModel
 /// Parses EXIF's dates: `YYYY:MM:DD HH:MM:SS`, with sub-seconds and offset in separate tags (EXIF 2.32, 4.6.5.F).
 ///
 /// Programs also write `-`, `/` or `.` between the numbers, `T` before the time, no seconds, or a fraction and an
-/// offset at the end. Blanks and "0000:00:00 00:00:00" are no date.
+/// offset at the end. Blanks and "0000:00:00 00:00:00" are no date, nor is a year of fewer than four digits.
 enum ExifDate {
   static func parse(
     _ text: UnsafeRawBufferPointer, fraction: UnsafeRawBufferPointer?, offset: UnsafeRawBufferPointer?
   ) -> PhotoDate? {
     var scanner = Scanner(text)
     scanner.skipBlanks()
-    guard let year = scanner.number(4), scanner.skip(":-/."), let month = scanner.number(2), scanner.skip(":-/."),
+    guard let year = scanner.year(), scanner.skip(":-/."), let month = scanner.number(2), scanner.skip(":-/."),
       let day = scanner.number(2)
     else { return nil }
     var (hour, minute, second, microsecond) = (0, 0, 0, 0)
@@ -64,6 +64,13 @@ enum ExifDate {
         return true
       }
       return false
+    }
+
+    /// Reads a year of exactly four digits. A shorter one is the rest of a damaged date, or counts from 1900.
+    mutating func year() -> Int? {
+      let start = position
+      guard let value = number(4), position == start + 4 else { return nil }
+      return value
     }
 
     /// Reads a number of up to this many digits. A blank may replace its leading zero.

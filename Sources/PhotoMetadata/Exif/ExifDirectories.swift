@@ -1,6 +1,6 @@
 /// Walks the directories of a TIFF structure and copies the wanted entries into an ``ExifBlob``.
 ///
-/// The structure may be a file of its own (TIFF 6.0, BigTIFF) or part of another (EXIF 2.32 in JPEG, PNG, WebP). Three
+/// The structure may be a file of its own (TIFF 6.0, BigTIFF, and cameras' variants) or part of another (EXIF 2.32 in JPEG, PNG, WebP). Three
 /// directories are read, each once, with at most 4,096 entries each. So nothing in the file can cause an endless loop.
 struct ExifDirectories {
   private struct Entry {
@@ -15,6 +15,8 @@ struct ExifDirectories {
   struct Places {
     var xmp: FilePart?
     var iptc: FilePart?
+    /// The camera's own block, which ``MakerNote`` reads.
+    var makerNote: FilePart?
   }
 
   private static let entryLimit = 4096
@@ -22,7 +24,7 @@ struct ExifDirectories {
   private let window: FileWindow
   /// The bytes that offsets may point into. Offsets count from its start.
   private let structure: FilePart
-  private let order: ByteOrder
+  let order: ByteOrder
   private let isBig: Bool
   private let firstDirectory: Int
   private var exifDirectory: Int?
@@ -33,25 +35,10 @@ struct ExifDirectories {
 
   /// - Returns: `nil` if there is no TIFF header.
   init?(window: FileWindow, structure: FilePart) {
-    guard structure.count >= 8, let header = window.bytes(at: structure.start, count: 8) else { return nil }
-    let order: ByteOrder
-    if header.holds("II") { order = .little } else if header.holds("MM") { order = .big } else { return nil }
-    switch header.uint16(at: 2, order) {
-    case 42:
-      isBig = false
-      firstDirectory = Int(header.uint32(at: 4, order))
-    case 43:
-      guard header.uint16(at: 4, order) == 8, structure.count >= 16,
-        let rest = window.bytes(at: structure.start + 8, count: 8),
-        let offset = Int(exactly: rest.uint64(at: 0, order))
-      else { return nil }
-      isBig = true
-      firstDirectory = offset
-    default: return nil
-    }
+    guard let tiff = TIFFStructure(window: window, part: structure) else { return nil }
     self.window = window
     self.structure = structure
-    self.order = order
+    (order, isBig, firstDirectory) = (tiff.order, tiff.isBig, tiff.firstDirectory)
     wanted.reserveCapacity(48)
   }
 
@@ -71,6 +58,7 @@ struct ExifDirectories {
       switch entry.tag {
       case 0x02BC: places.xmp = block(entry)
       case 0x83BB: places.iptc = block(entry)
+      case 0x927C: if places.makerNote == nil { places.makerNote = entry.value }
       case 0x8769: if exifDirectory == nil { exifDirectory = pointer(entry) }
       case 0x8825: if gpsDirectory == nil { gpsDirectory = pointer(entry) }
       default: copy(entry, directory, to: blob)
@@ -95,12 +83,12 @@ struct ExifDirectories {
     while left > 0 {
       let piece = min(left, FileWindow.pieceBytes / entrySize)
       guard let bytes = window.bytes(at: position, count: piece * entrySize) else { break }
-      if left == listed, Self.size(ofType: bytes.uint16(at: 2, order)) == 0 { return false }
+      if left == listed, TIFFStructure.size(ofType: bytes.uint16(at: 2, order)) == 0 { return false }
       for at in stride(from: 0, to: piece * entrySize, by: entrySize) {
         let tag = bytes.uint16(at: at, order)
         guard Self.isWanted(tag, directory) else { continue }
         let type = bytes.uint16(at: at + 2, order)
-        let size = Self.size(ofType: type)
+        let size = TIFFStructure.size(ofType: type)
         let count = isBig ? Int(clamping: bytes.uint64(at: at + 4, order)) : Int(bytes.uint32(at: at + 4, order))
         guard size > 0, count > 0, count <= Int(UInt32.max) else { continue }
         let inline = at + entrySize - inlineSize
@@ -120,7 +108,7 @@ struct ExifDirectories {
   }
 
   private func copy(_ entry: Entry, _ directory: ExifBlob.Directory, to blob: ExifBlob) {
-    let size = Self.size(ofType: entry.type)
+    let size = TIFFStructure.size(ofType: entry.type)
     var count = entry.count
     if count * size > ExifBlob.largestValue {
       // A long text is cut. Any other value of that length does not belong to the tag.
@@ -143,11 +131,11 @@ struct ExifDirectories {
 
   /// A block of another format, if it lies within the structure completely.
   private func block(_ entry: Entry) -> FilePart? {
-    entry.value.count == entry.count * Self.size(ofType: entry.type) ? entry.value : nil
+    entry.value.count == entry.count * TIFFStructure.size(ofType: entry.type) ? entry.value : nil
   }
 
   private func pointer(_ entry: Entry) -> Int? {
-    let size = Self.size(ofType: entry.type)
+    let size = TIFFStructure.size(ofType: entry.type)
     guard entry.value.count >= size, let bytes = window.bytes(at: entry.value.start, count: size) else { return nil }
     switch entry.type {
     case 4, 9, 13: return Int(bytes.uint32(at: 0, order))
@@ -160,26 +148,16 @@ struct ExifDirectories {
     structure.part(at: offset, count: count).flatMap { window.bytes(at: $0.start, count: count) }
   }
 
-  /// The size in bytes of one value: TIFF 6.0, BigTIFF (16...18), EXIF 3.0 (129). 0 for an unknown type.
-  private static func size(ofType type: UInt16) -> Int {
-    switch type {
-    case 1, 2, 6, 7, 129: 1
-    case 3, 8: 2
-    case 4, 9, 11, 13: 4
-    case 5, 10, 12, 16, 17, 18: 8
-    default: 0
-    }
-  }
-
-  /// The maker note 0x927C is never wanted. It takes a third of libexif's time and caused most of its vulnerabilities.
+  /// The maker note 0x927C is never copied. It takes a third of libexif's time and caused most of its vulnerabilities.
   private static func isWanted(_ tag: UInt16, _ directory: ExifBlob.Directory) -> Bool {
     if directory == .gps { return (1...6).contains(tag) }
     switch tag {
     case 0x0100, 0x0101, 0x010E, 0x010F, 0x0110, 0x0112, 0x4746, 0x4749, 0x9C9B, 0x9C9C, 0x9C9E:
       return directory == .main
     case 0x02BC, 0x83BB, 0x8769: return directory == .main
-    case 0x0132, 0x829A, 0x829D, 0x8825, 0x8827, 0x8831...0x8833, 0x9003, 0x9004, 0x9010...0x9012, 0x9209, 0x920A,
-      0x9286, 0x9290...0x9292, 0xA434:
+    case 0x0132, 0x829A, 0x829D, 0x8825, 0x8827, 0x8831...0x8833, 0x9003, 0x9004, 0x9010...0x9012, 0x9201, 0x9202,
+      0x9209, 0x920A,
+      0x927C, 0x9286, 0x9290...0x9292, 0xA434:
       return true
     default: return false
     }

@@ -1,4 +1,5 @@
 import CExif
+import Glibc
 import PhotoModel
 
 /// The facts in an EXIF block, read by libexif.
@@ -20,6 +21,8 @@ struct ExifFacts {
   /// As stored, for a TIFF file's first image. In other containers the tags are stale after an edit.
   var imageWidth: Int?
   var imageHeight: Int?
+  /// The lens that the maker note names. XMP's lens comes before it.
+  var noteLens: String?
 
   init() {}
 
@@ -45,7 +48,7 @@ struct ExifFacts {
     creationDate = Self.date(main, exif)
     location = Self.location(gps)
     rating = Self.rating(main)
-    title = main.bytes(0x9C9B).flatMap(ExifText.decodeUTF16)
+    title = main.bytes(0x9C9B).flatMap { ExifText.decodeUTF16($0) }
     caption = Self.caption(main, camera)
     keywords = Self.keywords(main)
     isScreenshot = Self.saysScreenshot(exif.bytes(0x9286)) || Self.saysScreenshot(main.bytes(0x9286))
@@ -60,21 +63,37 @@ struct ExifFacts {
     camera.make = main.text(0x010F)
     camera.model = main.text(0x0110)
     camera.lens = exif.text(0xA434) ?? main.text(0xA434)
-    camera.exposureSeconds = fraction(0x829A)
-    camera.fNumber = fraction(0x829D)
+    camera.exposureSeconds = fraction(0x829A) ?? exposure(exif) ?? exposure(main)
+    camera.fNumber = fraction(0x829D) ?? aperture(exif) ?? aperture(main)
     camera.iso = iso(exif) ?? iso(main)
     camera.focalLengthMillimeters = fraction(0x920A)
     camera.flashFired = (exif.integer(0x9209) ?? main.integer(0x9209)).map { $0 & 1 == 1 }
     return camera
   }
 
-  /// 65535 means that the number did not fit in 16 bits and is in one of the EXIF 2.3 tags.
+  /// ShutterSpeedValue: APEX, the negative binary logarithm of the seconds (EXIF 2.32, annex C). The range is that of
+  /// cameras, from a microsecond to some days.
+  private static func exposure(_ entries: ExifEntries) -> Double? {
+    guard let value = entries.fraction(0x9201), (-20...20).contains(value) else { return nil }
+    return exp2(-value)
+  }
+
+  /// ApertureValue: APEX, twice the binary logarithm of the f-number (EXIF 2.32, annex C).
+  private static func aperture(_ entries: ExifEntries) -> Double? {
+    guard let value = entries.fraction(0x9202), (-2...20).contains(value) else { return nil }
+    return exp2(value / 2)
+  }
+
+  /// PhotographicSensitivity, else ISOSpeed, RecommendedExposureIndex or StandardOutputSensitivity (EXIF 2.32, 4.6.5.G).
+  ///
+  /// 65535 means that the number did not fit in 16 bits and is in one of the other tags.
   private static func iso(_ entries: ExifEntries) -> Int? {
-    if let value = entries.integer(0x8827), value > 0, value != 65535 { return value }
+    let sensitivity = entries.knownInteger(0x8827)
+    if let sensitivity, sensitivity != 65535 { return sensitivity }
     for tag: UInt32 in [0x8833, 0x8832, 0x8831] {
-      if let value = entries.integer(tag), value > 0 { return value }
+      if let value = entries.knownInteger(tag) { return value }
     }
-    return entries.integer(0x8827).flatMap { $0 > 0 ? $0 : nil }
+    return sensitivity
   }
 
   // MARK: - Date
@@ -142,14 +161,18 @@ struct ExifFacts {
     return nil
   }
 
-  /// Metres. The references 1 (sea level) and 3 (ellipsoid, EXIF 3.0) mean below. A value out of reach of planes and
-  /// balloons is the writer's error.
+  /// Metres. The references 1 (sea level) and 3 (ellipsoid, EXIF 3.0) mean below, even if the
+  /// number is negative, too.
   private static func altitude(_ gps: ExifEntries) -> Double? {
-    guard let metres = gps.fraction(6), (-12_000...100_000).contains(metres) else { return nil }
+    guard let distance = gps.fraction(6) else { return nil }
     let reference = gps.bytes(5)?.first ?? 0
     let isBelow = [1, 3, UInt8(ascii: "1"), UInt8(ascii: "3")].contains(reference)
-    return isBelow ? -abs(metres) : metres
+    let metres = isBelow ? -abs(distance) : distance
+    return plausibleAltitudes.contains(metres) ? metres : nil
   }
+
+  /// Metres, from below the deepest sea (10,984 m) to the edge of space. A value beyond is the writer's error.
+  private static let plausibleAltitudes = -12_000.0...100_000.0
 
   // MARK: - Descriptions
 
@@ -161,7 +184,7 @@ struct ExifFacts {
 
   /// Windows' keywords, which are separated by semicolons.
   private static func keywords(_ main: ExifEntries) -> [String] {
-    guard let text = main.bytes(0x9C9E).flatMap(ExifText.decodeUTF16) else { return [] }
+    guard let text = main.bytes(0x9C9E).flatMap({ ExifText.decodeUTF16($0) }) else { return [] }
     var keywords = KeywordList()
     for word in text.split(separator: ";") { keywords.add(String(word)) }
     return keywords.words
@@ -170,7 +193,7 @@ struct ExifFacts {
   /// ImageDescription, unless a camera wrote it, else Windows' comment.
   private static func caption(_ main: ExifEntries, _ camera: Camera) -> String? {
     if let text = main.text(0x010E), !CaptionDefaults.contains(text, camera) { return text }
-    return main.bytes(0x9C9C).flatMap(ExifText.decodeUTF16)
+    return main.bytes(0x9C9C).flatMap { ExifText.decodeUTF16($0) }
   }
 
   /// Whether a UserComment is "Screenshot", as Apple's systems write it. Its first 8 bytes name its encoding.
@@ -180,21 +203,4 @@ struct ExifFacts {
     while letters.last == 0x20 { letters.removeLast() }
     return letters.elementsEqual("Screenshot".utf8)
   }
-}
-
-/// The texts that cameras write as ImageDescription in every photo.
-package enum CaptionDefaults {
-  package static func contains(_ text: String, _ camera: Camera) -> Bool {
-    let upper = text.uppercased()
-    if upper.hasSuffix("DIGITAL CAMERA") || upper.hasSuffix("DIGITAL STILL CAMERA") { return true }
-    if upper.hasPrefix("DCIM\\") || upper.hasPrefix("DCIM/") { return true }
-    if upper.hasPrefix("<DIGIMAX") || upper.hasPrefix("EXIF") && upper.hasSuffix("JPEG") { return true }
-    if text == camera.model || text == camera.make { return true }
-    return list.contains(upper)
-  }
-
-  private static let list: Set<String> = [
-    "SONY DSC", "DCF 1.0", "EXIF_JPEG_PICTURE", "EXIF JPEG PICTURE", "SAMSUNG CAMERA PICTURES", "DIGITAL IMAGE",
-    "CREATED WITH GIMP", "DEFAULT", "UNTITLED", "IMAGE", "DSC", "MINOLTA DSC", "LEAD TECHNOLOGIES INC. V1.01",
-  ]
 }

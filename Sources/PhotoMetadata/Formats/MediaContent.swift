@@ -4,17 +4,28 @@ import PhotoModel
 struct MediaContent {
   /// The containers that this module parses.
   enum Container {
-    case jpeg, tiff, png, gif, webp, other
+    case jpeg, tiff, png, gif, webp, photoshop, bitmap, openEXR, other
+    /// RAW formats with structures of their own
+    case fujiRAW, minoltaRAW, canonHeap, sigmaRAW
+    case matroska, avi, transportStream, programStream
   }
 
   var container: Container
   var mediaType: MediaType
   var contentType: String
+  /// Whether the signature is that of a RAW format.
+  var isRAW = false
 
   init(_ container: Container, _ mediaType: MediaType, _ contentType: String) {
     self.container = container
     self.mediaType = mediaType
     self.contentType = contentType
+  }
+
+  private static func raw(_ container: Container, _ contentType: String) -> MediaContent {
+    var content = MediaContent(container, .image, contentType)
+    content.isRAW = true
+    return content
   }
 
   /// - Returns: `nil` for an unknown signature.
@@ -28,14 +39,34 @@ struct MediaContent {
       guard head.holds("GIF87a") || head.holds("GIF89a") else { return nil }
       return MediaContent(.gif, .image, "image/gif")
     case (0x52, 0x49): return riff(head)
-    default: return baseMedia(head) ?? film(head)
+    default: return baseMedia(head) ?? still(head) ?? film(head)
     }
+  }
+
+  /// Signatures of other images and RAW formats.
+  private static func still(_ head: UnsafeRawBufferPointer) -> MediaContent? {
+    guard head.count >= 8 else { return nil }
+    if head.holds("FUJIFILMCCD-RAW") { return raw(.fujiRAW, "image/x-fuji-raf") }
+    if head.holds("\0MRM") { return raw(.minoltaRAW, "image/x-minolta-mrw") }
+    if head.holds("FOVb") { return raw(.sigmaRAW, "image/x-sigma-x3f") }
+    if head.holds("8BPS\0\u{1}") || head.holds("8BPS\0\u{2}") {
+      return MediaContent(.photoshop, .image, "image/vnd.adobe.photoshop")
+    }
+    if head.uint32(at: 0, .big) == 0x762F_3101 { return MediaContent(.openEXR, .image, "image/x-exr") }
+    return ImageHeader.isBitmap(head) ? MediaContent(.bitmap, .image, "image/bmp") : nil
   }
 
   private static func tiff(_ head: UnsafeRawBufferPointer) -> MediaContent? {
     guard head.count >= 8 else { return nil }
-    let version = head.uint16(at: 2, head[0] == 0x49 ? .little : .big)
-    return version == 42 || version == 43 ? MediaContent(.tiff, .image, "image/tiff") : nil
+    if head.holds("HEAPCCDR", at: 6) { return raw(.canonHeap, "image/x-canon-crw") }
+    switch head.uint16(at: 2, head[0] == 0x49 ? .little : .big) {
+    case 42:
+      return head.holds("CR\u{2}", at: 8) ? raw(.tiff, "image/x-canon-cr2") : MediaContent(.tiff, .image, "image/tiff")
+    case 43: return MediaContent(.tiff, .image, "image/tiff")
+    case 0x4F52, 0x5352: return raw(.tiff, "image/x-olympus-orf")
+    case 0x55: return raw(.tiff, "image/x-panasonic-rw2")
+    default: return nil
+    }
   }
 
   private static func png(_ head: UnsafeRawBufferPointer) -> Bool {
@@ -45,7 +76,7 @@ struct MediaContent {
   private static func riff(_ head: UnsafeRawBufferPointer) -> MediaContent? {
     guard head.holds("RIFF") else { return nil }
     if head.holds("WEBP", at: 8) { return MediaContent(.webp, .image, "image/webp") }
-    return head.holds("AVI ", at: 8) ? MediaContent(.other, .video, "video/x-msvideo") : nil
+    return head.holds("AVI ", at: 8) ? MediaContent(.avi, .video, "video/x-msvideo") : nil
   }
 
   // MARK: - ISO base media (ISO/IEC 14496-12): the first box names the brands
@@ -92,19 +123,15 @@ struct MediaContent {
     switch head.uint32(at: 0, .big) {
     case 0x1A45_DFA3:  // EBML; its DocType is in the first bytes
       for offset in 4..<min(64, head.count) where head.holds("webm", at: offset) {
-        return MediaContent(.other, .video, "video/webm")
+        return MediaContent(.matroska, .video, "video/webm")
       }
-      return MediaContent(.other, .video, "video/x-matroska")
-    case 0x0000_01BA, 0x0000_01B3: return MediaContent(.other, .video, "video/mpeg")
+      return MediaContent(.matroska, .video, "video/x-matroska")
+    case 0x0000_01BA, 0x0000_01B3: return MediaContent(.programStream, .video, "video/mpeg")
     case 0x4F67_6753: return MediaContent(.other, .video, "video/ogg")  // OggS
     case 0x464C_5601: return MediaContent(.other, .video, "video/x-flv")
     case 0x3026_B275: return MediaContent(.other, .video, "video/x-ms-wmv")
     default: break
     }
-    // Transport streams repeat their sync byte every 188 bytes, and on discs every 192.
-    for (first, step) in [(0, 188), (4, 192)] where head.count > first + 2 * step {
-      if (0...2).allSatisfy({ head[first + $0 * step] == 0x47 }) { return MediaContent(.other, .video, "video/mp2t") }
-    }
-    return nil
+    return TransportStream.layout(head) == nil ? nil : MediaContent(.transportStream, .video, "video/mp2t")
   }
 }

@@ -82,6 +82,8 @@ package enum MediaFormat {
     ("png", "image/png"), ("gif", "image/gif"), ("webp", "image/webp"),
     ("heic", "image/heic"), ("heif", "image/heif"), ("hif", "image/heif"),
     ("avif", "image/avif"), ("avifs", "image/avif"),
+    ("psd", "image/vnd.adobe.photoshop"), ("psb", "image/vnd.adobe.photoshop"),
+    ("bmp", "image/bmp"), ("dib", "image/bmp"), ("exr", "image/x-exr"),
   ]
 
   private static let raws: [(String, String)] = [
@@ -98,11 +100,12 @@ package enum MediaFormat {
     ("kdc", "image/x-kodak-kdc"), ("dcr", "image/x-kodak-dcr"), ("k25", "image/x-kodak-k25"),
   ]
 
+  /// `ts` is missing, because most files of that name are TypeScript.
   private static let videos: [(String, String)] = [
     ("mov", "video/quicktime"), ("qt", "video/quicktime"),
     ("mp4", "video/mp4"), ("m4v", "video/x-m4v"), ("3gp", "video/3gpp"), ("3g2", "video/3gpp2"),
     ("avi", "video/x-msvideo"), ("mkv", "video/x-matroska"), ("webm", "video/webm"),
-    ("mts", "video/mp2t"), ("m2ts", "video/mp2t"), ("mpg", "video/mpeg"), ("mpeg", "video/mpeg"),
+    ("mts", "video/mp2t"), ("m2ts", "video/mp2t"), ("m2t", "video/mp2t"), ("mpg", "video/mpeg"), ("mpeg", "video/mpeg"),
     ("wmv", "video/x-ms-wmv"), ("asf", "video/x-ms-asf"), ("flv", "video/x-flv"), ("ogv", "video/ogg"),
   ]
 }

@@ -1,0 +1,39 @@
+import ExtractRecords
+import PhotoModel
+
+/// Video files that are not ISO base media.
+extension MediaReader {
+  func readMatroska(into facts: inout MediaFacts) {
+    let header = MatroskaHeader(window).header
+    readVideo(header, into: &facts)
+    if facts.mediaType == .audio {
+      facts.contentType = facts.contentType == "video/webm" ? "audio/webm" : "audio/x-matroska"
+    }
+  }
+
+  func readTransportStream(into facts: inout MediaFacts) {
+    guard let stream = TransportStream(window) else { return }
+    readVideo(stream.header, into: &facts)
+  }
+
+  /// A file with sound only is no video.
+  func readVideo(_ header: VideoHeader, into facts: inout MediaFacts) {
+    var exif = exif(header.exif) ?? ExifFacts()
+    var listed = ExifFacts()
+    listed.creationDate = header.date
+    listed.camera = header.camera
+    listed.title = header.title
+    listed.caption = header.caption.flatMap { CaptionDefaults.contains($0, header.camera) ? nil : $0 }
+    exif.complete(with: listed)
+    facts.apply(exif, width: header.width, height: header.height)
+    describe(&facts, exif, xmp: header.xmp, iptc: nil)
+    facts.durationSeconds = header.durationSeconds
+    if !header.hasVideo {
+      if header.hasAudio {
+        facts.mediaType = .audio
+      } else if header.width == nil {
+        facts.failure = "the video is damaged or cut off: no track was found in it"
+      }
+    }
+  }
+}

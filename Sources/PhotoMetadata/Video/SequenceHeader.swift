@@ -1,0 +1,95 @@
+/// The size in the sequence headers of MPEG-2, H.264 and H.265.
+enum SequenceHeader {
+  /// MPEG-1 and MPEG-2 (ISO/IEC 13818-2, 6.2.2.1): 12 bits each, after the start code 0x000001B3.
+  static func mpeg2(_ bytes: some RandomAccessCollection<UInt8>) -> (width: Int, height: Int)? {
+    let head = Array(bytes.prefix(3))
+    guard head.count == 3 else { return nil }
+    return size(Int(head[0]) << 4 | Int(head[1] >> 4), Int(head[1] & 15) << 8 | Int(head[2]))
+  }
+
+  /// An H.264 sequence parameter set (ITU-T H.264, 7.3.2.1.1), after the NAL unit's header of one byte.
+  static func h264(_ payload: some Sequence<UInt8>) -> (width: Int, height: Int)? {
+    var bits = BitReader(payload)
+    let profile = bits.bits(8)
+    bits.skip(16)
+    _ = bits.unsigned()
+    var chroma = 1
+    if [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profile) {
+      chroma = bits.unsigned()
+      if chroma == 3 { bits.skip(1) }
+      _ = bits.unsigned()
+      _ = bits.unsigned()
+      bits.skip(1)
+      if bits.bit() == 1 { skipScalingLists(&bits, count: chroma == 3 ? 12 : 8) }
+    }
+    _ = bits.unsigned()
+    switch bits.unsigned() {
+    case 0: _ = bits.unsigned()
+    case 1:
+      bits.skip(1)
+      _ = bits.signed()
+      _ = bits.signed()
+      let cycle = bits.unsigned()
+      guard cycle <= 255 else { return nil }
+      for _ in 0..<cycle { _ = bits.signed() }
+    default: break
+    }
+    _ = bits.unsigned()
+    bits.skip(1)
+    let columns = bits.unsigned() + 1
+    let rows = bits.unsigned() + 1
+    let framesOnly = bits.bit()
+    if framesOnly == 0 { bits.skip(1) }
+    bits.skip(1)
+    guard columns <= 4096, rows <= 4096 else { return nil }
+    var (width, height) = (16 * columns, 16 * (2 - framesOnly) * rows)
+    if bits.bit() == 1 {
+      let crop = (0..<4).map { _ in min(bits.unsigned(), 1 << 20) }
+      let unitX = chroma == 1 || chroma == 2 ? 2 : 1
+      let unitY = (chroma == 1 ? 2 : 1) * (2 - framesOnly)
+      width -= unitX * (crop[0] + crop[1])
+      height -= unitY * (crop[2] + crop[3])
+    }
+    return bits.isExhausted ? nil : size(width, height)
+  }
+
+  private static func skipScalingLists(_ bits: inout BitReader, count: Int) {
+    for index in 0..<count where bits.bit() == 1 {
+      var (last, next) = (8, 8)
+      for _ in 0..<(index < 6 ? 16 : 64) {
+        if next != 0 { next = (last + bits.signed() + 256) & 255 }
+        if next != 0 { last = next }
+      }
+    }
+  }
+
+  /// An H.265 sequence parameter set (ITU-T H.265, 7.3.2.2.1), after the NAL unit's header of two bytes.
+  static func h265(_ payload: some Sequence<UInt8>) -> (width: Int, height: Int)? {
+    var bits = BitReader(payload)
+    bits.skip(4)
+    let sublayers = bits.bits(3)
+    bits.skip(1)
+    // profile_tier_level: 88 bits of profile, 8 of level, then the sublayers.
+    bits.skip(96)
+    if sublayers > 0 {
+      let present = (0..<8).map { _ in bits.bits(2) }
+      for flags in present.prefix(sublayers) {
+        bits.skip((flags & 2 != 0 ? 88 : 0) + (flags & 1 != 0 ? 8 : 0))
+      }
+    }
+    _ = bits.unsigned()
+    let chroma = bits.unsigned()
+    if chroma == 3 { bits.skip(1) }
+    var (width, height) = (min(bits.unsigned(), 1 << 17), min(bits.unsigned(), 1 << 17))
+    if bits.bit() == 1 {
+      let crop = (0..<4).map { _ in min(bits.unsigned(), 1 << 20) }
+      width -= (chroma == 1 || chroma == 2 ? 2 : 1) * (crop[0] + crop[1])
+      height -= (chroma == 1 ? 2 : 1) * (crop[2] + crop[3])
+    }
+    return bits.isExhausted ? nil : size(width, height)
+  }
+
+  private static func size(_ width: Int, _ height: Int) -> (width: Int, height: Int)? {
+    width > 0 && height > 0 ? (width, height) : nil
+  }
+}

@@ -1,0 +1,115 @@
+import ExtractRecords
+import PhotoMetadata
+import PhotoModel
+import Testing
+
+/// Values that cameras and programs write when they know nothing, or write in their own way.
+@Suite struct ValueRulesTests {
+  private func facts(
+    main: [UInt16: ExifBuilder.Value] = [:], exif: [UInt16: ExifBuilder.Value] = [:],
+    gps: [UInt16: ExifBuilder.Value] = [:]
+  ) throws -> MediaFacts {
+    try PhotoMetadataTests.facts(of: ExifBuilder(main: main, exif: exif, gps: gps).jpeg())
+  }
+
+  @Test(arguments: ["102:07:21 10:00:00", "24:07:21 10:00:00", "0:07:21 10:00:00", " 24:07:21 10:00:00"])
+  func aYearOfFewerThanFourDigitsIsNoDate(text: String) throws {
+    #expect(try facts(exif: [0x9003: .ascii(text)]).creationDate == nil)
+  }
+
+  @Test func anAltitudeIsSignedBeforeItIsJudged() throws {
+    func altitude(_ metres: UInt32, below: Bool) throws -> Double? {
+      let reference: UInt8 = below ? 1 : 0
+      let gps: [UInt16: ExifBuilder.Value] = [
+        1: .ascii("N"), 2: .rational([(47, 1), (0, 1), (0, 1)]), 3: .ascii("E"),
+        4: .rational([(8, 1), (0, 1), (0, 1)]),
+        5: .bytes([reference], type: 1), 6: .rational([(metres, UInt32(1))]),
+      ]
+      return try facts(gps: gps).location?.altitude
+    }
+    #expect(try altitude(100_000, below: false) == 100_000)
+    #expect(try altitude(100_000, below: true) == nil)
+    #expect(try altitude(430, below: true) == -430)
+    #expect(try altitude(.max, below: false) == nil)
+  }
+
+  @Test func allBitsSetMeanUnknown() throws {
+    let camera = try facts(exif: [
+      0x829A: .rational([(.max, 1)]), 0x829D: .rational([(28, .max)]), 0x920A: .rational([(.max, .max)]),
+      0x8827: .long([.max]), 0x8833: .long([.max]),
+    ]).camera
+    #expect(camera == nil)
+  }
+
+  @Test func exposureAndApertureOfAPEXCountIfTheOthersAreMissing() throws {
+    let apex: [UInt16: ExifBuilder.Value] = [0x9201: .rational([(8, 1)]), 0x9202: .rational([(6, 1)])]
+    let camera = try facts(exif: apex).camera
+    #expect(camera == Camera(exposureSeconds: 1.0 / 256, fNumber: 8))
+    let given = try facts(exif: apex.merging([0x829A: .rational([(1, 250)])]) { $1 }).camera
+    #expect(given?.exposureSeconds == 0.004)
+    #expect(try facts(exif: [0x9201: .rational([(4000, 1)]), 0x9202: .rational([(100, 1)])]).camera == nil)
+  }
+
+  @Test func theOtherSensitivitiesCountIfTheFirstIsMissing() throws {
+    for tag: UInt16 in [0x8831, 0x8832, 0x8833] {
+      #expect(try facts(exif: [tag: .long([640])]).camera?.iso == 640)
+      #expect(try facts(exif: [tag: .long([640]), 0x8827: .short([100])]).camera?.iso == 100)
+    }
+  }
+
+  @Test func theOrientationOfXMPCountsIfEXIFHasNone() throws {
+    let xmp = DescriptionSamples.xmpSegment(
+      Array(
+        DescriptionSamples.packet("<tiff:Orientation xmlns:tiff='http://ns.adobe.com/tiff/1.0/'>6</tiff:Orientation>")
+          .utf8))
+    let alone = try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg([xmp]))
+    #expect(alone.orientation == 6 && alone.pixelWidth == 120 && alone.pixelHeight == 160)
+    let exif = ExifBuilder.segment(
+      0xE1, Array("Exif\0\0".utf8) + ExifBuilder(main: [0x0112: .short([1])]).tiff())
+    let both = try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg([exif, xmp]))
+    #expect(both.orientation == 1 && both.pixelWidth == 160)
+  }
+
+  @Test func marksAndBlanksOfUnicodeAreNoText() throws {
+    for (text, expected) in [
+      ("\u{FEFF}Sea", "Sea"), ("\u{A0}\u{A0}", nil), ("\u{A0}Sea\u{3000}", "Sea"), ("Se\u{85}a\u{9F}", "Sea"),
+      ("\u{FEFF}", nil), ("a\u{A0}b", "a\u{A0}b"),
+    ] as [(String, String?)] {
+      #expect(try facts(main: [0x010E: .ascii(text)]).caption == expected)
+    }
+    let packet = DescriptionSamples.packet("<dc:title>&#xA0;</dc:title>")
+    #expect(try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg(xmp: packet)).title == nil)
+  }
+
+  @Test(
+    arguments: [("0x5", nil), ("nan", nil), ("5", 5), ("4.0", 4), ("-1", 0), ("1e0", nil), ("", nil)]
+      as [(String, Int?)])
+  func aRatingIsADecimalNumber(text: String, expected: Int?) throws {
+    let packet = DescriptionSamples.packet("<xmp:Rating>\(text)</xmp:Rating>")
+    #expect(try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg(xmp: packet)).rating == expected)
+  }
+
+  @Test func keywordsAfterADatasetWithALongLengthAreRead() throws {
+    func facts(_ length: [UInt8], value: Int) throws -> [String] {
+      let long: [UInt8] = [0x1C, 2, 120, 0x80, UInt8(length.count)] + length + [UInt8](repeating: 65, count: value)
+      let block = long + DescriptionSamples.iptc(keywords: [Array("sea".utf8)])
+      return try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg([DescriptionSamples.photoshopSegment(block)]))
+        .keywords
+    }
+    #expect(try facts([0, 0, 0x9C, 0x40], value: 40_000) == ["sea"])
+    #expect(try facts([0x9C, 0x40], value: 40_000) == ["sea"])
+    #expect(try facts([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], value: 100) == [])
+    #expect(try facts([0, 0, 0, 0, 0, 0, 0, 0, 0], value: 100) == [])
+  }
+
+  @Test(arguments: [
+    "OLYMPUS DIGITAL CAMERA", "KODAK Action Cam", "Created with The GIMP", "Created with GIMP", "hdrpl",
+  ])
+  func whatACameraWritesIsNoCaptionInAnyBlock(text: String) throws {
+    let xmp = DescriptionSamples.packet("<dc:description>\(text)</dc:description>")
+    #expect(try facts(main: [0x010E: .ascii(text)]).caption == nil)
+    #expect(try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg(xmp: xmp)).caption == nil)
+    let iptc = DescriptionSamples.photoshopSegment(DescriptionSamples.iptc(caption: Array(text.utf8)))
+    #expect(try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg([iptc])).caption == nil)
+  }
+}
