@@ -36,8 +36,8 @@ package final class CatalogWriter {
   /// The changes that the call of a client has made so far. nil if they are not recorded.
   var recording: ChangeRecording?
 
-  /// Whether this transaction may have changed which files have the same content (``compareContents()``).
-  var mayChangeDuplicates = false
+  /// The files whose contents must be compared again (``compareContents()``).
+  var comparison = ContentComparison()
 
   init(connection: Database, journal: UserDataJournal? = nil, date: WallTime = .now) {
     self.connection = connection

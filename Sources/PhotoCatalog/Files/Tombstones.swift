@@ -327,7 +327,7 @@ extension CatalogWriter {
     try removeTombstone(id, hasUserData: tombstone.hasUserData)
     try insertFormerAsset(
       id, content.with(shown), file: row, created: shown.created, addedDate: tombstone.addedDate)
-    if row.marks.hash != nil { mayChangeDuplicates = true }
+    if row.marks.hash != nil { comparison.note(id) }
     try writeEdits(edits, of: id, file: file)
     try setFlags(tombstone.data, ofRestored: id)
     if !tombstone.albums.isEmpty {
