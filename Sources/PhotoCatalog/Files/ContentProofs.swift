@@ -212,8 +212,7 @@ extension CatalogWriter {
     // The journal of user data also has the marks of its assets, so that a rebuilt catalog can recognize their files.
     guard let journal, journal.holds(row.assetID) else { return }
     var reading = try UserDataReading(database)
-    guard var entry = try reading.entry(of: row.assetID) else { return }
-    entry.others = journal.others(of: row.assetID)
+    guard let entry = try reading.entry(of: row.assetID, journal) else { return }
     journalRecords.append(.asset(entry))
   }
 }
