@@ -50,11 +50,7 @@ extension Library {
   /// - Throws: ``LibraryError``, if something of the change was changed again since.
   package func undoChange(_ id: Int64, clientName: String?) throws -> ChangeToken {
     guard let entry = undoLog.entry(id) else {
-      throw LibraryError.changeRejected(
-        requestIndex: 0,
-        message:
-          "There is no change \(id) that can be undone. FetchUndoableChanges has those since photod started, at most \(UndoLog.mostEntries)."
-      )
+      throw LibraryError.changeRejected(requestIndex: 0, message: undoLog.explanation(ofMissing: id))
     }
     return try changing {
       try commit(durable: true) { writer in
