@@ -23,5 +23,6 @@ package enum Migrations {
     Step(
       name: "v014-user-smart-albums",
       sql: String(decoding: PackageResources.v014_user_smart_albums_sql, as: UTF8.self)),
+    Step(name: "v015-placements", sql: String(decoding: PackageResources.v015_placements_sql, as: UTF8.self)),
   ]
 }

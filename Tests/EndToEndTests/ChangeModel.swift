@@ -1,3 +1,4 @@
+import Foundation
 import PhotoModel
 import TestTools
 
@@ -10,56 +11,143 @@ struct ChangeModel: Sendable {
     var title: String?
     var caption: String?
     var keywords: [String] = []
-
-    init() {}
+    var creationDate: PhotoDate
+    var location: Location?
 
     init(_ asset: Asset) {
       (isFavorite, isHidden, rating) = (asset.isFavorite, asset.isHidden, asset.rating)
       (title, caption, keywords) = (asset.title, asset.caption, asset.keywords)
+      (creationDate, location) = (asset.creationDate, asset.location)
     }
   }
 
   struct Album: Equatable, Sendable {
+    enum Kind: Equatable, Sendable {
+      case album, folder
+      case smart(SmartAlbumQuery)
+    }
+
     var title: String
     var parentID: CollectionID?
-    var isFolder = false
+    var kind = Kind.album
     var members: [AssetID] = []
+    /// The cover that a client chose. It is shown while the album has it.
+    var keyAsset: AssetID?
   }
 
-  /// The files themselves have no title, caption, keyword and rating.
-  var assets: [AssetID: Said]
-  var albums: [CollectionID: Album] = [:]
+  /// The files themselves have no title, caption, keyword, rating and location.
+  private(set) var assets: [AssetID: Said]
+  private(set) var albums: [CollectionID: Album] = [:]
+  /// The collections of the folders in which they have positions. Others are in alphabetical order. 0 is the top level.
+  private var orders: [CollectionID: [CollectionID]] = [:]
+  /// The dates of the files.
+  private let fileDates: [AssetID: PhotoDate]
+  /// The sequence of the last call that changed each asset.
+  private(set) var lastChanges: [AssetID: Int64] = [:]
 
-  init(assets: [AssetID]) { self.assets = Dictionary(uniqueKeysWithValues: assets.map { ($0, Said()) }) }
+  /// - Parameter assets: assets that nobody has edited.
+  init(assets: [Asset]) {
+    self.assets = Dictionary(uniqueKeysWithValues: assets.map { ($0.id, Said($0)) })
+    fileDates = self.assets.mapValues(\.creationDate)
+  }
+
+  // MARK: - The order of collections
+
+  private func isPositioned(_ folder: CollectionID?) -> Bool { orders[folder ?? 0] != nil }
+
+  func children(of folder: CollectionID?) -> [CollectionID] {
+    if let order = orders[folder ?? 0] { return order }
+    return albums.filter { $0.value.parentID == folder }.map { (title: $0.value.title.lowercased(), id: $0.key) }
+      .sorted { ($0.title, $0.id) < ($1.title, $1.id) }.map(\.id)
+  }
+
+  /// All collections, those of a folder behind it.
+  func list(in folder: CollectionID? = nil) -> [CollectionID] {
+    children(of: folder).flatMap { [$0] + (albums[$0]?.kind == .folder ? list(in: $0) : []) }
+  }
+
+  private mutating func take(_ id: CollectionID, from folder: CollectionID?) {
+    orders[folder ?? 0]?.removeAll { $0 == id }
+    if orders[folder ?? 0]?.isEmpty ?? false { orders[folder ?? 0] = nil }
+  }
+
+  private mutating func insert(_ id: CollectionID, _ album: Album) {
+    if isPositioned(album.parentID) { orders[album.parentID ?? 0]?.append(id) }
+    albums[id] = album
+  }
+
+  private mutating func move(_ id: CollectionID, to folder: CollectionID?, before next: CollectionID?) {
+    guard let former = albums[id].map(\.parentID) else { return }
+    if let next {
+      var order = children(of: folder).filter { $0 != id }
+      if former != folder { take(id, from: former) }
+      order.insert(id, at: order.firstIndex(of: next) ?? order.count)
+      orders[folder ?? 0] = order
+    } else if former != folder {
+      take(id, from: former)
+      if isPositioned(folder) { orders[folder ?? 0]?.append(id) }
+    } else if isPositioned(folder) {
+      orders[folder ?? 0]?.removeAll { $0 == id }
+      orders[folder ?? 0]?.append(id)
+    }
+    albums[id]?.parentID = folder
+  }
+
+  private mutating func delete(_ id: CollectionID) {
+    guard let album = albums[id] else { return }
+    for child in children(of: id) where album.kind == .folder { delete(child) }
+    take(id, from: album.parentID)
+    albums[id] = nil
+  }
 
   // MARK: - Changes
 
   /// Makes the changes of a call that succeeded.
-  mutating func apply(_ requests: [ChangeRequest], created: [CollectionID]) {
+  mutating func apply(_ requests: [ChangeRequest], created: [CollectionID], sequence: Int64) {
     var new = created[...]
     func real(_ id: CollectionID?) -> CollectionID? {
       guard let id, id.rawValue < 0 else { return id == 0 ? nil : id }
       return created[Int(-id.rawValue - 1)]
     }
     for request in requests {
-      if let edit = request.editAsset { for id in edit.ids { apply(edit, to: id) } }
+      if let edit = request.editAsset {
+        for id in edit.ids {
+          let before = assets[id]
+          apply(edit, to: id)
+          if assets[id] != before { lastChanges[id] = sequence }
+        }
+      }
       if let album = request.createAlbum, let id = new.popFirst() {
-        albums[id] = Album(title: album.title, parentID: real(album.parentID), members: album.assetIDs ?? [])
+        insert(id, Album(title: album.title, parentID: real(album.parentID), members: album.assetIDs ?? []))
       }
       if let folder = request.createFolder, let id = new.popFirst() {
-        albums[id] = Album(title: folder.title, parentID: real(folder.parentID), isFolder: true)
+        insert(id, Album(title: folder.title, parentID: real(folder.parentID), kind: .folder))
+      }
+      if let smart = request.createSmartAlbum, let id = new.popFirst() {
+        let query = SmartAlbumQuery(
+          predicate: smart.predicate, text: smart.text, sortDescriptors: smart.sortDescriptors ?? [],
+          fetchLimit: smart.fetchLimit)
+        insert(id, Album(title: smart.title, parentID: real(smart.parentID), kind: .smart(query)))
+      }
+      if let edit = request.editSmartAlbum, let id = real(edit.id) {
+        albums[id]?.kind = .smart(
+          SmartAlbumQuery(
+            predicate: edit.predicate, text: edit.text, sortDescriptors: edit.sortDescriptors ?? [],
+            fetchLimit: edit.fetchLimit))
       }
       if let edit = request.editAlbum, let id = real(edit.id) { apply(edit, to: id) }
       if let edit = request.editCollection, let id = real(edit.id) {
+        if edit.parentID != nil || edit.beforeID != nil {
+          move(id, to: edit.parentID == nil ? albums[id]?.parentID : real(edit.parentID), before: real(edit.beforeID))
+        }
         if let title = edit.title { albums[id]?.title = title }
-        if let parent = edit.parentID { albums[id]?.parentID = real(parent) }
       }
       if let id = real(request.deleteAlbum) { delete(id) }
     }
   }
 
   private mutating func apply(_ edit: ChangeRequest.EditAsset, to id: AssetID) {
-    var said = assets[id] ?? Said()
+    guard var said = assets[id] else { return }
     for field in edit.clear ?? [] {
       switch ClearableField(rawValue: field) {
       case .isFavorite: said.isFavorite = false
@@ -68,7 +156,9 @@ struct ChangeModel: Sendable {
       case .title: said.title = nil
       case .caption: said.caption = nil
       case .keywords: said.keywords = []
-      default: break
+      case .creationDate: said.creationDate = fileDates[id] ?? said.creationDate
+      case .location: said.location = nil
+      case nil: break
       }
     }
     said.isFavorite = edit.isFavorite ?? said.isFavorite
@@ -78,6 +168,14 @@ struct ChangeModel: Sendable {
     if let caption = edit.caption { said.caption = caption.isEmpty ? nil : caption }
     for keyword in edit.addKeywords ?? [] where !said.keywords.contains(keyword) { said.keywords.append(keyword) }
     said.keywords.removeAll { edit.removeKeywords?.contains($0) ?? false }
+    if let date = edit.creationDate.flatMap({ PhotoDate($0) }) { said.creationDate = date }
+    if let seconds = edit.shiftCreationDate {
+      said.creationDate = PhotoDate(
+        microseconds: said.creationDate.microseconds + Int64(seconds * 1_000_000),
+        offsetMinutes: said.creationDate.offsetMinutes)
+    }
+    if let location = edit.location { said.location = location }
+    if edit.removeLocation ?? false { said.location = nil }
     assets[id] = said
   }
 
@@ -90,58 +188,22 @@ struct ChangeModel: Sendable {
       let index = edit.beforeAssetID.flatMap(album.members.firstIndex) ?? album.members.count
       album.members.insert(contentsOf: placed, at: index)
     }
+    album.keyAsset = edit.keyAssetID ?? album.keyAsset
     albums[id] = album
   }
 
-  private mutating func delete(_ id: CollectionID) {
-    albums[id] = nil
-    for child in albums.filter({ $0.value.parentID == id }).keys { delete(child) }
-  }
+  // MARK: - Smart albums
 
-  // MARK: - Random requests
+  /// The queries of smart albums that the model knows, with their conditions.
+  static let queries: [(predicate: String, isIn: @Sendable (Said) -> Bool)] = [
+    ("isFavorite == TRUE", { $0.isFavorite }), ("rating >= 3", { ($0.rating ?? -1) >= 3 }),
+    ("ANY keywords == 'k1'", { $0.keywords.contains("k1") }), ("location == nil", { $0.location == nil }),
+    ("title == nil", { $0.title == nil }),
+  ]
 
-  /// A request that is valid for this state, or now and then invalid. Other clients may make it invalid meanwhile.
-  func randomRequest(using random: inout SeededGenerator) -> ChangeRequest {
-    func once(in count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
-    func someAssets() -> [AssetID] {
-      let ids = assets.keys.sorted().shuffled(using: &random).prefix(.random(in: 1...4, using: &random))
-      return once(in: 40) ? [999_999] : Array(ids)
-    }
-    let folders = albums.filter(\.value.isFolder).keys.sorted()
-    let lists = albums.filter { !$0.value.isFolder }.keys.sorted()
-    let parent = once(in: 2) ? folders.randomElement(using: &random) : nil
-    let title = once(in: 40) ? " " : "T\(Int.random(in: 0..<50, using: &random)) Ω%"
-    switch Int.random(in: 0..<12, using: &random) {
-    case 0: return ChangeRequest(createFolder: .init(title: title, parentID: once(in: 10) ? -1 : parent))
-    case 1: return ChangeRequest(createAlbum: .init(title: title, assetIDs: someAssets(), parentID: parent))
-    case 2...5:
-      guard let id = lists.randomElement(using: &random) else { break }
-      var edit = ChangeRequest.EditAlbum(id: id)
-      if once(in: 3) { edit.removeAssetIDs = someAssets() } else { edit.placeAssetIDs = someAssets() }
-      if edit.placeAssetIDs != nil, once(in: 2) {
-        edit.beforeAssetID = albums[id]?.members.randomElement(using: &random)
-      }
-      if once(in: 4) { edit.title = title }
-      return ChangeRequest(editAlbum: edit)
-    case 6:
-      guard let id = albums.keys.sorted().randomElement(using: &random) else { break }
-      return ChangeRequest(editCollection: .init(id: id, title: once(in: 2) ? title : nil, parentID: parent ?? 0))
-    case 7:
-      guard once(in: 3), let id = albums.keys.sorted().randomElement(using: &random) else { break }
-      return ChangeRequest(deleteAlbum: once(in: 10) ? 1 : id)
-    default: break
-    }
-    var edit = ChangeRequest.EditAsset(ids: someAssets())
-    if once(in: 2) { edit.isFavorite = once(in: 2) }
-    if once(in: 3) { edit.isHidden = once(in: 3) }
-    if once(in: 3) { edit.rating = .random(in: 0...6, using: &random) }
-    if once(in: 3) { edit.title = once(in: 3) ? "" : title }
-    if once(in: 3) { edit.addKeywords = ["k\(Int.random(in: 0..<6, using: &random))"] }
-    if once(in: 4) { edit.removeKeywords = ["k\(Int.random(in: 0..<6, using: &random))"] }
-    if once(in: 5) {
-      edit.clear = [["caption"], ["rating"], ["keywords"], ["title"], ["colour"]].randomElement(using: &random)
-    }
-    if edit == .init(ids: edit.ids) { edit.caption = "c" }
-    return ChangeRequest(editAsset: edit)
+  /// The assets of a smart album, including hidden ones.
+  func members(of query: SmartAlbumQuery) -> Set<AssetID> {
+    let known = Self.queries.first { $0.predicate == query.predicate }
+    return Set(assets.filter { known?.isIn($0.value) ?? false }.keys)
   }
 }

@@ -135,7 +135,7 @@ struct RandomCommits {
       writer, "UPDATE resource SET proof_state = 2 WHERE directory_id = ? AND name = ?",
       [.id(row.directoryID), .text(row.name)])
     // As a request of a hash does.
-    writer.mayChangeDuplicates = true
+    writer.comparison.note(row.assetID)
     try writer.updateStat(row)
   }
 

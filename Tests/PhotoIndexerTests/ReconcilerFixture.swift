@@ -72,7 +72,8 @@ final class ReconcilerFixture {
         "ALTER TABLE tombstone ADD COLUMN \($0) INTEGER"
       } + [
         "CREATE INDEX resource_hashed ON resource (fingerprint, byte_count, hash, sample) "
-          + "WHERE hash IS NOT NULL AND proof_state IN (2, -2)"
+          + "WHERE hash IS NOT NULL AND proof_state IN (2, -2)",
+        "ALTER TABLE tombstone_album ADD COLUMN placed INTEGER NOT NULL DEFAULT 0",
       ]
     }
 

@@ -250,7 +250,8 @@ import Testing
     }
     try expectLooks(["album"], "an album") {
       try library.commit { writer in
-        let insert = try RawStatement(writer.database, "INSERT INTO album_asset VALUES (?, 9, 0.5)")
+        let insert = try RawStatement(
+          writer.database, "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, 9, 0.5)")
         insert.bind(1, album)
         try insert.run()
         writer.record.edit(album: album, placing: [9])

@@ -164,7 +164,8 @@ extension ServerFixture {
       let insert = try RawStatement(writer.database, "INSERT INTO collection (kind, title) VALUES (1, ?) RETURNING id")
       insert.bind(1, title)
       let album = try insert.firstRow { insert.collectionID(0) } ?? 0
-      let member = try RawStatement(writer.database, "INSERT INTO album_asset VALUES (?, ?, ?)")
+      let member = try RawStatement(
+        writer.database, "INSERT INTO album_asset (collection_id, asset_id, rank) VALUES (?, ?, ?)")
       for (rank, id) in ids.enumerated() {
         member.bind(1, album)
         member.bind(2, id)

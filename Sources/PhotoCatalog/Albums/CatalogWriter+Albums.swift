@@ -26,15 +26,19 @@ extension CatalogWriter {
     let placed = assets.filter { known.insert($0).inserted }
     guard try !isInPlace(placed, inAlbum: id, before: before) else { return }
     let ranked = try placed.map { (asset: $0, rank: try rank(of: $0, inAlbum: id)) }
-    try recordPlaces(of: ranked, inAlbum: id)
+    let commit = try nextSequence()
+    try recordPlaces(of: ranked, inAlbum: id, placed: commit)
     // Most assets are new in the album, so there is nothing to remove. None of them has a tombstone.
     try removeRows(ranked.filter { $0.rank != nil }.map(\.asset), ofAlbum: id)
-    try insert(placed, inAlbum: id, before: before, table: { _ in .assets })
+    try insert(placed, inAlbum: id, before: before, placed: { _ in commit }, table: { _ in .assets })
     albumRecords.append(.placed(album: id, before: before, placed))
-    for asset in placed {
-      try wantHash(of: asset)
-      editedAssets.insert(asset)
-    }
+    for asset in placed { try wantHash(of: asset) }
+    noteMembers(placed)
+  }
+
+  /// The journal needs the lines of these assets before it names them in an album.
+  private func noteMembers(_ assets: [AssetID]) {
+    for asset in assets where journal?.holds(asset) != true { editedAssets.insert(asset) }
   }
 
   /// Removes assets from an album. An asset that the album lacks makes no difference.
@@ -44,29 +48,35 @@ extension CatalogWriter {
     let ranked = try assets.map { (asset: $0, rank: try rank(of: $0, inAlbum: id)) }.filter { $0.rank != nil }
     let removed = ranked.map(\.asset)
     guard !removed.isEmpty else { return }
-    try recordPlaces(of: ranked, inAlbum: id)
+    try recordPlaces(of: ranked, inAlbum: id, placed: nil)
     try delete(removed, fromAlbum: id)
     albumRecords.append(.removed(album: id, removed))
-    editedAssets.formUnion(removed)
+    releasedAssets.formUnion(removed)
   }
 
   /// Carries out an operation of the journal. The assets may be in the library or have tombstones. Others are left out.
-  func applyPlacement(of assets: [AssetID], inAlbum id: CollectionID, before: AssetID?) throws {
+  ///
+  /// - Parameter placed: the sequences of the commits that placed them; 0 if that is unknown.
+  func applyPlacement(
+    of assets: [AssetID], inAlbum id: CollectionID, before: AssetID?, placed: [AssetID: Int64] = [:]
+  ) throws {
     guard try userCollection(id)?.kind == .album else { return }
     let missing = Set(try missingAssets(assets))
     let tombstones = Set(try missing.filter { try tombstone(of: $0) != nil })
     let known = assets.filter { !missing.contains($0) || tombstones.contains($0) }
     try removeRows(known, ofAlbum: id)
-    try insert(known, inAlbum: id, before: before) { missing.contains($0) ? .tombstones : .assets }
+    try insert(
+      known, inAlbum: id, before: before, placed: { placed[$0] ?? 0 },
+      table: { missing.contains($0) ? .tombstones : .assets })
     for asset in known where !missing.contains(asset) { try wantHash(of: asset) }
-    editedAssets.formUnion(known)
+    noteMembers(known)
   }
 
   /// As ``applyPlacement(of:inAlbum:before:)``.
   func applyRemoval(of assets: [AssetID], fromAlbum id: CollectionID) throws {
     guard try userCollection(id)?.kind == .album else { return }
     try delete(assets, fromAlbum: id)
-    editedAssets.formUnion(assets)
+    releasedAssets.formUnion(assets)
   }
 
   /// Gives an album exactly these assets, in this order.
@@ -96,6 +106,23 @@ extension CatalogWriter {
     select.bind(1, id)
     select.bind(2, asset)
     return try select.firstRow { select.double(0) }
+  }
+
+  /// The sequence of the commit that placed an asset in an album; nil if the album does not have it.
+  func placed(_ asset: AssetID, inAlbum id: CollectionID) throws -> Int64? {
+    let select = try RawStatement(database, "SELECT placed FROM album_asset WHERE collection_id = ? AND asset_id = ?")
+    select.bind(1, id)
+    select.bind(2, asset)
+    return try select.firstRow { select.int64(0) }
+  }
+
+  func setPlaced(_ placed: Int64, _ asset: AssetID, inAlbum id: CollectionID) throws {
+    let update = try RawStatement(
+      database, "UPDATE album_asset SET placed = ? WHERE collection_id = ? AND asset_id = ?")
+    update.bind(1, placed)
+    update.bind(2, id)
+    update.bind(3, asset)
+    try update.run()
   }
 
   private func album(_ id: CollectionID) throws -> UserCollection {
@@ -131,17 +158,19 @@ extension CatalogWriter {
 
   /// Inserts assets that the album does not have.
   private func insert(
-    _ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?, table: (AssetID) -> MemberTable
+    _ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?, placed: (AssetID) -> Int64,
+    table: (AssetID) -> MemberTable
   ) throws {
     guard !assets.isEmpty else { return }
     let next = try before.flatMap { try anyRank(of: $0, inAlbum: id) }
     let first = try room(for: assets.count, inAlbum: id, before: next)
     for (index, asset) in assets.enumerated() {
       let insert = try RawStatement(
-        database, "INSERT INTO \(table(asset).rawValue) (collection_id, asset_id, rank) VALUES (?, ?, ?)")
+        database, "INSERT INTO \(table(asset).rawValue) (collection_id, asset_id, rank, placed) VALUES (?, ?, ?, ?)")
       insert.bind(1, id)
       insert.bind(2, asset)
       insert.bind(3, first.rank + Double(index) * first.step)
+      insert.bind(4, placed(asset))
       try insert.run()
     }
     record.edit(album: id, placing: assets)

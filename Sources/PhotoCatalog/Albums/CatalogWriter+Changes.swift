@@ -29,6 +29,7 @@ extension CatalogWriter {
         throw ChangeFailure(index: index, reason: reason)
       }
     }
+    try recordMovedFolders()
     return created
   }
 

@@ -1,7 +1,8 @@
 import GRDB
 import PhotoModel
 
-// The albums and folders that a person makes. The assets of albums are in CatalogWriter+Albums.swift.
+// The albums and folders that a person makes. The assets of albums are in CatalogWriter+Albums.swift, and the places of
+// collections in CatalogWriter+CollectionPlaces.swift.
 
 extension FileLookups {
   /// A collection that a person made; nil if there is no such collection, or if it belongs to the system.
@@ -35,8 +36,11 @@ extension FileLookups {
 
   private static var userCollections: String {
     "SELECT id, kind, title, parent_id, rank, key_asset_id, \(SmartAlbumQuery.columns) FROM collection "
-      + "WHERE (kind IN (1, 3) OR kind = 0 AND subtype IS NULL)"
+      + "WHERE (\(isOfUser))"
   }
+
+  /// The condition of a row that a person made. An index has the same condition (v015-placements.sql).
+  static var isOfUser: String { "kind IN (1, 3) OR kind = 0 AND subtype IS NULL" }
 
   private func userCollection(_ row: RawStatement) -> UserCollection {
     let kind: UserCollection.Kind =
@@ -72,21 +76,24 @@ extension CatalogWriter {
     _ kind: UserCollection.Kind, title: String, parentID: CollectionID?
   ) throws -> CollectionID {
     try checkFolder(parentID)
+    if kind == .folder { try checkLevels(of: title, height: 1, in: parentID) }
     if case .smartAlbum(let query) = kind { try check(query, of: title) }
     let insert = try RawStatement(
       database,
-      "INSERT INTO collection (kind, title, parent_id, rank, \(SmartAlbumQuery.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+      "INSERT INTO collection (kind, title, parent_id, rank, \(SmartAlbumQuery.columns), placed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
     insert.bind(1, kind.code)
     insert.bind(2, title)
     insert.bind(3, parentID)
     insert.bind(4, try lastRank(in: parentID))
     (kind.query ?? SmartAlbumQuery()).bind(to: insert, from: 5)
+    insert.bind(9, try nextSequence())
     try insert.run()
     let id = CollectionID(rawValue: try database.lastInsertedRowID)
     record.insert(collection: id)
     try noteCollection(id)
     recording?.note(id, nil, try userCollection(id))
+    recording?.noteMove(of: id, .init(next: nil, before: 0, after: try nextSequence()))
     return id
   }
 
@@ -111,7 +118,7 @@ extension CatalogWriter {
     guard collection != held else { return }
     try write(collection)
     // The collections in a folder are in its place in the list.
-    if collection.title != held.title { try recordCollections(below: id) }
+    if collection.title != held.title { noteMovedFolder(collection) }
   }
 
   /// Gives a smart album another query.
@@ -134,68 +141,23 @@ extension CatalogWriter {
     }
   }
 
-  /// Moves a collection to a folder, and to a place in it.
-  package func move(collection id: CollectionID, to place: CollectionPlacement) throws {
-    guard var collection = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
-    let parentID: CollectionID? =
-      switch place.parent {
-      case .same: collection.parentID
-      case .top: nil
-      case .folder(let folder): folder
-      }
-    try checkFolder(parentID)
-    var ancestor = parentID
-    while let folder = ancestor {
-      guard folder != id else {
-        throw CollectionChangeError.rejected(
-          "The folder '\(collection.title)' can't be moved into itself, or into a folder that is in it. Choose another folder."
-        )
-      }
-      ancestor = try userCollection(folder)?.parentID
-    }
-    let siblings = try userCollections(in: parentID).filter { $0.id != id }
-    let held = collection
-    collection.parentID = parentID
-    switch place.position {
-    case .end: collection.rank = siblings.map(\.rank).max().map { $0 == 0 ? 0 : $0 + 1 } ?? 0
-    case .before(let next):
-      guard let index = siblings.firstIndex(where: { $0.id == next }) else {
-        guard let other = try userCollection(next), next != id else {
-          throw CollectionChangeError.noSuchCollection(next)
-        }
-        throw CollectionChangeError.rejected(
-          "'\(other.title)' (id:\(next)) is in another folder. Name a collection of the folder, or none for its end.")
-      }
-      // From now on, all collections of the folder have the positions that they had until now.
-      for (position, sibling) in siblings.enumerated() {
-        var sibling = sibling
-        let rank = Double(position < index ? position + 1 : position + 2)
-        guard sibling.rank != rank else { continue }
-        sibling.rank = rank
-        try write(sibling)
-        try recordCollections(below: sibling.id)
-      }
-      collection.rank = Double(index + 1)
-    }
-    guard collection != held else { return }
-    try write(collection)
-    try recordCollections(below: id)
-  }
-
   /// Deletes a collection, and everything that is in a folder. No asset is deleted.
   package func delete(collection id: CollectionID) throws {
     guard let collection = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
+    // A collection is deleted after those in it.
+    for child in try collections(below: [id]).reversed() { try deleteEmpty(child) }
+    try deleteEmpty(collection)
+  }
+
+  /// Deletes a collection in which there is no other one.
+  private func deleteEmpty(_ collection: UserCollection) throws {
+    let id = collection.id
+    let members = try placedMembers(ofAlbum: id)
     if recording != nil {
       recording?.note(id, collection, nil)
-      recording?.members[id] = try self.members(ofAlbum: id)
+      recording?.deleted[id] = .init(placed: try placed(id), members: members)
     }
-    for child in try userCollections(in: id) { try delete(collection: child.id) }
-    let members = try RawStatement(
-      database,
-      "SELECT asset_id FROM album_asset WHERE collection_id = ?1 UNION ALL SELECT asset_id FROM tombstone_album WHERE collection_id = ?1"
-    )
-    members.bind(1, id)
-    try members.forEachRow { editedAssets.insert(members.assetID(0)) }
+    releasedAssets.formUnion(members.map(\.asset))
     for sql in [
       "DELETE FROM tombstone_album WHERE collection_id = ?", "DELETE FROM album_asset WHERE collection_id = ?",
       "DELETE FROM collection WHERE id = ?",
@@ -225,7 +187,7 @@ extension CatalogWriter {
     }
   }
 
-  private func write(_ collection: UserCollection) throws {
+  func write(_ collection: UserCollection) throws {
     if recording != nil, let held = try userCollection(collection.id) { recording?.note(held.id, held, collection) }
     let update = try RawStatement(
       database,
@@ -243,11 +205,12 @@ extension CatalogWriter {
   }
 
   private func noteCollection(_ id: CollectionID) throws {
-    guard let collection = try userCollection(id) else { return }
+    guard var collection = try userCollection(id) else { return }
+    collection.others = journal?.others(of: id) ?? []
     albumRecords.append(.collection(collection))
   }
 
-  private func checkFolder(_ id: CollectionID?) throws {
+  func checkFolder(_ id: CollectionID?) throws {
     guard let id else { return }
     guard let folder = try userCollection(id) else { throw CollectionChangeError.noSuchCollection(id) }
     guard folder.kind == .folder else {
@@ -259,18 +222,5 @@ extension CatalogWriter {
   func checkAssets(_ ids: [AssetID]) throws {
     let missing = try missingAssets(ids)
     guard missing.isEmpty else { throw CollectionChangeError.noSuchAssets(missing) }
-  }
-
-  /// The rank of a new collection in a folder.
-  private func lastRank(in parentID: CollectionID?) throws -> Double {
-    let last = try userCollections(in: parentID).map(\.rank).max() ?? 0
-    return last == 0 ? 0 : last + 1
-  }
-
-  func recordCollections(below id: CollectionID) throws {
-    for child in try userCollections(in: id) {
-      record.update(collection: child.id)
-      try recordCollections(below: child.id)
-    }
   }
 }

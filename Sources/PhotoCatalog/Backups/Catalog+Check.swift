@@ -216,7 +216,8 @@ extension Catalog {
     let findings = try noticing {
       try pool.write { database in
         let writer = CatalogWriter(connection: database, journal: journal)
-        let typed = try writer.userData(others: journal.others(of:), alsoOf: journal.idsWithOthers)
+        let typed = try writer.userData(
+          others: journal.others(of:), alsoOf: journal.idsWithOthers, keeping: journal.otherMembers)
         report.counts["user data"] = typed.count
         func finding(_ what: String, _ place: String = files.journal) -> CheckReport.Finding {
           journal.mustRewrite = true

@@ -168,25 +168,42 @@ extension CatalogReader {
 private struct CollectionTree {
   var directories: DirectoryPaths
   private let folder: RawStatement
-  private var keys: [CollectionID: [UInt8]] = [:]
+  private var keys: [CollectionID: (key: [UInt8], level: Int)] = [:]
+
+  /// Folders below this level, which only the journal of an older photod can have, have the key of the last one above it.
+  private static let mostLevels = 2 * CatalogWriter.mostLevels
 
   init(_ database: Database) throws {
     directories = try DirectoryPaths(database)
     folder = try RawStatement(database, "SELECT parent_id, rank, title FROM collection WHERE id = ?")
   }
 
+  /// A journal may have folders that are nested more deeply than clients can nest them, so this is a loop.
   mutating func key(ofFolder id: CollectionID) throws -> [UInt8] {
-    if let key = keys[id] { return key }
-    // A cycle can only come from another program. It must not end in an endless recursion.
-    keys[id] = []
-    folder.bind(1, id)
-    let found = try folder.firstRow {
-      (folder.optionalCollectionID(0), CollectionPlace.key(rank: folder.double(1), title: folder.text(2), id: id))
+    var below: [(id: CollectionID, own: [UInt8])] = []
+    var last: (key: [UInt8], level: Int) = ([], 0)
+    var next: CollectionID? = id
+    while let id = next {
+      if let known = keys[id] {
+        last = known
+        break
+      }
+      // A cycle can only come from another program. It must not end in an endless loop.
+      keys[id] = ([], 0)
+      folder.bind(1, id)
+      let found = try folder.firstRow {
+        (folder.optionalCollectionID(0), CollectionPlace.key(rank: folder.double(1), title: folder.text(2), id: id))
+      }
+      guard let (parentID, own) = found else { break }
+      below.append((id, own))
+      next = parentID
     }
-    guard let (parentID, own) = found else { return [] }
-    let key = try parentID.map { try self.key(ofFolder: $0) } ?? []
-    keys[id] = key + own
-    return key + own
+    for (id, own) in below.reversed() {
+      if last.level < Self.mostLevels { last.key += own }
+      last.level += 1
+      keys[id] = last
+    }
+    return last.key
   }
 }
 

@@ -307,7 +307,7 @@ package final class Catalog: Sendable {
       change = .rewritten(from: journal.number)
       try rewrite(journal, writer, number: journal.number + 1)
     } else {
-      try journal.append(records, durable: durable || reserves)
+      try journal.append(records, releasing: writer.releasedAssets, durable: durable || reserves)
       change = .appended
     }
     let update = try RawStatement(writer.database, "UPDATE library SET journal_number = ?")
@@ -339,9 +339,14 @@ package final class Catalog: Sendable {
         library: uuid, epoch: try epoch.firstRow { epoch.int64(0) } ?? self.epoch, number: number,
         reservedAssets: max(journal.reservedAssets, last.assets),
         reservedCollections: max(journal.reservedCollections, last.collections),
-        entries: try writer.userData(others: journal.others(of:), alsoOf: journal.idsWithOthers),
-        collections: try writer.userCollections(), albums: try writer.albums(),
-        others: journal.otherLines))
+        entries: try writer.userData(
+          others: journal.others(of:), alsoOf: journal.idsWithOthers, keeping: journal.otherMembers),
+        collections: try writer.userCollections().map {
+          var collection = $0
+          collection.others = journal.others(of: $0.id)
+          return collection
+        },
+        albums: try writer.albums(), otherAlbums: journal.otherAlbums, others: journal.otherLines))
   }
 
   private func compactJournal(_ database: Database) {

@@ -22,8 +22,14 @@ package final class CatalogWriter {
   var journalRecords: [UserDataRecord] = []
   /// The journal's records of this transaction for collections, in the order of their changes.
   var albumRecords: [UserDataRecord] = []
-  /// The assets whose user data or albums this transaction changed. The journal gets their records.
+  /// The assets whose user data this transaction changed, and those that are new in an album. The journal gets their
+  /// records.
   var editedAssets: Set<AssetID> = []
+  /// The assets that this transaction removed from an album. The journal may have no further need of their records.
+  var releasedAssets: Set<AssetID> = []
+  /// The folders whose place changed. Everything in them has another place in the list of collections.
+  var movedFolders: Set<CollectionID> = []
+  private var sequence: Int64?
 
   /// The sequence of the last commit that this transaction adds to the history.
   var lastSequence: Int64?
@@ -36,8 +42,8 @@ package final class CatalogWriter {
   /// The changes that the call of a client has made so far. nil if they are not recorded.
   var recording: ChangeRecording?
 
-  /// Whether this transaction may have changed which files have the same content (``compareContents()``).
-  var mayChangeDuplicates = false
+  /// The files whose contents must be compared again (``compareContents()``).
+  var comparison = ContentComparison()
 
   init(connection: Database, journal: UserDataJournal? = nil, date: WallTime = .now) {
     self.connection = connection
@@ -57,6 +63,15 @@ package final class CatalogWriter {
   /// The connection, perhaps without the assets that were inserted last. A burst of photos that come back asks tables of
   /// other things between one insertion and the next.
   package var databaseBesideNewAssets: Database { connection }
+
+  /// The sequence that the entry of this transaction in the history gets.
+  func nextSequence() throws -> Int64 {
+    if let sequence { return sequence }
+    let select = try RawStatement(database, "SELECT seq FROM sqlite_sequence WHERE name = 'history'")
+    let next = (try select.firstRow { select.int64(0) } ?? 0) + 1
+    sequence = next
+    return next
+  }
 
   /// Adds an asset of one file.
   ///

@@ -139,7 +139,15 @@ extension CatalogWriter {
     want.bind(2, last)
     try want.run()
     // The hash of a small file is known already.
-    mayChangeDuplicates = mayChangeDuplicates || last == newest
+    let hashed = try RawStatement(
+      database,
+      """
+      SELECT a.id FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
+      WHERE a.id > ?1 AND a.id <= ?2 AND r.hash IS NOT NULL AND r.proof_state IN (2, -2)
+      """)
+    hashed.bind(1, found.0)
+    hashed.bind(2, last)
+    try hashed.forEachRow { comparison.note(hashed.assetID(0)) }
     let through = try RawStatement(database, "UPDATE library SET proof_through = ?")
     through.bind(1, last)
     try through.run()
@@ -149,7 +157,7 @@ extension CatalogWriter {
   /// Requests the hash of an asset that got user data. A hash proves a content without further facts. So the user data
   /// can be restored even if the file comes back with another name.
   func wantHash(of id: AssetID) throws {
-    if try setProofState(of: id, "2", where: "proof_state <> 2") { mayChangeDuplicates = true }
+    if try setProofState(of: id, "2", where: "proof_state <> 2") { comparison.note(id) }
   }
 
   /// Postpones the requests for a file that cannot be read, or that is on a network file system. They become due when
@@ -200,12 +208,11 @@ extension CatalogWriter {
     update.bind(8, Int64(bitPattern: row.inode))
     try update.run()
     guard try database.changesCount > 0 else { return }
-    if row.marks.hash != nil { mayChangeDuplicates = true }
+    if row.marks.hash != nil { comparison.note(row.assetID) }
     // The journal of user data also has the marks of its assets, so that a rebuilt catalog can recognize their files.
     guard let journal, journal.holds(row.assetID) else { return }
     var reading = try UserDataReading(database)
-    guard var entry = try reading.entry(of: row.assetID) else { return }
-    entry.others = journal.others(of: row.assetID)
+    guard let entry = try reading.entry(of: row.assetID, journal) else { return }
     journalRecords.append(.asset(entry))
   }
 }

@@ -173,6 +173,7 @@ extension CatalogWriter {
 
   /// Writes the size, times and identity of a file. The fields of its asset stay.
   package func updateStat(_ row: FileRow) throws {
+    try noteFormerContent(of: row.assetID)
     let update = try RawStatement(
       database,
       """
@@ -191,7 +192,7 @@ extension CatalogWriter {
     update.bind(10, row.directoryID)
     update.bind(11, text: row.name)
     try update.run()
-    if row.marks.hash != nil { mayChangeDuplicates = true } else { try noteDuplicates(of: row.assetID) }
+    if row.marks.hash != nil { comparison.note(row.assetID) }
     // A file that could not be read has its stat written again once it is read.
     if row.readTime != .unknown && (row.marks.sample == nil || row.marks.hash == nil) { mayNeedProofs = true }
   }
@@ -274,7 +275,7 @@ extension CatalogWriter {
     if isTrashed { record.update(asset: id, .trashed) }
     if isDuplicate {
       record.update(asset: id, .duplicates)
-      mayChangeDuplicates = true
+      try noteFormerContent(of: id)
     }
     record.delete(asset: id)
     let first = try RawStatement(database, "DELETE FROM resource WHERE directory_id = ? AND name = ?")

@@ -35,10 +35,13 @@ package struct Tombstone: Hashable, Sendable {
   package struct Membership: Hashable, Sendable {
     package let albumID: CollectionID
     package let rank: Double
+    /// The sequence of the commit that placed it there; 0 if that is unknown.
+    package let placed: Int64
 
-    package init(albumID: CollectionID, rank: Double) {
+    package init(albumID: CollectionID, rank: Double, placed: Int64 = 0) {
       self.albumID = albumID
       self.rank = rank
+      self.placed = placed
     }
   }
 
@@ -199,11 +202,12 @@ extension FileLookups {
     guard !tombstones.isEmpty else { return [] }
     let albums = try RawStatement(
       databaseBesideNewAssets,
-      "SELECT collection_id, rank FROM tombstone_album WHERE asset_id = ? ORDER BY collection_id")
+      "SELECT collection_id, rank, placed FROM tombstone_album WHERE asset_id = ? ORDER BY collection_id")
     for index in tombstones.indices {
       albums.bind(1, tombstones[index].assetID)
       try albums.forEachRow {
-        tombstones[index].albums.append(.init(albumID: albums.collectionID(0), rank: albums.double(1)))
+        tombstones[index].albums.append(
+          .init(albumID: albums.collectionID(0), rank: albums.double(1), placed: albums.int64(2)))
       }
     }
     return tombstones
@@ -244,11 +248,12 @@ extension CatalogWriter {
     try insert.run()
     try writeEdits(tombstone.data.edits, of: tombstone.assetID, file: nil)
     let album = try RawStatement(
-      database, "INSERT INTO tombstone_album (asset_id, collection_id, rank) VALUES (?, ?, ?)")
+      database, "INSERT INTO tombstone_album (asset_id, collection_id, rank, placed) VALUES (?, ?, ?, ?)")
     for membership in tombstone.albums {
       album.bind(1, tombstone.assetID)
       album.bind(2, membership.albumID)
       album.bind(3, membership.rank)
+      album.bind(4, membership.placed)
       try album.run()
     }
   }
@@ -297,7 +302,8 @@ extension CatalogWriter {
     if buried.hasAlbums {
       let albums = try RawStatement(
         database,
-        "INSERT INTO tombstone_album SELECT asset_id, collection_id, rank FROM album_asset WHERE asset_id = ?")
+        "INSERT INTO tombstone_album (asset_id, collection_id, rank, placed) "
+          + "SELECT asset_id, collection_id, rank, placed FROM album_asset WHERE asset_id = ?")
       albums.bind(1, id)
       try albums.run()
     }
@@ -327,19 +333,21 @@ extension CatalogWriter {
     try removeTombstone(id, hasUserData: tombstone.hasUserData)
     try insertFormerAsset(
       id, content.with(shown), file: row, created: shown.created, addedDate: tombstone.addedDate)
-    if row.marks.hash != nil { mayChangeDuplicates = true }
+    if row.marks.hash != nil { comparison.note(id) }
     try writeEdits(edits, of: id, file: file)
     try setFlags(tombstone.data, ofRestored: id)
     if !tombstone.albums.isEmpty {
       let album = try RawStatement(
         database,
         """
-        INSERT INTO album_asset (collection_id, asset_id, rank) SELECT id, ?2, ?3 FROM collection WHERE id = ?1 AND kind = 1
+        INSERT INTO album_asset (collection_id, asset_id, rank, placed)
+        SELECT id, ?2, ?3, ?4 FROM collection WHERE id = ?1 AND kind = 1
         """)
       for membership in tombstone.albums {
         album.bind(1, membership.albumID)
         album.bind(2, id)
         album.bind(3, membership.rank)
+        album.bind(4, membership.placed)
         try album.run()
       }
       try wantHash(of: id)

@@ -178,6 +178,7 @@ extension CatalogWriter {
   /// - Returns: The sequence of the entry, which is also that of the new token.
   @discardableResult
   package func append(origin: String, date: WallTime) throws -> Int64 {
+    try recordMovedFolders()
     try noteUserData()
     try compareContents()
     let age = try libraryAge(at: date)

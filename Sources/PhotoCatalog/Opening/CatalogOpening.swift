@@ -162,7 +162,8 @@ struct CatalogOpening {
     let journal: UserDataJournal
     if let contents, goesOn {
       journal = try UserDataJournal(files.journal, continuing: contents, hook: hook)
-      try journal.append([.opened(epoch: epoch)], durable: true)
+      // An upgrade may have given ids to smart albums.
+      try journal.append([.opened(epoch: epoch)] + writer.reservation(in: journal), durable: true)
     } else {
       let number = max(row.number, contents?.number ?? 0) + 1
       journal = try newJournal(row.uuid, epoch, number, contents, writer)
@@ -179,6 +180,7 @@ struct CatalogOpening {
   ) {
     guard contents.number > row.number else { return (contents.epoch > row.epoch, false) }
     let isMissingBase = contents.baseNumber > row.number
+    try writer.freeIDs(of: contents, isMissingBase: isMissingBase)
     if isMissingBase {
       try restoreAll(contents, writer)
     } else {
@@ -192,7 +194,7 @@ struct CatalogOpening {
       && contents.newer[0].records.allSatisfy {
         switch $0 {
         case .asset, .collection, .deleted, .placed, .removed, .moved, .ids: true
-        case .library, .opened, .closed, .all, .other: false
+        case .library, .opened, .closed, .all, .other, .otherCollection: false
         }
       }
     return (isMissingBase || !isOneRequest || contents.epoch > row.epoch, lackedSome)
@@ -209,7 +211,7 @@ struct CatalogOpening {
     case .placed(let album, let before, let assets):
       try writer.applyPlacement(of: assets, inAlbum: album, before: before)
     case .removed(let album, let assets): try writer.applyRemoval(of: assets, fromAlbum: album)
-    case .library, .opened, .closed, .ids, .all, .moved, .other: break
+    case .library, .opened, .closed, .ids, .all, .moved, .other, .otherCollection: break
     }
   }
 
@@ -290,8 +292,16 @@ struct CatalogOpening {
     let state = UserDataJournal.State(
       library: uuid, epoch: epoch, number: number, reservedAssets: max(last.assets, contents?.reservedAssets ?? 0),
       reservedCollections: max(last.collections, contents?.reservedCollections ?? 0),
-      entries: try writer.userData(others: { entries[$0]?.others ?? [] }, alsoOf: entries.keys),
-      collections: try writer.userCollections(), albums: try writer.albums(),
+      entries: try writer.userData(
+        others: { entries[$0]?.others ?? [] }, alsoOf: entries.keys,
+        keeping: Set((contents?.otherAlbums.values ?? [:].values).flatMap(\.ids))),
+      collections: try writer.userCollections().map {
+        var collection = $0
+        collection.others = contents?.collections[$0.id]?.others ?? []
+        return collection
+      },
+      albums: try writer.albums(),
+      otherAlbums: (contents?.otherAlbums ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value.ids) },
       others: contents?.others ?? [])
     return try UserDataJournal(writing: state, to: files.journal, hook: hook)
   }

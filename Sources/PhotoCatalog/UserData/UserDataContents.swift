@@ -19,7 +19,12 @@ struct UserDataContents {
   private(set) var collections: [CollectionID: UserCollection] = [:]
   /// The assets of the user's albums, including deleted ones that may return.
   private(set) var albums: [CollectionID: AlbumOrder] = [:]
+  /// The assets of collections whose kind is from a later version.
+  private(set) var otherAlbums: [CollectionID: AlbumOrder] = [:]
+  /// The lines from a later version.
   private(set) var others: [[UInt8]] = []
+  /// The newest line of each collection whose kind is from a later version. ``finish()`` adds them to ``others``.
+  private var otherCollections: [CollectionID: [UInt8]] = [:]
   private(set) var moveCount = 0
   /// The batches after the requested number, oldest first.
   private(set) var newer: [Batch] = []
@@ -107,9 +112,13 @@ struct UserDataContents {
     case .asset(let entry):
       applyMoves()
       entries[entry.id] = entry
-    case .collection(let collection): collections[collection.id] = collection
+    case .collection(let collection):
+      collections[collection.id] = collection
+      otherCollections[collection.id] = nil
+    case .otherCollection(let id, let payload): otherCollections[id] = payload
     case .deleted(let id):
       collections[id] = nil
+      otherCollections[id] = nil
       albums[id] = nil
     case .placed(let album, let before, let ids): albums[album, default: AlbumOrder()].place(ids, before: before)
     case .removed(let album, let ids): albums[album]?.remove(ids)
@@ -125,15 +134,32 @@ struct UserDataContents {
   mutating func finish() {
     applyMoves()
     reservedAssets = max(reservedAssets, entries.keys.max() ?? 0)
-    reservedCollections = max(reservedCollections, collections.keys.max() ?? 0)
-    // The line of an album may be lost while those of its assets are readable.
-    albums = albums.filter { collections[$0.key] != nil }
+    reservedCollections = max(reservedCollections, collections.keys.max() ?? 0, otherCollections.keys.max() ?? 0)
+    finishAlbums()
     if isDamaged {
       // A lost line may have reserved more ids.
       reservedAssets = AssetID(rawValue: reservedAssets.rawValue + Self.doubt)
       reservedCollections = CollectionID(rawValue: reservedCollections.rawValue + Self.doubt)
     }
     entries = entries.filter { !$0.value.isEmpty }
+  }
+
+  /// Separates the albums whose kind is unknown, and derives which assets are in albums. The line of an asset only says what
+  /// was true when it was written.
+  private mutating func finishAlbums() {
+    var members: Set<AssetID> = []
+    for album in albums.values { members.formUnion(album.ids) }
+    // The line of an album may be lost while those of its assets are readable.
+    for id in entries.keys where !isDamaged || members.contains(id) { entries[id]?.isInAlbum = members.contains(id) }
+    otherAlbums = albums.filter { otherCollections[$0.key] != nil && collections[$0.key] == nil }
+    albums = albums.filter { collections[$0.key] != nil }
+    others += otherCollections.sorted { $0.key < $1.key }.map(\.value)
+    for (id, collection) in collections {
+      guard let parentID = collection.parentID, otherCollections[parentID] != nil else { continue }
+      // This version shows it at the top level, and keeps its folder for the later one.
+      collections[id]?.parentID = nil
+      collections[id]?.others.append(UserDataField(key: "parent", value: Array("\(parentID)".utf8)))
+    }
   }
 
   private mutating func applyMoves() {

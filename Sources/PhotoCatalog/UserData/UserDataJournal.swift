@@ -30,13 +30,14 @@ import PhotoModel
 //     at the end of the file is the trace of a crash. It was not acknowledged and is cut off. There are no lengths,
 //     because they could be damaged too. Values are percent-encoded, so reading resumes at the next newline after a
 //     damaged line.
-//   - The kind and its fields follow, in any order. Lines of an unknown kind, and fields of an asset with an unknown
-//     key, are from a later photod and are kept. The last line of an asset counts. `library` and `ids` are written
+//   - The kind and its fields follow, in any order. Lines of an unknown kind, fields of an asset or a collection with an
+//     unknown key, and collections of an unknown `kind` with their assets, are from a later photod and are kept. The last line of an asset counts. `library` and `ids` are written
 //     twice, because without them neither the library nor the assigned ids are known. The copies are apart, because a
 //     damaged newline costs two lines.
 //   - The line of an asset or a collection is whole, and the last one counts. The assets of an album have no such line,
 //     because an album may have 100,000 of them. `placed` and `removed` are operations: assets are placed before an asset
-//     or at the end, or removed. A compaction writes the assets of an album as operations, too.
+//     or at the end, or removed. A compaction writes the assets of an album as operations, too. An asset has a line
+//     before it is placed. No line follows when it leaves its last album: the reader drops lines that nothing needs.
 //   - A compaction wrote everything up to `all`, from the catalog, to a new file that then took the name. It holds
 //     everything up to its number.
 
@@ -71,13 +72,21 @@ final class UserDataJournal {
   private let hook: @Sendable (Step) throws -> Void
   private var length: Int
   private var lineBytes: [AssetID: Int]
-  /// The bytes that a new journal would need at least. Albums that changed since the last compaction count as they were.
+  /// About the bytes that a new journal would need. The places of assets in albums count as they were at the last compaction.
   private var liveBytes: Int
+  /// The assets that were removed from an album since their line was written. Perhaps nothing is left of their user data, so
+  /// their lines are not counted. A wrong guess only makes the next compaction come earlier.
+  private var doubtful: Set<AssetID> = []
   private var moveCount: Int
   /// The fields from a later version. Every new line of their asset repeats them.
   private var others: [AssetID: [UserDataField]]
   /// The lines from a later version.
   private(set) var otherLines: [[UInt8]]
+  /// The fields of collections from a later version.
+  private var othersOfCollections: [CollectionID: [UserDataField]]
+  /// The assets of the collections whose kind is from a later version.
+  private(set) var otherAlbums: [(id: CollectionID, assets: [AssetID])]
+  private(set) var otherMembers: Set<AssetID>
   private var undo: Undo?
   /// The journal is compacted only above this length. A failed compaction raises it.
   private var compactionLength = 0
@@ -87,6 +96,10 @@ final class UserDataJournal {
     let number: Int64
     let reserved: (AssetID, CollectionID)
     let lineBytes: [AssetID: Int?]
+    let liveBytes: Int
+    /// The assets that became doubtful, and those that ceased to be.
+    var doubted: [AssetID] = []
+    var confirmed: [AssetID] = []
   }
 
   // MARK: - Opening
@@ -137,6 +150,9 @@ final class UserDataJournal {
     moveCount = contents.moveCount
     others = contents.entries.compactMapValues { $0.others.isEmpty ? nil : $0.others }
     otherLines = contents.others
+    othersOfCollections = contents.collections.compactMapValues { $0.others.isEmpty ? nil : $0.others }
+    otherAlbums = contents.otherAlbums.sorted { $0.key < $1.key }.map { ($0.key, $0.value.ids) }
+    otherMembers = Set(otherAlbums.flatMap(\.assets))
     // The journal is usable only if this succeeds. Otherwise deinit closes the file.
     guard ftruncate(descriptor, off_t(length)) == 0 else { throw PrivateFile.failure(path, "cut", errno) }
   }
@@ -153,6 +169,9 @@ final class UserDataJournal {
     moveCount = 0
     others = state.othersOfAssets
     otherLines = state.others
+    othersOfCollections = state.othersOfCollections
+    otherAlbums = state.otherAlbums
+    otherMembers = Set(otherAlbums.flatMap(\.assets))
   }
 
   /// The data that a compaction writes.
@@ -166,8 +185,15 @@ final class UserDataJournal {
     var collections: [UserCollection]
     /// The assets of each of the user's albums, in their order.
     var albums: [(id: CollectionID, assets: [AssetID])]
+    /// The same of collections whose kind is from a later version.
+    var otherAlbums: [(id: CollectionID, assets: [AssetID])] = []
     /// The lines from a later version.
     var others: [[UInt8]]
+
+    fileprivate var othersOfCollections: [CollectionID: [UserDataField]] {
+      Dictionary(
+        collections.filter { !$0.others.isEmpty }.map { ($0.id, $0.others) }, uniquingKeysWith: { $1 })
+    }
 
     fileprivate var othersOfAssets: [AssetID: [UserDataField]] {
       Dictionary(entries.filter { !$0.others.isEmpty }.map { ($0.id, $0.others) }, uniquingKeysWith: { $1 })
@@ -193,7 +219,7 @@ final class UserDataJournal {
       lineBytes[entry.id] = bytes.count - start
     }
     for collection in state.collections { add(.collection(collection)) }
-    for album in state.albums {
+    for album in state.albums + state.otherAlbums {
       for start in stride(from: 0, to: album.assets.count, by: assetsPerLine) {
         add(
           .placed(
@@ -214,15 +240,18 @@ final class UserDataJournal {
   var heldIDs: some Collection<AssetID> { lineBytes.keys }
   func others(of id: AssetID) -> [UserDataField] { others[id] ?? [] }
   var idsWithOthers: some Collection<AssetID> { others.keys }
+  func others(of id: CollectionID) -> [UserDataField] { othersOfCollections[id] ?? [] }
 
   /// Appends a batch. If it throws, nothing was appended.
   ///
-  /// - Parameter durable: Whether the batch must be on disk on return.
-  func append(_ records: [UserDataRecord], durable: Bool) throws {
+  /// - Parameters:
+  ///   - released: The assets that were removed from albums. Nothing else may be left of their user data.
+  ///   - durable: Whether the batch must be on disk on return.
+  func append(_ records: [UserDataRecord], releasing released: Set<AssetID> = [], durable: Bool) throws {
     let (bytes, lines) = UserDataContents.frame(records, number: number + 1)
-    let undo = Undo(
+    var undo = Undo(
       length: length, number: number, reserved: (reservedAssets, reservedCollections),
-      lineBytes: Dictionary(uniqueKeysWithValues: lines.keys.map { ($0, lineBytes[$0]) }))
+      lineBytes: Dictionary(uniqueKeysWithValues: lines.keys.map { ($0, lineBytes[$0]) }), liveBytes: liveBytes)
     do {
       try hook(.append)
       try PrivateFile.write(bytes, to: descriptor, at: length, path)
@@ -239,20 +268,32 @@ final class UserDataJournal {
       cut(to: length)
       throw error
     }
-    self.undo = undo
     length += bytes.count
     number += 1
+    for id in released {
+      guard let count = lineBytes[id], doubtful.insert(id).inserted else { continue }
+      undo.doubted.append(id)
+      liveBytes = max(liveBytes - count - Self.memberBytes, 0)
+    }
     for record in records {
       switch record {
       case .asset(let entry):
         let count = entry.isEmpty ? nil : lines[entry.id]
-        liveBytes += (count ?? 0) - (lineBytes[entry.id] ?? 0)
+        let isCounted = doubtful.remove(entry.id) == nil
+        if !isCounted { undo.confirmed.append(entry.id) }
+        liveBytes = max(liveBytes + (count ?? 0) - (isCounted ? lineBytes[entry.id] ?? 0 : 0), 0)
         lineBytes[entry.id] = count
+      case .placed(_, _, let ids):
+        for id in ids where doubtful.remove(id) != nil {
+          undo.confirmed.append(id)
+          liveBytes += (lineBytes[id] ?? 0) + Self.memberBytes
+        }
       case .ids(let assets, let collections): (reservedAssets, reservedCollections) = (assets, collections)
       case .moved: moveCount += 1
       default: break
       }
     }
+    self.undo = undo
   }
 
   /// Removes the last batch, because its transaction failed.
@@ -261,10 +302,11 @@ final class UserDataJournal {
     self.undo = nil
     (length, number) = (undo.length, undo.number)
     (reservedAssets, reservedCollections) = undo.reserved
-    for (id, count) in undo.lineBytes {
-      liveBytes += (count ?? 0) - (lineBytes[id] ?? 0)
-      lineBytes[id] = count
-    }
+    for (id, count) in undo.lineBytes { lineBytes[id] = count }
+    liveBytes = undo.liveBytes
+    // An asset may have become doubtful and have been placed again in one batch.
+    doubtful.formUnion(undo.confirmed)
+    doubtful.subtract(undo.doubted)
     cut(to: length)
   }
 
@@ -304,6 +346,8 @@ final class UserDataJournal {
     moveCount = 0
     others = state.othersOfAssets
     otherLines = state.others
+    othersOfCollections = state.othersOfCollections
+    doubtful = []
     (undo, mustRewrite, compactionLength) = (nil, false, 0)
   }
 

@@ -56,6 +56,8 @@ enum UserDataRecord: Hashable, Sendable {
   case all(count: Int)
   /// A collection of the user was made or changed. Its assets are not in the record.
   case collection(UserCollection)
+  /// A collection whose kind is from a later version, unchanged.
+  case otherCollection(CollectionID, [UInt8])
   /// A collection of the user was deleted.
   case deleted(CollectionID)
   /// Assets were added to an album, or moved in it: before another asset, or to the end. They are in this order.
@@ -79,7 +81,9 @@ enum UserDataRecord: Hashable, Sendable {
       case "ids": .ids(assets: fields.id("assets") ?? 0, collections: fields.id("collections") ?? 0)
       case "asset": UserDataEntry(&fields).map(UserDataRecord.asset)
       case "all": fields.integer("count").map { .all(count: Int(clamping: $0)) }
-      case "collection": UserCollection(&fields).map(UserDataRecord.collection)
+      case "collection":
+        UserCollection(&fields).map(UserDataRecord.collection)
+          ?? Self.idOfCollection(words.dropFirst()).map { .otherCollection($0, Array(payload)) }
       case "deleted": fields.id("id").map(UserDataRecord.deleted)
       case "placed":
         fields.id("album").flatMap { album in
@@ -91,6 +95,12 @@ enum UserDataRecord: Hashable, Sendable {
       default: nil
       }
     self = record ?? .other(Array(payload))
+  }
+
+  private static func idOfCollection(_ words: ArraySlice<ArraySlice<UInt8>>) -> CollectionID? {
+    var fields = RecordFields(words)
+    guard let id: CollectionID = fields.id("id"), id > 0 else { return nil }
+    return id
   }
 
   var payload: [UInt8] {
@@ -129,7 +139,7 @@ enum UserDataRecord: Hashable, Sendable {
       line.begin("moved")
       line.add("from", bytes: from)
       line.add("to", bytes: to)
-    case .other(let payload): return payload
+    case .other(let payload), .otherCollection(_, let payload): return payload
     }
     return line.bytes
   }

@@ -29,8 +29,7 @@ extension CatalogWriter {
       var reading = try UserDataReading(database)
       for id in ids.sorted() {
         // Without a tombstone, the file of an asset can't be recognized again. The next compaction drops its entry.
-        guard var entry = try reading.entry(of: id) else { continue }
-        entry.others = journal.others(of: id)
+        guard let entry = try reading.entry(of: id, journal) else { continue }
         journalRecords.append(.asset(entry))
       }
     }
@@ -41,15 +40,19 @@ extension CatalogWriter {
 
   /// Reserves ids in the journal before this transaction assigns unreserved ids.
   func noteReservation() throws {
-    guard let journal else { return }
+    if let journal { journalRecords += try reservation(in: journal) }
+  }
+
+  /// The record that reserves ids, if all reserved ones were assigned.
+  func reservation(in journal: UserDataJournal) throws -> [UserDataRecord] {
     let (assets, collections) = try lastIDs()
-    guard assets > journal.reservedAssets || collections > journal.reservedCollections else { return }
+    guard assets > journal.reservedAssets || collections > journal.reservedCollections else { return [] }
     func next<ID: CatalogID>(_ last: ID, _ reserved: ID) -> ID {
       last > reserved ? ID(rawValue: last.rawValue + UserDataJournal.reservation) : reserved
     }
-    journalRecords.append(
-      .ids(
-        assets: next(assets, journal.reservedAssets), collections: next(collections, journal.reservedCollections)))
+    return [
+      .ids(assets: next(assets, journal.reservedAssets), collections: next(collections, journal.reservedCollections))
+    ]
   }
 
   /// The largest ids that were ever assigned.
@@ -69,23 +72,6 @@ extension CatalogWriter {
       database, "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'collection'")
     raise.bind(1, collections)
     try raise.run()
-  }
-
-  /// Gives new ids to the smart albums that no earlier version of the catalog had with their ids. The first four always
-  /// had them.
-  func renumberSmartAlbums() throws {
-    let select = try RawStatement(
-      database, "SELECT id FROM collection WHERE subtype IS NOT NULL AND id > 4 ORDER BY id")
-    var ids: [CollectionID] = []
-    try select.forEachRow { ids.append(select.collectionID(0)) }
-    for id in ids {
-      let next = CollectionID(rawValue: try lastIDs().collections.rawValue + 1)
-      let update = try RawStatement(database, "UPDATE collection SET id = ? WHERE id = ?")
-      update.bind(1, next)
-      update.bind(2, id)
-      try update.run()
-      try reserve(assets: 0, collections: next)
-    }
   }
 
   /// Writes the values of an entry to its asset. If the asset is missing, its tombstone gets them, and a new tombstone
@@ -108,9 +94,13 @@ extension CatalogWriter {
   }
 
   /// All user data, as the entries of a new journal.
-  func userData(others: (AssetID) -> [UserDataField], alsoOf more: some Sequence<AssetID>) throws -> [UserDataEntry] {
+  ///
+  /// - Parameter keeping: the assets that are in collections of a later version.
+  func userData(
+    others: (AssetID) -> [UserDataField], alsoOf more: some Sequence<AssetID>, keeping: Set<AssetID> = []
+  ) throws -> [UserDataEntry] {
     var reading = try UserDataReading(database)
-    var ids = Set(more)
+    var ids = Set(more).union(keeping)
     let select = try RawStatement(
       database,
       """
@@ -123,6 +113,7 @@ extension CatalogWriter {
     return try ids.sorted().compactMap { id in
       guard var entry = try reading.entry(of: id) else { return nil }
       entry.others = others(id)
+      if keeping.contains(id) { entry.isInAlbum = true }
       return entry.isEmpty ? nil : entry
     }
   }
@@ -193,6 +184,14 @@ struct UserDataReading {
       entry.file.path = tombstone.bytes(4)
       return entry
     }
+  }
+
+  /// The line of an asset for the journal, with what the journal has of a later version.
+  mutating func entry(of id: AssetID, _ journal: UserDataJournal) throws -> UserDataEntry? {
+    var entry = try entry(of: id)
+    entry?.others = journal.others(of: id)
+    if journal.otherMembers.contains(id) { entry?.isInAlbum = true }
+    return entry
   }
 
   private func read(_ row: RawStatement, _ id: AssetID) -> UserDataEntry {

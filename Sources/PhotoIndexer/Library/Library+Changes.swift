@@ -50,11 +50,7 @@ extension Library {
   /// - Throws: ``LibraryError``, if something of the change was changed again since.
   package func undoChange(_ id: Int64, clientName: String?) throws -> ChangeToken {
     guard let entry = undoLog.entry(id) else {
-      throw LibraryError.changeRejected(
-        requestIndex: 0,
-        message:
-          "There is no change \(id) that can be undone. FetchUndoableChanges has those since photod started, at most \(UndoLog.mostEntries)."
-      )
+      throw LibraryError.changeRejected(requestIndex: 0, message: undoLog.explanation(ofMissing: id))
     }
     return try changing {
       try commit(durable: true) { writer in
@@ -83,12 +79,13 @@ extension Library {
 
   /// Throws if an asset that these changes edit was changed or deleted after a token.
   private func check(_ changes: [LibraryChange], areUnchangedSince token: ChangeToken) throws {
-    let touched = try catalog.read { reader -> Set<AssetID>? in
-      guard token.library == catalog.uuid, token.epoch == catalog.epoch, try reader.historyReaches(token.sequence)
-      else { return nil }
-      return Set(try reader.touched(after: token.sequence, through: try reader.sequence()).fields.keys)
+    var edited: Set<AssetID> = []
+    for case .editAssets(let ids, _) in changes { edited.formUnion(ids) }
+    let since = try catalog.read { reader -> ChangesSince in
+      guard token.library == catalog.uuid, token.epoch == catalog.epoch else { return .unknown }
+      return try reader.changes(of: edited, after: token.sequence)
     }
-    guard let touched else { throw LibraryError.changeTokenExpired(current: live.token) }
+    guard case .touched(let touched) = since else { throw LibraryError.changeTokenExpired(current: live.token) }
     for (index, change) in changes.enumerated() {
       guard case .editAssets(let ids, _) = change, let id = ids.first(where: touched.contains) else { continue }
       throw LibraryError.changeRejected(

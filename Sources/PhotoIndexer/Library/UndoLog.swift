@@ -13,23 +13,31 @@ struct UndoLog {
     var recording: ChangeRecording
     /// About how much memory the recording takes.
     fileprivate var byteCount: Int
+    /// About the work of undoing it (see ``ChangeRecording/work``). A value that several calls change counts for each.
+    fileprivate var work: Int
 
     init(id: Int64, date: WallTime, origin: String, group: String?, recording: ChangeRecording) {
       (self.id, self.date, self.origin, self.group) = (id, date, origin, group)
       self.recording = recording
       byteCount = recording.byteCount
+      work = recording.work
     }
+
+    fileprivate var isTooLarge: Bool { work > UndoLog.mostWork || byteCount > UndoLog.mostBytes }
 
     func isContinued(by later: Entry) -> Bool { group != nil && group == later.group && origin == later.origin }
   }
 
   static let mostEntries = 100
-  /// Enough for edits of some 70,000 assets.
+  /// The most edits and places of one change. The library does nothing else while it undoes one.
+  static let mostWork = 20_000
   static let mostBytes = 32 << 20
 
   private(set) var entries: [Entry] = []
-  /// A group that is too large. Its later calls are left out, because a part of it must not be undone.
+  /// The newest change, if it is too large. Its later calls are left out, because a part of it must not be undone.
   private var tooLarge: Entry?
+  /// The last changes that were too large.
+  private var tooLargeIDs: [Int64] = []
   private var byteCount = 0
 
   /// Adds a call. If the newest entry has the same origin and group, the call becomes a part of it.
@@ -43,18 +51,34 @@ struct UndoLog {
     if let last = entries.last, last.isContinued(by: entry) {
       entries[entries.count - 1].recording.append(entry.recording)
       entries[entries.count - 1].byteCount += entry.byteCount
+      entries[entries.count - 1].work += entry.work
     } else {
       entries.append(entry)
     }
+    if let last = entries.last, last.isTooLarge { dropLast() }
     while entries.count > Self.mostEntries || byteCount > Self.mostBytes {
-      var dropped = entries.removeFirst()
-      byteCount -= dropped.byteCount
-      dropped.recording = ChangeRecording()
-      if entries.isEmpty { tooLarge = dropped }
+      byteCount -= entries.removeFirst().byteCount
     }
   }
 
+  /// Drops the newest change, which is too large. The changes before it stay.
+  private mutating func dropLast() {
+    var dropped = entries.removeLast()
+    byteCount -= dropped.byteCount
+    dropped.recording = ChangeRecording()
+    tooLarge = dropped
+    tooLargeIDs.append(dropped.id)
+    if tooLargeIDs.count > Self.mostEntries { tooLargeIDs.removeFirst() }
+  }
+
   func entry(_ id: Int64) -> Entry? { entries.first { $0.id == id } }
+
+  /// The reason why a change without an entry can't be undone.
+  func explanation(ofMissing id: Int64) -> String {
+    tooLargeIDs.contains(id)
+      ? "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most \(Self.mostWork) edits and places of photos."
+      : "There is no change \(id) that can be undone. FetchUndoableChanges has those since photod started, at most \(Self.mostEntries)."
+  }
 
   mutating func remove(_ id: Int64) {
     entries.removeAll { $0.id == id }

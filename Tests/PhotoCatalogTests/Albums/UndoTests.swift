@@ -108,4 +108,115 @@ import Testing
     #expect(try catalog.said() == before)
     #expect(try catalog.list(created[1]) == [3, 1, 2])
   }
+
+  /// Another call placed the asset again, so its place is not that of the change any more.
+  @Test func placesThatWereChangedAgainAreNotUndone() throws {
+    let album = try catalog.perform(.createAlbum(title: "Rome", assets: [1, 2, 3], parent: nil))[0]
+    func edit(placed: [AssetID] = [], before: AssetID? = nil, removed: [AssetID] = []) throws -> ChangeRecording {
+      var edit = AlbumEdit()
+      (edit.placed, edit.before, edit.removed) = (placed, before, removed)
+      return try perform([.editAlbum(album, edit)]).1
+    }
+    let moved = try edit(placed: [3], before: 1)
+    let removed = try edit(removed: [3])
+    #expect(reason(moved)?.contains("The photo 3 was placed in 'Rome' (id:\(album)) again since") ?? false)
+    #expect(try catalog.list(album) == [1, 2])
+    try undo(removed)
+    try undo(moved)
+    #expect(try catalog.list(album) == [1, 2, 3])
+
+    let added = try edit(placed: [4])
+    let reordered = try edit(placed: [4], before: 1)
+    #expect(reason(added) != nil)
+    #expect(try catalog.list(album) == [4, 1, 2, 3])
+    try undo(reordered)
+    try undo(added)
+    #expect(try catalog.list(album) == [1, 2, 3])
+
+    // Removing it and adding it again is a change, although it is in the same place then.
+    let first = try edit(placed: [2], before: 1)
+    _ = try edit(removed: [2])
+    _ = try edit(placed: [2], before: 1)
+    #expect(reason(first) != nil)
+    // An album that is gone is not edited.
+    let last = try edit(placed: [5])
+    let deleted = try perform([.deleteCollection(album)]).1
+    #expect(reason(last)?.contains("was deleted since") ?? false)
+    try undo(deleted)
+    try undo(last)
+    #expect(try catalog.list(album) == [2, 1, 3])
+  }
+
+  /// Neighbours get new ranks, and a photo is deleted and returns. Neither is a change of its place.
+  @Test func newRanksAreNoChangeOfAPlace() throws {
+    let album = try catalog.perform(.createAlbum(title: "Rome", assets: [1, 2, 3], parent: nil))[0]
+    var edit = AlbumEdit()
+    (edit.placed, edit.before) = ([3], 2)
+    let moved = try perform([.editAlbum(album, edit)]).1
+    for number in 0..<60 { try catalog.place([AssetID(rawValue: Int64(4 + number % 2))], in: album, before: 2) }
+    try catalog.write { writer in
+      let row = try #require(try writer.file(ofAsset: 3))
+      try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
+      try writer.append(origin: "watcher", date: .init(microseconds: 2))
+    }
+    try catalog.restorePhoto(3)
+    #expect(try catalog.list(album) == [1, 3, 4, 5, 2])
+    try undo(moved)
+    #expect(try catalog.list(album) == [1, 4, 5, 2, 3])
+  }
+
+  /// In a folder A, B, C, one client moves C to the front, and then another moves B there.
+  @Test func orderOfAFolderThatAnotherClientChangedStays() throws {
+    let created = try catalog.perform(
+      .createFolder(title: "F", parent: nil), .createAlbum(title: "A", assets: [], parent: -1),
+      .createAlbum(title: "B", assets: [], parent: -1), .createAlbum(title: "C", assets: [], parent: -1))
+    let (folder, a, b, c) = (created[0], created[1], created[2], created[3])
+    func order() throws -> [String] {
+      try catalog.read { try $0.userCollections(in: folder) }.map(\.title)
+    }
+    func move(_ id: CollectionID, before next: CollectionID) throws -> ChangeRecording {
+      var edit = CollectionEdit()
+      edit.place = CollectionPlacement(parent: .same, position: .before(next))
+      return try perform([.editCollection(id, edit)]).1
+    }
+    let before = try catalog.said()
+    let alone = try move(c, before: a)
+    #expect(try order() == ["C", "A", "B"])
+    try undo(alone)
+    #expect(try catalog.said() == before)
+
+    let first = try move(c, before: a)
+    let second = try move(b, before: c)
+    #expect(try order() == ["B", "C", "A"])
+    try undo(first)
+    #expect(try order() == ["B", "A", "C"])
+    try undo(second)
+    #expect(try order() == ["A", "B", "C"])
+
+    let moved = try move(c, before: a)
+    let again = try move(c, before: b)
+    #expect(reason(moved)?.contains("'C' (id:\(c)) was changed again, moved") ?? false)
+    try undo(again)
+    try undo(moved)
+    #expect(try order() == ["A", "B", "C"])
+    // Another collection that came since has a position, so the order stays.
+    let third = try move(c, before: a)
+    try catalog.perform(.createAlbum(title: "0", assets: [], parent: folder))
+    try undo(third)
+    #expect(try order() == ["A", "B", "0", "C"] || order() == ["A", "B", "C", "0"])
+  }
+
+  /// A rename by another client is no change of the collections that only got ranks.
+  @Test func renameOfANeighbourIsNoObstacle() throws {
+    let created = try catalog.perform(
+      .createAlbum(title: "A", assets: [], parent: nil), .createAlbum(title: "B", assets: [], parent: nil))
+    var edit = CollectionEdit()
+    edit.place = CollectionPlacement(parent: .same, position: .before(created[0]))
+    let moved = try perform([.editCollection(created[1], edit)]).1
+    var rename = CollectionEdit()
+    rename.title = "Z"
+    try catalog.perform(.editCollection(created[0], rename))
+    try undo(moved)
+    #expect(try catalog.read { try $0.userCollections(in: nil) }.map(\.title) == ["B", "Z"])
+  }
 }

@@ -1,0 +1,198 @@
+import PhotoModel
+
+// Undoing the changes of a call.
+//
+// Something was changed again since if its values differ from those after the call, or if another commit placed it. Ranks do
+// not tell, because placing one thing may give its neighbours new ranks.
+
+extension CatalogWriter {
+  /// Undoes the changes of a call, or none of them.
+  ///
+  /// Assets that are no longer in the library are left out.
+  /// - Throws: ``ChangeFailure`` if something was changed again since. The transaction must then be rolled back.
+  package func undo(_ recording: ChangeRecording) throws {
+    do { try restore(recording) } catch let reason as CollectionChangeError {
+      throw ChangeFailure(index: 0, reason: reason)
+    }
+  }
+
+  private func restore(_ recording: ChangeRecording) throws {
+    try checkIsUnchanged(recording)
+    try restoreCollections(recording)
+    for placement in recording.placements.reversed() {
+      let (album, asset) = (placement.key.album, placement.key.asset)
+      guard try missingAssets([asset]).isEmpty, try userCollection(album) != nil else { continue }
+      switch placement.place {
+      case .absent: try remove([asset], fromAlbum: album)
+      case .before(let next):
+        let isThere = try next.map { try rank(of: $0, inAlbum: album) != nil } ?? true
+        try place([asset], inAlbum: album, before: isThere ? next : nil)
+        try setPlaced(placement.placed, asset, inAlbum: album)
+      }
+    }
+    for (id, difference) in recording.assets { try setUserData(difference.before, of: id) }
+    for (id, difference) in recording.collections where difference.before == nil && difference.after != nil {
+      if try userCollection(id) != nil { try delete(collection: id) }
+    }
+    try recordMovedFolders()
+  }
+
+  // MARK: - Later changes
+
+  private func checkIsUnchanged(_ recording: ChangeRecording) throws {
+    for (id, difference) in recording.assets.sorted(by: { $0.key < $1.key }) {
+      guard let now = try userData(of: id), now != difference.after else { continue }
+      throw CollectionChangeError.rejected(
+        "The photo \(id) was edited again since. Edit it, or undo the later change first.")
+    }
+    for (id, difference) in recording.collections.sorted(by: { $0.key < $1.key }) {
+      guard let after = difference.after, !recording.onlyRanks(id) else { continue }
+      try checkIsUnchanged(after, recording)
+      if difference.before == nil, try isEdited(id, recording) {
+        throw CollectionChangeError.rejected(
+          "'\(after.title)' (id:\(id)) has got other contents since. Delete it if you don't want it.")
+      }
+    }
+    let members = recording.places.sorted { ($0.key.album, $0.key.asset) < ($1.key.album, $1.key.asset) }
+    for (member, placed) in members { try checkIsUnchanged(member, placed, recording) }
+  }
+
+  private func checkIsUnchanged(_ after: UserCollection, _ recording: ChangeRecording) throws {
+    var (expected, now) = (after, try userCollection(after.id))
+    // Another collection may have been placed beside it.
+    expected.rank = 0
+    now?.rank = 0
+    let isThere = try recording.moves[after.id].map { try placed(after.id) == $0.after } ?? true
+    guard now == expected, isThere else {
+      throw CollectionChangeError.rejected(
+        "'\(after.title)' (id:\(after.id)) was changed again, moved, or deleted. Undo the later change first.")
+    }
+  }
+
+  private func checkIsUnchanged(
+    _ member: ChangeRecording.Member, _ placed: Int64?, _ recording: ChangeRecording
+  ) throws {
+    // The call itself may have deleted the album. Then it returns first.
+    if let difference = recording.collections[member.album], difference.after == nil { return }
+    guard let album = try userCollection(member.album) else {
+      throw CollectionChangeError.rejected(
+        "The album \(member.album) was deleted since. Undo its deletion first.")
+    }
+    guard try missingAssets([member.asset]).isEmpty else { return }
+    guard try self.placed(member.asset, inAlbum: member.album) != placed else { return }
+    throw CollectionChangeError.rejected(
+      "The photo \(member.asset) was placed in '\(album.title)' (id:\(album.id)) again since, or removed from it. Undo the later change first."
+    )
+  }
+
+  /// Whether a new collection has something that the call did not put there.
+  private func isEdited(_ id: CollectionID, _ recording: ChangeRecording) throws -> Bool {
+    if try !userCollections(in: id).allSatisfy({ recording.collections[$0.id] != nil }) { return true }
+    return try members(ofAlbum: id).contains { recording.places[.init(album: id, asset: $0)] == nil }
+  }
+
+  // MARK: - Collections
+
+  private func restoreCollections(_ recording: ChangeRecording) throws {
+    let restoresRanks = try hasRanksOf(recording)
+    var changed: [UserCollection] = []
+    for (id, difference) in recording.collections where difference.after != difference.before {
+      guard var former = difference.before else { continue }
+      if let now = try userCollection(id) {
+        if recording.onlyRanks(id) {
+          guard restoresRanks else { continue }
+          let rank = former.rank
+          former = now
+          former.rank = rank
+        } else if !restoresRanks {
+          // Its place is restored below.
+          (former.parentID, former.rank) = (now.parentID, now.rank)
+        }
+      }
+      changed.append(former)
+    }
+    changed.sort { $0.id < $1.id }
+    try apply(changed)
+    for former in changed {
+      if let deleted = recording.deleted[former.id], recording.collections[former.id]?.after == nil {
+        try restore(deleted, of: former)
+      }
+      noteMovedFolder(former)
+    }
+    for id in recording.moveOrder.reversed() {
+      guard let former = recording.collections[id]?.before, let move = recording.moves[id] else { continue }
+      if !restoresRanks, let now = try userCollection(id) {
+        let parentID = try former.parentID.flatMap { try userCollection($0)?.kind == .folder ? $0 : nil }
+        try setPlace(of: now, in: parentID, before: try place(of: former, recording, in: parentID))
+      }
+      try setPlaced(move.before, id)
+    }
+  }
+
+  /// Whether all collections to which the call gave ranks still have them, and no other one has come between. Then all
+  /// of them get their former ranks.
+  private func hasRanksOf(_ recording: ChangeRecording) throws -> Bool {
+    var folders: Set<CollectionID?> = []
+    for (id, difference) in recording.collections {
+      guard let before = difference.before, let after = difference.after,
+        (before.rank, before.parentID) != (after.rank, after.parentID)
+      else { continue }
+      guard let now = try userCollection(id), (now.rank, now.parentID) == (after.rank, after.parentID) else {
+        return false
+      }
+      if recording.onlyRanks(id) { folders.insert(after.parentID) }
+    }
+    for folder in folders {
+      let others = try userCollections(in: folder).filter { recording.collections[$0.id] == nil }
+      guard others.allSatisfy({ $0.rank == 0 }) else { return false }
+    }
+    return true
+  }
+
+  /// The collection before which another one was; nil if that was at the end, or is not in the folder any more.
+  private func place(
+    of former: UserCollection, _ recording: ChangeRecording, in parentID: CollectionID?
+  ) throws -> UserCollection? {
+    var candidates = [recording.moves[former.id]?.next].compactMap { $0 }
+    if former.rank == 0 {
+      // Without ranks, the titles gave the order. The call has the former state of all collections to which it gave ranks.
+      func key(_ collection: UserCollection) -> [UInt8] {
+        CollectionPlace.key(rank: 0, title: collection.title, id: collection.id)
+      }
+      let own = key(former)
+      candidates += recording.collections.values.compactMap(\.before)
+        .filter { $0.parentID == former.parentID && $0.rank == 0 }.map { (key: key($0), id: $0.id) }
+        .filter { own.lexicographicallyPrecedes($0.key) }.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.id)
+    }
+    for id in candidates {
+      if let next = try userCollection(id), next.parentID == parentID, id != former.id { return next }
+    }
+    return nil
+  }
+
+  /// Restores what a deleted collection had beside its row, which is there again.
+  private func restore(_ deleted: ChangeRecording.Deleted, of collection: UserCollection) throws {
+    let members = deleted.members.map(\.asset)
+    try applyPlacement(
+      of: members, inAlbum: collection.id, before: nil,
+      placed: Dictionary(deleted.members.map { ($0.asset, $0.placed) }, uniquingKeysWith: { $1 }))
+    if !members.isEmpty { albumRecords.append(.placed(album: collection.id, before: nil, members)) }
+    if collection.rank == 0, try hasPositions(collection.parentID, besides: collection.id),
+      let now = try userCollection(collection.id)
+    {
+      try setPlace(of: now, in: now.parentID, before: nil)
+    }
+    try setPlaced(deleted.placed, collection.id)
+  }
+}
+
+extension ChangeRecording {
+  /// Whether the call only gave a collection another rank, because it placed another one beside it.
+  fileprivate func onlyRanks(_ id: CollectionID) -> Bool {
+    guard moves[id] == nil, let difference = collections[id], var after = difference.after,
+      let before = difference.before
+    else { return false }
+    after.rank = before.rank
+    return after == before
+  }
+}

@@ -1,0 +1,108 @@
+import PhotoModel
+import Testing
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+/// A change is refused if an asset that it edits has changed since a token.
+@Suite struct UnchangedSinceTests {
+  private let fixture: ServerFixture
+  private let ids: [AssetID]
+
+  init() throws {
+    fixture = try ServerFixture(root: "/p")
+    ids = try fixture.insert(3)
+  }
+
+  private func edit(_ id: AssetID, since token: ChangeToken) async throws {
+    _ = try await fixture.library.perform(
+      [.editAssets([id], AssetEdit(isFavorite: true))], clientName: "test", ifUnchangedSince: token)
+  }
+
+  private func token() throws -> ChangeToken { try #require(ChangeToken(try fixture.token())) }
+
+  private func isRejected(_ id: AssetID, since token: ChangeToken) async throws -> Bool {
+    do {
+      try await edit(id, since: token)
+      return false
+    } catch LibraryError.changeRejected { return true }
+  }
+
+  /// More photos are below the folder than the history lists one by one.
+  @Test func renamedFolderWithManyPhotosIsAChange() async throws {
+    let inner = try fixture.catalog.write { writer in
+      let inner = try writer.insertDirectory(
+        parentID: fixture.directoryID, rootID: nil, name: Array("inner".utf8),
+        volumeID: try writer.volume(identity: "uuid:v"), inode: 77, birthTime: 1)
+      for number in 0..<4_200 {
+        let row = FileRow(
+          assetID: 0, directoryID: inner, name: Array("\(number).jpg".utf8), byteCount: 1, modificationTime: 1,
+          changeTime: 1, inode: 1, birthTime: 1, readTime: 1)
+        _ = try writer.insertAsset(
+          AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg"), file: row,
+          addedDate: .init(microseconds: 1))
+      }
+      try writer.append(origin: "watcher", date: .init(microseconds: 1))
+      return inner
+    }
+    let within = AssetID(rawValue: ids[2].rawValue + 4_000)
+    let before = try token()
+    try fixture.commit { writer in
+      var row = try #require(try fixture.catalog.read { try $0.directories() }.first { $0.id == inner })
+      row.name = Array("renamed".utf8)
+      _ = try writer.moveDirectory(&row)
+    }
+    #expect(try await isRejected(within, since: before))
+    #expect(try await !isRejected(ids[0], since: before), "it is not in the folder")
+  }
+
+  /// That another photo has the same content changes nothing that a client sees of a photo.
+  @Test func hashThatMakesADuplicateIsNoChange() async throws {
+    let before = try token()
+    let marks = ContentMarks(
+      fingerprint: 1, sample: ContentDigest(high: 1, low: 1), hash: ContentDigest(high: 2, low: 2))
+    try fixture.commit { writer in
+      for id in ids.prefix(2) {
+        var row = try #require(try writer.file(ofAsset: id))
+        row.marks = marks
+        try writer.updateStat(row)
+      }
+      while try writer.wantProofsOfNewFiles(limit: 100) {}
+      try writer.compareContents()
+      #expect(writer.record.updatedAssets == [ids[0]: .duplicates, ids[1]: .duplicates])
+    }
+    #expect(try await !isRejected(ids[0], since: before))
+    #expect(try await isRejected(ids[0], since: before), "the edit itself was a change")
+    try fixture.delete([ids[2]])
+    #expect(try await isRejected(ids[2], since: before))
+  }
+
+  @Test func tokenThatExpiredIsRefused() async throws {
+    let before = try token()
+    for _ in 0..<3 { try fixture.insert(1) }
+    try fixture.catalog.write { try $0.pruneHistory(before: before.sequence + 3) }
+    await #expect(throws: LibraryError.changeTokenExpired(current: try token())) {
+      try await edit(ids[0], since: before)
+    }
+    let other = ChangeToken(library: before.library, epoch: before.epoch + 1, sequence: before.sequence)
+    await #expect(throws: LibraryError.changeTokenExpired(current: try token())) {
+      try await edit(ids[0], since: other)
+    }
+    try await edit(ids[0], since: try token())
+  }
+
+  /// The library does nothing else while it reads the commits, so there is a limit.
+  @Test func tokenFarBackIsRefused() async throws {
+    let before = try token()
+    try fixture.catalog.write { writer in
+      for number in 0..<CatalogReader.mostCheckedCommits {
+        writer.record.update(collection: CollectionID(rawValue: Int64(number % 2 + 1)))
+        try writer.append(origin: "watcher", date: .init(microseconds: 1))
+      }
+    }
+    #expect(try await !isRejected(ids[0], since: before))
+    await #expect(throws: LibraryError.changeTokenExpired(current: try token())) {
+      try await edit(ids[1], since: before)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import PhotoModel
+import PhotoTestSupport
+import TestTools
+import Testing
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+/// The library does nothing else while it undoes a change, so the size of a change that can be undone has a limit.
+@Suite struct UndoLimitTests {
+  private let fixture: ServerFixture
+  private let ids: [AssetID]
+
+  init() throws {
+    fixture = try ServerFixture()
+    ids = try fixture.insert(1_000)
+  }
+
+  private func place(_ ids: [AssetID], in album: CollectionID) async throws {
+    var edit = AlbumEdit()
+    edit.placed = ids
+    _ = try await fixture.library.perform([.editAlbum(album, edit)], clientName: "a", undoGroup: "g")
+  }
+
+  /// A group of calls places the same photos again and again.
+  @Test func groupBeyondTheLimitCannotBeUndoneAndSaysSo() async throws {
+    let album = try await fixture.library.perform(
+      [.createAlbum(title: "Rome", assets: [], parent: nil)], clientName: "a"
+    ).created[0]
+    let calls = UndoLog.mostWork / ids.count
+    for _ in 0..<calls { try await place(ids.shuffled(), in: album) }
+    let changes = try await fixture.library.undoableChanges(origin: nil)
+    #expect(changes.count == 2 && changes[0].assetCount == ids.count)
+    let (id, first) = (Int64(changes[0].id), Int64(changes[1].id))
+
+    try await place([ids[0]], in: album)
+    try await place(ids.reversed(), in: album)
+    #expect(try await fixture.library.undoableChanges(origin: nil).map(\.id) == [Int(first)])
+    let message =
+      "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most 20000 edits and places of photos."
+    await #expect(throws: LibraryError.changeRejected(requestIndex: 0, message: message)) {
+      try await fixture.library.undoChange(id, clientName: "a")
+    }
+    // A change after it is another one.
+    _ = try await fixture.library.perform([.editAssets([ids[0]], AssetEdit(isFavorite: true))], clientName: "a")
+    #expect(try await fixture.library.undoableChanges(origin: nil).count == 2)
+  }
+
+  @Test func undoAtTheLimitIsShort() async throws {
+    let album = try await fixture.library.perform(
+      [.createAlbum(title: "Rome", assets: ids, parent: nil)], clientName: "a"
+    ).created[0]
+    for _ in 0..<UndoLog.mostWork / ids.count { try await place(ids.shuffled(), in: album) }
+    let change = try #require(try await fixture.library.undoableChanges(origin: nil).first)
+    let library = fixture.library
+    let clock = ContinuousClock()
+    let start = clock.now
+    _ = try await library.undoChange(Int64(change.id), clientName: "a")
+    let time = clock.now - start
+    print("an undo at the limit took \(time)")
+    // Other tests may have most of the processor. The watchdog waits for a minute.
+    #expect(time < .seconds(20), "\(time)")
+    #expect(try fixture.catalog.write { try $0.members(ofAlbum: album) } == ids)
+  }
+
+  /// The photos of a deleted album return with it.
+  @Test func deletedLargeAlbumReturns() async throws {
+    let more = try fixture.insert(39_000)
+    let all = ids + more
+    let album = try await fixture.library.perform(
+      [.createAlbum(title: "All", assets: [], parent: nil)], clientName: "a"
+    ).created[0]
+    for start in stride(from: 0, to: all.count, by: 1_000) {
+      try await place(Array(all[start..<start + 1_000]), in: album)
+    }
+    _ = try await fixture.library.perform([.deleteCollection(album)], clientName: "b")
+    let change = try #require(try await fixture.library.undoableChanges(origin: "client:b").first)
+    let clock = ContinuousClock()
+    let start = clock.now
+    _ = try await fixture.library.undoChange(Int64(change.id), clientName: "b")
+    print("an album of \(all.count) photos returned in \(clock.now - start)")
+    #expect(clock.now - start < .seconds(20))
+    #expect(try fixture.catalog.write { try $0.members(ofAlbum: album) } == all)
+  }
+}
