@@ -18,6 +18,8 @@ struct ProofPass {
   /// The assets up to these were passed.
   var hashedThrough: AssetID = 0
   var sampledThrough: AssetID = 0
+  /// Large files whose hashes are made after all other samples and hashes.
+  private(set) var largeFiles: [AssetID: ProofRequest] = [:]
   /// Roots on a network that a person has asked for.
   var requestedRoots: Set<RootID> = []
   var status = LibraryStatus.Hashing()
@@ -35,8 +37,27 @@ struct ProofPass {
       && (status.unsampledCount, status.unhashedCount) == (0, 0)
   }
 
+  /// The most large files that wait. Further ones are hashed in the order of their assets.
+  private static let mostLargeFiles = 1_000
+
+  /// Puts off the hash of a large file, so that other files need not wait for it.
+  ///
+  /// - Returns: false if the file is not large, or if too many wait already.
+  mutating func putOff(_ request: ProofRequest) -> Bool {
+    guard request.isLarge, largeFiles.count < Self.mostLargeFiles else { return false }
+    largeFiles[request.row.assetID] = request
+    return true
+  }
+
+  /// The smallest of the large files, which is removed.
+  mutating func takeLargeFile() -> ProofRequest? {
+    let smallest = largeFiles.min { ($0.value.bytes, $0.key) < ($1.value.bytes, $1.key) }
+    return smallest.flatMap { largeFiles.removeValue(forKey: $0.key) }
+  }
+
   /// Continues with this request, which was not made yet.
   mutating func takeBack(_ request: ProofRequest) {
+    if putOff(request) { return }
     if request.isWhole {
       hashedThrough = min(hashedThrough, request.row.assetID.advanced(by: -1))
     } else {
@@ -47,6 +68,7 @@ struct ProofPass {
   /// Begins again after a change of the catalog: all missing samples and hashes are looked for anew.
   mutating func begin() {
     (isDue, hasNewFiles, hashedThrough, sampledThrough) = (true, true, 0, 0)
+    largeFiles = [:]
   }
 }
 
@@ -58,12 +80,19 @@ struct ProofRequest: Sendable {
 
   /// The number of bytes that are read.
   var bytes: Int64 { isWhole ? row.byteCount : min(row.byteCount, ContentReader.wholeBytes) }
+
+  /// Whether a disk takes some seconds to read it.
+  var isLarge: Bool { isWhole && row.byteCount >= Self.largeBytes }
+
+  static let largeBytes: Int64 = 256 << 20
 }
 
 /// The marks that were made of a file. They are nil if it could not be read, or is another file by now.
 struct MadeProof: Sendable {
   let request: ProofRequest
   let marks: ContentMarks?
+  /// Whether a requested hash was not made, because that would take too long. The marks then have only the sample.
+  var isHashPutOff = false
 }
 
 // Samples and hashes of files that were not just written. They are made once the library is live and idle, concurrently
@@ -71,6 +100,9 @@ struct MadeProof: Sendable {
 // fingerprint.
 //
 // Files are not read for this on battery, nor on a network, unless a person names the folder to `photoctl rescan`.
+//
+// A file can claim any size. So hashes of large files come last, files that consist of holes are only sampled, and a hash
+// that takes too long is given up.
 extension Library {
   /// The number of files that are taken up in one transaction, which takes 20 ms.
   private static let newFileBatch = 2_000
@@ -82,6 +114,8 @@ extension Library {
   static let passLimit = 2_048
   /// The same for files on drives that are away. SQLite passes them within a microsecond or two each.
   static let awayLimit = 20_000
+  /// How long one file is hashed at most. In this time a disk reads some 90 GB.
+  static let longestHashing = Duration.seconds(900)
   /// How long files are read within each second.
   private static let proofTurn = Duration.milliseconds(500)
 
@@ -115,7 +149,7 @@ extension Library {
       let made = await withCheckedContinuation { continuation in
         DispatchQueue(label: "photod.proofs").async {
           var pauses = Self.mostPauses
-          let made = Self.make(requests, files, until: { clock.bootTime >= end }) {
+          let made = Self.make(requests, files, until: { clock.bootTime >= end }, now: { clock.bootTime }) {
             while pauses > 0, !lastChange.isQuiet(at: clock.bootTime), !feed.isFinished {
               pauses -= 1
               usleep(100_000)
@@ -136,25 +170,42 @@ extension Library {
 
   /// - Parameters:
   ///   - isOver: whether no further file is begun. The first one always is.
+  ///   - now: the time by which ``longestHashing`` is measured.
   ///   - shouldGoOn: asked before each file, and once in some megabytes of it.
   /// - Returns: the results for the first requests, for all of them unless something ended the work.
   nonisolated static func make(
     _ requests: [ProofRequest], _ files: any PhotoFiles, until isOver: () -> Bool = { false },
-    while shouldGoOn: () -> Bool
+    now: () -> MonotonicTime = { .now }, while shouldGoOn: () -> Bool
   ) -> [MadeProof] {
     var made: [MadeProof] = []
     for request in requests {
       if !made.isEmpty && isOver() || !shouldGoOn() { break }
-      var pieces = 0
-      let marks = files.marks(request.path, expecting: request.row.stat, isWhole: request.isWhole) {
-        pieces += 1
-        return pieces % 64 != 0 || shouldGoOn()
-      }
-      // An interrupted reading is no failure of the file.
-      if marks == nil && !shouldGoOn() { break }
-      made.append(MadeProof(request: request, marks: marks))
+      guard let proof = make(request, files, now: now, while: shouldGoOn) else { break }
+      made.append(proof)
     }
     return made
+  }
+
+  /// - Returns: nil if the reading was interrupted, which is no failure of the file.
+  private nonisolated static func make(
+    _ request: ProofRequest, _ files: any PhotoFiles, now: () -> MonotonicTime, while shouldGoOn: () -> Bool
+  ) -> MadeProof? {
+    let (end, stat) = (now() + longestHashing, request.row.stat)
+    var isTooLong = request.isLarge && files.isMostlyHoles(request.path, byteCount: stat.byteCount)
+    var pieces = 0
+    let isWhole = request.isWhole && !isTooLong
+    var marks = files.marks(request.path, expecting: stat, isWhole: isWhole) {
+      pieces += 1
+      guard pieces % 64 == 0 else { return true }
+      isTooLong = now() >= end
+      return !isTooLong && shouldGoOn()
+    }
+    if marks == nil && isTooLong && isWhole {
+      marks = files.marks(request.path, expecting: stat, isWhole: false) { true }
+    } else if marks == nil && !shouldGoOn() {
+      return nil
+    }
+    return MadeProof(request: request, marks: marks, isHashPutOff: isTooLong && request.isWhole && marks != nil)
   }
 
   /// The next files to read, or none if there is nothing to do now.
@@ -174,6 +225,7 @@ extension Library {
       // If the limit ends this, the pass is still due, and continues a second later.
       while passedCount < Self.passLimit {
         guard let (rows, isWhole) = try rowsToProve() else {
+          if let large = proofs.takeLargeFile() { return [large] }
           try countProofs()
           endProofs()
           return []
@@ -186,7 +238,7 @@ extension Library {
         }
         let requests = available.filter { !isRemote($0) }.map {
           ProofRequest(row: $0, path: reconciler.path(of: $0), isWhole: isWhole)
-        }
+        }.filter { !proofs.putOff($0) }
         if !requests.isEmpty { return requests }
         passedCount += rows.count
       }
@@ -254,7 +306,7 @@ extension Library {
     }
     for proof in made where proof.marks != nil {
       if proof.request.isWhole {
-        proofs.status.hashedBytes += proof.request.bytes
+        if !proof.isHashPutOff { proofs.status.hashedBytes += proof.request.bytes }
         proofs.status.unhashedCount = max(0, proofs.status.unhashedCount - 1)
       } else {
         proofs.status.sampledBytes += proof.request.bytes
@@ -309,6 +361,7 @@ extension Reconciler {
     row.marks.sample = marks.sample
     row.marks.hash = marks.hash ?? row.marks.hash
     try batch.writer.keepMarks(of: row)
+    if proof.isHashPutOff { try batch.writer.putOffProof(of: row.assetID) }
     guard let content = try batch.writer.content(of: row.assetID) else { return }
     _ = try becomesFormer(row.assetID, content, row, reason: .lateHash, in: &batch)
   }
