@@ -10,7 +10,9 @@ extension Reconciler {
     var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.evidence == .event)
     if batch.evidence == .event { try sampleOriginals(of: row, in: batch) }
     try sampleIfDeleted(&row, in: batch)
-    if mustHold(place), try tombstone(ofInode: row, in: batch) == nil, try !formers(of: row, in: batch).isEmpty {
+    if mustHold(place), try tombstone(ofInode: row, in: batch) == nil,
+      try !formers(of: row, in: batch).isEmpty || mayHaveLostContent(row, in: batch)
+    {
       // Another file that is not listed yet may be a better match for the deleted asset.
       held.hold(place, stat, reading)
       return
@@ -180,8 +182,17 @@ extension Reconciler {
   ) throws {
     let writer = batch.writer
     let place = Place(directoryID: old.directoryID, name: old.name)
-    let (content, row) = read(
+    var (content, row) = read(
       place, stat, assetID: old.assetID, reading: reading, isSampled: batch.evidence == .event)
+    if mayBeEditedQuietly(old, row, in: batch) {
+      guard !files.isTurnOver else {
+        // The catalog keeps the old stat and sample, so that a later turn finds the same difference.
+        retries.addPending(old.assetID, at: batch.uptime)
+        note(.deferred(eventPlace(row), assetID: old.assetID, .raced), as: .deferred)
+        return
+      }
+      sample(&row)
+    }
     if row.readTime == .unknown {
       // The file could not be read now. The catalog keeps the old content until the file can be read.
       if let failure = content.failure {
