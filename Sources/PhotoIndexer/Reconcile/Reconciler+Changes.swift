@@ -338,7 +338,7 @@ extension Reconciler {
       return false
     }
     // The second half of an exchange brings back even a provisional asset.
-    if mayGoOn, try isNobody(row, in: batch) {
+    if mayGoOn, try isProvisional(row, in: batch) {
       try erase(row.assetID, in: &batch)
       return true
     }
@@ -353,7 +353,7 @@ extension Reconciler {
 
   /// Whether an asset is provisional: young, without user data, and known only by its place. A tombstone for it would
   /// hide the tombstone of the photo that it really is.
-  func isNobody(_ row: FileRow, in batch: Batch) throws -> Bool {
+  func isProvisional(_ row: FileRow, in batch: Batch) throws -> Bool {
     guard row.marks.fingerprint == nil, let added = try batch.writer.addedDate(of: row.assetID) else { return false }
     return try age(of: added, at: batch.time) < Self.unsettledAge && !batch.writer.hasUserData(row.assetID)
   }

@@ -178,7 +178,7 @@ extension Reconciler {
           // proves that this photo was renamed over the other one. The scan finds where it is.
           return try fileFound(target, seen, reading: reading, in: &batch)
         }
-        let isProvisional = try isNobody(row, in: batch)
+        let isProvisional = try self.isProvisional(row, in: batch)
         if cameLater(row, than: seen, isProvisional: isProvisional, in: batch) {
           // The known file came to the old name after the other one was renamed. A later record reports where it is.
           if isProvisional { try erase(row.assetID, in: &batch) }
