@@ -20,7 +20,7 @@ extension Reconciler {
     guard row.birthTime != .unknown, volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) else {
       return isProvisional && stat.changed <= row.changeTime
     }
-    return stat.changed <= row.birthTime && age(of: row.birthTime, at: batch.fileEvent.readAt) >= -Self.clockTick
+    return stat.changed <= row.birthTime && age(of: row.birthTime, at: batch.context.event.readAt) >= -Self.clockTick
   }
 
   // MARK: Moves without a rename event
@@ -248,7 +248,7 @@ extension Reconciler {
   ///
   /// New permissions look the same. So only files whose old content was sampled are sampled again.
   func mayBeEditedQuietly(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
-    batch.evidence == .scan && old.readTime != .unknown && old.marks.sample != nil && row.marks.sample == nil
+    batch.context.evidence == .scan && old.readTime != .unknown && old.marks.sample != nil && row.marks.sample == nil
       && old.marks.fingerprint == row.marks.fingerprint && row.changeTime != old.changeTime
       && row.byteCount == old.byteCount && row.modificationTime == old.modificationTime
       && row.inode == old.inode && row.birthTime == old.birthTime

@@ -61,7 +61,7 @@ extension Reconciler {
   ///   turn has no time for a file, a later one reads it.
   func decideHeldFiles(in batch: inout Batch) throws {
     guard !held.isEmpty, !isSearching else { return }
-    batch.evidence = .scan
+    batch.context.evidence = .scan
     var (moves, others): ([AssetID: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])
     for (place, file) in held.takeAll() {
       var reading = file.reading

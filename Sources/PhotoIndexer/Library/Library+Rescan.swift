@@ -92,7 +92,7 @@ extension Library {
         var result = RescanCounts()
         let (_, record) = try commit { writer in
           var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
-          batch.evidence = .scan
+          batch.context.evidence = .scan
           if let top = reconciler.tree.top(ofRoot: rootID) {
             try reconciler.removeTree(top, withDrives: true, in: &batch)
           }
@@ -131,7 +131,7 @@ extension Library {
     do {
       let (_, record) = try commit { writer in
         var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
-        batch.evidence = .scan
+        batch.context.evidence = .scan
         try reconciler.removeTree(folder, withDrives: true, in: &batch)
         return ((), batch.origin)
       }

@@ -7,8 +7,8 @@ import WatchRecords
 extension Reconciler {
   /// Inserts a file as a new asset, or restores the deleted asset that it is.
   func insert(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
-    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.evidence == .event)
-    if batch.evidence == .event { try sampleOriginals(of: row, in: batch) }
+    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.context.evidence == .event)
+    if batch.context.evidence == .event { try sampleOriginals(of: row, in: batch) }
     try sampleIfDeleted(&row, in: batch)
     if mustHold(place), try tombstone(ofInode: row, in: batch) == nil,
       try !formers(of: row, in: batch).isEmpty || mayHaveLostContent(row, in: batch)
@@ -52,7 +52,7 @@ extension Reconciler {
     over occupant: FileRow, _ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws -> Bool {
     guard remembered.mayHaveTombstone(inode: stat.identity.inode) else { return false }
-    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.evidence == .event)
+    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.context.evidence == .event)
     try sampleIfDeleted(&row, in: batch)
     guard let former = try tombstone(ofInode: row, in: batch) else { return false }
     remembered.noteFile(inode: row.inode)
@@ -165,7 +165,7 @@ extension Reconciler {
     _ row: FileRow, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
     let wasYoung = age(of: row.changeTime, at: row.readTime) < Self.clockGrain
-    if row.isUnchanged(as: stat), !(batch.evidence == .event && wasYoung), !mayHideWrite(row) {
+    if row.isUnchanged(as: stat), !(batch.context.evidence == .event && wasYoung), !mayHideWrite(row) {
       retries.removePending(row.assetID)
       note(.ignored(eventPlace(row), assetID: row.assetID, .sameStat), as: .same)
       return
@@ -183,7 +183,7 @@ extension Reconciler {
     let writer = batch.writer
     let place = Place(directoryID: old.directoryID, name: old.name)
     var (content, row) = read(
-      place, stat, assetID: old.assetID, reading: reading, isSampled: batch.evidence == .event)
+      place, stat, assetID: old.assetID, reading: reading, isSampled: batch.context.evidence == .event)
     if mayBeEditedQuietly(old, row, in: batch) {
       guard !files.isTurnOver else {
         // The catalog keeps the old stat and sample, so that a later turn finds the same difference.

@@ -67,8 +67,7 @@ final class Reconciler {
 
   private func apply(_ record: WatchRecord, reading: ContentReading?, in batch: inout Batch) throws {
     note(record)
-    (batch.fileEvent, batch.isRenameEvent, batch.mayHaveMissedEdit) = (.none, false, false)
-    batch.renameDeadline = nil
+    batch.context = RecordContext(after: batch.context)
     switch record {
     case .directoryFound(let number, let parent, let root, let name, let identity):
       try directoryFound(number, parent: parent, root: root, name: name, identity: identity, in: &batch)
@@ -82,16 +81,16 @@ final class Reconciler {
       try listingEnded(number, complete: complete, in: &batch)
     case .fileFound(let directory, let name, let stat, let event):
       guard let directoryID = tree.directory(number: directory) else { return }
-      batch.fileEvent = event
+      batch.context.event = event
       try fileFound(Place(directoryID: directoryID, name: name), stat, reading: reading, in: &batch)
     case .fileGone(let directory, let name):
       guard let directoryID = tree.directory(number: directory) else { return }
       try fileGone(Place(directoryID: directoryID, name: name), in: &batch)
     case .fileMoved(let from, let fromName, let to, let toName, let stat, let event):
-      (batch.fileEvent, batch.isRenameEvent) = (event, true)
-      batch.renameDeadline = stat?.changed
       let source = tree.directory(number: from).map { Place(directoryID: $0, name: fromName) }
-      batch.mayHaveMissedEdit = source.map { mayHaveMissed($0.directoryID) } ?? true
+      batch.context.event = event
+      batch.context.rename = RecordContext.Rename(
+        mayHaveMissedEdit: source.map { mayHaveMissed($0.directoryID) } ?? true, deadline: stat?.changed)
       guard let target = tree.directory(number: to) else {
         // The file was moved outside of the library's directories, for example into the folder in which a drive is not
         // mounted. If two files exchange their names, the first may already be in this place.
@@ -200,19 +199,8 @@ struct Batch {
   var endedScans: [EndedScan] = []
   /// Roots that must be watched anew, because photod-watch regards a folder as known that the catalog does not have.
   var rootsToWatchAnew: Set<RootID> = []
-  /// The kernel's events that the current record reports.
-  var fileEvent = FileEvent.none
-  /// Whether the current record reports a rename, which explains another change time.
-  var isRenameEvent = false
-  /// Whether the current record reports a rename from a folder whose earlier events may have been lost.
-  var mayHaveMissedEdit = false
-  /// The change time of the file that photod-watch saw at the new name of a rename. The rename was not later, even if
-  /// another file came to that name since. It is nil if the record reports no rename, or no file was seen.
-  var renameDeadline: WallTime?
-  /// The evidence of the current record. A change because of it sets `sawEvent` or `sawScan`.
-  var evidence = Evidence.event
-  /// When the scan that is being decided began.
-  var scanStart: MonotonicTime?
+  /// The facts about the current record. A change because of it sets `sawEvent` or `sawScan`.
+  var context = RecordContext()
   private var sawEvent = false
   private var sawScan = false
 
@@ -230,7 +218,7 @@ struct Batch {
 
   /// Notes that the current record has changed the catalog.
   mutating func noteChange() {
-    switch evidence {
+    switch context.evidence {
     case .event: sawEvent = true
     case .scan: sawScan = true
     }
