@@ -250,7 +250,8 @@ package actor Library {
     requests.formUnion(reconciler.scans.underWay.values.map(\.request))
     requests.formUnion(batch.endedScans.map(\.request))
     rescans.add(record, to: requests)
-    let notes = note(records, of: roots)
+    let notes = batch.notes
+    take(notes, of: roots)
     for change in record.rootAvailability where change.directoryID == nil && change.isAvailable {
       let root = FilePath.text(reconciler.tree.rootPaths[change.rootID] ?? [])
       logger.notice("root online", metadata: ["root": "\(root)"])
@@ -323,21 +324,9 @@ package actor Library {
 
   // MARK: State
 
-  /// The work that the records of a batch request beside changes of the catalog. It is done after the batch was published.
-  private struct BatchNotes {
-    /// The folders in which the records report something.
-    var changed: Set<DirectoryNumber> = []
-    /// Whether the records report a change, if only that a folder is gone.
-    var hasChanges = false
-    /// The roots on which a share is mounted now.
-    var remoteRoots: [UInt16] = []
-    /// The shares below roots that were left out.
-    var leftOut: [(directory: DirectoryNumber, name: [UInt8])] = []
-  }
-
   /// Notes in which roots the records report something. The work that waits for quiet waits for these roots.
   private func noteChanges(_ notes: BatchNotes) {
-    guard notes.hasChanges else { return }
+    guard notes.hasChanges || !notes.changed.isEmpty else { return }
     lastChange.time = clock.bootTime
     let tree = reconciler.tree
     for rootID in Set(notes.changed.compactMap { tree.directory(number: $0).map(tree.rootID) }) {
@@ -345,61 +334,42 @@ package actor Library {
     }
   }
 
-  /// Updates the state that is not in the catalog from the records, in their order.
-  private func note(_ records: [WatchRecord], of roots: Set<UInt16>) -> BatchNotes {
-    var notes = BatchNotes()
-    var foldersWent = false
-    var foundCount = 0
-    for record in records {
-      switch record {
-      case .fileFound(let directory, _, _, _):
-        foundCount += 1
-        notes.changed.insert(directory)
-      case .fileGone(let directory, _): notes.changed.insert(directory)
-      case .fileMoved(let from, _, let to, _, _, _): notes.changed.formUnion([from, to])
-      case .directoryFound(let number, _, _, _, _): notes.changed.insert(number)
-      case .directoryMoved(let number, _, _):
-        foldersWent = true
-        notes.changed.insert(number)
-      case .directoryGone:
-        foldersWent = true
-        notes.hasChanges = true
-      case .overflow:
-        logger.notice("event queue overflow")
-        counts.noteOverflow()
-        watchState.hasOverflowed = true
-        for (number, root) in reconciler.roots.watched where roots.contains(number) && root.isAvailable {
-          reconciler.roots[number: number]?.isScanAwaited = true
-        }
-      case .rootOffline(let root, let code):
-        reconciler.roots[number: root]?.isScanAwaited = false
-        watchState.forget(root)
-        if code == EREMOTE { notes.remoteRoots.append(root) }
-      case .scanStarted(let root, _, let reason):
-        counts.noteScan()
-        if reason != .rescan { reconciler.roots[number: root]?.isScanAwaited = true }
-      case .scanEnded(let root, _, _):
-        reconciler.roots[number: root]?.isScanAwaited = false
-        if !isScanAwaited { watchState.hasOverflowed = false }
-        // The scan has reported everything in it that can't be read.
-        unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
-      case .polling(let root, let reason, let count, let total):
-        noteWatchState { $0.note(polled: count, because: reason, of: total, in: root) }
-      case .watchBudget(let budget): noteWatchState { $0.note(budget) }
-      case .unreadable(let directory, let name, let code):
-        noteUnreadable(directory, name, code)
-        if code == EREMOTE { notes.leftOut.append((directory, name)) }
-      case .listingStarted(let directory, _): noteListing(directory)
-      case .listingEnded, .synced, .ignored, .alive, .checkpoint: break
-      }
-    }
-    if foundCount > 0 { counts.noteScannedFiles(foundCount) }
-    if !notes.changed.isEmpty { notes.hasChanges = true }
-    if foldersWent, !unreadable.isEmpty {
+  /// Updates the state that is not in the catalog.
+  private func take(_ notes: BatchNotes, of roots: Set<UInt16>) {
+    for report in notes.reports { take(report, of: roots) }
+    if notes.foundCount > 0 { counts.noteScannedFiles(notes.foundCount) }
+    if notes.foldersWent, !unreadable.isEmpty {
       unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
     }
     settleUnreadable()
-    return notes
+  }
+
+  private func take(_ report: WatchReport, of roots: Set<UInt16>) {
+    switch report {
+    case .overflow:
+      logger.notice("event queue overflow")
+      counts.noteOverflow()
+      watchState.hasOverflowed = true
+      for (number, root) in reconciler.roots.watched where roots.contains(number) && root.isAvailable {
+        reconciler.roots[number: number]?.isScanAwaited = true
+      }
+    case .offline(let root):
+      reconciler.roots[number: root]?.isScanAwaited = false
+      watchState.forget(root)
+    case .scanStarted(let root, let reason):
+      counts.noteScan()
+      if reason != .rescan { reconciler.roots[number: root]?.isScanAwaited = true }
+    case .scanEnded(let root):
+      reconciler.roots[number: root]?.isScanAwaited = false
+      if !isScanAwaited { watchState.hasOverflowed = false }
+      // The scan has reported everything in it that can't be read.
+      unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
+    case .polling(let root, let reason, let count, let total):
+      noteWatchState { $0.note(polled: count, because: reason, of: total, in: root) }
+    case .budget(let budget): noteWatchState { $0.note(budget) }
+    case .unreadable(let directory, let name, let errorNumber): noteUnreadable(directory, name, errorNumber)
+    case .listing(let directory): noteListing(directory)
+    }
   }
 
   func scanEnded(_ ended: EndedScan) {

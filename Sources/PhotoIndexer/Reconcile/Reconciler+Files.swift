@@ -133,6 +133,15 @@ extension Reconciler {
     remembered.noteLeft(row)
   }
 
+  /// A file was moved outside of the library's directories, for example into the folder in which a drive is not mounted. If
+  /// two files exchange their names, the first may already be in this place.
+  func fileLeft(_ source: Place?, in batch: inout Batch) throws {
+    guard let source, let row = try batch.writer.file(source.directoryID, source.name),
+      !isStillThere(row, device: nil)
+    else { return }
+    try fileGone(source, in: &batch)
+  }
+
   func fileMoved(
     from source: Place?, to target: Place, _ stat: FileStat?, reading: ContentReading?, in batch: inout Batch
   ) throws {
