@@ -363,7 +363,7 @@ private typealias Fixture = ReconcilerFixture
     idle.clock.pass(2 * seconds)
     for _ in 0..<10 { await idle.library.makeProofs() }
     #expect(read.withLock { $0.first } == 2, "the smaller ones come first")
-    let most = 2 * 64 * Int(Library.longestHashing.components.seconds + 1)
+    let most = 2 * 64 * Int(ProofWorker.longestHashing.components.seconds + 1)
     let count = read.withLock { $0.count }
     #expect(count > most / 2 && count <= most)
     #expect(try ["/p/a.mov", "/p/b.mov"].allSatisfy { try idle.marks($0).sample != nil && idle.marks($0).hash == nil })
@@ -392,7 +392,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(disk.isMostlyHoles(sparse, byteCount: 1 << 40) && !disk.isMostlyHoles(full, byteCount: 1 << 20))
     let stat = try #require(disk.stat(sparse))
     let row = FileRow(Place(directoryID: 1, name: Fixture.bytes("a.mov")), stat, assetID: 1, readTime: 1)
-    let made = Library.make([ProofRequest(row: row, path: sparse, isWhole: true)], disk) { true }
+    let made = ProofWorker.make([ProofRequest(row: row, path: sparse, isWhole: true)], disk) { true }
     #expect(made.count == 1 && made[0].isHashPutOff && made[0].marks?.sample != nil && made[0].marks?.hash == nil)
   }
 
@@ -406,8 +406,8 @@ private typealias Fixture = ReconcilerFixture
     defer { for task in work { task.cancel() } }
     try await eventually("the file is read") { gate.isReached.withLock { $0 } }
     await idle.take([Fixture.file("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large))])
-    #expect(await library.words.state == .pending)
-    try await eventually("the new photo is in the index of words") { await library.words.state == .complete }
+    #expect(await library.idle.words.state == .pending)
+    try await eventually("the new photo is in the index of words") { await library.idle.words.state == .complete }
     gate.open.signal()
   }
 
@@ -531,7 +531,7 @@ private typealias Fixture = ReconcilerFixture
       turns += 1
     }
     #expect(requests.map(\.path) == [Fixture.bytes("/p/b.jpg")] && turns == 4, "after \(turns) turns")
-    await idle.library.keep(Library.make(requests, idle.disk) { true })
+    await idle.library.keep(ProofWorker.make(requests, idle.disk) { true })
     await idle.idle()
     #expect(try idle.marks("/p/b.jpg").sample != nil)
     #expect(try idle.catalog.read { try $0.proofCounts().unsampled } == count, "they are still to be sampled")

@@ -2,98 +2,8 @@ import Dispatch
 import Glibc
 import Logging
 import PhotoCatalog
-import PhotoMetadata
 import PhotoModel
 import WatchRecords
-
-/// The state of making samples and hashes: those that are still missing, and those made since the start.
-struct ProofPass {
-  /// Whether there may be files to read.
-  var isDue = true
-  var wait = QuietWait()
-  /// Whether the machine ran on its battery at the last check.
-  var isOnBattery = false
-  /// Whether there are new files that were not taken up.
-  var hasNewFiles = true
-  /// The assets up to these were passed.
-  var hashedThrough: AssetID = 0
-  var sampledThrough: AssetID = 0
-  /// Large files whose hashes are made after all other samples and hashes.
-  private(set) var largeFiles: [AssetID: ProofRequest] = [:]
-  /// Roots on a network that a person has asked for.
-  var requestedRoots: Set<RootID> = []
-  var status = LibraryStatus.Hashing()
-
-  /// The result of taking up new files.
-  struct Start: Sendable {
-    let hasNewFiles: Bool
-    /// The numbers of samples and hashes that are missing, once all files are taken up.
-    let counts: (unsampled: Int, unhashed: Int)?
-  }
-
-  /// Whether all new files were just taken up, and each file has the sample and hash that it should have.
-  var isNothingMissing: Bool {
-    !hasNewFiles && (hashedThrough, sampledThrough) == (0, 0)
-      && (status.unsampledCount, status.unhashedCount) == (0, 0)
-  }
-
-  /// The most large files that wait. Further ones are hashed in the order of their assets.
-  private static let mostLargeFiles = 1_000
-
-  /// Puts off the hash of a large file, so that other files need not wait for it.
-  ///
-  /// - Returns: false if the file is not large, or if too many wait already.
-  mutating func putOff(_ request: ProofRequest) -> Bool {
-    guard request.isLarge, largeFiles.count < Self.mostLargeFiles else { return false }
-    largeFiles[request.row.assetID] = request
-    return true
-  }
-
-  /// The smallest of the large files, which is removed.
-  mutating func takeLargeFile() -> ProofRequest? {
-    let smallest = largeFiles.min { ($0.value.bytes, $0.key) < ($1.value.bytes, $1.key) }
-    return smallest.flatMap { largeFiles.removeValue(forKey: $0.key) }
-  }
-
-  /// Continues with this request, which was not made yet.
-  mutating func takeBack(_ request: ProofRequest) {
-    if putOff(request) { return }
-    if request.isWhole {
-      hashedThrough = min(hashedThrough, request.row.assetID.advanced(by: -1))
-    } else {
-      sampledThrough = min(sampledThrough, request.row.assetID.advanced(by: -1))
-    }
-  }
-
-  /// Begins again after a change of the catalog: all missing samples and hashes are looked for anew.
-  mutating func begin() {
-    (isDue, hasNewFiles, hashedThrough, sampledThrough) = (true, true, 0, 0)
-    largeFiles = [:]
-  }
-}
-
-/// A file that needs a sample, or a sample and a hash.
-struct ProofRequest: Sendable {
-  let row: FileRow
-  let path: [UInt8]
-  let isWhole: Bool
-
-  /// The number of bytes that are read.
-  var bytes: Int64 { isWhole ? row.byteCount : min(row.byteCount, ContentReader.wholeBytes) }
-
-  /// Whether a disk takes some seconds to read it.
-  var isLarge: Bool { isWhole && row.byteCount >= Self.largeBytes }
-
-  static let largeBytes: Int64 = 256 << 20
-}
-
-/// The marks that were made of a file. They are nil if it could not be read, or is another file by now.
-struct MadeProof: Sendable {
-  let request: ProofRequest
-  let marks: ContentMarks?
-  /// Whether a requested hash was not made, because that would take too long. The marks then have only the sample.
-  var isHashPutOff = false
-}
 
 // Samples and hashes of files that were not just written. They are made once the library is live and idle, concurrently
 // with it and never inside a transaction. Hashes are made of files with user data, and of files that share size and
@@ -114,22 +24,18 @@ extension Library {
   static let passLimit = 2_048
   /// The same for files on drives that are away. SQLite passes them within a microsecond or two each.
   static let awayLimit = 20_000
-  /// How long one file is hashed at most. In this time a disk reads some 90 GB.
-  static let longestHashing = Duration.seconds(900)
   /// How long files are read within each second.
   private static let proofTurn = Duration.milliseconds(500)
 
-  /// Whether work may begin that waits until no folder changes.
-  func isIdle(_ wait: inout QuietWait) -> Bool {
-    restart.breakdown == nil && !isScanAwaited && wait.isOver(at: clock.bootTime, lastChange: lastChange.time)
-  }
+  /// Whether work may begin that waits until no folder changes. Each such work also has a ``QuietWait``.
+  var mayDoIdleWork: Bool { restart.breakdown == nil && !isScanAwaited }
 
   /// Makes samples and hashes while some are missing. A large file may take minutes, so the other timed work does not wait
   /// for it.
   func prove() async {
     while true {
       // This comes before the look, so that work that comes up after it wakes the loop again.
-      let rung = alarm.sequence
+      let rung = idle.alarm.sequence
       if !proofs.isDue || proofs.isOnBattery {
         // No event reports that the machine is on mains again.
         guard await isWoken(after: rung, within: proofs.isDue ? .seconds(60) : nil) else { return }
@@ -145,11 +51,11 @@ extension Library {
     while clock.bootTime < end, !Task.isCancelled {
       let requests = nextProofs()
       guard !requests.isEmpty else { return }
-      let (files, feed, power, clock, lastChange) = (files, live.feed, power, clock, lastChange)
+      let (files, feed, power, clock, lastChange) = (files, live.feed, proofs.power, clock, idle.lastChange)
       let made = await withCheckedContinuation { continuation in
         DispatchQueue(label: "photod.proofs").async {
           var pauses = Self.mostPauses
-          let made = Self.make(requests, files, until: { clock.bootTime >= end }, now: { clock.bootTime }) {
+          let made = ProofWorker.make(requests, files, until: { clock.bootTime >= end }, now: { clock.bootTime }) {
             while pauses > 0, !lastChange.isQuiet(at: clock.bootTime), !feed.isFinished {
               pauses -= 1
               usleep(100_000)
@@ -168,49 +74,10 @@ extension Library {
   /// its hash some time.
   private static let mostPauses = 300
 
-  /// - Parameters:
-  ///   - isOver: whether no further file is begun. The first one always is.
-  ///   - now: the time by which ``longestHashing`` is measured.
-  ///   - shouldGoOn: asked before each file, and once in some megabytes of it.
-  /// - Returns: the results for the first requests, for all of them unless something ended the work.
-  nonisolated static func make(
-    _ requests: [ProofRequest], _ files: any PhotoFiles, until isOver: () -> Bool = { false },
-    now: () -> MonotonicTime = { .now }, while shouldGoOn: () -> Bool
-  ) -> [MadeProof] {
-    var made: [MadeProof] = []
-    for request in requests {
-      if !made.isEmpty && isOver() || !shouldGoOn() { break }
-      guard let proof = make(request, files, now: now, while: shouldGoOn) else { break }
-      made.append(proof)
-    }
-    return made
-  }
-
-  /// - Returns: nil if the reading was interrupted, which is no failure of the file.
-  private nonisolated static func make(
-    _ request: ProofRequest, _ files: any PhotoFiles, now: () -> MonotonicTime, while shouldGoOn: () -> Bool
-  ) -> MadeProof? {
-    let (end, stat) = (now() + longestHashing, request.row.stat)
-    var isTooLong = request.isLarge && files.isMostlyHoles(request.path, byteCount: stat.byteCount)
-    var pieces = 0
-    let isWhole = request.isWhole && !isTooLong
-    var marks = files.marks(request.path, expecting: stat, isWhole: isWhole) {
-      pieces += 1
-      guard pieces % 64 == 0 else { return true }
-      isTooLong = now() >= end
-      return !isTooLong && shouldGoOn()
-    }
-    if marks == nil && isTooLong && isWhole {
-      marks = files.marks(request.path, expecting: stat, isWhole: false) { true }
-    } else if marks == nil && !shouldGoOn() {
-      return nil
-    }
-    return MadeProof(request: request, marks: marks, isHashPutOff: isTooLong && request.isWhole && marks != nil)
-  }
-
   /// The next files to read, or none if there is nothing to do now.
   func nextProofs() -> [ProofRequest] {
-    guard proofs.isDue, isIdle(&proofs.wait) else { return [] }
+    guard proofs.isDue, mayDoIdleWork, proofs.wait.isOver(at: clock.bootTime, lastChange: idle.lastChange.time)
+    else { return [] }
     do {
       if proofs.hasNewFiles { note(try commit { (try Self.startProofs($0), origin: "rescan") }.0) }
       if proofs.hasNewFiles { return [] }
@@ -218,7 +85,7 @@ extension Library {
         endProofs()
         return []
       }
-      proofs.isOnBattery = power.isOnBattery
+      proofs.isOnBattery = proofs.power.isOnBattery
       defer { tellProofs() }
       guard !proofs.isOnBattery else { return [] }
       var passedCount = 0
@@ -252,12 +119,12 @@ extension Library {
   }
 
   /// Takes up new files. If some have the same content, this changes which assets are duplicates.
-  static func startProofs(_ writer: CatalogWriter) throws -> ProofPass.Start {
+  static func startProofs(_ writer: CatalogWriter) throws -> ProofWorker.Start {
     let hasNewFiles = try writer.wantProofsOfNewFiles(limit: newFileBatch)
-    return ProofPass.Start(hasNewFiles: hasNewFiles, counts: hasNewFiles ? nil : try writer.proofCounts())
+    return ProofWorker.Start(hasNewFiles: hasNewFiles, counts: hasNewFiles ? nil : try writer.proofCounts())
   }
 
-  func note(_ started: ProofPass.Start) {
+  func note(_ started: ProofWorker.Start) {
     proofs.hasNewFiles = started.hasNewFiles
     guard let counts = started.counts else { return }
     (proofs.status.unsampledCount, proofs.status.unhashedCount) = counts
@@ -326,7 +193,7 @@ extension Library {
     }
     proofs.begin()
     proofs.requestedRoots.formUnion(directories.map { tree.rootID(of: $0) })
-    alarm.publish(alarm.sequence + 1)
+    idle.wake()
   }
 
   private func countProofs() throws {

@@ -58,7 +58,6 @@ package actor Library {
   /// The same for the reconciler, whose work in one transaction is a turn.
   private let turnFiles: TurnFiles
   let clock: any LibraryClock
-  let power: PowerSupply
   let logger: Logger
   nonisolated private let readers: LaneReaders
   var configuration: Configuration
@@ -66,23 +65,16 @@ package actor Library {
 
   let barrier = SyncBarrier()
   let rescans = RescanRequests()
-  /// By the root that is walked; those of several roots have one of their own. So a root that hangs delays only itself.
-  var dryRunQueues: [RootID?: DispatchQueue] = [:]
-  var watchState = WatchState()
-  var unreadable = UnreadablePaths()
+  var dryRuns = DryRuns()
+  /// What the status says about watching. It begins anew with each start.
+  var problems = WatchProblems()
   var restart = CatalogRestart()
-  /// Rises when there is timed work. While there is none, photod does not wake.
-  let alarm = ChangeFeed(sequence: 0)
-  var words = WordIndexing()
+  var idle = IdleWork()
   /// The samples and hashes that are made when the library is idle.
-  var proofs = ProofPass()
+  var proofs: ProofWorker
   /// The changes of clients that can be undone.
   var undoLog = UndoLog()
-  let lastChange = LastChange()
-  var suspectWait = QuietWait()
   var counts: LibraryCounts
-  /// Shares below roots, with inner roots on them.
-  var leftOutShares: Set<[UInt8]> = []
 
   /// - Throws: `PhotoError` when the catalog can't be read.
   package init(
@@ -102,7 +94,7 @@ package actor Library {
     self.files = files
     turnFiles = TurnFiles(files) { SystemClock().bootTime }
     self.clock = clock
-    self.power = power
+    proofs = ProofWorker(power: power)
     self.logger = logger
     self.configuration = configuration
     let (assetCount, failedCount) = try catalog.read { try $0.counts() }
@@ -209,13 +201,15 @@ package actor Library {
       logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
       let undecided = reconciler.beginSession(of: roots)
       forgetWatchState(of: roots)
-      watchState.deaths[reconciler.listings.lane] = nil
+      problems.watching.deaths[reconciler.listings.lane] = nil
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
       repeatRescans(undecided)
       updateState()
     case .died(_, let reason):
       events.append(.watcherDied(reason: reason))
-      watchState.deaths[reconciler.listings.lane] = (reason, reconciler.listings.lane == 0 ? [] : rootPaths(of: roots))
+      problems.watching.deaths[reconciler.listings.lane] = (
+        reason, reconciler.listings.lane == 0 ? [] : rootPaths(of: roots)
+      )
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
       updateState()
     case .batch(let records):
@@ -305,7 +299,7 @@ package actor Library {
       let change =
         effects == nil ? nil : PersistentChange(record, token: token, date: date, origin: origin)
       live.publish(effects, change, sequence: sequence)
-      if !record.insertedAssets.isEmpty || words.state == .failed { words.state = .pending }
+      if !record.insertedAssets.isEmpty || idle.words.state == .failed { idle.words.state = .pending }
       counts.note(record, filesRead: files.readCount)
       statusStore.update { status in
         status.token = token.description
@@ -317,7 +311,7 @@ package actor Library {
     // Another change time or inode makes a hash void, although the history has no entry for it.
     if sequence != nil || mayNeedProofs {
       proofs.begin()
-      alarm.publish(alarm.sequence + 1)
+      idle.wake()
     }
     return (value, record)
   }
@@ -327,7 +321,7 @@ package actor Library {
   /// Notes in which roots the records report something. The work that waits for quiet waits for these roots.
   private func noteChanges(_ notes: BatchNotes) {
     guard notes.hasChanges || !notes.changed.isEmpty else { return }
-    lastChange.time = clock.bootTime
+    idle.lastChange.time = clock.bootTime
     let tree = reconciler.tree
     for rootID in Set(notes.changed.compactMap { tree.directory(number: $0).map(tree.rootID) }) {
       reconciler.roots[rootID]?.lastChange = clock.bootTime
@@ -338,8 +332,8 @@ package actor Library {
   private func take(_ notes: BatchNotes, of roots: Set<UInt16>) {
     for report in notes.reports { take(report, of: roots) }
     if notes.foundCount > 0 { counts.noteScannedFiles(notes.foundCount) }
-    if notes.foldersWent, !unreadable.isEmpty {
-      unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
+    if notes.foldersWent, !problems.unreadable.isEmpty {
+      problems.unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
     }
     settleUnreadable()
   }
@@ -349,21 +343,21 @@ package actor Library {
     case .overflow:
       logger.notice("event queue overflow")
       counts.noteOverflow()
-      watchState.hasOverflowed = true
+      problems.watching.hasOverflowed = true
       for (number, root) in reconciler.roots.watched where roots.contains(number) && root.isAvailable {
         reconciler.roots[number: number]?.isScanAwaited = true
       }
     case .offline(let root):
       reconciler.roots[number: root]?.isScanAwaited = false
-      watchState.forget(root)
+      problems.watching.forget(root)
     case .scanStarted(let root, let reason):
       counts.noteScan()
       if reason != .rescan { reconciler.roots[number: root]?.isScanAwaited = true }
     case .scanEnded(let root):
       reconciler.roots[number: root]?.isScanAwaited = false
-      if !isScanAwaited { watchState.hasOverflowed = false }
+      if !isScanAwaited { problems.watching.hasOverflowed = false }
       // The scan has reported everything in it that can't be read.
-      unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
+      problems.unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
     case .polling(let root, let reason, let count, let total):
       noteWatchState { $0.note(polled: count, because: reason, of: total, in: root) }
     case .budget(let budget): noteWatchState { $0.note(budget) }
