@@ -50,9 +50,12 @@ extension Simulation {
     let folders = Set(
       changes.flatMap { change in
         change.renamedDirectories.flatMap { [$0.fromPath, $0.toPath] } + change.rootAvailability.map(\.path)
-      })
+      }.map { FilePath.bytes($0) })
     func isInChangedFolder(_ asset: Asset?) -> Bool {
-      asset?.resources.contains { resource in folders.contains { resource.path.hasPrefix($0 + "/") } } ?? false
+      asset?.resources.contains { resource in
+        let path = FilePath.bytes(resource.path)
+        return folders.contains { CatalogTree.contains($0, path) }
+      } ?? false
     }
     for id in Set(client.ids).intersection(list.ids).sorted() {
       if assets[id] != client.assets[id] || updated.contains(id) || told.contains(id) { resumedCount += 1 }
