@@ -123,6 +123,32 @@ import Varlink
     }
   }
 
+  /// A text is stored for each photo that gets it.
+  @Test func textsOfACallAreBoundedForAllItsPhotosTogether() async throws {
+    struct Parameters: Encodable { var requests: [ChangeRequest] }
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(70)
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      func edit(_ ids: ArraySlice<AssetID>, captionLength: Int) async throws {
+        var edit = ChangeRequest.EditAsset(ids: Array(ids))
+        (edit.caption, edit.addKeywords) = (String(repeating: "c", count: captionLength), ["sea"])
+        _ = try await client.call(
+          "org.photod.library.PerformChanges", Parameters(requests: [.init(editAsset: edit)]),
+          returning: ChangeResult.self)
+      }
+      try await edit(ids[...], captionLength: 1_000)
+      do {
+        try await edit(ids[...], captionLength: 60_000)
+        Issue.record("not refused")
+      } catch let error as VarlinkError {
+        #expect(error.name == "org.photod.library.ChangeRejected")
+        #expect("\(error)".contains("more than 4 MiB for all of its photos together"), "\(error)")
+      }
+      await client.close()
+    }
+  }
+
   @Test func callsOfOneGroupAreUndoneTogether() async throws {
     struct Parameters: Encodable {
       var requests: [ChangeRequest]
