@@ -30,6 +30,8 @@ package final class WorkBudget: Sendable {
   private let code = Atomic(Code.open)
   private let clock: Clock
   private let end: Int64
+  /// The budget of the work of which this is a part.
+  private let whole: WorkBudget?
 
   /// - Parameters:
   ///   - start: when the work began, by the clock; nil: now.
@@ -37,7 +39,18 @@ package final class WorkBudget: Sendable {
   package init(_ time: Duration, from start: Int64? = nil, clock: @escaping Clock = WorkBudget.threadTime) {
     self.clock = clock
     end = (start ?? clock()) + time.wholeNanoseconds
+    whole = nil
   }
+
+  /// Makes the budget for a part of the work on this thread. It is also spent when that of the whole work is.
+  package init(_ time: Duration, within whole: WorkBudget?) {
+    clock = whole?.clock ?? Self.threadTime
+    end = clock() + time.wholeNanoseconds
+    self.whole = whole
+  }
+
+  /// The processor time that is left; zero if the budget is spent.
+  package var left: Duration { mayGoOn ? .nanoseconds(max(0, end - clock())) : .zero }
 
   /// Whether the current work may go on; true without a budget.
   ///
@@ -49,6 +62,10 @@ package final class WorkBudget: Sendable {
 
   package var mayGoOn: Bool {
     guard code.load(ordering: .relaxed) == .open else { return false }
+    if let whole, !whole.mayGoOn {
+      _ = code.compareExchange(expected: .open, desired: whole.code.load(ordering: .relaxed), ordering: .relaxed)
+      return false
+    }
     guard clock() >= end else { return true }
     _ = code.compareExchange(expected: .open, desired: .timedOut, ordering: .relaxed)
     return false

@@ -200,6 +200,84 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
+  /// The catalog is lost. A favorite was at /p/x/fav.jpg, and has 77 as its content.
+  private func lostFavorite(bytes: Int64) throws -> ReconcilerFixture {
+    let fixture = try ReconcilerFixture()
+    let former = Tombstone(
+      assetID: 4711, deletedDate: nil, path: Fixture.bytes("/p/x/fav.jpg"), byteCount: bytes, modificationTime: 5,
+      marks: ContentMarks(
+        fingerprint: 77, sample: ContentDigest(high: 77, low: 1), hash: ContentDigest(high: 77, low: 2)),
+      addedDate: .init(microseconds: 5), data: AssetUserData(isFavorite: true))
+    try fixture.catalog.write { try $0.insertTombstone(former) }
+    try fixture.restart()
+    return fixture
+  }
+
+  private static let (small, large): (Int64, Int64) = (100, 5_000_000)
+
+  /// `mv fav.jpg keep.jpg; cp other.jpg fav.jpg` while there is no catalog. A large file has no hash when it is found.
+  @Test(arguments: [["fav.jpg", "keep.jpg"], ["keep.jpg", "fav.jpg"]], [1, 1000])
+  func anotherFileInThePlaceOfALostFavoriteIsANewPhoto(order: [String], batchSize: Int) throws {
+    for (bytes, otherBytes) in [(Self.small, Self.small), (Self.small, 200), (Self.large, Self.large)] {
+      let fixture = try lostFavorite(bytes: bytes)
+      fixture.disk.write("/p/x/fav.jpg", bytes: otherBytes)
+      let stat = fixture.disk.write("/p/x/keep.jpg", bytes: bytes, content: 77)
+      _ = try scan(fixture, order: [("", []), ("x", order)], batchSize: batchSize)
+      #expect(try fixture.paths()["/p/x/fav.jpg"] != 4711)
+      #expect(try (fixture.paths()["/p/x/keep.jpg"] == 4711) == (bytes == Self.small))
+      guard bytes == Self.large else { continue }
+      // The hash that is made later proves that it is the favorite.
+      let id = try #require(try fixture.paths()["/p/x/keep.jpg"])
+      try fixture.catalog.write { writer in
+        let row = try #require(try writer.file(ofAsset: id))
+        let path = Fixture.bytes("/p/x/keep.jpg")
+        let marks = fixture.disk.marks(path, expecting: stat, isWhole: true) { true }
+        var batch = Batch(writer: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
+        try fixture.reconciler.keep(
+          MadeProof(request: ProofRequest(row: row, path: path, isWhole: true), marks: marks), in: &batch)
+        try writer.append(origin: "rescan", date: fixture.disk.wallTime)
+      }
+      #expect(try fixture.paths()["/p/x/keep.jpg"] == 4711 && fixture.asset("/p/x/keep.jpg").isFavorite)
+    }
+  }
+
+  /// A program saved the favorite while there was no catalog. Its own content is nowhere.
+  @Test(arguments: [small, large]) func lostFavoriteThatWasSavedIsFoundByItsPath(bytes: Int64) throws {
+    let fixture = try lostFavorite(bytes: bytes)
+    fixture.disk.write("/p/x/fav.jpg", bytes: bytes)
+    fixture.disk.write("/p/x/keep.jpg", bytes: bytes)
+    _ = try scan(fixture, order: [("", []), ("x", ["fav.jpg", "keep.jpg"])])
+    #expect(try fixture.paths()["/p/x/fav.jpg"] == 4711)
+  }
+
+  @Test func newFileWithAnotherContentIsNoLostFavorite() throws {
+    let fixture = try lostFavorite(bytes: Self.small)
+    _ = try scan(fixture, order: [("", []), ("x", [])])
+    try fixture.apply(Fixture.file("fav.jpg", in: 2, fixture.disk.write("/p/x/fav.jpg")))
+    #expect(try fixture.paths()["/p/x/fav.jpg"] != 4711)
+    try fixture.apply(Fixture.file("b.jpg", in: 2, fixture.disk.write("/p/x/b.jpg", content: 77)))
+    #expect(try fixture.paths()["/p/x/b.jpg"] == 4711)
+  }
+
+  /// Files beyond the limit are decided at once, by the same rules but without those that are found later.
+  @Test(arguments: [["a.jpg", "fav.jpg", "keep.jpg"], ["a.jpg", "keep.jpg", "fav.jpg"]])
+  func fileThatIsNotHeldIsDecidedAtOnce(order: [String]) throws {
+    let fixture = try lostFavorite(bytes: Self.small)
+    fixture.disk.write("/p/x/a.jpg")
+    _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])
+    let id = try #require(try fixture.paths()["/p/x/a.jpg"])
+    fixture.disk.pass(1_000)
+    fixture.disk.move("/p/x/a.jpg", "/p/x/z.jpg")
+    fixture.disk.write("/p/x/a.jpg")
+    fixture.disk.write("/p/x/fav.jpg", bytes: 200)
+    fixture.disk.write("/p/x/keep.jpg", content: 77)
+    try fixture.restart()
+    fixture.reconciler.held = HeldFiles(limit: 0)
+    _ = try scan(fixture, order: [("", []), ("x", order + ["z.jpg"])])
+    let paths = try fixture.paths()
+    #expect(paths["/p/x/a.jpg"] == id && paths["/p/x/keep.jpg"] == 4711 && paths.count == 4)
+  }
+
   @Test(arguments: [["x", "y"], ["y", "x"]]) func copyInTheSameFolderComesBeforeOneElsewhere(order: [String]) throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/y/a.jpg", content: 77)

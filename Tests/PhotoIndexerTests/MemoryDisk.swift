@@ -50,6 +50,11 @@ final class MemoryDisk: PhotoFiles {
   private let state = Mutex(State())
   private let reading = Mutex<(@Sendable () -> Void)?>(nil)
 
+  private let readingOfPiece = Mutex<(@Sendable () -> Void)?>(nil)
+
+  /// Sets what happens whenever a piece of a file of more than a gigabyte is hashed. Smaller files are hashed at once.
+  func setReadingOfPiece(_ body: (@Sendable () -> Void)?) { readingOfPiece.withLock { $0 = body } }
+
   /// Sets what happens whenever a file is read for its sample or hash.
   func setReading(_ body: (@Sendable () -> Void)?) { reading.withLock { $0 = body } }
 
@@ -272,6 +277,13 @@ final class MemoryDisk: PhotoFiles {
     _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
   ) -> ContentMarks? {
     reading.withLock { $0 }?()
+    if isWhole, expected.byteCount > 1 << 30 {
+      let readPiece = readingOfPiece.withLock { $0 }
+      for _ in 0..<expected.byteCount / 262_144 {
+        guard shouldGoOn() else { return nil }
+        readPiece?()
+      }
+    }
     return state.withLock { state in
       guard let file = state.files[path], file.stat.identity.inode == expected.identity.inode,
         file.stat.byteCount == expected.byteCount, file.stat.modificationTime == expected.modificationTime,

@@ -340,6 +340,62 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
+  /// Two files claim the largest size, and their beginnings are equal, so their hashes are requested. They never end.
+  @Test func aHashThatNeverEndsDelaysNoOther() async throws {
+    let idle = try await IdleLibrary()
+    await idle.scan([
+      ("a.mov", idle.disk.write("/p/a.mov", bytes: 1 << 60, beginning: 7)),
+      ("b.mov", idle.disk.write("/p/b.mov", bytes: 1 << 60, beginning: 7)),
+      ("c.mov", idle.disk.write("/p/c.mov", bytes: 300 << 20)),
+      ("d.jpg", idle.disk.write("/p/d.jpg", bytes: Self.large)),
+    ])
+    for path in ["/p/c.mov", "/p/d.jpg"] { try await idle.favor(path) }
+    // A second passes for each 16 MiB. The counts are the hashes that are missing when a piece is read.
+    let (clock, catalog) = (idle.clock, idle.catalog)
+    let read = Mutex<[Int]>([])
+    idle.disk.setReadingOfPiece {
+      clock.pass(seconds / 64)
+      read.withLock { counts in
+        if counts.isEmpty { counts.append((try? catalog.read { try $0.proofCounts().unhashed }) ?? -1) }
+        counts.append(0)
+      }
+    }
+    idle.clock.pass(2 * seconds)
+    for _ in 0..<10 { await idle.library.makeProofs() }
+    #expect(read.withLock { $0.first } == 2, "the smaller ones come first")
+    let most = 2 * 64 * Int(ProofWorker.longestHashing.components.seconds + 1)
+    let count = read.withLock { $0.count }
+    #expect(count > most / 2 && count <= most)
+    #expect(try ["/p/a.mov", "/p/b.mov"].allSatisfy { try idle.marks($0).sample != nil && idle.marks($0).hash == nil })
+    #expect(try ["/p/c.mov", "/p/d.jpg"].allSatisfy { try idle.marks($0).hash != nil })
+    #expect(idle.hashing.unhashedCount == 0 && idle.hashing.hashedBytes == 300 << 20 + Self.large)
+    // They are not tried again after other changes.
+    try await idle.edit("/p/d.jpg", isHidden: true)
+    idle.clock.pass(2 * seconds)
+    for _ in 0..<10 { await idle.library.makeProofs() }
+    #expect(read.withLock { $0.count } == count)
+    #expect(await !idle.library.proofs.isDue)
+  }
+
+  @Test func aFileOfHolesIsOnlySampled() async throws {
+    let folder = try TemporaryFolder("holes")
+    let (sparse, full) = (Fixture.bytes(folder.path + "/a.mov"), Fixture.bytes(folder.path + "/b.mov"))
+    let disk = DiskFiles()
+    for (path, size) in [(sparse, 1 << 40), (full, 1 << 20)] {
+      let descriptor = LongPath.open(path, O_RDWR | O_CREAT | O_CLOEXEC)
+      try #require(descriptor >= 0)
+      defer { close(descriptor) }
+      let bytes = [UInt8](repeating: 1, count: min(size, 1 << 20))
+      try #require(pwrite(descriptor, bytes, bytes.count, 0) == bytes.count)
+      try #require(ftruncate(descriptor, size) == 0)
+    }
+    #expect(disk.isMostlyHoles(sparse, byteCount: 1 << 40) && !disk.isMostlyHoles(full, byteCount: 1 << 20))
+    let stat = try #require(disk.stat(sparse))
+    let row = FileRow(Place(directoryID: 1, name: Fixture.bytes("a.mov")), stat, assetID: 1, readTime: 1)
+    let made = ProofWorker.make([ProofRequest(row: row, path: sparse, isWhole: true)], disk) { true }
+    #expect(made.count == 1 && made[0].isHashPutOff && made[0].marks?.sample != nil && made[0].marks?.hash == nil)
+  }
+
   @Test(.timeLimit(.minutes(5))) func otherTimedWorkGoesOnWhileALargeFileIsHashed() async throws {
     let idle = try await IdleLibrary(clock: SystemClock())
     let gate = Gate()
@@ -350,8 +406,8 @@ private typealias Fixture = ReconcilerFixture
     defer { for task in work { task.cancel() } }
     try await eventually("the file is read") { gate.isReached.withLock { $0 } }
     await idle.take([Fixture.file("b.jpg", idle.disk.write("/p/b.jpg", bytes: Self.large))])
-    #expect(await library.words.state == .pending)
-    try await eventually("the new photo is in the index of words") { await library.words.state == .complete }
+    #expect(await library.idle.words.state == .pending)
+    try await eventually("the new photo is in the index of words") { await library.idle.words.state == .complete }
     gate.open.signal()
   }
 
@@ -475,7 +531,7 @@ private typealias Fixture = ReconcilerFixture
       turns += 1
     }
     #expect(requests.map(\.path) == [Fixture.bytes("/p/b.jpg")] && turns == 4, "after \(turns) turns")
-    await idle.library.keep(Library.make(requests, idle.disk) { true })
+    await idle.library.keep(ProofWorker.make(requests, idle.disk) { true })
     await idle.idle()
     #expect(try idle.marks("/p/b.jpg").sample != nil)
     #expect(try idle.catalog.read { try $0.proofCounts().unsampled } == count, "they are still to be sampled")

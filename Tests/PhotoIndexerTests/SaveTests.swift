@@ -66,6 +66,27 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan([("a.jpg", stat)]).updatedAssets == [id: .content])
   }
 
+  /// A program edits a large file behind the part that photod reads, and sets its time back (`exiv2 -k`). Only files whose old
+  /// content was sampled are sampled for this.
+  @Test(arguments: [true, false], [true, false])
+  func editBehindTheBeginningWhilePhotodWasDownIsFoundByItsSample(isEdited: Bool, wasSampled: Bool) throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg", bytes: largeFile, beginning: 7)
+    if wasSampled {
+      try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
+    } else {
+      try fixture.scan([("a.jpg", stat)])
+    }
+    fixture.disk.pass(1_000)
+    let edited = fixture.disk.edit("/p/a.jpg", editsContent: isEdited)
+    try fixture.restart()
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    let record = try fixture.scan([("a.jpg", edited)])
+    #expect(record.updatedAssets == (isEdited && wasSampled ? [id: .content] : [:]))
+    #expect((fixture.disk.proofBytes.sampled > 0) == wasSampled)
+    #expect(try fixture.scan([("a.jpg", edited)]).isEmpty)
+  }
+
   @Test func editOfAFileThatWasRenamedAsWellIsAChange() throws {
     let (fixture, id) = try favorite()
     fixture.disk.edit("/p/a.jpg")

@@ -70,6 +70,7 @@ private typealias Fixture = ReconcilerFixture
         try fixture.catalog.write { writer in
           var batch = Batch(writer: writer, time: slow.memory.wallTime, uptime: slow.memory.bootTime)
           try fixture.reconciler.readAgainWhatIsDue(in: &batch)
+          if !batch.record.isEmpty { try writer.append(origin: batch.origin, date: slow.memory.wallTime) }
         }
       }
       #expect(seconds <= Self.mostSeconds(isRemote: isRemote))
@@ -116,5 +117,34 @@ private typealias Fixture = ReconcilerFixture
     try readAll(isRemote: isRemote)
     #expect(try fixture.paths() == ids)
     for name in Self.names { #expect(try fixture.asset("/p/" + name).isFavorite) }
+  }
+
+  /// All permissions were changed while photod was down, and some files were edited and their times set back. Each file was
+  /// read ahead, but not sampled.
+  @Test(arguments: [true, false]) func filesWhoseChangeTimeDiffersAreSampledInManyTurns(isRemote: Bool) throws {
+    if isRemote { slow.memory.moveToShare() }
+    let written = Self.names.enumerated().map { number, name in
+      Fixture.file(name, slow.memory.write("/p/" + name, bytes: 200_000, beginning: 1_000 + UInt64(number)))
+    }
+    try fixture.apply(all: [Fixture.top] + written)
+    let ids = try fixture.paths()
+    slow.memory.pass(1_000)
+    let edited = Set(Self.names.filter { $0.hasSuffix("3.jpg") })
+    let found = Self.names.map { ($0, slow.memory.edit("/p/" + $0, editsContent: edited.contains($0))) }
+    try fixture.restart()
+    let before = try fixture.catalog.read { try $0.sequence() }
+    var contents: [Int: ContentReading] = [:]
+    let records = Fixture.scan(found)
+    for (index, record) in records.enumerated() {
+      guard case .fileFound(_, let name, let stat, _) = record else { continue }
+      contents[index] = slow.memory.read(Fixture.bytes("/p/") + name, expecting: stat, isSampled: false)
+    }
+    slow.isSlow.store(true, ordering: .relaxed)
+    #expect(try turn { try fixture.apply(all: records, contents: contents) } <= Self.mostSeconds(isRemote: isRemote))
+    #expect(fixture.reconciler.retries.all.count >= Self.count - 11)
+    try readAll(isRemote: isRemote)
+    let touched = try fixture.catalog.read { try $0.touched(after: before, through: .max) }
+    let told = touched.fields.filter { $0.value.contains(.content) }.keys
+    #expect(Set(told) == Set(edited.compactMap { ids["/p/" + $0] }))
   }
 }

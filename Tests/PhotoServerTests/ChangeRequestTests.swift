@@ -95,6 +95,60 @@ import Varlink
     }
   }
 
+  /// All predicates of a call are compiled in one transaction.
+  @Test func predicatesOfACallAreBoundedTogether() async throws {
+    struct Parameters: Encodable { var requests: [ChangeRequest] }
+    let fixture = try ServerFixture()
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      func perform(_ predicates: [String]) async throws -> ChangeResult {
+        let requests = predicates.map { ChangeRequest(createSmartAlbum: .init(title: "S", predicate: $0)) }
+        return try await client.call(
+          "org.photod.library.PerformChanges", Parameters(requests: requests), returning: ChangeResult.self)
+      }
+      func predicate(_ byteCount: Int) -> String {
+        let start = "title == '"
+        return start + String(repeating: "t", count: byteCount - start.utf8.count - 1) + "'"
+      }
+      #expect(try await perform([predicate(65_000), predicate(500)]).createdCollectionIDs.count == 2)
+      do {
+        _ = try await perform([predicate(65_000), predicate(500), predicate(500)])
+        Issue.record("not refused")
+      } catch let error as VarlinkError {
+        #expect(error.name == "org.photod.library.ChangeRejected")
+        #expect("\(error)".contains("more than 65536 bytes together"), "\(error)")
+      }
+      #expect(try fixture.catalog.read { try $0.collections() }.count { $0.title == "S" } == 2)
+      await client.close()
+    }
+  }
+
+  /// A text is stored for each photo that gets it.
+  @Test func textsOfACallAreBoundedForAllItsPhotosTogether() async throws {
+    struct Parameters: Encodable { var requests: [ChangeRequest] }
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(70)
+    try await fixture.serving { path, _ in
+      let client = try await VarlinkClient.connect(path: path)
+      func edit(_ ids: ArraySlice<AssetID>, captionLength: Int) async throws {
+        var edit = ChangeRequest.EditAsset(ids: Array(ids))
+        (edit.caption, edit.addKeywords) = (String(repeating: "c", count: captionLength), ["sea"])
+        _ = try await client.call(
+          "org.photod.library.PerformChanges", Parameters(requests: [.init(editAsset: edit)]),
+          returning: ChangeResult.self)
+      }
+      try await edit(ids[...], captionLength: 1_000)
+      do {
+        try await edit(ids[...], captionLength: 60_000)
+        Issue.record("not refused")
+      } catch let error as VarlinkError {
+        #expect(error.name == "org.photod.library.ChangeRejected")
+        #expect("\(error)".contains("more than 4 MiB for all of its photos together"), "\(error)")
+      }
+      await client.close()
+    }
+  }
+
   @Test func callsOfOneGroupAreUndoneTogether() async throws {
     struct Parameters: Encodable {
       var requests: [ChangeRequest]

@@ -96,11 +96,13 @@ import Varlink
     }
   }
 
-  @Test func unreadableFilesAreListedInTheTurnOfTheirProcess() async throws {
+  /// Only the copy of a list is made in the library's queue. The catalog is read on a read thread.
+  @Test(arguments: ["org.photod.manage.ListUnreadable", "org.photod.library.FetchUndoableChanges"])
+  func aListIsCopiedInTheTurnOfItsProcessAndReadOnAReadThread(_ method: String) async throws {
     let fixture = try ServerFixture()
-    let turns = LibraryTurns()
+    let (turns, threads) = (LibraryTurns(), ReadThreads())
     let (begun, end, ended) = (ChangeFeed(sequence: 0), ChangeFeed(sequence: 0), ChangeFeed(sequence: 0))
-    try await fixture.serving(libraryTurns: turns) { socket, _ in
+    try await fixture.serving(threads: threads, libraryTurns: turns) { socket, _ in
       let client = try await VarlinkClient.connect(path: socket)
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -112,13 +114,14 @@ import Varlink
         }
         _ = await begun.next(after: 0)
         group.addTask {
-          _ = try await client.call("org.photod.manage.ListUnreadable", returning: VarlinkEmpty.self)
+          _ = try await client.call(method, returning: VarlinkEmpty.self)
           ended.publish(1)
         }
         while turns.waitingCount == 0, ended.sequence == 0 { await Task.yield() }
-        #expect(ended.sequence == 0)
+        #expect(ended.sequence == 0 && threads.begunCount == 0)
         end.publish(1)
         try await group.waitForAll()
+        #expect(threads.begunCount == 1)
       }
     }
   }

@@ -54,14 +54,19 @@ extension Catalog {
 
   /// Whether the newest daily backup was made within the last 24 hours.
   ///
-  /// A backup with a date up to a day in the future counts, because the clock of a file server may be ahead. A backup
-  /// with a later date does not count, because the clock was wrong when it was made.
+  /// A backup with a date up to a day in the future counts, because the clock of a file server may be ahead. If its date is
+  /// later, either clock was wrong. It then counts only on the day in its name. Otherwise a file server whose clock is days
+  /// ahead would cause a backup each minute.
   package func hasFreshBackup(at date: WallTime) throws -> Bool {
-    try dailyBackups(at: date).past.contains { backup in
+    let today = Self.dayNumber(date)
+    return try dailyBackups(at: date).past.contains { backup in
       let age = date - (try PrivateFile.date(of: backup.path))
-      return -Self.day < age && age < Self.day
+      return age <= -Self.day ? backup.day == today : age < Self.day
     }
   }
+
+  /// The number of a day in UTC, as the names of daily backups have it.
+  private static func dayNumber(_ date: WallTime) -> Int { Int(date.microseconds / 86_400_000_000) }
 
   private static let day = Duration.seconds(86_400)
 
@@ -394,7 +399,7 @@ extension Catalog {
   private func dailyBackups(at date: WallTime) throws -> (past: [Daily], future: [Daily]) {
     let all = try files.backupPaths().compactMap { path in files.dayOfBackup(path).map { (path: path, day: $0) } }
       .sorted { $0.day > $1.day }
-    let today = Int(date.microseconds / 86_400_000_000)
+    let today = Self.dayNumber(date)
     return (all.filter { $0.day <= today + 1 }, all.filter { $0.day > today + 1 })
   }
 

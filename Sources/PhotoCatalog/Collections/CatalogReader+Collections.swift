@@ -7,15 +7,29 @@ extension CatalogReader {
   /// - Parameters:
   ///   - kinds: the kinds of collections in the result, or nil for all kinds.
   ///   - assetID: restricts the result to collections whose list has this asset. A hidden or trashed asset is in none.
-  /// - Complexity: O(n) over the assets of each collection, for the exact count.
+  ///     Neither is it in a smart album whose query takes too long.
+  /// - Complexity: O(n) over the assets of each collection, for the exact count. A person's smart album that takes too long
+  ///   has a ``AssetCollection/problem`` instead.
   package func collections(
     kinds: Set<AssetCollection.Kind>? = nil, containing assetID: AssetID? = nil
   ) throws -> [AssetCollection] {
     let asset = try assetID.map(membership)
-    return try sortedRows(kinds ?? Set(AssetCollection.Kind.allCases)).filter { asset?.isIn($0) ?? true }.map(summary)
+    return try summaries(of: sortedRows(kinds ?? Set(AssetCollection.Kind.allCases)).filter { asset?.isIn($0) ?? true })
   }
 
-  package func collection(id: CollectionID) throws -> AssetCollection? { try collectionRow(id: id).map(summary) }
+  package func collection(id: CollectionID) throws -> AssetCollection? {
+    try summaries(of: collectionRow(id: id).map { [$0] } ?? []).first
+  }
+
+  private func summaries(of rows: [CollectionRow]) throws -> [AssetCollection] {
+    var summaries: [AssetCollection?] = Array(repeating: nil, count: rows.count)
+    for index in rows.indices where !rows[index].isOfPerson { summaries[index] = try summary(rows[index]) }
+    let costly = try forEachSmartAlbum(rows.indices.filter { rows[$0].isOfPerson }) {
+      summaries[$0] = try summary(rows[$0])
+    }
+    for index in costly { summaries[index] = AssetCollection(tooCostly: rows[index]) }
+    return summaries.compactMap { $0 }
+  }
 
   private func sortedRows(_ kinds: Set<AssetCollection.Kind>) throws -> [CollectionRow] {
     try kinds.flatMap { try collectionRows(kind: $0) }.map { (place: CollectionPlace($0), row: $0) }.sorted {
@@ -47,19 +61,22 @@ extension CatalogReader {
       database, "SELECT directory_id FROM asset WHERE id = ? AND " + FetchSource.visible.sql)
     place.bind(1, assetID)
     let directoryID = try place.firstRow({ place.directoryID(0) })
-    for album in try collectionRows(kind: .smartAlbum) {
+    func look(in album: CollectionRow) throws {
       var source = try Self.visibleSource(album)
       source.conditions.append(SQLCondition(sql: "asset.id = ?", arguments: [.id(assetID)]))
       let statement = try RawStatement(database, source.select("1"))
       statement.bind(source.arguments)
       if try statement.firstRow({ true }) ?? false { membership.smartAlbums.insert(album.id) }
     }
+    let albums = try collectionRows(kind: .smartAlbum)
+    for album in albums where !album.isOfPerson { try look(in: album) }
+    for album in try forEachSmartAlbum(albums.filter(\.isOfPerson), look) { membership.smartAlbums.remove(album.id) }
     // Only visible assets are in other albums and in folders.
     guard let directoryID else { return membership }
     membership.directoryID = directoryID
-    let albums = try RawStatement(database, "SELECT collection_id FROM album_asset WHERE asset_id = ?")
-    albums.bind(1, assetID)
-    try albums.forEachRow { membership.albums.insert(albums.collectionID(0)) }
+    let members = try RawStatement(database, "SELECT collection_id FROM album_asset WHERE asset_id = ?")
+    members.bind(1, assetID)
+    try members.forEachRow { membership.albums.insert(members.collectionID(0)) }
     return membership
   }
 

@@ -12,7 +12,12 @@ extension CatalogReader {
       for row in try collectionRows(kind: kind) { counts.add(row, at: counts.sequence) }
     }
     try counts.readAssets(self)
-    for id in counts.entries.keys { try counts.fill(id, self) }
+    for (id, entry) in counts.entries where !entry.row.isOfPerson { try counts.fill(id, self) }
+    let costly = try forEachSmartAlbum(counts.albumsOfPersons) { try counts.fill($0, self) }
+    for id in costly {
+      counts.giveUp(id)
+      try counts.refresh(id, self)
+    }
     counts.statementCount = 0
     return counts
   }

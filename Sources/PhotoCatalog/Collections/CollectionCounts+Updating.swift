@@ -120,7 +120,19 @@ extension CollectionCounts {
       }
     }
     try take(assets: assets, &update)
-    for id in listedAlbums { try updateList(of: id, touches, &update) }
+    for id in listedAlbums where entries[id]?.row.isOfPerson == false { try updateList(of: id, touches, &update) }
+    let costly = try reader.forEachSmartAlbum(albumsOfPersons) { id in
+      // A second attempt may find a list that the first one has updated in part.
+      let before = entries[id]
+      do { try updateList(of: id, touches, &update) } catch {
+        entries[id] = before
+        throw error
+      }
+    }
+    for id in costly {
+      giveUp(id)
+      update.dirty.insert(id)
+    }
     for id in update.unnamed { try readMembers(of: id, &update) }
     for id in update.dirty { try publish(id, at: last, &update) }
     log.append(update.changes, at: last)
@@ -338,6 +350,13 @@ extension CollectionCounts {
     if entries[album]?.members != nil { try readMembers(of: album, reader) }
   }
 
+  /// Stops counting a smart album, because that takes too long.
+  mutating func giveUp(_ id: CollectionID) {
+    entries[id]?.forgetList()
+    entries[id]?.isTooCostly = true
+    entries[id]?.ends = CollectionEnds()
+  }
+
   /// Up to this many new assets of a list are looked up one by one.
   private static let mostLookups = 64
 
@@ -386,6 +405,10 @@ extension CollectionCounts {
   /// Rebuilds the published form of a collection, after all of its changes are recorded.
   mutating func refresh(_ id: CollectionID, _ reader: CatalogReader) throws {
     guard var entry = entries[id] else { return }
+    guard !entry.isTooCostly else {
+      entries[id]?.collection = AssetCollection(tooCostly: entry.row)
+      return
+    }
     let list = entry.list?.list
     if let members = entry.members {
       entry.count = members.count

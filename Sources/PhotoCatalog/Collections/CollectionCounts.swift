@@ -23,6 +23,8 @@ package struct CollectionCounts: Sendable {
     var list: AlbumList?
     /// The published form.
     var collection: AssetCollection
+    /// Whether it is a person's smart album whose query takes too long. It is not counted again until it has another query.
+    var isTooCostly = false
     /// The last commit that changed it, as far as known.
     var changedAt: Int64
 
@@ -37,6 +39,7 @@ package struct CollectionCounts: Sendable {
     /// Gives a smart album another query.
     mutating func forgetList() {
       list = nil
+      isTooCostly = false
       members = Self.hasMembers(row) ? OrderedIDs() : nil
     }
 
@@ -77,6 +80,11 @@ package struct CollectionCounts: Sendable {
   var log: CollectionLog
   /// The number of statements that were run since this was created.
   package internal(set) var statementCount = 0
+
+  /// The smart albums of persons that can be counted.
+  var albumsOfPersons: [CollectionID] {
+    listedAlbums.filter { entries[$0].map { $0.row.isOfPerson && !$0.isTooCostly } ?? false }
+  }
 
   package func collection(_ id: CollectionID) -> AssetCollection? { entries[id]?.collection }
 
@@ -188,7 +196,7 @@ package struct CollectionFields: OptionSet, Hashable, Sendable {
     if before.count != after.count { insert(.count) }
     if before.keyAssetID != after.keyAssetID { insert(.keyAsset) }
     if before.startDate != after.startDate || before.endDate != after.endDate { insert(.dates) }
-    if before.query != after.query { insert(.query) }
+    if before.query != after.query || before.problem != after.problem { insert(.query) }
   }
 }
 

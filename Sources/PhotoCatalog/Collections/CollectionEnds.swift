@@ -69,11 +69,20 @@ struct CollectionPlace: Hashable, Comparable, Sendable {
 extension AssetCollection {
   /// - Parameter cover: the user's choice, if the collection shows it. By default, the newest asset is the cover.
   init(_ row: CollectionRow, count: Int, ends: CollectionEnds = CollectionEnds(), cover: AssetID? = nil) {
+    self.init(row, count: count, ends: ends, cover: cover, problem: row.problem)
+  }
+
+  /// A smart album whose assets were not counted, because that takes too long.
+  init(tooCostly row: CollectionRow) {
+    self.init(row, count: 0, ends: CollectionEnds(), cover: nil, problem: CollectionRow.tooCostly)
+  }
+
+  private init(_ row: CollectionRow, count: Int, ends: CollectionEnds, cover: AssetID?, problem: String?) {
     self.init(
       id: row.id, kind: row.kind, subtype: row.subtype, title: row.title, parentID: row.parentID,
       path: row.path.map { FilePath.text($0) },
       count: count, keyAssetID: cover ?? ends.newest?.id, startDate: ends.oldest?.takenDate,
-      endDate: ends.newest?.takenDate, query: row.query, problem: row.problem)
+      endDate: ends.newest?.takenDate, query: row.query, problem: problem)
   }
 }
 

@@ -11,20 +11,17 @@ enum ReadInterruption {
 
   /// Runs `body` with the budget of the current work.
   ///
+  /// - Parameter whole: the budget of the read of which `body` is a part. It is watched again afterwards.
   /// - Throws: `WorkBudget.Spent` instead of SQLite's error. It is also thrown if the budget was spent at the very end,
   ///   because a test of a predicate may then have ended early with a wrong result.
-  static func watching<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
+  static func watching<Value>(
+    _ database: Database, partOf whole: WorkBudget? = nil, _ body: () throws -> Value
+  ) throws -> Value {
     guard let budget = WorkBudget.current else { return try body() }
     try budget.check()
-    let connection = database.sqliteConnection
-    // `budget` outlives the handler, which is removed below.
-    sqlite3_progress_handler(
-      connection, instructionCount,
-      { context in
-        guard let context else { return 0 }
-        return Unmanaged<WorkBudget>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.mayGoOn ? 0 : 1 }
-      }, Unmanaged.passUnretained(budget).toOpaque())
-    defer { sqlite3_progress_handler(connection, 0, nil, nil) }
+    // Both budgets outlive their handlers.
+    watch(budget, database)
+    defer { watch(whole, database) }
     let result: Value
     do {
       result = try body()
@@ -34,5 +31,17 @@ enum ReadInterruption {
     }
     try budget.check()
     return result
+  }
+
+  /// Makes SQLite check a budget, and no other one.
+  private static func watch(_ budget: WorkBudget?, _ database: Database) {
+    let connection = database.sqliteConnection
+    guard let budget else { return sqlite3_progress_handler(connection, 0, nil, nil) }
+    sqlite3_progress_handler(
+      connection, instructionCount,
+      { context in
+        guard let context else { return 0 }
+        return Unmanaged<WorkBudget>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.mayGoOn ? 0 : 1 }
+      }, Unmanaged.passUnretained(budget).toOpaque())
   }
 }

@@ -5,6 +5,12 @@ package enum RequestLimits {
   package static let maximumPathBytes = 65_535
   /// The ids in all requests of one PerformChanges. They take one turn of the library's queue, some ten milliseconds.
   package static let maximumChangedIDs = 1_000
+  /// The bytes of the predicates and texts in all requests of one PerformChanges. They are compiled in the library's queue,
+  /// which takes some ten milliseconds.
+  package static let maximumQueryBytes = 65_536
+  /// The bytes of the titles, captions and keywords in all requests of one PerformChanges, counted for each asset that gets
+  /// them. They are written to the journal and to the index of words in the library's queue.
+  package static let maximumEditedTextBytes = 4 << 20
   /// The most Unicode scalars of a client's name. The name is stored with every change and sent to all observers.
   package static let maximumClientNameLength = 64
   package static let defaultTimeoutSeconds = 30

@@ -1,3 +1,4 @@
+import Glibc
 import PhotoCatalog
 import PhotoModel
 import WatchRecords
@@ -17,56 +18,90 @@ struct EventNotes {
 /// The outcome of one file.
 enum FileOutcome { case same, inserted, updated, renamed, deferred, damaged }
 
-// Events for `photoctl debug events`.
+// Events for `photoctl debug events`, and notes for the library. Each function is called before the record is applied.
 extension Reconciler {
-  /// Called before a record is applied, while the files that it reports still have their former places.
-  func note(_ record: WatchRecord) {
-    // A first scan consists of these records, so their fields are not read here.
-    if case .fileFound = record, listings.current != nil {
+  func noteFound(_ directory: DirectoryNumber, _ name: [UInt8], _ stat: FileStat, in batch: inout Batch) {
+    batch.notes.foundCount += 1
+    batch.notes.changed.insert(directory)
+    // A first scan consists of these records.
+    guard listings.current == nil else {
       events.listing.found += 1
       return
     }
-    switch record {
-    case .fileFound(let directory, let name, let stat, _):
-      if let place = place(directory, name) { events.ring.append(.fileSeen(place, byteCount: stat.byteCount)) }
-    case .fileGone(let directory, let name):
-      if let place = place(directory, name) { events.ring.append(.fileGone(place)) }
-    case .fileMoved(let from, let fromName, let to, let toName, _, _):
-      if let place = place(to, toName) { events.ring.append(.fileMoved(from: self.place(from, fromName), to: place)) }
-    case .listingStarted:
-      events.listing = LibraryEvent.ListingCounts()
-    case .listingEnded(let directory, _):
-      noteListing(directory)
-    case .directoryFound(_, let parent, _, let name, _):
-      if parent != 0, !scans.areUnderWay, let place = place(parent, name) { events.ring.append(.folderSeen(place)) }
-      events.cachedPath = nil
-    case .directoryMoved(let number, let parent, let name):
-      if let from = place(number, []), let to = place(parent, name) {
-        events.ring.append(.folderMoved(from: from, to: to))
-      }
-      events.cachedPath = nil
-    case .directoryGone(let number, let evidence):
-      if let place = place(number, []) { events.ring.append(.folderGone(place, evidence)) }
-      events.cachedPath = nil
-    case .scanStarted(let root, _, let reason):
-      if let path = rootPath(root) { events.ring.append(.scanStarted(root: path, reason)) }
-    case .rootOffline(let root, let code):
-      if let path = rootPath(root) { events.ring.append(.rootOffline(root: path, errorNumber: code)) }
-      events.cachedPath = nil
-    case .unreadable(let directory, let name, let code):
-      if let place = place(directory, name) { events.ring.append(.unreadable(place, errorNumber: code)) }
-    case .overflow:
-      events.ring.append(.overflow)
-    case .polling(let root, let reason, let polled, let directories):
-      if let path = rootPath(root) {
-        events.ring.append(.polling(root: path, reason, polled: Int(polled), directories: Int(directories)))
-      }
-    case .scanEnded, .synced, .watchBudget, .ignored, .alive, .checkpoint:
-      break
+    if let place = place(directory, name) { events.ring.append(.fileSeen(place, byteCount: stat.byteCount)) }
+  }
+
+  func noteGone(_ directory: DirectoryNumber, _ name: [UInt8], in batch: inout Batch) {
+    batch.notes.changed.insert(directory)
+    if let place = place(directory, name) { events.ring.append(.fileGone(place)) }
+  }
+
+  func noteMoved(
+    _ from: DirectoryNumber, _ fromName: [UInt8], to: DirectoryNumber, _ toName: [UInt8], in batch: inout Batch
+  ) {
+    batch.notes.changed.formUnion([from, to])
+    if let place = place(to, toName) { events.ring.append(.fileMoved(from: self.place(from, fromName), to: place)) }
+  }
+
+  func noteListingStarted(_ directory: DirectoryNumber, in batch: inout Batch) {
+    batch.notes.reports.append(.listing(directory: directory))
+    events.listing = LibraryEvent.ListingCounts()
+  }
+
+  func noteFound(_ number: DirectoryNumber, _ parent: DirectoryNumber, _ name: [UInt8], in batch: inout Batch) {
+    batch.notes.changed.insert(number)
+    if parent != 0, !scans.areUnderWay, let place = place(parent, name) { events.ring.append(.folderSeen(place)) }
+    events.cachedPath = nil
+  }
+
+  func noteMoved(_ number: DirectoryNumber, _ parent: DirectoryNumber, _ name: [UInt8], in batch: inout Batch) {
+    batch.notes.changed.insert(number)
+    batch.notes.foldersWent = true
+    if let from = place(number, []), let to = place(parent, name) {
+      events.ring.append(.folderMoved(from: from, to: to))
+    }
+    events.cachedPath = nil
+  }
+
+  func noteGone(_ number: DirectoryNumber, _ evidence: Evidence, in batch: inout Batch) {
+    (batch.notes.foldersWent, batch.notes.hasChanges) = (true, true)
+    if let place = place(number, []) { events.ring.append(.folderGone(place, evidence)) }
+    events.cachedPath = nil
+  }
+
+  func noteScanStarted(_ root: UInt16, _ reason: ScanReason, in batch: inout Batch) {
+    batch.notes.reports.append(.scanStarted(root: root, reason))
+    if let path = rootPath(root) { events.ring.append(.scanStarted(root: path, reason)) }
+  }
+
+  func noteOffline(_ root: UInt16, _ errorNumber: Int32, in batch: inout Batch) {
+    batch.notes.reports.append(.offline(root: root))
+    if errorNumber == EREMOTE { batch.notes.remoteRoots.append(root) }
+    if let path = rootPath(root) { events.ring.append(.rootOffline(root: path, errorNumber: errorNumber)) }
+    events.cachedPath = nil
+  }
+
+  func noteUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ errorNumber: Int32, in batch: inout Batch) {
+    batch.notes.reports.append(.unreadable(directory: directory, name: name, errorNumber: errorNumber))
+    if errorNumber == EREMOTE { batch.notes.leftOut.append((directory, name)) }
+    if let place = place(directory, name) { events.ring.append(.unreadable(place, errorNumber: errorNumber)) }
+  }
+
+  func noteOverflow(in batch: inout Batch) {
+    batch.notes.reports.append(.overflow)
+    events.ring.append(.overflow)
+  }
+
+  func notePolling(
+    _ root: UInt16, _ reason: PollingReason, _ count: UInt32, of total: UInt32, in batch: inout Batch
+  ) {
+    batch.notes.reports.append(.polling(root: root, reason, count: count, total: total))
+    if let path = rootPath(root) {
+      events.ring.append(.polling(root: path, reason, polled: Int(count), directories: Int(total)))
     }
   }
 
-  private func noteListing(_ directory: DirectoryNumber) {
+  func noteListing(_ directory: DirectoryNumber) {
     guard let listing = listings.current else { return }
     var counts = events.listing
     counts.missing = listing.unnamed.count

@@ -20,7 +20,7 @@ extension Reconciler {
     guard row.birthTime != .unknown, volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) else {
       return isProvisional && stat.changed <= row.changeTime
     }
-    return stat.changed <= row.birthTime && age(of: row.birthTime, at: batch.fileEvent.readAt) >= -Self.clockTick
+    return stat.changed <= row.birthTime && age(of: row.birthTime, at: batch.context.event.readAt) >= -Self.clockTick
   }
 
   // MARK: Moves without a rename event
@@ -126,13 +126,15 @@ extension Reconciler {
     guard remembered.hasTombstones else { return nil }
     if let same = try tombstone(ofInode: row, in: batch) { return same }
     let path = path(of: row)
+    // At the end of a scan it is known whether the asset's own file is elsewhere. Here it is not, so that a file with
+    // another content is a new photo.
     return try formers(of: row, in: batch)
-      .filter { try !isAwaited($0, insteadOf: path, in: batch) }
-      .max { FormerMatch($0, path) < FormerMatch($1, path) }
+      .filter { try !$0.isContradicted(by: row) && !isAwaited($0, insteadOf: path, in: batch) }
+      .max { FormerMatch($0, row, at: path) < FormerMatch($1, row, at: path) }
   }
 
   /// The deleted assets that a new file may be by its content (see ``IdentityProof``). If there are none, it may be the
-  /// asset with the same path whose user data is from before the catalog was lost.
+  /// asset with the same path whose user data is from before the catalog was lost, even if its content is another one.
   func formers(of row: FileRow, in batch: Batch) throws -> [Tombstone] {
     guard remembered.hasTombstones else { return [] }
     if let fingerprint = row.marks.fingerprint, remembered.mayHaveTombstone(fingerprint: fingerprint) {
@@ -150,6 +152,15 @@ extension Reconciler {
     let path = path(of: row)
     guard remembered.mayHaveTombstone(lastingPath: path) else { return [] }
     return try batch.writer.lastingTombstones(path: path).suffix(1)
+  }
+
+  /// Whether a file may have the content of an asset whose user data is from before the catalog was lost. While the file has
+  /// no hash, that may be unproven.
+  func mayHaveLostContent(_ row: FileRow, in batch: Batch) throws -> Bool {
+    guard remembered.hasLastingTombstones, let fingerprint = row.marks.fingerprint,
+      remembered.mayHaveTombstone(fingerprint: fingerprint)
+    else { return false }
+    return try batch.writer.hasTombstone(fingerprint: fingerprint, byteCount: row.byteCount)
   }
 
   /// Removes the deleted assets that a file with their content is not, because it is a copy of a photo that is present.
@@ -233,7 +244,18 @@ extension Reconciler {
     }
   }
 
-  private func sample(_ row: inout FileRow) {
+  /// Whether a program may have edited a file while photod was down, and set its time back: a scan finds that only the change
+  /// time differs. What was read of the file may be the same, and only a sample shows the difference.
+  ///
+  /// New permissions look the same. So only files whose old content was sampled are sampled again.
+  func mayBeEditedQuietly(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
+    batch.context.evidence == .scan && old.readTime != .unknown && old.marks.sample != nil && row.marks.sample == nil
+      && old.marks.fingerprint == row.marks.fingerprint && row.changeTime != old.changeTime
+      && row.byteCount == old.byteCount && row.modificationTime == old.modificationTime
+      && row.inode == old.inode && row.birthTime == old.birthTime
+  }
+
+  func sample(_ row: inout FileRow) {
     guard let made = files.marks(path(of: row), expecting: row.stat, isWhole: false, while: { true }) else { return }
     row.marks.sample = made.sample
     row.marks.hash = row.marks.hash ?? made.hash

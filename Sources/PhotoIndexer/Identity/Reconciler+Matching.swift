@@ -61,7 +61,7 @@ extension Reconciler {
   ///   turn has no time for a file, a later one reads it.
   func decideHeldFiles(in batch: inout Batch) throws {
     guard !held.isEmpty, !isSearching else { return }
-    batch.evidence = .scan
+    batch.context.evidence = .scan
     var (moves, others): ([AssetID: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])
     for (place, file) in held.takeAll() {
       let reading = file.reading
@@ -96,20 +96,28 @@ extension Reconciler {
   private func insertAll(_ new: [(place: Place, file: HeldFiles.File)], in batch: inout Batch) throws {
     var matches: [(match: FormerMatch, former: Tombstone, index: Int)] = []
     var (chosen, taken): ([Int: Tombstone], Set<AssetID>) = ([:], [])
+    var marks: [Int64: [ContentMarks]] = [:]
     for (index, (place, file)) in new.enumerated() where file.stat.byteCount > 0 {
       var (_, row) = read(place, file.stat, assetID: 0, reading: file.reading, isSampled: false)
       try sampleIfDeleted(&row, in: batch)
+      marks[row.byteCount, default: []].append(row.marks)
       // The deleted asset's own file comes before its copies, wherever they are.
       if let same = try tombstone(ofInode: row, in: batch), taken.insert(same.assetID).inserted {
         chosen[index] = same
         continue
       }
       let path = path(of: place)
-      for former in try formers(of: row, in: batch) { matches.append((FormerMatch(former, path), former, index)) }
+      for former in try formers(of: row, in: batch) {
+        matches.append((FormerMatch(former, row, at: path), former, index))
+      }
     }
     matches.sort { $1.match < $0.match }
-    for (_, former, index) in matches where chosen[index] == nil && taken.insert(former.assetID).inserted {
-      chosen[index] = former
+    for (match, former, index) in matches where chosen[index] == nil {
+      // A file with another content is the asset only if the asset's own file turned up nowhere. It may have turned up,
+      // and get its hash later.
+      let mayBeElsewhere = former.byteCount.map { marks[$0, default: []].contains(where: former.marks.mayEqual) }
+      if match.isContradicted, mayBeElsewhere ?? false { continue }
+      if taken.insert(former.assetID).inserted { chosen[index] = former }
     }
     for (index, (place, file)) in new.enumerated() {
       guard file.stat.byteCount > 0 else {
@@ -165,21 +173,32 @@ extension Reconciler {
   }
 }
 
-/// How well a deleted asset matches a file that has its content. If several match equally well, the one that was
-/// deleted last is best.
+/// How well a deleted asset matches a file. A file with another content is worse than any file that may have its content.
+/// Then the nearest place is best. If several match equally well, the asset that was deleted last is best.
 struct FormerMatch: Comparable {
+  /// Whether the file has another content, so that only its path speaks for the asset.
+  let isContradicted: Bool
   private let likeness: PlaceLikeness
   private let deletedDate: WallTime
   private let assetID: AssetID
 
-  init(_ former: Tombstone, _ path: [UInt8]) {
+  init(_ former: Tombstone, _ row: FileRow, at path: [UInt8]) {
+    isContradicted = former.isContradicted(by: row)
     likeness = PlaceLikeness(former.path, path)
     deletedDate = former.deletedDate ?? .unknown
     assetID = former.assetID
   }
 
   static func < (lhs: Self, rhs: Self) -> Bool {
+    if lhs.isContradicted != rhs.isContradicted { return lhs.isContradicted }
     if lhs.likeness != rhs.likeness { return lhs.likeness < rhs.likeness }
     return (lhs.deletedDate, lhs.assetID) < (rhs.deletedDate, rhs.assetID)
+  }
+}
+
+extension Tombstone {
+  /// Whether a file certainly has another content.
+  func isContradicted(by row: FileRow) -> Bool {
+    byteCount.map { $0 != row.byteCount } ?? false || !marks.mayEqual(row.marks)
   }
 }

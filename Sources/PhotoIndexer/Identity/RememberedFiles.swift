@@ -92,7 +92,7 @@ final class RememberedFiles {
 
   /// - Parameter former: the asset before it got this file by its content, or nil for a new asset.
   func noteArrival(of row: FileRow, insteadOf former: Tombstone? = nil, in batch: Batch) {
-    arrivals.note(row, insteadOf: former, eventTime: batch.fileEvent.readAt, now: batch.time)
+    arrivals.note(row, insteadOf: former, eventTime: batch.context.event.readAt, now: batch.time)
   }
 
   /// How this file came to its asset, if that was a moment ago.

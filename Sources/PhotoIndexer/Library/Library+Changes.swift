@@ -33,16 +33,9 @@ extension Library {
 
   private static func origin(_ clientName: String?) -> String { "client:\(clientName ?? "unknown")" }
 
-  /// The changes that ``undoChange(_:clientName:)`` can undo, newest first.
-  package func undoableChanges(origin: String?) throws -> [UndoableChange] {
-    try catalog.read { reader in
-      try undoLog.entries.reversed().filter { origin == nil || $0.origin == origin }.map { entry in
-        UndoableChange(
-          id: Int(entry.id), date: PhotoDate(entry.date), origin: entry.origin,
-          assetCount: entry.recording.assetCount,
-          collections: try reader.titles(of: entry.recording, limit: 20))
-      }
-    }
+  /// The changes that ``undoChange(_:clientName:)`` can undo. The caller describes them outside of the library's queue.
+  package func undoableChanges(origin: String?) -> UndoableChanges {
+    UndoableChanges(entries: undoLog.entries.filter { origin == nil || $0.origin == origin })
   }
 
   /// Undoes a change, in one transaction. The commit is durable when this returns.

@@ -108,7 +108,7 @@ extension Library {
 
   /// A path that can't be looked at, or that is in such a folder. Nothing of it is known but what the library has.
   private func explainUnreadable(_ path: [UInt8], rootID: RootID, assetID: AssetID? = nil) -> Explanation? {
-    guard reconciler.roots[rootID]?.isAvailable == true, let entry = unreadable.entry(hiding: path),
+    guard reconciler.roots[rootID]?.isAvailable == true, let entry = problems.unreadable.entry(hiding: path),
       entry.errorNumber != EREMOTE
     else { return nil }
     let place = "\(FilePath.text(entry.path)) can't be read: \(errorText(entry.errorNumber))."

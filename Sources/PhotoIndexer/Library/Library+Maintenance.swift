@@ -8,7 +8,7 @@ extension Library {
     events.append(.startedOver(error: "\(error)"))
     events.announce()
     restart.begin(because: error, at: clock.bootTime)
-    alarm.publish(alarm.sequence + 1)
+    idle.wake()
     logger.error("catalog not written", metadata: ["error": "\(error)"])
     reportWarnings()
     rescans.failAll(with: Self.catalogError)
@@ -19,7 +19,7 @@ extension Library {
 
   /// Whether there is work that no event will request.
   var isTimeToCome: Bool {
-    restart.breakdown != nil || !reconciler.retries.isEmpty || words.state == .pending
+    restart.breakdown != nil || !reconciler.retries.isEmpty || idle.words.state == .pending
       || reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
   }
 
@@ -28,11 +28,11 @@ extension Library {
   func maintain() async {
     while true {
       // This comes before the look, so that work that comes up after it wakes the loop again.
-      let rung = alarm.sequence
+      let rung = idle.alarm.sequence
       if !isTimeToCome { guard await isWoken(after: rung, within: nil) else { return } }
       do { try await clock.sleep(for: .seconds(1)) } catch { return }
       doWhatIsDue()
-      for _ in 1..<WordIndexing.batchesPerSecond where words.state == .pending {
+      for _ in 1..<WordIndexing.batchesPerSecond where idle.words.state == .pending {
         await Task.yield()
         indexWords()
       }
@@ -41,9 +41,10 @@ extension Library {
 
   /// - Returns: false when the library ends.
   nonisolated func isWoken(after rung: Int64, within time: Duration?) async -> Bool {
+    let alarm = await idle.alarm
     guard let time else { return await alarm.next(after: rung) != nil }
     return await withTaskGroup(of: Bool.self) { group in
-      group.addTask { await self.alarm.next(after: rung) != nil }
+      group.addTask { await alarm.next(after: rung) != nil }
       group.addTask {
         do { try await self.clock.sleep(for: time) } catch { return false }
         return true
@@ -56,19 +57,21 @@ extension Library {
   /// Adds new assets to the index of words once it is quiet. A search finds them before that too, and other work comes
   /// first.
   private func indexWords() {
-    guard words.state == .pending, isIdle(&words.wait) else { return }
+    guard idle.words.state == .pending, mayDoIdleWork,
+      idle.words.wait.isOver(at: clock.bootTime, lastChange: idle.lastChange.time)
+    else { return }
     do {
       // One transaction for both, since mostly there is one new photo.
       let hasNewFiles = proofs.hasNewFiles
-      let ((hasMore, started), _) = try commit { writer -> ((Bool, ProofPass.Start?), origin: String) in
+      let ((hasMore, started), _) = try commit { writer -> ((Bool, ProofWorker.Start?), origin: String) in
         let hasMore = try writer.indexText(limit: WordIndexing.batch)
         return ((hasMore, hasMore || !hasNewFiles ? nil : try Self.startProofs(writer)), origin: "rescan")
       }
-      words.state = hasMore ? .pending : .complete
+      idle.words.state = hasMore ? .pending : .complete
       if let started { note(started) }
     } catch {
       // The disk may be full. The next commit shows that.
-      words.state = .failed
+      idle.words.state = .failed
       logger.notice("words not indexed", metadata: ["error": "\(error)"])
     }
   }
@@ -122,7 +125,7 @@ extension Library {
     scanDoubtfulRoots(among: Set(quiet))
     // A sync promises nothing about suspect photos. It would wait as long as files change there.
     let suspects = reconciler.roots.watched.filter(\.root.mayBeComplete).map(\.number)
-    if !suspects.isEmpty, suspectWait.isOver(at: moment, lastChange: lastChange.time) {
+    if !suspects.isEmpty, idle.suspectWait.isOver(at: moment, lastChange: idle.lastChange.time) {
       for number in suspects { reconciler.roots[number: number]?.mayBeComplete = false }
       scan(suspects)
     }

@@ -6,71 +6,14 @@ import PhotoCatalog
 import PhotoModel
 import WatchRecords
 
-/// The state of making samples and hashes: those that are still missing, and those made since the start.
-struct ProofPass {
-  /// Whether there may be files to read.
-  var isDue = true
-  var wait = QuietWait()
-  /// Whether the machine ran on its battery at the last check.
-  var isOnBattery = false
-  /// Whether there are new files that were not taken up.
-  var hasNewFiles = true
-  /// The assets up to these were passed.
-  var hashedThrough: AssetID = 0
-  var sampledThrough: AssetID = 0
-  /// Roots on a network that a person has asked for.
-  var requestedRoots: Set<RootID> = []
-  var status = LibraryStatus.Hashing()
-
-  /// The result of taking up new files.
-  struct Start: Sendable {
-    let hasNewFiles: Bool
-    /// The numbers of samples and hashes that are missing, once all files are taken up.
-    let counts: (unsampled: Int, unhashed: Int)?
-  }
-
-  /// Whether all new files were just taken up, and each file has the sample and hash that it should have.
-  var isNothingMissing: Bool {
-    !hasNewFiles && (hashedThrough, sampledThrough) == (0, 0)
-      && (status.unsampledCount, status.unhashedCount) == (0, 0)
-  }
-
-  /// Continues with this request, which was not made yet.
-  mutating func takeBack(_ request: ProofRequest) {
-    if request.isWhole {
-      hashedThrough = min(hashedThrough, request.row.assetID.advanced(by: -1))
-    } else {
-      sampledThrough = min(sampledThrough, request.row.assetID.advanced(by: -1))
-    }
-  }
-
-  /// Begins again after a change of the catalog: all missing samples and hashes are looked for anew.
-  mutating func begin() {
-    (isDue, hasNewFiles, hashedThrough, sampledThrough) = (true, true, 0, 0)
-  }
-}
-
-/// A file that needs a sample, or a sample and a hash.
-struct ProofRequest: Sendable {
-  let row: FileRow
-  let path: [UInt8]
-  let isWhole: Bool
-
-  /// The number of bytes that are read.
-  var bytes: Int64 { isWhole ? row.byteCount : min(row.byteCount, ContentReader.wholeBytes) }
-}
-
-/// The marks that were made of a file. They are nil if it could not be read, or is another file by now.
-struct MadeProof: Sendable {
-  let request: ProofRequest
-  let marks: ContentMarks?
-}
-
 // Samples and hashes of files that were not just written. They are made once the library is live and idle, concurrently
 // with it and never inside a transaction. Hashes are made of files with user data, and of files that share size and
 // fingerprint.
 //
 // Files are not read for this on battery, nor on a network, unless a person names the folder to `photoctl rescan`.
+//
+// A file can claim any size. So hashes of large files come last, files that consist of holes are only sampled, and a hash
+// that takes too long is given up.
 extension Library {
   /// The number of files that are taken up in one transaction, which takes 20 ms.
   private static let newFileBatch = 2_000
@@ -85,17 +28,15 @@ extension Library {
   /// How long files are read within each second.
   private static let proofTurn = Duration.milliseconds(500)
 
-  /// Whether work may begin that waits until no folder changes.
-  func isIdle(_ wait: inout QuietWait) -> Bool {
-    restart.breakdown == nil && !isScanAwaited && wait.isOver(at: clock.bootTime, lastChange: lastChange.time)
-  }
+  /// Whether work may begin that waits until no folder changes. Each such work also has a ``QuietWait``.
+  var mayDoIdleWork: Bool { restart.breakdown == nil && !isScanAwaited }
 
   /// Makes samples and hashes while some are missing. A large file may take minutes, so the other timed work does not wait
   /// for it.
   func prove() async {
     while true {
       // This comes before the look, so that work that comes up after it wakes the loop again.
-      let rung = alarm.sequence
+      let rung = idle.alarm.sequence
       if !proofs.isDue || proofs.isOnBattery {
         // No event reports that the machine is on mains again.
         guard await isWoken(after: rung, within: proofs.isDue ? .seconds(60) : nil) else { return }
@@ -111,11 +52,11 @@ extension Library {
     while clock.bootTime < end, !Task.isCancelled {
       let requests = nextProofs()
       guard !requests.isEmpty else { return }
-      let (files, feed, power, clock, lastChange) = (files, live.feed, power, clock, lastChange)
+      let (files, feed, power, clock, lastChange) = (files, live.feed, proofs.power, clock, idle.lastChange)
       let made = await withCheckedContinuation { continuation in
         DispatchQueue(label: "photod.proofs").async {
           var pauses = Self.mostPauses
-          let made = Self.make(requests, files, until: { clock.bootTime >= end }) {
+          let made = ProofWorker.make(requests, files, until: { clock.bootTime >= end }, now: { clock.bootTime }) {
             while pauses > 0, !lastChange.isQuiet(at: clock.bootTime), !feed.isFinished {
               pauses -= 1
               usleep(100_000)
@@ -134,32 +75,10 @@ extension Library {
   /// its hash some time.
   private static let mostPauses = 300
 
-  /// - Parameters:
-  ///   - isOver: whether no further file is begun. The first one always is.
-  ///   - shouldGoOn: asked before each file, and once in some megabytes of it.
-  /// - Returns: the results for the first requests, for all of them unless something ended the work.
-  nonisolated static func make(
-    _ requests: [ProofRequest], _ files: any PhotoFiles, until isOver: () -> Bool = { false },
-    while shouldGoOn: () -> Bool
-  ) -> [MadeProof] {
-    var made: [MadeProof] = []
-    for request in requests {
-      if !made.isEmpty && isOver() || !shouldGoOn() { break }
-      var pieces = 0
-      let marks = files.marks(request.path, expecting: request.row.stat, isWhole: request.isWhole) {
-        pieces += 1
-        return pieces % 64 != 0 || shouldGoOn()
-      }
-      // An interrupted reading is no failure of the file.
-      if marks == nil && !shouldGoOn() { break }
-      made.append(MadeProof(request: request, marks: marks))
-    }
-    return made
-  }
-
   /// The next files to read, or none if there is nothing to do now.
   func nextProofs() -> [ProofRequest] {
-    guard proofs.isDue, isIdle(&proofs.wait) else { return [] }
+    guard proofs.isDue, mayDoIdleWork, proofs.wait.isOver(at: clock.bootTime, lastChange: idle.lastChange.time)
+    else { return [] }
     do {
       if proofs.hasNewFiles { note(try commit { (try Self.startProofs($0), origin: "rescan") }.0) }
       if proofs.hasNewFiles { return [] }
@@ -167,13 +86,14 @@ extension Library {
         endProofs()
         return []
       }
-      proofs.isOnBattery = power.isOnBattery
+      proofs.isOnBattery = proofs.power.isOnBattery
       defer { tellProofs() }
       guard !proofs.isOnBattery else { return [] }
       var passedCount = 0
       // If the limit ends this, the pass is still due, and continues a second later.
       while passedCount < Self.passLimit {
         guard let (rows, isWhole) = try rowsToProve() else {
+          if let large = proofs.takeLargeFile() { return [large] }
           try countProofs()
           endProofs()
           return []
@@ -186,7 +106,7 @@ extension Library {
         }
         let requests = available.filter { !isRemote($0) }.map {
           ProofRequest(row: $0, path: reconciler.path(of: $0), isWhole: isWhole)
-        }
+        }.filter { !proofs.putOff($0) }
         if !requests.isEmpty { return requests }
         passedCount += rows.count
       }
@@ -200,12 +120,12 @@ extension Library {
   }
 
   /// Takes up new files. If some have the same content, this changes which assets are duplicates.
-  static func startProofs(_ writer: CatalogWriter) throws -> ProofPass.Start {
+  static func startProofs(_ writer: CatalogWriter) throws -> ProofWorker.Start {
     let hasNewFiles = try writer.wantProofsOfNewFiles(limit: newFileBatch)
-    return ProofPass.Start(hasNewFiles: hasNewFiles, counts: hasNewFiles ? nil : try writer.proofCounts())
+    return ProofWorker.Start(hasNewFiles: hasNewFiles, counts: hasNewFiles ? nil : try writer.proofCounts())
   }
 
-  func note(_ started: ProofPass.Start) {
+  func note(_ started: ProofWorker.Start) {
     proofs.hasNewFiles = started.hasNewFiles
     guard let counts = started.counts else { return }
     (proofs.status.unsampledCount, proofs.status.unhashedCount) = counts
@@ -254,7 +174,7 @@ extension Library {
     }
     for proof in made where proof.marks != nil {
       if proof.request.isWhole {
-        proofs.status.hashedBytes += proof.request.bytes
+        if !proof.isHashPutOff { proofs.status.hashedBytes += proof.request.bytes }
         proofs.status.unhashedCount = max(0, proofs.status.unhashedCount - 1)
       } else {
         proofs.status.sampledBytes += proof.request.bytes
@@ -274,7 +194,7 @@ extension Library {
     }
     proofs.begin()
     proofs.requestedRoots.formUnion(directories.map { tree.rootID(of: $0) })
-    alarm.publish(alarm.sequence + 1)
+    idle.wake()
   }
 
   private func countProofs() throws {
@@ -309,6 +229,7 @@ extension Reconciler {
     row.marks.sample = marks.sample
     row.marks.hash = marks.hash ?? row.marks.hash
     try batch.writer.keepMarks(of: row)
+    if proof.isHashPutOff { try batch.writer.putOffProof(of: row.assetID) }
     guard let content = try batch.writer.content(of: row.assetID) else { return }
     _ = try becomesFormer(row.assetID, content, row, reason: .lateHash, in: &batch)
   }

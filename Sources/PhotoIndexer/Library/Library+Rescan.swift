@@ -1,4 +1,3 @@
-import Dispatch
 import PhotoCatalog
 import PhotoModel
 import PhotoWatch
@@ -21,7 +20,7 @@ extension Library {
     let targets = try rescanTargets(path)
     if dryRun {
       for target in targets {
-        try Self.requireAnswer(of: reconciler.tree.rootPaths[reconciler.tree.rootID(of: target.directoryID)], files)
+        try DryRuns.requireAnswer(of: reconciler.tree.rootPaths[reconciler.tree.rootID(of: target.directoryID)], files)
       }
       return try await dryRunRescan(targets.map(\.directoryID))
     }
@@ -69,13 +68,6 @@ extension Library {
     if restart.breakdown != nil { throw Self.catalogError }
   }
 
-  private static func requireAnswer(of root: [UInt8]?, _ files: any PhotoFiles) throws {
-    guard let root, !files.answers(root) else { return }
-    throw LibraryError.unavailable(
-      "\(FilePath.text(root)) is on a share that does not answer, so it can't be compared. Try again when the share answers."
-    )
-  }
-
   /// The root with this path, if it needs a person's confirmation.
   private func rootID(of path: [UInt8]) -> RootID? {
     reconciler.tree.rootPaths.first { rootID, root in
@@ -92,7 +84,7 @@ extension Library {
         var result = RescanCounts()
         let (_, record) = try commit { writer in
           var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
-          batch.evidence = .scan
+          batch.context.evidence = .scan
           if let top = reconciler.tree.top(ofRoot: rootID) {
             try reconciler.removeTree(top, withDrives: true, in: &batch)
           }
@@ -131,7 +123,7 @@ extension Library {
     do {
       let (_, record) = try commit { writer in
         var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
-        batch.evidence = .scan
+        batch.context.evidence = .scan
         try reconciler.removeTree(folder, withDrives: true, in: &batch)
         return ((), batch.origin)
       }
@@ -166,114 +158,12 @@ extension Library {
     return result
   }
 
-  /// Compares the disk with the catalog and changes nothing. A moved file counts as updated. The walks are on a queue of
-  /// their own, one after the other, and the library goes on meanwhile. A walk ends when its caller has gone.
+  /// Compares the disk with the catalog and changes nothing.
   private func dryRunRescan(_ directoryIDs: [DirectoryID]) async throws -> RescanCounts {
-    let tree = reconciler.tree
-    let (catalog, files) = (catalog, files)
-    let rules = WatchRules.nameRules(ignoring: configuration.ignore)
-    let (policy, knownRoots) = (reconciler.policy, reconciler.roots)
-    let budget = WorkBudget(Self.dryRunTime)
-    let roots = Set(directoryIDs.map { tree.rootID(of: $0) })
-    let key = roots.count == 1 ? roots.first : nil
-    let queue = dryRunQueues[key] ?? DispatchQueue(label: "photod.dry-run")
-    dryRunQueues[key] = queue
-    return try await withTaskCancellationHandler {
-      try await Self.dryRun(on: queue, with: budget) {
-        var (result, counts) = try Self.compare(directoryIDs, tree, catalog, rules, files)
-        for (top, count) in counts where policy.grace > .zero && count.missing > 0 {
-          let isSuspect = knownRoots[tree.rootID(of: top)]?.suspect != nil
-          if isSuspect || policy.brakes(missing: count.missing, of: count.total) {
-            result.heldBack += count.missing
-          }
-        }
-        return result
-      }
-    } onCancel: {
-      budget.cancel()
-    }
-  }
-
-  /// A walk over a whole library may take long. The budget is there to be cancelled.
-  private static let dryRunTime = Duration.seconds(3_600)
-
-  private nonisolated static func dryRun(
-    on queue: DispatchQueue, with budget: WorkBudget, _ walk: @escaping @Sendable () throws -> RescanCounts
-  ) async throws -> RescanCounts {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async {
-        continuation.resume(
-          with: Result {
-            do {
-              return try WorkBudget.$current.withValue(budget) {
-                try budget.check()
-                return try walk()
-              }
-            } catch is WorkBudget.Spent {
-              throw CancellationError()
-            }
-          })
-      }
-    }
-  }
-
-  /// - Returns: also what the catalog has below each of the directories, and how much of it is missing.
-  private nonisolated static func compare(
-    _ directoryIDs: [DirectoryID], _ tree: CatalogTree, _ catalog: Catalog, _ rules: NameRules,
-    _ files: any PhotoFiles
-  ) throws -> (result: RescanCounts, counts: [DirectoryID: (missing: Int, total: Int)]) {
-    var unseen: [[UInt8]: FileRow] = [:]
-    var tops: [DirectoryID: DirectoryID] = [:]
-    var counts: [DirectoryID: (missing: Int, total: Int)] = [:]
-    try catalog.read { reader in
-      for top in directoryIDs {
-        // A photo on a drive that is away is not missing.
-        for directory in tree.subtree(of: top) where tree.isMounted(directory) {
-          tops[directory] = top
-          let folder = tree.path(of: directory) + [UInt8(ascii: "/")]
-          let rows = try reader.files(in: directory)
-          counts[top, default: (0, 0)].total += rows.count
-          for row in rows { unseen[folder + row.name] = row }
-        }
-      }
-    }
-    var result = RescanCounts()
-    var new: [UInt64] = []
-    var unreadable: Set<DirectoryID> = []
-    var isPartial = false
-    for top in directoryIDs {
-      let root = tree.rootPaths[tree.rootID(of: top)] ?? []
-      try DiskCrawl.forEachFinding(below: tree.path(of: top), ofRoot: root, by: rules, in: files) { finding in
-        switch finding {
-        case .unreadable(let path):
-          isPartial = true
-          unseen[path] = nil
-          if let directory = tree.directory(path: path) { unreadable.formUnion(tree.subtree(of: directory)) }
-        case .file(let path, let stat):
-          guard let row = unseen.removeValue(forKey: path) else {
-            new.append(stat.identity.inode)
-            return
-          }
-          if row.inode != stat.identity.inode || row.byteCount != stat.byteCount
-            || row.modificationTime != stat.modified
-          {
-            result.updated += 1
-          }
-        }
-      }
-      // If the share stopped answering, the rest of it is unknown.
-      if isPartial { try requireAnswer(of: root, files) }
-    }
-    // Files that can't be looked at stay, as in a scan.
-    if !unreadable.isEmpty { unseen = unseen.filter { !unreadable.contains($0.value.directoryID) } }
-    var missing = Dictionary(grouping: unseen.values, by: \.inode)
-    for inode in new {
-      if missing[inode]?.popLast() != nil { result.updated += 1 } else { result.inserted += 1 }
-    }
-    for row in missing.values.joined() {
-      result.removed += 1
-      if let top = tops[row.directoryID] { counts[top]?.missing += 1 }
-    }
-    return (result, counts)
+    let comparison = DryRuns.Comparison(
+      directoryIDs: directoryIDs, tree: reconciler.tree, roots: reconciler.roots, policy: reconciler.policy,
+      rules: WatchRules.nameRules(ignoring: configuration.ignore), catalog: catalog, files: files)
+    let queue = dryRuns.queue(for: comparison)
+    return try await comparison.run(on: queue)
   }
 }

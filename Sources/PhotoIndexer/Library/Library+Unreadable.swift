@@ -59,7 +59,7 @@ extension Library {
   /// The files and folders that can't be read, as far as the library knows them without its catalog.
   package func unreadableState() -> UnreadableState {
     UnreadableState(
-      told: unreadable.entries,
+      told: problems.unreadable.entries,
       failing: reconciler.retries.failures)
   }
 }

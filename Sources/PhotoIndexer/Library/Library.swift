@@ -61,7 +61,6 @@ package actor Library {
   /// The same for the reconciler, whose work in one transaction is a turn.
   private let turnFiles: TurnFiles
   let clock: any LibraryClock
-  let power: PowerSupply
   let logger: Logger
   nonisolated private let readers: LaneReaders
   var configuration: Configuration
@@ -70,23 +69,16 @@ package actor Library {
   let barrier = SyncBarrier()
   var lateSyncs = LateSyncs()
   let rescans = RescanRequests()
-  /// By the root that is walked; those of several roots have one of their own. So a root that hangs delays only itself.
-  var dryRunQueues: [RootID?: DispatchQueue] = [:]
-  var watchState = WatchState()
-  var unreadable = UnreadablePaths()
+  var dryRuns = DryRuns()
+  /// What the status says about watching. It begins anew with each start.
+  var problems = WatchProblems()
   var restart = CatalogRestart()
-  /// Rises when there is timed work. While there is none, photod does not wake.
-  let alarm = ChangeFeed(sequence: 0)
-  var words = WordIndexing()
+  var idle = IdleWork()
   /// The samples and hashes that are made when the library is idle.
-  var proofs = ProofPass()
+  var proofs: ProofWorker
   /// The changes of clients that can be undone.
   var undoLog = UndoLog()
-  let lastChange = LastChange()
-  var suspectWait = QuietWait()
   var counts: LibraryCounts
-  /// Shares below roots, with inner roots on them.
-  var leftOutShares: Set<[UInt8]> = []
 
   /// - Throws: `PhotoError` when the catalog can't be read.
   package init(
@@ -108,7 +100,7 @@ package actor Library {
     self.extractor = extractor
     turnFiles = TurnFiles(files) { SystemClock().bootTime }
     self.clock = clock
-    self.power = power
+    proofs = ProofWorker(power: power)
     self.logger = logger
     self.configuration = configuration
     let (assetCount, failedCount) = try catalog.read { try $0.counts() }
@@ -217,13 +209,15 @@ package actor Library {
       logger.debug("photod-watch begins", metadata: ["session": "\(session)"])
       let undecided = reconciler.beginSession(of: roots)
       forgetWatchState(of: roots)
-      watchState.deaths[reconciler.listings.lane] = nil
+      problems.watching.deaths[reconciler.listings.lane] = nil
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
       repeatRescans(undecided)
       updateState()
     case .died(_, let reason):
       events.append(.watcherDied(reason: reason))
-      watchState.deaths[reconciler.listings.lane] = (reason, reconciler.listings.lane == 0 ? [] : rootPaths(of: roots))
+      problems.watching.deaths[reconciler.listings.lane] = (
+        reason, reconciler.listings.lane == 0 ? [] : rootPaths(of: roots)
+      )
       for number in roots { reconciler.roots[number: number]?.isScanAwaited = true }
       updateState()
     case .batch(let records):
@@ -258,7 +252,8 @@ package actor Library {
     requests.formUnion(reconciler.scans.underWay.values.map(\.request))
     requests.formUnion(batch.endedScans.map(\.request))
     rescans.add(record, to: requests)
-    let notes = note(records, of: roots)
+    let notes = batch.notes
+    take(notes, of: roots)
     for change in record.rootAvailability where change.directoryID == nil && change.isAvailable {
       let root = FilePath.text(reconciler.tree.rootPaths[change.rootID] ?? [])
       logger.notice("root online", metadata: ["root": "\(root)"])
@@ -312,7 +307,7 @@ package actor Library {
       let change =
         effects == nil ? nil : PersistentChange(record, token: token, date: date, origin: origin)
       live.publish(effects, change, sequence: sequence)
-      if !record.insertedAssets.isEmpty || words.state == .failed { words.state = .pending }
+      if !record.insertedAssets.isEmpty || idle.words.state == .failed { idle.words.state = .pending }
       counts.note(record, filesRead: files.readCount)
       statusStore.update { status in
         status.token = token.description
@@ -324,90 +319,59 @@ package actor Library {
     // Another change time or inode makes a hash void, although the history has no entry for it.
     if sequence != nil || mayNeedProofs {
       proofs.begin()
-      alarm.publish(alarm.sequence + 1)
+      idle.wake()
     }
     return (value, record)
   }
 
   // MARK: State
 
-  /// The work that the records of a batch request beside changes of the catalog. It is done after the batch was published.
-  private struct BatchNotes {
-    /// The folders in which the records report something.
-    var changed: Set<DirectoryNumber> = []
-    /// Whether the records report a change, if only that a folder is gone.
-    var hasChanges = false
-    /// The roots on which a share is mounted now.
-    var remoteRoots: [UInt16] = []
-    /// The shares below roots that were left out.
-    var leftOut: [(directory: DirectoryNumber, name: [UInt8])] = []
-  }
-
   /// Notes in which roots the records report something. The work that waits for quiet waits for these roots.
   private func noteChanges(_ notes: BatchNotes) {
-    guard notes.hasChanges else { return }
-    lastChange.time = clock.bootTime
+    guard notes.hasChanges || !notes.changed.isEmpty else { return }
+    idle.lastChange.time = clock.bootTime
     let tree = reconciler.tree
     for rootID in Set(notes.changed.compactMap { tree.directory(number: $0).map(tree.rootID) }) {
       reconciler.roots[rootID]?.lastChange = clock.bootTime
     }
   }
 
-  /// Updates the state that is not in the catalog from the records, in their order.
-  private func note(_ records: [WatchRecord], of roots: Set<UInt16>) -> BatchNotes {
-    var notes = BatchNotes()
-    var foldersWent = false
-    var foundCount = 0
-    for record in records {
-      switch record {
-      case .fileFound(let directory, _, _, _):
-        foundCount += 1
-        notes.changed.insert(directory)
-      case .fileGone(let directory, _): notes.changed.insert(directory)
-      case .fileMoved(let from, _, let to, _, _, _): notes.changed.formUnion([from, to])
-      case .directoryFound(let number, _, _, _, _): notes.changed.insert(number)
-      case .directoryMoved(let number, _, _):
-        foldersWent = true
-        notes.changed.insert(number)
-      case .directoryGone:
-        foldersWent = true
-        notes.hasChanges = true
-      case .overflow:
-        logger.notice("event queue overflow")
-        counts.noteOverflow()
-        watchState.hasOverflowed = true
-        for (number, root) in reconciler.roots.watched where roots.contains(number) && root.isAvailable {
-          reconciler.roots[number: number]?.isScanAwaited = true
-        }
-      case .rootOffline(let root, let code):
-        reconciler.roots[number: root]?.isScanAwaited = false
-        watchState.forget(root)
-        if code == EREMOTE { notes.remoteRoots.append(root) }
-      case .scanStarted(let root, _, let reason):
-        counts.noteScan()
-        if reason != .rescan { reconciler.roots[number: root]?.isScanAwaited = true }
-      case .scanEnded(let root, _, _):
-        reconciler.roots[number: root]?.isScanAwaited = false
-        if !isScanAwaited { watchState.hasOverflowed = false }
-        // The scan has reported everything in it that can't be read.
-        unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
-      case .polling(let root, let reason, let count, let total):
-        noteWatchState { $0.note(polled: count, because: reason, of: total, in: root) }
-      case .watchBudget(let budget): noteWatchState { $0.note(budget) }
-      case .unreadable(let directory, let name, let code):
-        noteUnreadable(directory, name, code)
-        if code == EREMOTE { notes.leftOut.append((directory, name)) }
-      case .listingStarted(let directory, _): noteListing(directory)
-      case .listingEnded, .synced, .ignored, .alive, .checkpoint: break
-      }
-    }
-    if foundCount > 0 { counts.noteScannedFiles(foundCount) }
-    if !notes.changed.isEmpty { notes.hasChanges = true }
-    if foldersWent, !unreadable.isEmpty {
-      unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
+  /// Updates the state that is not in the catalog.
+  private func take(_ notes: BatchNotes, of roots: Set<UInt16>) {
+    for report in notes.reports { take(report, of: roots) }
+    if notes.foundCount > 0 { counts.noteScannedFiles(notes.foundCount) }
+    if notes.foldersWent, !problems.unreadable.isEmpty {
+      problems.unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
     }
     settleUnreadable()
-    return notes
+  }
+
+  private func take(_ report: WatchReport, of roots: Set<UInt16>) {
+    switch report {
+    case .overflow:
+      logger.notice("event queue overflow")
+      counts.noteOverflow()
+      problems.watching.hasOverflowed = true
+      for (number, root) in reconciler.roots.watched where roots.contains(number) && root.isAvailable {
+        reconciler.roots[number: number]?.isScanAwaited = true
+      }
+    case .offline(let root):
+      reconciler.roots[number: root]?.isScanAwaited = false
+      problems.watching.forget(root)
+    case .scanStarted(let root, let reason):
+      counts.noteScan()
+      if reason != .rescan { reconciler.roots[number: root]?.isScanAwaited = true }
+    case .scanEnded(let root):
+      reconciler.roots[number: root]?.isScanAwaited = false
+      if !isScanAwaited { problems.watching.hasOverflowed = false }
+      // The scan has reported everything in it that can't be read.
+      problems.unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
+    case .polling(let root, let reason, let count, let total):
+      noteWatchState { $0.note(polled: count, because: reason, of: total, in: root) }
+    case .budget(let budget): noteWatchState { $0.note(budget) }
+    case .unreadable(let directory, let name, let errorNumber): noteUnreadable(directory, name, errorNumber)
+    case .listing(let directory): noteListing(directory)
+    }
   }
 
   func scanEnded(_ ended: EndedScan) {

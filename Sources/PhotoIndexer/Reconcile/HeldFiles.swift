@@ -12,15 +12,22 @@ struct HeldFiles {
     let reading: ContentReading?
   }
 
-  /// Beyond this a file is not held: so many replaced files are a restored folder. Their content, which was read ahead,
-  /// takes some hundred bytes each.
-  private static let limit = 20_000
+  /// Beyond this a file is not held, but decided at once: so many replaced files are a restored folder. Their content, which
+  /// was read ahead, takes some hundred bytes each.
+  ///
+  /// A file in the place of a known one is then that photo with new content, even if the scan finds the known file elsewhere
+  /// later. A new file is a deleted photo if its content proves that, and no file of its size that is not known yet is in that
+  /// photo's own place. After the catalog was lost, the path suffices, unless the content is another one.
+  private let limit: Int
+
+  /// - Parameter limit: the most files that are held.
+  init(limit: Int = 20_000) { self.limit = limit }
 
   private var files: [DirectoryID: [[UInt8]: File]] = [:]
   private var count = 0
 
   var isEmpty: Bool { count == 0 }
-  var isFull: Bool { count >= Self.limit }
+  var isFull: Bool { count >= limit }
 
   /// The directories that have held files.
   var directories: some Sequence<DirectoryID> { files.keys }

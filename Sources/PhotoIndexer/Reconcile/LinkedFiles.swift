@@ -48,7 +48,8 @@ extension Reconciler {
   /// tells which. If events of its folder may have been lost, that record may never come. Then the file is the photo
   /// whose inode and birth time it has.
   func isSecondName(of row: FileRow, in batch: Batch) -> Bool {
-    batch.fileEvent.naming == .created && batch.departing[Place(directoryID: row.directoryID, name: row.name)] == nil
+    batch.context.event.naming == .created
+      && batch.departing[Place(directoryID: row.directoryID, name: row.name)] == nil
       && !mayHaveMissed(row.directoryID)
   }
 

@@ -6,10 +6,12 @@ import WatchRecords
 extension Reconciler {
   /// Inserts a file as a new asset, or restores the deleted asset that it is.
   func insert(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
-    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.evidence == .event)
-    if batch.evidence == .event { try sampleOriginals(of: row, in: batch) }
+    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.context.evidence == .event)
+    if batch.context.evidence == .event { try sampleOriginals(of: row, in: batch) }
     try sampleIfDeleted(&row, in: batch)
-    if mustHold(place), try tombstone(ofInode: row, in: batch) == nil, try !formers(of: row, in: batch).isEmpty {
+    if mustHold(place), try tombstone(ofInode: row, in: batch) == nil,
+      try !formers(of: row, in: batch).isEmpty || mayHaveLostContent(row, in: batch)
+    {
       // Another file that is not listed yet may be a better match for the deleted asset.
       held.hold(place, stat, reading)
       return
@@ -49,7 +51,7 @@ extension Reconciler {
     over occupant: FileRow, _ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws -> Bool {
     guard remembered.mayHaveTombstone(inode: stat.identity.inode) else { return false }
-    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.evidence == .event)
+    var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.context.evidence == .event)
     try sampleIfDeleted(&row, in: batch)
     guard let former = try tombstone(ofInode: row, in: batch) else { return false }
     remembered.noteFile(inode: row.inode)
@@ -162,7 +164,7 @@ extension Reconciler {
     _ row: FileRow, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
     let wasYoung = age(of: row.changeTime, at: row.readTime) < Self.clockGrain
-    if row.isUnchanged(as: stat), !(batch.evidence == .event && wasYoung), !mayHideWrite(row) {
+    if row.isUnchanged(as: stat), !(batch.context.evidence == .event && wasYoung), !mayHideWrite(row) {
       retries.removePending(row.assetID)
       note(.ignored(eventPlace(row), assetID: row.assetID, .sameStat), as: .same)
       return
@@ -179,8 +181,17 @@ extension Reconciler {
   ) throws {
     let writer = batch.writer
     let place = Place(directoryID: old.directoryID, name: old.name)
-    let (content, row) = read(
-      place, stat, assetID: old.assetID, reading: reading, isSampled: batch.evidence == .event)
+    var (content, row) = read(
+      place, stat, assetID: old.assetID, reading: reading, isSampled: batch.context.evidence == .event)
+    if mayBeEditedQuietly(old, row, in: batch) {
+      guard !files.isTurnOver else {
+        // The catalog keeps the old stat and sample, so that a later turn finds the same difference.
+        retries.addPending(old.assetID, at: batch.uptime)
+        note(.deferred(eventPlace(row), assetID: old.assetID, .raced), as: .deferred)
+        return
+      }
+      sample(&row)
+    }
     if row.readTime == .unknown {
       // The file could not be read now. The catalog keeps the old content until the file can be read.
       if let failure = content.failure {
@@ -326,7 +337,7 @@ extension Reconciler {
       return false
     }
     // The second half of an exchange brings back even a provisional asset.
-    if mayGoOn, try isNobody(row, in: batch) {
+    if mayGoOn, try isProvisional(row, in: batch) {
       try erase(row.assetID, in: &batch)
       return true
     }
@@ -341,7 +352,7 @@ extension Reconciler {
 
   /// Whether an asset is provisional: young, without user data, and known only by its place. A tombstone for it would
   /// hide the tombstone of the photo that it really is.
-  func isNobody(_ row: FileRow, in batch: Batch) throws -> Bool {
+  func isProvisional(_ row: FileRow, in batch: Batch) throws -> Bool {
     guard row.marks.fingerprint == nil, let added = try batch.writer.addedDate(of: row.assetID) else { return false }
     return try age(of: added, at: batch.time) < Self.unsettledAge && !batch.writer.hasUserData(row.assetID)
   }

@@ -16,7 +16,7 @@ extension Reconciler {
     let path = tree.path(of: parentID) + [UInt8(ascii: "/")] + name
     let volumeID = try volumes.id(
       device: identity.device, path: path, parent: tree.row(parentID).volumeID, files: files, in: batch.writer)
-    batch.evidence = scans.areUnderWay ? .scan : .event
+    batch.context.evidence = scans.areUnderWay ? .scan : .event
     let occupant = tree.child(of: parentID, name)
     // A person's confirmation is for the directory that is found now.
     defer { if let occupant { roots.endAdoption(of: occupant) } }
@@ -83,7 +83,7 @@ extension Reconciler {
   ) throws {
     guard let rootID = roots.id(ofNumber: root) else { return }
     let isAdopted = roots[rootID]?.isAdopted == true
-    batch.evidence = .scan
+    batch.context.evidence = .scan
     volumes.forgetMounts()
     let volumeID = try volumes.id(device: identity.device, path: path, files: files, in: batch.writer)
     if let id = tree.top(ofRoot: rootID) {
@@ -166,7 +166,7 @@ extension Reconciler {
       try park(occupant, in: &batch)
     }
     guard !tree.isInside(parentID, id) else { return }
-    batch.evidence = .event
+    batch.context.evidence = .event
     try relocate(id, to: parentID, name: name, in: &batch)
   }
 
@@ -187,7 +187,7 @@ extension Reconciler {
       forgetHeldFiles(below: id)
       return
     }
-    batch.evidence = evidence
+    batch.context.evidence = evidence
     try removeTree(id, in: &batch)
   }
 

@@ -108,7 +108,7 @@ extension Reconciler {
     guard let former = remembered.takeDisplaced(from: source, uptime: batch.uptime), stat.byteCount > 0 else {
       return false
     }
-    batch.evidence = .event
+    batch.context.evidence = .event
     if former.assetID == row.assetID {
       // An unknown file came over the photo, and was taken for a file that a program saved.
       guard former.hasIdentity(of: stat), let arrived = files.stat(path(of: source)) else { return false }
@@ -141,10 +141,10 @@ extension Reconciler {
   /// name is the file itself.
   func heir(of row: FileRow, in batch: Batch) throws -> FileRow? {
     // The record of the first name was lost before the scan began, however long the scan took.
-    let uptime = batch.evidence == .scan ? batch.scanStart ?? batch.uptime : batch.uptime
+    let uptime = batch.context.evidence == .scan ? batch.context.scanStart ?? batch.uptime : batch.uptime
     guard let newcomer = remembered.newcomer(inPlaceOf: row.assetID, uptime: uptime),
       let heir = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
-      batch.evidence == .event || isSameFile(heir, row), !batch.isLeaving(heir), isStillThere(heir, device: nil)
+      batch.context.evidence == .event || isSameFile(heir, row), !batch.isLeaving(heir), isStillThere(heir, device: nil)
     else { return nil }
     return heir
   }

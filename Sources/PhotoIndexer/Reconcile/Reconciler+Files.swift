@@ -13,11 +13,11 @@ extension Reconciler {
   // MARK: The records of photod-watch
 
   func fileFound(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
-    batch.evidence = .event
+    batch.context.evidence = .event
     var row: FileRow?
     var mustAsk = true
     if let current = listings.current?.directoryID, current == place.directoryID {
-      batch.evidence = listings.current!.evidence
+      batch.context.evidence = listings.current!.evidence
       (row, mustAsk) = listings.name(place)
     }
     if mustAsk { row = try batch.writer.file(place.directoryID, place.name) }
@@ -70,7 +70,7 @@ extension Reconciler {
     }
     let isLasting = volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
     if row.hasIdentity(of: stat) {
-      if row.readTime == .unknown, batch.evidence == .scan, row.birthTime != .unknown,
+      if row.readTime == .unknown, batch.context.evidence == .scan, row.birthTime != .unknown,
         let source = try sourceOfMove(stat, to: place, reading: reading, in: batch)
       {
         // photod ended before it got the record of the first name. If the scan misses the first name, the photo goes on
@@ -78,7 +78,7 @@ extension Reconciler {
         try noteSecondName(place, of: source, in: batch)
       }
       try refreshIfChanged(row, stat, reading: reading, in: &batch)
-    } else if row.isUnchanged(as: stat), !mayHideWrite(row), batch.evidence == .scan || !isLasting {
+    } else if row.isUnchanged(as: stat), !mayHideWrite(row), batch.context.evidence == .scan || !isLasting {
       // Inodes of some file systems, such as FAT, change at a mount. If inodes last and an event reports another file,
       // that file may have been read already in place of the one before it.
       remembered.noteFile(inode: stat.identity.inode)
@@ -94,7 +94,7 @@ extension Reconciler {
     } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
       // Another file is in its place, as after a save: the photo is the same.
       try refresh(row, stat, reading: reading, in: &batch)
-      if batch.evidence == .event { remembered.noteDisplaced(row, from: place, in: batch) }
+      if batch.context.evidence == .event { remembered.noteDisplaced(row, from: place, in: batch) }
     }
   }
 
@@ -130,6 +130,15 @@ extension Reconciler {
     }
     batch.departing[place] = row
     remembered.noteLeft(row)
+  }
+
+  /// A file was moved outside of the library's directories, for example into the folder in which a drive is not mounted. If
+  /// two files exchange their names, the first may already be in this place.
+  func fileLeft(_ source: Place?, in batch: inout Batch) throws {
+    guard let source, let row = try batch.writer.file(source.directoryID, source.name),
+      !isStillThere(row, device: nil)
+    else { return }
+    try fileGone(source, in: &batch)
   }
 
   func fileMoved(
@@ -177,7 +186,7 @@ extension Reconciler {
           // proves that this photo was renamed over the other one. The scan finds where it is.
           return try fileFound(target, seen, reading: reading, in: &batch)
         }
-        let isProvisional = try isNobody(row, in: batch)
+        let isProvisional = try self.isProvisional(row, in: batch)
         if cameLater(row, than: seen, isProvisional: isProvisional, in: batch) {
           // The known file came to the old name after the other one was renamed. A later record reports where it is.
           if isProvisional { try erase(row.assetID, in: &batch) }
@@ -225,7 +234,7 @@ extension Reconciler {
         }
       }
     }
-    batch.evidence = .event
+    batch.context.evidence = .event
     batch.departing[source] = nil
     held.remove(source)
     held.remove(target)
@@ -335,7 +344,7 @@ extension Reconciler {
         if try remove(row, in: &batch) { note(.removed(eventPlace(row), assetID: assetID), as: .same) }
         continue
       }
-      batch.evidence = .event
+      batch.context.evidence = .event
       try refresh(row, stat, reading: nil, in: &batch)
       retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
     }

@@ -7,7 +7,7 @@ extension Reconciler {
   /// Handles a name in a directory that is there and excluded. An empty name means everything in the directory.
   func ignored(_ directory: DirectoryNumber, _ name: [UInt8], in batch: inout Batch) throws {
     guard let id = tree.directory(number: directory) else { return }
-    batch.evidence = .event
+    batch.context.evidence = .event
     guard name.isEmpty else {
       // Most ignored names of a listing are unknown.
       if listings.current?.directoryID != id || listings.current?.mayKnow(name) == true {
@@ -59,7 +59,7 @@ extension Reconciler {
     }
     guard !excluded.places.isEmpty || !excluded.folders.isEmpty else { return }
     scans.updateAll { ($0.excludedPlaces, $0.excluded) = ([], []) }
-    batch.evidence = .scan
+    batch.context.evidence = .scan
     for place in excluded.places where tree.contains(place.directoryID) {
       batch.departing[place] = try batch.writer.file(place.directoryID, place.name)
     }

@@ -22,9 +22,9 @@ extension Reconciler {
     let tick = source.birthTime != .unknown ? Self.clockTick : Self.clockGrain
     // The change time is the rename's, or that of something later. On FAT a rename changes no time of the file. The event
     // was read soon after the rename. A time before the birth means that the clock was set back since.
-    var times = batch.fileEvent.readAt == .unknown ? [] : [batch.fileEvent.readAt]
+    var times = batch.context.event.readAt == .unknown ? [] : [batch.context.event.readAt]
     if volumes.hasLastingInodes(tree.row(source.directoryID).volumeID) {
-      times += [stat?.changed, batch.renameDeadline].compactMap { $0 }
+      times += [stat?.changed, batch.context.rename?.deadline].compactMap { $0 }
     }
     let renamed = times.filter { age(of: born, at: $0) >= -tick }.min() ?? times.min() ?? batch.time
     guard (-tick..<Self.atomicSaveAge).contains(age(of: born, at: renamed)) else { return false }
@@ -108,7 +108,7 @@ extension Reconciler {
     else { return false }
     // A program may open a file for writing and change nothing. Equal hashes of the whole content show that.
     if old.marks.hash != nil && old.marks.hash == row.marks.hash { return false }
-    if batch.fileEvent.isWritten { return true }
+    if batch.context.event.isWritten { return true }
     return !old.marks.mayEqual(row.marks)
   }
 
@@ -129,6 +129,6 @@ extension Reconciler {
     if row.changeTime == stat.changed { return true }
     // The clock was set back since the file was read. The times do not show whether a later write is covered.
     if age(of: stat.changed, at: row.readTime) >= Self.clockGrain { return false }
-    return batch.isRenameEvent && !batch.fileEvent.isWritten && !batch.mayHaveMissedEdit
+    return batch.context.rename?.mayHaveMissedEdit == false && !batch.context.event.isWritten
   }
 }

@@ -163,9 +163,9 @@ extension Reconciler {
     guard let top = tree.top(ofRoot: scan.rootID), tree.number(of: top) != nil,
       roots.id(ofNumber: scan.root) == scan.rootID
     else { return .incomplete }
-    batch.evidence = .scan
-    batch.scanStart = scan.start
-    defer { batch.scanStart = nil }
+    batch.context.evidence = .scan
+    batch.context.scanStart = scan.start
+    defer { batch.context.scanStart = nil }
     let base = scan.partOf ?? top
     let missed = try missed(by: scan, below: base, in: batch)
     var isConfirmed = requests.isConfirmed(scan.request)

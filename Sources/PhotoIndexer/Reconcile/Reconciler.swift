@@ -65,64 +65,70 @@ final class Reconciler {
     return batch
   }
 
+  /// Each event is noted before the record is applied, while the files that it reports still have their former places.
   private func apply(_ record: WatchRecord, reading: ContentReading?, in batch: inout Batch) throws {
-    note(record)
-    (batch.fileEvent, batch.isRenameEvent, batch.mayHaveMissedEdit) = (.none, false, false)
-    batch.renameDeadline = nil
+    batch.context = RecordContext(after: batch.context)
     switch record {
     case .directoryFound(let number, let parent, let root, let name, let identity):
+      noteFound(number, parent, name, in: &batch)
       try directoryFound(number, parent: parent, root: root, name: name, identity: identity, in: &batch)
     case .directoryMoved(let number, let parent, let name):
+      noteMoved(number, parent, name, in: &batch)
       try directoryMoved(number, parent: parent, name: name, in: &batch)
     case .directoryGone(let number, let evidence):
+      noteGone(number, evidence, in: &batch)
       try directoryGone(number, evidence: evidence, in: &batch)
     case .listingStarted(let number, let evidence):
+      noteListingStarted(number, in: &batch)
       try listingStarted(number, evidence: evidence, in: &batch)
     case .listingEnded(let number, let complete):
+      noteListing(number)
       try listingEnded(number, complete: complete, in: &batch)
     case .fileFound(let directory, let name, let stat, let event):
+      noteFound(directory, name, stat, in: &batch)
       guard let directoryID = tree.directory(number: directory) else { return }
-      batch.fileEvent = event
+      batch.context.event = event
       try fileFound(Place(directoryID: directoryID, name: name), stat, reading: reading, in: &batch)
     case .fileGone(let directory, let name):
+      noteGone(directory, name, in: &batch)
       guard let directoryID = tree.directory(number: directory) else { return }
       try fileGone(Place(directoryID: directoryID, name: name), in: &batch)
     case .fileMoved(let from, let fromName, let to, let toName, let stat, let event):
-      (batch.fileEvent, batch.isRenameEvent) = (event, true)
-      batch.renameDeadline = stat?.changed
+      noteMoved(from, fromName, to: to, toName, in: &batch)
       let source = tree.directory(number: from).map { Place(directoryID: $0, name: fromName) }
-      batch.mayHaveMissedEdit = source.map { mayHaveMissed($0.directoryID) } ?? true
-      guard let target = tree.directory(number: to) else {
-        // The file was moved outside of the library's directories, for example into the folder in which a drive is not
-        // mounted. If two files exchange their names, the first may already be in this place.
-        if let source, let row = try batch.writer.file(source.directoryID, source.name),
-          !isStillThere(row, device: nil)
-        {
-          try fileGone(source, in: &batch)
-        }
-        return
-      }
+      batch.context.event = event
+      batch.context.rename = RecordContext.Rename(
+        mayHaveMissedEdit: source.map { mayHaveMissed($0.directoryID) } ?? true, deadline: stat?.changed)
+      guard let target = tree.directory(number: to) else { return try fileLeft(source, in: &batch) }
       try fileMoved(
         from: source, to: Place(directoryID: target, name: toName), stat, reading: reading, in: &batch)
     case .scanStarted(let root, let request, let reason):
+      noteScanStarted(root, reason, in: &batch)
       scanStarted(root: root, request: request, reason: reason, in: batch)
     case .scanEnded(let root, let request, let complete):
+      batch.notes.reports.append(.scanEnded(root: root))
       try removeDeparted(in: &batch)
       try scanEnded(root: root, request: request, complete: complete, in: &batch)
     case .rootOffline(let root, let errorNumber):
+      noteOffline(root, errorNumber, in: &batch)
       try rootOffline(root, errorNumber, in: &batch)
     case .synced(let number):
       try removeDeparted(in: &batch)
       try readAgain(retries.pending, in: &batch)
       batch.synced.append(number)
-    case .unreadable(let directory, let name, EREMOTE):
-      try leftOut(directory, name, in: &batch)
-    case .unreadable(let directory, let name, _):
-      unreadable(directory, name)
+    case .unreadable(let directory, let name, let errorNumber):
+      noteUnreadable(directory, name, errorNumber, in: &batch)
+      if errorNumber == EREMOTE { try leftOut(directory, name, in: &batch) } else { unreadable(directory, name) }
     case .ignored(let directory, let name):
       try ignored(directory, name, in: &batch)
-    case .overflow: noteOverflow()
-    case .polling, .watchBudget, .alive, .checkpoint:
+    case .overflow:
+      noteOverflow(in: &batch)
+      noteOverflow()
+    case .polling(let root, let reason, let count, let total):
+      notePolling(root, reason, count, of: total, in: &batch)
+    case .watchBudget(let budget):
+      batch.notes.reports.append(.budget(budget))
+    case .alive, .checkpoint:
       break
     }
   }
@@ -195,24 +201,15 @@ struct Batch {
   var departing: [Place: FileRow] = [:]
   /// The directories that are being removed now. No asset can go on in them.
   var leavingDirectories: Set<DirectoryID> = []
+  /// What the records report beside changes of the catalog.
+  var notes = BatchNotes()
   /// Sync requests whose answer is complete with this batch.
   var synced: [UInt64] = []
   var endedScans: [EndedScan] = []
   /// Roots that must be watched anew, because photod-watch regards a folder as known that the catalog does not have.
   var rootsToWatchAnew: Set<RootID> = []
-  /// The kernel's events that the current record reports.
-  var fileEvent = FileEvent.none
-  /// Whether the current record reports a rename, which explains another change time.
-  var isRenameEvent = false
-  /// Whether the current record reports a rename from a folder whose earlier events may have been lost.
-  var mayHaveMissedEdit = false
-  /// The change time of the file that photod-watch saw at the new name of a rename. The rename was not later, even if
-  /// another file came to that name since. It is nil if the record reports no rename, or no file was seen.
-  var renameDeadline: WallTime?
-  /// The evidence of the current record. A change because of it sets `sawEvent` or `sawScan`.
-  var evidence = Evidence.event
-  /// When the scan that is being decided began.
-  var scanStart: MonotonicTime?
+  /// The facts about the current record. A change because of it sets `sawEvent` or `sawScan`.
+  var context = RecordContext()
   private var sawEvent = false
   private var sawScan = false
 
@@ -230,7 +227,7 @@ struct Batch {
 
   /// Notes that the current record has changed the catalog.
   mutating func noteChange() {
-    switch evidence {
+    switch context.evidence {
     case .event: sawEvent = true
     case .scan: sawScan = true
     }

@@ -70,7 +70,7 @@ extension Library {
   private func noteDecided(_ scans: [EndedScan], in record: CommitRecord) {
     rescans.add(record, to: scans.map(\.request))
     for ended in scans { scanEnded(ended) }
-    if !isScanAwaited { watchState.hasOverflowed = false }
+    if !isScanAwaited { problems.watching.hasOverflowed = false }
     settleUnreadable()
   }
 
@@ -90,13 +90,13 @@ extension Library {
         && !reconciler.roots.numbers.contains { rootPath($0) == root }
     }
     guard new else { return }
-    leftOutShares.insert(share)
+    problems.leftOutShares.insert(share)
     try adoptRoots()
   }
 
   /// Whether an inner root is on a share now, or was when it was last seen.
   private func isOnShare(_ root: [UInt8]) -> Bool {
-    if leftOutShares.contains(where: { CatalogTree.contains($0, root) }) { return true }
+    if problems.leftOutShares.contains(where: { CatalogTree.contains($0, root) }) { return true }
     return reconciler.tree.rootPaths.contains { rootID, path in
       guard path == root, let top = reconciler.tree.top(ofRoot: rootID) else { return false }
       return reconciler.volumes.isShare(reconciler.tree.row(top).volumeID)
@@ -105,13 +105,13 @@ extension Library {
 
   /// The share that a path is on, if that is left out and no root is on it.
   func leftOutShare(of path: [UInt8]) -> [UInt8]? {
-    unreadable.entries.first {
+    problems.unreadable.entries.first {
       $0.errorNumber == EREMOTE && CatalogTree.contains($0.path, path) && !hasRoot(onShare: $0.path)
     }?.path
   }
 
   /// Whether a path is one at which a share is left out.
-  func isLeftOut(_ path: [UInt8]) -> Bool { unreadable.entry(at: path)?.errorNumber == EREMOTE }
+  func isLeftOut(_ path: [UInt8]) -> Bool { problems.unreadable.entry(at: path)?.errorNumber == EREMOTE }
 
   /// Whether a root is on the share that is mounted at a path. If so, people need not be asked to configure it.
   func hasRoot(onShare path: [UInt8]) -> Bool {
@@ -147,7 +147,7 @@ extension Library {
   func noteUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
     guard let id = reconciler.tree.directory(number: directory) else { return }
     let path = reconciler.tree.path(of: id)
-    unreadable.insert(name.isEmpty ? path : child(name, of: path), errorNumber: code, at: clock.wallTime)
+    problems.unreadable.insert(name.isEmpty ? path : child(name, of: path), errorNumber: code, at: clock.wallTime)
   }
 
   /// The path of a name in a folder, which may be `/`.
@@ -157,14 +157,14 @@ extension Library {
 
   /// Forgets the unreadable paths in a folder that is listed. The listing reports those that still can't be read.
   func noteListing(_ directory: DirectoryNumber) {
-    guard !unreadable.isEmpty, let id = reconciler.tree.directory(number: directory) else { return }
-    unreadable.remove(in: reconciler.tree.path(of: id))
+    guard !problems.unreadable.isEmpty, let id = reconciler.tree.directory(number: directory) else { return }
+    problems.unreadable.remove(in: reconciler.tree.path(of: id))
   }
 
   /// Logs the unreadable paths and updates the status, once no scan is about to report more of them.
   func settleUnreadable() {
-    guard unreadable.hasChanged, !reconciler.scans.areUnderWay else { return }
-    for (path, code, count) in unreadable.settle() {
+    guard problems.unreadable.hasChanged, !reconciler.scans.areUnderWay else { return }
+    for (path, code, count) in problems.unreadable.settle() {
       logger.warning(
         "unreadable", metadata: ["path": "\(FilePath.text(path))", "why": "\(errorText(code))", "count": "\(count)"])
     }

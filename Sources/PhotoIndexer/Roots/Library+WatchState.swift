@@ -60,11 +60,11 @@ struct WatchState {
 // Folders that are polled: how many, and why.
 extension Library {
   func noteWatchState(_ note: @Sendable (inout WatchState) -> Void) {
-    let before = watchState
-    note(&watchState)
-    let (unwatched, uninstanced) = (watchState.count(.watchLimit), watchState.count(.noInstance))
+    let before = problems.watching
+    note(&problems.watching)
+    let (unwatched, uninstanced) = (problems.watching.count(.watchLimit), problems.watching.count(.noInstance))
     // photod-watch reports how many folders it polls before it first reports the limit.
-    if unwatched > 0, let budget = watchState.budget, before.count(.watchLimit) == 0 || before.budget == nil {
+    if unwatched > 0, let budget = problems.watching.budget, before.count(.watchLimit) == 0 || before.budget == nil {
       logger.warning("watches exhausted", metadata: ["polled": "\(unwatched)", "limit": "\(budget.limit)"])
     }
     if uninstanced > 0, before.count(.noInstance) == 0 {
@@ -73,11 +73,11 @@ extension Library {
   }
 
   func forgetWatchState(ofAllBut roots: some Sequence<UInt16>) {
-    watchState.keep(roots)
+    problems.watching.keep(roots)
   }
 
   /// Forgets the state of roots with a new photod-watch, which reports anew what it polls.
   func forgetWatchState(of roots: Set<UInt16>) {
-    watchState.keep(reconciler.roots.numbers.filter { !roots.contains($0) })
+    problems.watching.keep(reconciler.roots.numbers.filter { !roots.contains($0) })
   }
 }

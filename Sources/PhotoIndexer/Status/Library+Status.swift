@@ -22,7 +22,7 @@ extension Library {
       status.readers = readers
       status.roots = roots
     }
-    if isTimeToCome { alarm.publish(alarm.sequence + 1) }
+    if isTimeToCome { idle.wake() }
   }
 
   /// The library is not live before this is over.
@@ -33,8 +33,8 @@ extension Library {
       let path = FilePath.text(reconciler.tree.rootPaths[root.id] ?? [])
       let (state, since, reason) = status(of: root, path)
       return LibraryStatus.Root(
-        path: path, state: state, watch: watchState.watch(of: number),
-        polledDirectoryCount: watchState.polledCount(of: number), since: since, reason: reason)
+        path: path, state: state, watch: problems.watching.watch(of: number),
+        polledDirectoryCount: problems.watching.polledCount(of: number), since: since, reason: reason)
     }
   }
 
@@ -79,10 +79,10 @@ extension Library {
     if let breakdown = restart.breakdown {
       found.append(.catalogNotWritten(path: catalog.files.catalog, breakdown.problem))
     }
-    found += watchState.deaths.sorted { $0.key < $1.key }.map {
+    found += problems.watching.deaths.sorted { $0.key < $1.key }.map {
       .watcherDied(reason: $0.value.reason, roots: $0.value.roots)
     }
-    if watchState.hasOverflowed { found.append(.queueOverflowed) }
+    if problems.watching.hasOverflowed { found.append(.queueOverflowed) }
     found += reconciler.roots.all.compactMap { warning(of: $0) }
     found += reconciler.tree.away.map { reconciler.tree.path(of: $0) }.filter {
       !isLeftOut($0) && !hasRoot(onShare: $0)
@@ -109,22 +109,24 @@ extension Library {
     if let first = failing.min(by: { $0.path.lexicographicallyPrecedes($1.path) }) {
       found.append(.failingFiles(first: first.path, reason: first.reason, count: failing.count))
     }
-    if let first = unreadable.settled.first {
-      found.append(.unreadable(first: first.path, errorNumber: first.errorNumber, count: unreadable.settled.count))
+    if let first = problems.unreadable.settled.first {
+      found.append(
+        .unreadable(first: first.path, errorNumber: first.errorNumber, count: problems.unreadable.settled.count))
     }
-    let shares = unreadable.settledShares.filter { !hasRoot(onShare: $0) }
+    let shares = problems.unreadable.settledShares.filter { !hasRoot(onShare: $0) }
     if let first = shares.first { found.append(.sharesLeftOut(first: first, count: shares.count)) }
     return found
   }
 
   private var watchWarnings: [Warning] {
     var found: [Warning] = []
-    let (unwatched, uninstanced) = (watchState.count(.watchLimit), watchState.count(.noInstance))
-    if unwatched > 0 { found.append(.watchesExhausted(folderCount: unwatched, watchState.budget)) }
+    let (unwatched, uninstanced) = (problems.watching.count(.watchLimit), problems.watching.count(.noInstance))
+    if unwatched > 0 { found.append(.watchesExhausted(folderCount: unwatched, problems.watching.budget)) }
     if uninstanced > 0 {
-      found.append(.noInotifyInstance(folderCount: uninstanced, errorNumber: watchState.budget?.instanceError ?? 0))
+      found.append(
+        .noInotifyInstance(folderCount: uninstanced, errorNumber: problems.watching.budget?.instanceError ?? 0))
     }
-    let silent = watchState.fileSystems
+    let silent = problems.watching.fileSystems
     if !silent.isEmpty {
       found.append(
         .silentFileSystems(folderCount: silent.reduce(0) { $0 + $1.count }, types: silent.map(\.name)))

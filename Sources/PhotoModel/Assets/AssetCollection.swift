@@ -25,7 +25,8 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   public var endDate: PhotoDate?
   /// The query of a smart album that a person made.
   public var query: SmartAlbumQuery?
-  /// Why the query finds nothing, if it is invalid. A later version of photod may have written it.
+  /// Why the query finds nothing, if it is invalid, or why its assets were not counted. A later version of photod may have
+  /// written the query. If counting takes too long, ``count`` is 0 until the album has a simpler query.
   public var problem: String?
 
   public init(

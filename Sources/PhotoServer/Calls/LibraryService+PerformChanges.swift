@@ -9,6 +9,8 @@ extension LibraryService {
     let parameters = try await reads(call).parameters(call, PerformChangesRequest.self)
     try Self.check(clientName: parameters.clientName)
     try Self.checkIDCount(of: parameters.requests)
+    try Self.checkQuerySize(of: parameters.requests)
+    try Self.checkTextSize(of: parameters.requests)
     if let name = parameters.clientName { connections.name(call, name) }
     let since = try parameters.ifUnchangedSince.map { text in
       guard let token = ChangeToken(text) else { throw VarlinkError.invalidParameter("ifUnchangedSince") }
@@ -36,6 +38,42 @@ extension LibraryService {
         guard count <= RequestLimits.maximumChangedIDs else {
           throw VarlinkError.invalidParameter("requests[\(index)].\(name)")
         }
+      }
+    }
+  }
+
+  /// The queries of smart albums are compiled in the transaction, where all else waits for them.
+  private static func checkQuerySize(of requests: [ChangeRequest]) throws {
+    var byteCount = 0
+    for (index, request) in requests.enumerated() {
+      let texts = [
+        request.createSmartAlbum?.predicate, request.createSmartAlbum?.text,
+        request.editSmartAlbum?.predicate, request.editSmartAlbum?.text,
+      ]
+      byteCount += texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+      guard byteCount <= RequestLimits.maximumQueryBytes else {
+        throw LibraryError.changeRejected(
+          requestIndex: index,
+          message:
+            "The predicates and texts of this call have more than \(RequestLimits.maximumQueryBytes) bytes together. Make fewer smart albums in one call."
+        )
+      }
+    }
+  }
+
+  /// The texts of edits are stored for each asset, in the transaction.
+  private static func checkTextSize(of requests: [ChangeRequest]) throws {
+    var byteCount = 0
+    for (index, request) in requests.enumerated() {
+      guard let edit = request.editAsset else { continue }
+      let texts = [edit.title, edit.caption].compactMap { $0 } + (edit.addKeywords ?? []) + (edit.removeKeywords ?? [])
+      byteCount += edit.ids.count * texts.reduce(0) { $0 + $1.utf8.count }
+      guard byteCount <= RequestLimits.maximumEditedTextBytes else {
+        throw LibraryError.changeRejected(
+          requestIndex: index,
+          message:
+            "The titles, captions and keywords of this call have more than \(RequestLimits.maximumEditedTextBytes >> 20) MiB for all of its photos together. Edit fewer photos in one call."
+        )
       }
     }
   }

@@ -1,12 +1,15 @@
 import PhotoContract
+import PhotoIndexer
 import PhotoModel
 import Varlink
 
 // The calls that undo clients' changes.
 extension LibraryService {
   func fetchUndoableChanges(_ call: VarlinkServiceCall) async throws {
-    let origin = try await reads(call).parameters(call, FetchUndoableChangesRequest.self).origin
-    let changes = try await library.undoableChanges(origin: origin)
+    let reads = reads(call)
+    let origin = try await reads.parameters(call, FetchUndoableChangesRequest.self).origin
+    let undoable = try await libraryTurns.run(for: call.peer) { await library.undoableChanges(origin: origin) }
+    let changes = try await reads.read(library.catalog) { try undoable.described(by: $0) }
     try await call.reply(UndoableChangesReply(changes: changes))
   }
 

@@ -10,6 +10,7 @@ final class Adversary: Sendable {
     case everyMethod, malformed, hugeMessages, longLists, longArguments
     case onewayFloods, sentAhead, slowReaders, halfOpen, manyConnections, churn
     case expensivePredicates, expensiveObservers, floodedHashes, rescans, favorites
+    case albums, undo, costlySmartAlbums
   }
 
   /// Counts of the adversary's actions and of photod's replies.

@@ -23,6 +23,9 @@ extension Adversary {
     case .floodedHashes: try floodedHashes()
     case .rescans: try rescans()
     case .favorites: try favorites(using: &random)
+    case .albums: try albums(using: &random)
+    case .undo: try undo(using: &random)
+    case .costlySmartAlbums: try costlySmartAlbums()
     }
   }
 

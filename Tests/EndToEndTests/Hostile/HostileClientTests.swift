@@ -133,7 +133,7 @@ import Testing
     var errors: Set = [
       "InvalidParameter", "InvalidPredicate", "InvalidText", "UnknownSortKey", "NoSuchAsset", "NoSuchCollection",
       "ExpectedMore", "MethodNotFound", "InterfaceNotFound", "NotInLibrary", "NotABackup", "CannotWrite",
-      "ChangeTokenExpired",
+      "ChangeTokenExpired", "ChangeRejected",
     ]
     // A short run has too few photos for these errors.
     if isWhole { errors.formUnion(["TimedOut", "SnapshotExpired"]) }

@@ -46,6 +46,7 @@ struct NormalClient: Sendable {
 
   private static let fetch = message(#"{"method":"org.photod.library.Fetch","parameters":{"count":100}}"#)
   private static let info = message(#"{"method":"org.varlink.service.GetInfo"}"#)
+  private static let collections = message(#"{"method":"org.photod.library.FetchCollections"}"#)
   private static let status = message(#"{"method":"org.photod.library.Status"}"#)
 
   static func message(_ text: String) -> [UInt8] { Array(text.utf8) + [0] }
@@ -53,20 +54,28 @@ struct NormalClient: Sendable {
   private func ask(until isOver: () -> Bool) throws -> Times {
     let connection = try RawSocket(socket, timeout: .seconds(60))
     var times = Times()
+    var round = 0
     while !isOver() {
+      // The adversary stores queries that take very long. Their albums have no counts then, and the call succeeds.
+      round += 1
+      if round % 100 == 1 { try reply(to: Self.collections, on: connection, "collections") }
       for (act, message) in [(Act.connect, Self.info), (.fetch, Self.fetch), (.status, Self.status)] {
         let start = ContinuousClock.now
         let connection = act == .connect ? try RawSocket(socket, timeout: .seconds(60)) : connection
-        guard connection.send(message), let reply = connection.receive() else {
-          throw Failure(description: "\(act) was not answered within a minute")
-        }
+        try reply(to: message, on: connection, "\(act)")
         times.add(act, .now - start)
-        let text = String(decoding: reply.suffix(300), as: UTF8.self)
-        if text.contains(#""error""#) { throw Failure(description: "\(act): \(text)") }
       }
       usleep(5_000)
     }
     return times
+  }
+
+  private func reply(to message: [UInt8], on connection: RawSocket, _ name: String) throws {
+    guard connection.send(message), let reply = connection.receive() else {
+      throw Failure(description: "\(name) was not answered within a minute")
+    }
+    let text = String(decoding: reply.suffix(300), as: UTF8.self)
+    if text.contains(#""error""#) { throw Failure(description: "\(name): \(text)") }
   }
 
   private struct Message: Decodable {

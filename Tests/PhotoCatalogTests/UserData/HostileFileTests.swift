@@ -187,15 +187,17 @@ import Testing
     try catalog.close()
   }
 
-  /// A file server whose clock is some minutes ahead gives each backup such a date.
-  @Test func aBackupThatIsDatedALittleAheadCountsAsMadeNow() throws {
+  /// A file server whose clock is ahead gives each backup such a date.
+  @Test(arguments: [600, 3 * 86_400] as [Int64]) func aBackupThatIsDatedAheadCountsAsMadeNow(ahead: Int64) throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(1)
     let now = WallTime.now
     let report = try #require(try catalog.dailyBackup(date: now))
-    let date = Date(timeIntervalSince1970: Double(now.microseconds / 1_000_000 + 600))
+    let date = Date(timeIntervalSince1970: Double(now.microseconds / 1_000_000 + ahead))
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: report.path)
     #expect(try catalog.hasFreshBackup(at: now))
+    let isFarAhead = ahead > 86_400
+    #expect(try catalog.hasFreshBackup(at: now + Self.day) != isFarAhead)
     try catalog.close()
   }
 }

@@ -39,6 +39,8 @@ struct ContractBoundsTests {
       "without: the first \(text(ReplyLimits.defaultPage)).",
       "Pages of at most \(text(ReplyLimits.changesPerPage)) changes",
       "At most \(text(RequestLimits.maximumChangedIDs)) ids of assets in all of them.",
+      "have at most \(text(RequestLimits.maximumQueryBytes)) bytes in all of them.",
+      "have at most \(RequestLimits.maximumEditedTextBytes >> 20) MiB. Beyond that, the call is ChangeRejected.",
       "at most \(text(RequestLimits.maximumClientNameLength)) characters, no control characters",
       "timeoutSeconds: \(text(RequestLimits.defaultTimeoutSeconds)) by default, "
         + "at most \(text(RequestLimits.maximumTimeoutSeconds)).",

@@ -63,7 +63,7 @@ extension Library {
 
   /// Makes the samples and hashes that are wanted, if the library is idle.
   func makeProofsNow() {
-    for _ in 0..<100 where proofs.isDue { keep(Self.make(nextProofs(), files) { true }) }
+    for _ in 0..<100 where proofs.isDue { keep(ProofWorker.make(nextProofs(), files) { true }) }
   }
 
   /// - Returns: whether the root is accepted on its current drive.

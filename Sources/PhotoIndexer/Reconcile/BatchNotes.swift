@@ -1,0 +1,32 @@
+import WatchRecords
+
+/// What the records of a batch report beside changes of the catalog. The library takes it in after the COMMIT.
+struct BatchNotes {
+  /// The folders in which the records report something.
+  var changed: Set<DirectoryNumber> = []
+  /// Whether the records report a change, if only that a folder is gone.
+  var hasChanges = false
+  /// Whether folders moved or went, so that paths of earlier reports may be wrong.
+  var foldersWent = false
+  /// The number of files that the records report as present.
+  var foundCount = 0
+  /// The roots on which a share is mounted now.
+  var remoteRoots: [UInt16] = []
+  /// The shares below roots that were left out.
+  var leftOut: [(directory: DirectoryNumber, name: [UInt8])] = []
+  /// In the order of the records.
+  var reports: [WatchReport] = []
+}
+
+/// A report of photod-watch about what it sees, and how.
+enum WatchReport {
+  case overflow
+  case scanStarted(root: UInt16, ScanReason)
+  case scanEnded(root: UInt16)
+  case offline(root: UInt16)
+  case polling(root: UInt16, PollingReason, count: UInt32, total: UInt32)
+  case budget(WatchBudget)
+  case unreadable(directory: DirectoryNumber, name: [UInt8], errorNumber: Int32)
+  /// The names of a directory that can't be read are reported anew.
+  case listing(directory: DirectoryNumber)
+}

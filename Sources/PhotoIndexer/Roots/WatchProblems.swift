@@ -1,0 +1,9 @@
+/// What keeps photod-watch from seeing all changes at once. None of it is in the catalog.
+struct WatchProblems {
+  /// The folders that are polled, and the watchers that ended.
+  var watching = WatchState()
+  /// The folders and files that can't be read, and the shares that are left out.
+  var unreadable = UnreadablePaths()
+  /// Shares below roots, with inner roots on them.
+  var leftOutShares: Set<[UInt8]> = []
+}
