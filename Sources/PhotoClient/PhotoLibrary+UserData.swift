@@ -2,13 +2,12 @@ import PhotoContract
 import PhotoModel
 
 extension PhotoLibrary {
-  /// What a person said about assets, in ascending order of their ids: their edits, and whether they are favorites or
-  /// hidden.
+  /// The user data of assets, in ascending order of their ids: the edits, and whether they are favorites or hidden.
   ///
   /// Many assets take several calls, between which the library may change.
   ///
-  /// - Parameter ids: these assets, also those about which nothing was said; by default all about which something was
-  ///   said. Ids without an asset are left out.
+  /// - Parameter ids: these assets, also those without user data; by default all that have some. Ids without an asset
+  ///   are left out.
   public func userData(of ids: [AssetID]? = nil) async throws -> [UserData] {
     guard let ids else { return try await pages(of: nil) }
     var found: [UserData] = []

@@ -297,6 +297,28 @@ import Varlink
     }
   }
 
+  @Test func dryRunOfARestoreNamesTheBackupAndChangesNothing() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let backup = try await photoctl(fixture, ["backup"]).text.split(separator: "\n").first
+      let path = String(try #require(backup))
+      try fixture.write("b.jpg", 1)
+      let token = try await fixture.synchronize()
+      let name = try #require(path.split(separator: "/").last)
+      let dry = try await photoctl(fixture, ["restore", "--dry-run", String(name)])
+      #expect(dry.status == 0 && dry.text.hasPrefix("the backup \(path) of "), "\(dry)")
+      #expect(dry.text.contains(", with 1 asset, "), "\(dry)")
+      #expect(dry.text.contains("would replace the catalog, which has 2 assets\n"), "\(dry)")
+      let missing = try await photoctl(fixture, ["restore", "-n", "none.sqlite"])
+      #expect(missing.status == 66 && missing.errors.hasPrefix("photoctl: there is no backup 'none.sqlite'\n"))
+      let now = try await fixture.synchronize()
+      #expect(now.split(separator: ".").prefix(2) == token.split(separator: ".").prefix(2))
+      #expect(try await photoctl(fixture, ["query", "--count"]).text == "2\n")
+    }
+  }
+
   @Test func captionAndDateAreEditedAndCleared() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")

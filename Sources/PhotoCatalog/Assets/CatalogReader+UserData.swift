@@ -1,11 +1,10 @@
 import PhotoModel
 
 extension CatalogReader {
-  /// What a person said about assets, in ascending order of their ids.
+  /// The user data of assets, in ascending order of their ids.
   ///
   /// - Parameters:
-  ///   - ids: these assets, also those about which nothing was said; nil for all about which something was said. Ids
-  ///     without an asset are left out.
+  ///   - ids: these assets, also those without user data; nil for all that have some. Ids without an asset are left out.
   ///   - after: assets with this id or a smaller one are left out.
   ///   - limit: the most assets that are read.
   ///   - byteCount: if the texts that were read have more bytes, no further asset is read.

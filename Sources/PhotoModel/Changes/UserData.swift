@@ -1,4 +1,4 @@
-/// What a person said about one asset, apart from the albums that it is in. These values count instead of those of its file.
+/// The user data of one asset, without its albums: the values that a person gave it. They count instead of those of its file.
 ///
 /// A nil value was not given.
 public struct UserData: Codable, Hashable, Sendable {

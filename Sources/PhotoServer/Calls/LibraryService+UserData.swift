@@ -4,7 +4,7 @@ import PhotoLive
 import PhotoModel
 import Varlink
 
-// The call for what a person said about assets.
+// The call for the user data of assets.
 extension LibraryService {
   func fetchUserData(_ call: VarlinkServiceCall) async throws {
     let reads = reads(call)

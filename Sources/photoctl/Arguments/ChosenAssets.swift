@@ -77,7 +77,7 @@ struct ChosenAssets: ParsableArguments {
     return filter
   }
 
-  /// The assets in the order of the command line, each once. Those of the query come last.
+  /// The assets in the order of the command line, each once. The assets of the query come last.
   ///
   /// - Parameter onlyHidden: the query finds only hidden assets, also without `--hidden`.
   /// - Throws: ``Failure``, or ``PhotoLibraryError``.

@@ -4,13 +4,13 @@ import PhotoModel
 /// The edit after which a photo has all that an export says of it.
 struct PhotoEdit {
   private(set) var request: ChangeRequest.EditAsset
-  /// What changes, for a person: `title 'Rome'`, or `title 'Rom' → 'Rome'` if a typed value is replaced.
+  /// The changes as text: `title 'Rome'`, or `title 'Rom' → 'Rome'` if a typed value is replaced.
   private(set) var changes: [String] = []
 
   /// - Parameters:
   ///   - asset: the photo as the library has it.
-  ///   - current: what a person said about it in this library.
-  /// - Returns: nil if it has all of it already.
+  ///   - current: its user data in this library.
+  /// - Returns: nil if the photo has all of it already.
   init?(_ wanted: ExportedPhoto, of asset: Asset, having current: UserData) {
     request = ChangeRequest.EditAsset(ids: [asset.id])
     if wanted.isFavorite == true, !current.isFavorite {

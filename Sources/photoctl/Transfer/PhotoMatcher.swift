@@ -46,7 +46,7 @@ struct PhotoMatcher {
     matchByHash()
     matchByPath()
     matchByRelativePath()
-    // The copies of a photo are told apart by their paths. One copy may be left on each side.
+    // The paths have distinguished the copies of a photo. One copy may be left on each side.
     matchByHash()
   }
 
