@@ -71,6 +71,7 @@ struct ImportCommand: AsyncParsableCommand {
     _ export: ExportFile, _ library: PhotoLibrary, _ status: LibraryStatus, _ report: inout ImportReport
   ) async throws -> [AssetID: AssetID] {
     let photos = export.photos.map(\.value)
+    let lines = export.photos.map(\.line)
     let matcher = try await library.match(photos, of: export.library, status)
     let found = matcher.matches.compactMap { $0 }
     let assets = Dictionary(try await library.assets(found).map { ($0.id, $0) }) { first, _ in first }
@@ -79,8 +80,8 @@ struct ImportCommand: AsyncParsableCommand {
     var batch = ChangeBatch(library)
     for (index, photo) in photos.enumerated() {
       guard let id = matcher.matches[index], let asset = assets[id] else {
-        let reason = matcher.problem(of: index, lines: export.photos.map(\.line))
-        report.notFound.append(.init(line: export.photos[index].line, path: photo.path, reason: reason))
+        let reason = matcher.problem(of: index, lines: lines)
+        report.notFound.append(.init(line: lines[index], path: photo.path, reason: reason))
         continue
       }
       ids[photo.id] = id

@@ -24,6 +24,7 @@ struct PhotoMatcher {
   private let isSameLibrary: Bool
   private let idsByPath: [[UInt8]: AssetID]
   private var candidates: [AssetID: Candidate]
+  private var idsByHash: [String: [AssetID]] = [:]
   /// Parallel to the photos of the export.
   private(set) var matches: [AssetID?]
   /// The photos of the library that have one of the export, with its index.
@@ -43,6 +44,9 @@ struct PhotoMatcher {
     self.idsByPath = idsByPath
     self.candidates = Dictionary(candidates.map { ($0.id, $0) }) { first, _ in first }
     matches = Array(repeating: nil, count: photos.count)
+    for candidate in self.candidates.values {
+      if let hash = candidate.contentHash { idsByHash[hash, default: []].append(candidate.id) }
+    }
     matchByHash()
     matchByPath()
     matchByRelativePath()
@@ -68,7 +72,10 @@ struct PhotoMatcher {
 
   /// Continues with hashes that were computed meanwhile.
   mutating func learn(_ hashes: [AssetID: String]) {
-    for (id, hash) in hashes { candidates[id]?.contentHash = hash }
+    for (id, hash) in hashes where candidates[id]?.contentHash == nil {
+      candidates[id]?.contentHash = hash
+      idsByHash[hash, default: []].append(id)
+    }
     matchByHash()
   }
 
@@ -79,12 +86,9 @@ struct PhotoMatcher {
     for (index, photo) in photos.enumerated() where matches[index] == nil {
       if let hash = photo.contentHash { exported[hash, default: []].append(index) }
     }
-    var found: [String: [AssetID]] = [:]
-    for candidate in candidates.values where taken[candidate.id] == nil {
-      if let hash = candidate.contentHash, exported[hash] != nil { found[hash, default: []].append(candidate.id) }
-    }
-    for (hash, ids) in found where ids.count == 1 {
-      if let indexes = exported[hash], indexes.count == 1 { match(indexes[0], ids[0]) }
+    for (hash, indexes) in exported where indexes.count == 1 {
+      let ids = (idsByHash[hash] ?? []).filter { taken[$0] == nil }
+      if ids.count == 1 { match(indexes[0], ids[0]) }
     }
   }
 
@@ -127,9 +131,9 @@ struct PhotoMatcher {
   /// Why no photo of the library belongs to a photo of the export.
   func problem(of index: Int, lines: [Int]) -> String {
     let photo = photos[index]
-    let equal = candidates.values.filter { $0.contentHash != nil && $0.contentHash == photo.contentHash }
+    let equal = photo.contentHash.flatMap { idsByHash[$0] } ?? []
     let places = placed(index)
-    if let other = (equal + places).compactMap({ taken[$0.id] }).min() {
+    if let other = (equal + places.map(\.id)).compactMap({ taken[$0] }).min() {
       return "its photo here belongs to line \(lines[other]) already, of which it is a copy"
     }
     if equal.count > 1 { return "\(equal.count) photos here have its content, and none of them has its place" }
