@@ -301,7 +301,7 @@ public final class PhotoLibrary: Sendable {
 
   static let interface = "org.photod.library"
   /// The contract's limit for ids or paths.
-  private static let maximumPerCall = 1_000
+  static let maximumPerCall = 1_000
 
   /// Makes a call that must not be carried out twice, on its own connection. If that is closed before the reply, the
   /// daemon may have carried out the call.

@@ -61,7 +61,7 @@ struct Photoctl: AsyncParsableCommand {
     subcommands: [
       StatusCommand.self, QueryCommand.self, StatsCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
       EditCommand.self, FavoriteCommand.self, UnfavoriteCommand.self, HideCommand.self, UnhideCommand.self,
-      UndoCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
+      UndoCommand.self, ExportCommand.self, ImportCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
       BackupCommand.self, RestoreCommand.self, CheckCommand.self, ClientsCommand.self, DebugCommand.self,
       CompletionsCommand.self,
     ])

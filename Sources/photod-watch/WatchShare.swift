@@ -19,7 +19,7 @@ struct WatchShare {
   var percent: UInt64 = 75
   /// Reserved within that part: a watch for the sync cookies' directory, and one to recognise a directory (`tryWatch`).
   static let reserved = 2
-  /// How long after the kernel refused a watch another is requested.
+  /// The time in nanoseconds after which another watch is requested, if the kernel refused one.
   static let retryInterval: Int64 = 10_000_000_000
 
   /// 0 if it can't be read. Then only the kernel's refusals limit the watches.
@@ -37,8 +37,8 @@ struct WatchShare {
 
   func isRefused(_ now: Int64) -> Bool { refusedAt.map { now - $0 < Self.retryInterval } ?? false }
 
-  /// Reads the limits, which may change at any time. The smaller of the two counts: the first user namespace's, or this
-  /// one's.
+  /// Reads the limits, which may change at any time: that of the first user namespace and that of the present one. The
+  /// smaller limit counts.
   /// - Returns: whether the limit has changed.
   mutating func readLimit() -> Bool {
     let before = limit
@@ -81,8 +81,8 @@ extension FolderWatch {
     inotify.isOpen && watches.byDescriptor.count < watches.share.capacity && !watches.share.isRefused(watchshim_now())
   }
 
-  /// Watches the directory that `descriptor` is open on. If there is no room, the directory is recognised all the same:
-  /// a watch is added, and removed again unless it is known.
+  /// Watches the open directory `descriptor`. If there is no room, a watch is added for a moment, because its number
+  /// shows whether the directory is known. It is then removed, unless it is that of a known directory.
   /// - Returns: -1 if the directory gets no watch.
   func tryWatch(_ descriptor: Int32, _ identity: FileIdentity, mask: UInt32) -> Result<Int32, SystemError> {
     guard inotify.isOpen else { return .success(-1) }
@@ -117,7 +117,7 @@ extension FolderWatch {
     polling.mustRebalance = false
     let excess = watches.byDescriptor.count - watches.share.capacity
     guard excess > 0 || polling.directories.watchlessCount > 0 else { return }
-    // The directories that lose their watch now are listed before the next ones do.
+    // These directories lose their watches now, and are listed. Only then do the next ones lose theirs.
     if min(excess, Self.exchangesAtOnce) > 0 {
       for index in quietest(min(excess, Self.exchangesAtOnce)) { giveUpWatch(index) }
       polling.mustRebalance = excess > Self.exchangesAtOnce
@@ -169,7 +169,7 @@ extension FolderWatch {
     return keys.map { NodeIndex(truncatingIfNeeded: $0) }
   }
 
-  /// Watches a polled directory first, and has it listed second.
+  /// Watches a polled directory. Then it requests a listing, which finds the changes before the watch.
   /// - Returns: false if the kernel grants no watch.
   private func gainWatch(_ index: NodeIndex) -> Bool {
     breathe()
@@ -184,7 +184,7 @@ extension FolderWatch {
         noteRefusal()
         return false
       case .success(let watch):
-        // It is known as another directory. A listing will clear that up.
+        // The watch belongs to a directory with another path. A listing finds which of the two paths is right.
         guard watches.byDescriptor[watch] == nil else {
           close(descriptor)
           break

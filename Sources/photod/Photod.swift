@@ -122,7 +122,8 @@ struct PhotodArguments: ParsableCommand {
 
       SIGNALS
         TERM, INT   photod ends in order, within 2 seconds
-        HUP         photod reads the configuration again
+        HUP         photod reads the configuration again, except the paths of
+                    the catalog and the socket
 
       ENVIRONMENT
         HOME, XDG_CONFIG_HOME, XDG_DATA_HOME   the folders of the files above
@@ -194,7 +195,7 @@ struct PhotodArguments: ParsableCommand {
   func validate() throws {
     if let removalGrace, !(0...ConfigurationFile.maximumGraceSeconds).contains(removalGrace) {
       throw ValidationError(
-        "--removal-grace is \(Int(exactly: removalGrace).map(String.init) ?? "\(removalGrace)"); it must be 0 to \(Int(ConfigurationFile.maximumGraceSeconds)) seconds."
+        "--removal-grace is \(Int(exactly: removalGrace).map(String.init) ?? "\(removalGrace)"); it must be 0 to \(ConfigurationFile.maximumGraceText) seconds."
       )
     }
     if let logLevel, Logger.Level(rawValue: logLevel) == nil {

@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func whatIsTouchedElsewhereIsNoChangeHere() {
+  @Test func assetTouchedOutsideOfTheListIsNoChange() {
     let touched = TouchedAssets(fields: [9: .content], deleted: [10])
     #expect(FetchResultChangeDetails.full(from: [1, 2, 3], to: [1, 2, 3], touched: touched) == nil)
     #expect(FetchResultChangeDetails.full(from: [], to: [], touched: touched) == nil)

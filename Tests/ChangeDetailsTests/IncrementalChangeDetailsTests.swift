@@ -180,7 +180,7 @@ import Testing
   }
 
   /// 3 has left the list. Relative to the assets that stay, 9 has not moved.
-  @Test func whatCrossesTheLimitMovesNobody() throws {
+  @Test func assetThatCrossesTheLimitMovesNoOther() throws {
     let change = Case(
       before: [1, 2, 3, 9], after: [5, 1, 2, 9, 3], limit: 4,
       touched: TouchedAssets(fields: [5: .content, 9: .metadata]))
@@ -192,7 +192,7 @@ import Testing
   }
 
   /// An untouched asset came or went, so a caller left something out. Then the full form is used.
-  @Test func whatNobodySaidWasTouchedIsFoundAllTheSame() {
+  @Test func changeThatWasNotReportedIsFound() {
     let before = OrderedIDs(ids: Array(1...100))
     var after = before
     after.remove(50)

@@ -59,7 +59,7 @@ struct TestingPageTests {
     }
   }
 
-  @Test func whatTheQuickTierLeavesOutExists() throws {
+  @Test func testsThatTheQuickTierLeavesOutExist() throws {
     let script = try String(contentsOf: Articles.package.appending(path: "Scripts/test-quick"), encoding: .utf8)
     let sources = try Self.sources()
     let patterns = script.matches(of: #/'\^(\w+)\\\.(?:\.\*)?\(?([\w|]*)\)?/? [|] /#)

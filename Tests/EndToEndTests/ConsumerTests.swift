@@ -18,7 +18,7 @@ import Varlink
 
   /// The list that the article's program keeps must equal the library's list, whichever process is killed.
   @Test(.enabled(if: hasTools, "bash, python3 or jq is not installed"), arguments: [[], ["--favorite"]])
-  func programThatKeepsAListHasItWhoeverIsKilled(query: [String]) async throws {
+  func programThatKeepsAListHasItAfterAnyKill(query: [String]) async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<60 { try fixture.write("\(index).jpg", index) }
       try await fixture.start()
@@ -54,7 +54,7 @@ import Varlink
   }
 
   /// The article's script hands each commit to its command at least once, and in order.
-  @Test(.enabled(if: hasTools, "bash, python3 or jq is not installed")) func scriptGetsEachCommitWhoeverIsKilled()
+  @Test(.enabled(if: hasTools, "bash, python3 or jq is not installed")) func scriptGetsEachCommitAfterAnyKill()
     async throws
   {
     try await DaemonFixture.with { fixture in

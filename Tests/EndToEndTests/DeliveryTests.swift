@@ -19,7 +19,7 @@ import Varlink
   /// The same list, but with a limit, by which the test recognizes this stream among those of the clients.
   private static let drowsy = FetchOptions(predicate: "isFavorite == true", fetchLimit: 999_999)
 
-  @Test func clientThatReadsAByteASecondDelaysNobodyAndGetsOneDifference() async throws {
+  @Test func clientThatReadsAByteASecondDelaysNoOtherAndGetsOneDifference() async throws {
     let count = effort("PHOTOD_DELIVERY_ASSETS", 2_500)
     try await DaemonFixture.with { fixture in
       for index in 0..<count { try fixture.write("\(index / 500)/\(index).jpg", index) }

@@ -252,7 +252,7 @@ struct DurabilityTests {
 
   /// The catalog is on a file system of four megabytes that only photod sees. The test fills it through /proc.
   @Test(.enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"))
-  func aFullDiskIsSaidAndGoesAwayWithoutARestart() async throws {
+  func fullDiskIsReportedAndNeedsNoRestart() async throws {
     try await DaemonFixture.with { fixture in
       let small = fixture.directory + "/small"
       try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: true)

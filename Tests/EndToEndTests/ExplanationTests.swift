@@ -20,7 +20,7 @@ import Testing
 
   private func count(_ text: String, in log: String) -> Int { log.components(separatedBy: text).count - 1 }
 
-  @Test func whatIsBelowALinkIsSaidNotToBeFollowed() async throws {
+  @Test func pathBelowALinkIsExplained() async throws {
     try await DaemonFixture.with { fixture in
       let elsewhere = fixture.directory + "/elsewhere"
       try FileManager.default.createDirectory(atPath: elsewhere + "/sub", withIntermediateDirectories: true)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoRegularFileIsSaidToBeNone() async throws {
+  @Test func fileThatIsNoRegularFileIsExplained() async throws {
     try await DaemonFixture.with { fixture in
       #expect(mkfifo(fixture.path("pipe.jpg"), 0o644) == 0)
       try await fixture.start()

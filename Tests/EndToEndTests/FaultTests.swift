@@ -63,7 +63,7 @@ struct FaultTests {
     ]
 
   @Test(arguments: chosen(targets))
-  func oneFailedCallIsOutlived(target: Target) async throws {
+  func photodContinuesAfterOneFailedCall(target: Target) async throws {
     try await Self.withLibrary(target) { fixture, scenario, injector, below in
       let count = try await Self.count(target, scenario, injector, below)
       for number in Self.numbers(upTo: count) {
@@ -86,7 +86,7 @@ struct FaultTests {
 
   /// From one call on, all calls fail for a while: a full disk, a removed drive, an exhausted limit.
   @Test(arguments: chosen(targets.filter { $0.remedy <= .byItself && $0.isLastingOutlived }))
-  func lastingFailureIsSaidAndOutlived(target: Target) async throws {
+  func lastingFailureIsReportedAndEnds(target: Target) async throws {
     try await Self.withLibrary(target) { fixture, scenario, injector, below in
       let count = try await Self.count(target, scenario, injector, below)
       for number in Self.isExhaustive ? Self.numbers(upTo: count) : [UInt64(1)] {
@@ -116,7 +116,7 @@ struct FaultTests {
 
   /// A change that failed is not there, and an acknowledged one is, even after a crash.
   @Test(arguments: chosen(catalogWrites))
-  func whatWasAnsweredHoldsAfterAKill(target: Target) async throws {
+  func acknowledgedChangeSurvivesAKill(target: Target) async throws {
     try await Self.withLibrary(target) { fixture, scenario, injector, below in
       let count = try await Self.count(target, scenario, injector, below)
       for number in Self.numbers(upTo: count) {
@@ -189,7 +189,7 @@ struct FaultTests {
     ]
 
   @Test(arguments: chosen(startTargets))
-  func failureAtStartIsOutlivedOrExplained(target: Target) async throws {
+  func failureAtStartEndsOrIsExplained(target: Target) async throws {
     try await Self.withLibrary(target) { fixture, scenario, injector, below in
       for number in Self.isExhaustive ? Array(1...5_000) : [1, 2, 4, 9, 20, 45] {
         let error = target.errors[number % target.errors.count]

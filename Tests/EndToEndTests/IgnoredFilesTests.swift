@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func whatIsKeptOutWhilePhotodWasDownLeavesAtOnce() async throws {
+  @Test func photosIgnoredWhilePhotodWasDownLeaveAtOnce() async throws {
     try await DaemonFixture.with { fixture in
       try fill(fixture)
       for index in 0..<130 { try fixture.write("private/\(index).jpg", index) }
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func whatIsOnlyMissedIsHeldThoughRulesChange() async throws {
+  @Test func missingPhotosAreHeldBackAlthoughPatternsChange() async throws {
     try await DaemonFixture.with { fixture in
       try fill(fixture)
       try configure(fixture, "")

@@ -117,7 +117,7 @@ import Varlink
     }
   }
 
-  @Test func eventsTellOfAnOverflowAndOfTheScanThatMendsIt() async throws {
+  @Test func eventsIncludeAnOverflowAndTheScanAfterIt() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()

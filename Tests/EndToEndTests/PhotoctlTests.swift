@@ -230,6 +230,115 @@ import Varlink
     }
   }
 
+  @Test func queriesOfCommandsFindHiddenAssetsOnlyIfAsked() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<3 { try fixture.write("in/\(index).jpg", index) }
+      try fixture.write("out.jpg", 5)
+      try await fixture.start()
+      try await fixture.synchronize()
+      func run(_ arguments: String...) async throws -> Result { try await photoctl(fixture, arguments) }
+      let inside = fixture.path("in")
+      #expect(try await run("hide", "--under", inside).errors == "3 assets are hidden now\n")
+      #expect(try await run("edit", "--under", inside, "--rating", "3").errors == "0 assets were edited\n")
+      #expect(
+        try await run("edit", "--under", inside, "--hidden", "--rating", "3").errors == "3 assets were edited\n")
+      #expect(try await run("albums", "create", "Best", "--text", "jpg").errors.contains("with 1 photo."))
+      #expect(
+        try await run("albums", "add", "Best", "--hidden", "--where", "filename != '2.jpg'").errors
+          == "2 assets were placed in the album 'Best'\n")
+      #expect(
+        try await run("albums", "remove", "Best", "--hidden", "--where", "filename == '0.jpg'").errors
+          == "1 asset was removed from the album 'Best'\n")
+      // The search of `unhide` needs no option for hidden assets.
+      let visible = try await run("unhide", "--where", "filename IN {'0.jpg', 'out.jpg'}")
+      #expect(visible.errors == "1 asset is visible now\n", "\(visible)")
+      #expect(try await run("unhide", "--album", "Best").errors == "1 asset is visible now\n")
+      #expect(try await run("favorite", "--album", "Best").errors == "2 assets are favorites now\n")
+      #expect(try await run("favorite", "--under", fixture.path("none")).status == 66)
+      let wrong = try await run("edit", "--where", "rating >", "--title", "x")
+      #expect(wrong.status == 65 && wrong.errors.contains("\n    rating >\n            ^\n"), "\(wrong)")
+    }
+  }
+
+  @Test func albumsAreRenamedAndMoved() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      func run(_ arguments: String...) async throws -> Result { try await photoctl(fixture, arguments) }
+      func titles() async throws -> [String] {
+        let text = try await run("albums", "--fields", "kind,title,parentID", "--format", "tsv").text
+        let rows = text.split(separator: "\n").map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+        return rows.filter { $0[0] == "album" || $0[0] == "folder" }.map { $0[1] + ($0[2].isEmpty ? "" : " (in)") }
+      }
+      for title in ["a", "b", "c"] { _ = try await run("albums", "create", title) }
+      _ = try await run("albums", "mkdir", "d")
+      let dry = try await run("albums", "rename", "-n", "c", "aa", "--json")
+      #expect(dry.errors == "The album 'c' would be called 'aa'.\n" && dry.text.contains("\"ids\""), "\(dry)")
+      #expect(try await titles() == ["a", "b", "c", "d"])
+      #expect(try await run("albums", "rename", "c", "aa").errors == "The album 'c' is called 'aa' now.\n")
+      #expect(try await titles() == ["a", "aa", "b", "d"])
+      #expect(try await run("albums", "move", "b", "--before", "a", "--json").text.contains("\"ids\""))
+      #expect(try await titles() == ["b", "a", "aa", "d"])
+      _ = try await run("albums", "move", "a", "--to", "d")
+      #expect(try await titles() == ["b", "aa", "d", "a (in)"])
+      // The place before an album is in its folder.
+      _ = try await run("albums", "move", "aa", "--before", "a")
+      #expect(try await titles() == ["b", "d", "aa (in)", "a (in)"])
+      #expect(try await run("albums", "move", "aa", "--top").errors == "The album 'aa' was moved.\n")
+      #expect(try await titles() == ["b", "d", "a (in)", "aa"])
+      #expect(try await run("albums", "delete", "--json", "d").text.components(separatedBy: ",").count == 2)
+      let smart = try await run("albums", "smart", "-n", "S", "jpg")
+      #expect(smart.errors == "The smart album 'S' would be made, with 1 photo.\n" && smart.text.isEmpty, "\(smart)")
+      _ = try await run("albums", "smart", "S", "jpg")
+      let edit = try await run("albums", "smart", "--edit", "S", "--dry-run", "--rating", "1")
+      #expect(edit.errors == "The smart album 'S' would have another query, with 0 photos.\n", "\(edit)")
+      #expect(try await run("query", "--album", "S", "--count").text == "1\n")
+    }
+  }
+
+  @Test func dryRunOfARestoreNamesTheBackupAndChangesNothing() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let backup = try await photoctl(fixture, ["backup"]).text.split(separator: "\n").first
+      let path = String(try #require(backup))
+      try fixture.write("b.jpg", 1)
+      let token = try await fixture.synchronize()
+      let name = try #require(path.split(separator: "/").last)
+      let dry = try await photoctl(fixture, ["restore", "--dry-run", String(name)])
+      #expect(dry.status == 0 && dry.text.hasPrefix("the backup \(path) of "), "\(dry)")
+      #expect(dry.text.contains(", with 1 asset, "), "\(dry)")
+      #expect(dry.text.contains("would replace the catalog, which has 2 assets\n"), "\(dry)")
+      let missing = try await photoctl(fixture, ["restore", "-n", "none.sqlite"])
+      #expect(missing.status == 66 && missing.errors.hasPrefix("photoctl: there is no backup 'none.sqlite'\n"))
+      let now = try await fixture.synchronize()
+      #expect(now.split(separator: ".").prefix(2) == token.split(separator: ".").prefix(2))
+      #expect(try await photoctl(fixture, ["query", "--count"]).text == "2\n")
+    }
+  }
+
+  @Test func captionAndDateAreEditedAndCleared() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let path = fixture.path("a.jpg")
+      func shown() async throws -> Asset? { try await fixture.assets().first }
+      let before = try await shown()
+      let edit = try await photoctl(
+        fixture, ["edit", path, "--caption", "Two\nlines", "--date", "2024-07-21T10:00:00+02:00"])
+      #expect(edit.errors == "1 asset was edited\n", "\(edit)")
+      let after = try await shown()
+      #expect(after?.caption == "Two\nlines" && after?.creationDate.description == "2024-07-21T10:00:00+02:00")
+      #expect(after?.creationDateSource == .user)
+      let cleared = try await photoctl(fixture, ["edit", path, "--clear", "caption,creationDate"])
+      #expect(cleared.status == 0, "\(cleared)")
+      #expect(try await shown() == before)
+    }
+  }
+
   @Test func whyNamesEachPathInJSONAndContinuesAfterAnError() async throws {
     struct Answer: Decodable {
       let path: String

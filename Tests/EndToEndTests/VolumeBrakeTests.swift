@@ -10,7 +10,7 @@ import Varlink
 @Suite(
   .timeLimit(.minutes(10)), .enabled(if: MountNamespace.isPermitted, "mounts in a namespace are not permitted here"))
 struct VolumeBrakeTests {
-  @Test func mostOfADriveMissingIsHeldBackUntilAPersonSaysSo() async throws {
+  @Test func removalOfMostOfADriveWaitsForConfirmation() async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(.tmpfs, photos: 148)
       try drive.mount(fixture.photos)

@@ -117,7 +117,7 @@ struct VolumeTests {
   }
 
   @Test(arguments: Drive.Kind.possible)
-  func whatChangedOnADriveWhileItWasAwayIsAllThatIsTold(kind: Drive.Kind) async throws {
+  func onlyChangesOnADriveWhileItWasAwayAreReported(kind: Drive.Kind) async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(kind)
       try drive.mount(fixture.photos)
@@ -150,7 +150,7 @@ struct VolumeTests {
   }
 
   @Test(arguments: Drive.Kind.possible.filter { $0 != .folder })
-  func anotherDriveInItsPlaceDeletesNothingUntilAPersonSaysSo(kind: Drive.Kind) async throws {
+  func anotherDriveInItsPlaceDeletesNothingUntilItIsConfirmed(kind: Drive.Kind) async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(kind)
       let other = try fixture.drive(kind, "other", photos: 3)

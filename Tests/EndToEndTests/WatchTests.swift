@@ -68,7 +68,7 @@ import Varlink
     try catalog.close()
   }
 
-  @Test func expiredTokenSaysSoEverywhere() async throws {
+  @Test func expiredTokenIsReportedByEveryMethod() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<5 { try fixture.write("\(index).jpg", index) }
       try await fixture.start()
@@ -207,7 +207,7 @@ import Varlink
     }
   }
 
-  @Test func pipeThatIsFullCostsNobodyMemory() async throws {
+  @Test func fullPipeTakesBoundedMemory() async throws {
     let count = effort("PHOTOD_FULL_PIPE_COMMITS", 600)
     try await DaemonFixture.with { fixture in
       for index in 0..<10 { try fixture.write("\(index).jpg", index) }

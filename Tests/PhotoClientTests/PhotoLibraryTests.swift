@@ -31,6 +31,28 @@ struct PhotoLibraryTests {
     }
   }
 
+  @Test func userDataIsReadPageByPage() async throws {
+    let answer: ScriptedDaemon.Answer = { call in
+      let request = try call.parameters(FetchUserDataRequest.self)
+      #expect(request.ids == nil)
+      let id: AssetID = request.after == nil ? 3 : 9
+      try await call.reply(
+        UserDataPage(token: "l.1.1", assets: [UserData(assetID: id, title: "t")], next: request.after == nil ? id : nil)
+      )
+    }
+    try await ScriptedDaemon.with(["FetchUserData": answer]) { daemon in
+      let data = try await daemon.library().userData()
+      #expect(data.map(\.assetID) == [3, 9])
+    }
+    // A page that does not advance would be requested for ever.
+    let stuck: ScriptedDaemon.Answer = { try await $0.reply(UserDataPage(token: "l.1.1", assets: [], next: 3)) }
+    try await ScriptedDaemon.with(["FetchUserData": stuck]) { daemon in
+      await #expect(
+        throws: PhotoLibraryError.malformedReply("FetchUserData continues at 3, which is not after the last page")
+      ) { try await daemon.library().userData() }
+    }
+  }
+
   @Test func assetsThatDidNotFitAreRequestedAgainAndComeInTheOrderOfTheIDs() async throws {
     struct Parameters: Decodable { let ids: [AssetID] }
     struct Reply: Encodable { let token: String, assets: [Asset], missing: [AssetID] }

@@ -55,7 +55,7 @@ struct JSONReadingTests {
     #"[nul]"#,
     #"["1"]"#, #"[-9223372036854775809]"#, #"{}"#, "",
   ])
-  func whatIsNotExpectedIsLeftToTheGeneralDecoder(_ text: String) {
+  func unexpectedJSONIsLeftToTheGeneralDecoder(_ text: String) {
     #expect(throws: JSONReader.Unexpected.self) { try read([Int64].self, Array(text.utf8)) }
   }
 

@@ -91,11 +91,11 @@ import Testing
         "removal-grace-seconds = true", "c.toml:1: removal-grace-seconds is a boolean, not a number of seconds", nil
       ),
       (
-        "removal-grace-seconds = -1", "c.toml:1: removal-grace-seconds is -1.0; it must be 0 to 2592000",
+        "removal-grace-seconds = -1", "c.toml:1: removal-grace-seconds is -1.0; it must be 0 to 2,592,000",
         "Write seconds, as in: removal-grace-seconds = 600. With 0, photod removes missing photos at once."
       ),
       (
-        "removal-grace-seconds = nan", "c.toml:1: removal-grace-seconds is nan; it must be 0 to 2592000", nil
+        "removal-grace-seconds = nan", "c.toml:1: removal-grace-seconds is nan; it must be 0 to 2,592,000", nil
       ),
       (
         "log-level = \"loud\"", "c.toml:1: log-level is \"loud\", which is no level",
@@ -106,7 +106,7 @@ import Testing
       ("socket.path = \"/a\"", "c.toml:1: socket is a table, not a string", nil),
       ("catalog = 2024-01-01", "c.toml:1: catalog is a date, not a string", nil),
     ] as [(String, String, String?)])
-  func whatIsWrongIsNamed(text: String, problem: String, remedy: String?) {
+  func wrongValueIsNamed(text: String, problem: String, remedy: String?) {
     let error = #expect(throws: StartError.self) { try ConfigurationFile(parsing: text, path: "c.toml") }
     #expect(error?.problem == problem)
     #expect(error?.status == .configuration)
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: ["roots = [", "roots = [\"a\"]\nroots = [\"b\"]", "= 1", "a", "\u{FEFF}\u{1}"])
-  func whatIsNoTomlIsRefusedWithItsLine(text: String) {
+  func invalidTomlIsRefusedWithItsLine(text: String) {
     let error = #expect(throws: StartError.self) { try ConfigurationFile(parsing: text, path: "c.toml") }
     #expect(error?.problem.hasPrefix("c.toml:") == true)
     #expect(error?.status == .configuration)

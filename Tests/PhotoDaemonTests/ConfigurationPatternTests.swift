@@ -25,7 +25,7 @@ import Testing
     ("!a", "a pattern can't begin with !; for a name that begins with !, write \\!"),
     ("[a", "a [ has no ]"), ("", "it is empty"), ("*", "it would ignore everything"),
   ])
-  func whatIsNoPatternIsNamed(pattern: String, problem: String) throws {
+  func invalidPatternIsNamed(pattern: String, problem: String) throws {
     let scratch = try Scratch()
     let file = try scratch.file("c.toml", "ignore = [\"Good\", \"\(pattern)\"]")
     var options = Options()

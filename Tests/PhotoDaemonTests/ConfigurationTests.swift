@@ -71,7 +71,7 @@ import Testing
     #expect(error?.problem == "\(file): roots: \"Pictures\" is not an absolute path")
   }
 
-  @Test func whatIsNoTextIsRefused() throws {
+  @Test func fileThatIsNoTextIsRefused() throws {
     let scratch = try Scratch()
     var options = Options()
     options.configuration = try scratch.directory("folder")

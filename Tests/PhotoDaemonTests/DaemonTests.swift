@@ -399,7 +399,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
   }
 
   /// A photod that was started by hand does not end either, because its library was already open.
-  @Test func whatCannotBeOpenedAnewIsDegradedUntilItCan() async throws {
+  @Test func libraryThatCannotBeReopenedIsDegradedUntilItCan() async throws {
     let fixture = try Fixture()
     let (first, second, degraded) = (ScriptedLibrary(), ScriptedLibrary(), ScriptedLibrary())
     let attempts = Mutex(0)
@@ -426,7 +426,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  @Test func theWatchdogHearsOfALibraryThatLivesOnly() async throws {
+  @Test func watchdogGetsPingsOnlyFromALibraryThatWorks() async throws {
     let fixture = try Fixture()
     let manager = try NotifySocket("\(fixture.scratch.path)/notify")
     let library = ScriptedLibrary()
@@ -516,7 +516,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     }
   }
 
-  @Test func whatABusyManagerRefusedIsSentAgain() async throws {
+  @Test func notificationThatABusyManagerRefusedIsSentAgain() async throws {
     let fixture = try Fixture()
     let (manager, variables) = try busyManager(fixture)
     let (library, log) = (ScriptedLibrary(), RefusalLog())
@@ -601,7 +601,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     }
   }
 
-  @Test func whatWasReplacedLeavesItsSocketToTheNext() async throws {
+  @Test func replacedDaemonLeavesItsSocketToTheNext() async throws {
     let fixture = try Fixture()
     let scratch = fixture.scratch
     let manager = try NotifySocket("\(scratch.path)/notify")

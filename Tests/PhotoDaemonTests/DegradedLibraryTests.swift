@@ -13,7 +13,7 @@ struct DegradedLibraryTests {
     let clients: [Client]
   }
 
-  @Test(arguments: [false, true]) func whoFollowsEventsIsToldThatItStopsOrIsOpenedAnew(isReopened: Bool) async throws {
+  @Test(arguments: [false, true]) func streamOfEventsEndsWithTheReasonWhenPhotodStops(isReopened: Bool) async throws {
     let scratch = try Scratch()
     defer { withExtendedLifetime(scratch) {} }
     let path = scratch.path + "/photod.sock"

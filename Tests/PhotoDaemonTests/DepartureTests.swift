@@ -76,7 +76,7 @@ import Testing
     #expect(decide(at: 3600) == .leave)
   }
 
-  @Test func whoHoldsItsOwnSocketStays() {
+  @Test func daemonWithItsOwnSocketStays() {
     var departure = Departure()
     func decide(at seconds: Int) -> Departure.Decision {
       departure.decide(
@@ -87,7 +87,7 @@ import Testing
     #expect(decide(at: 9999) == .stay)
   }
 
-  @Test func whatIsNotReplacedStays() {
+  @Test func daemonWhoseProgramIsNotReplacedStays() {
     var departure = Departure()
     #expect(
       departure.decide(isReplaced: false, canLeave: true, idleTime: .seconds(9999), now: start) == .stay)

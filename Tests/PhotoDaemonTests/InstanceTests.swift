@@ -199,7 +199,7 @@ import Testing
     #expect(environment.isActivated)
   }
 
-  @Test func whatIsMeantForAnotherProcessIsLeft() throws {
+  @Test func descriptorsForAnotherProcessAreLeft() throws {
     let scratch = try Scratch()
     let environment = scratch.environment(["LISTEN_PID": "1", "LISTEN_FDS": "1"])
     #expect(try ListenDescriptors(taking: environment).descriptors.isEmpty)

@@ -43,7 +43,7 @@ import Testing
         """)
   }
 
-  @Test func whatTheJournalDoesNotTakeIsALineWithItsPriority() throws {
+  @Test func entryThatTheJournalRefusesIsALineWithItsPriority() throws {
     let scratch = try Scratch()
     let socket = try NotifySocket("\(scratch.path)/journal")
     let lines = LockedText()
@@ -62,7 +62,7 @@ import Testing
     ("root offline", "root-offline"), ("photod-watch died", "photod-watch-died"), ("live", "live"),
   ]) func theKeyIsTheMessageAsAWord(message: String, key: String) { #expect(LogOutput.key(message) == key) }
 
-  @Test func whatComesOverAndOverIsCounted() throws {
+  @Test func repeatedMessageIsCounted() throws {
     let lines = LockedText()
     let logger = Logger(label: "photod") { LogOutput(label: $0, form: .journal) { lines.append($0) } }
     let start = ContinuousClock.now

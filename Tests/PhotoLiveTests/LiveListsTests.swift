@@ -300,7 +300,7 @@ import Testing
     #expect(lists.fetchCount == 1)
   }
 
-  @Test func slowFetchHoldsUpNobodyElse() async throws {
+  @Test func slowFetchDelaysNoOtherCall() async throws {
     let library = try ScriptedLibrary()
     var limits = LiveLists.Limits()
     limits.keptFetches = 1

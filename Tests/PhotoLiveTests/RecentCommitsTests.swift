@@ -45,7 +45,7 @@ import Testing
     #expect(recent.known(after: 9, through: 9) == nil)
   }
 
-  @Test func whatIsNotInMemoryIsReadOnceForAll() throws {
+  @Test func commitThatIsNotInMemoryIsReadOnceForAll() throws {
     let history = History()
     let recent = history.recent()
     recent.append(try effects(7), sequence: 7)

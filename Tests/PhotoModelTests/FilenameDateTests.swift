@@ -63,7 +63,7 @@ import struct Foundation.URL
     "IMG_20230920996105.jpg", "10152034567890123_n.jpg", "1695162665123.jpg", "FB_IMG_16951626651234.jpg",
     "FB_IMG_9695162665123.jpg", "FB_IMG_.jpg", "mmexport.jpg",
   ])
-  func whatIsNoPlausibleDateIsNone(name: String) { #expect(date(name) == nil, "\(name)") }
+  func implausibleDateIsNoDate(name: String) { #expect(date(name) == nil, "\(name)") }
 
   @Test func tomorrowIsPlausibleAndTheDayAfterIsNot() {
     #expect(date("IMG_20260101.jpg") != nil && date("IMG_19900101.jpg") != nil)

@@ -30,7 +30,7 @@ import Testing
     "0000:00:00 00:00:00", "0000-01-01", "2024-01-01T10:00:00+2:00", "2024-01-01T10:00:00+24:00", "2024-01-01Tx",
     "2024-01-01T10:00:00.Z", "2024-01-01T10:00:00Zx", "２０２４-01-01", "2024-01-01T", "-024-01-01",
   ])
-  func whatIsNoDateIsRefused(text: String) { #expect(PhotoDate(text) == nil) }
+  func invalidDateIsRefused(text: String) { #expect(PhotoDate(text) == nil) }
 
   @Test func aDateWithoutOffsetSortsAsIfUTC() throws {
     let local = try #require(PhotoDate("2024-07-21T10:00:00"))
@@ -104,7 +104,7 @@ import Testing
     "", ".", "..", "a.1", ".1.2", "a.-1.2", "a.1.-2", "a.1.2.3", "a.x.2", "a.1.", "a.1.99999999999999999999", "a.+1.2",
     "a.01.2",
   ])
-  func whatIsNoTokenIsRefused(text: String) { #expect(ChangeToken(text) == nil) }
+  func invalidTokenIsRefused(text: String) { #expect(ChangeToken(text) == nil) }
 
   @Test func changedFieldsIgnoreWhatTheyDoNotKnow() {
     #expect(ChangedFields(names: ["favorite", "sharpness", "content"]) == [.content, .favorite])

@@ -55,7 +55,7 @@ import Varlink
     #expect(try await begin(since: fixture.token())?.reload == nil)
   }
 
-  @Test func whoFollowsMoreSlowlyThanHistoryIsForgottenIsToldOfTheGap() async throws {
+  @Test func slowFollowerOfThePrunedHistoryGetsAnError() async throws {
     struct Parameters: Encodable {
       let since: String
       let follow = true

@@ -125,7 +125,7 @@ import Varlink
     #expect(ConnectionRegistry.Stream(reached: 0).behindBy == 0)
   }
 
-  @Test func whatNobodyHasReadIsSeenInTheSocket() async throws {
+  @Test func unreadBytesAreSeenInTheSocket() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(3)
     try await fixture.serving { socket, _ in

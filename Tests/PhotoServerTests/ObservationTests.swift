@@ -149,7 +149,7 @@ import Testing
     #expect(try await first(ListDigest(of: list ?? []).description).reload == nil)
   }
 
-  @Test func whoSleptLongerThanHistoryGetsTheListAnew() async throws {
+  @Test func observerThatSleptLongerThanTheHistoryGetsTheList() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(6)
     var observers = try await Observers(fixture, count: 1)

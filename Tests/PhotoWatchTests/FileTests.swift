@@ -116,7 +116,7 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func anAtomicSaveIsOneFind() async throws {
+  @Test func atomicSaveIsOneRecord() async throws {
     disk.write("a.jpg", "old")
     let session = try await WatchSession(roots: [disk.root])
     disk.write(".a.jpg.tmp", "newer")
@@ -157,7 +157,7 @@ import WatchRecords
     Issue.record("twenty times this took longer than 0.4 s")
   }
 
-  @Test func aSyncSaysWhatIsBeingWritten() async throws {
+  @Test func syncReportsFilesThatAreBeingWritten() async throws {
     let session = try await WatchSession(roots: [disk.root])
     let file = open(disk.path("a.jpg"), O_WRONLY | O_CREAT, 0o644)
     #expect(write(file, "half", 4) == 4)

@@ -36,7 +36,7 @@ import WatchRecords
     return session.deaths
   }
 
-  @Test func oneThatHangsIsReplacedAndNothingIsMissed() async throws {
+  @Test func hangingWatcherIsReplacedAndMissesNothing() async throws {
     disk.write("a.jpg")
     let session = try await WatchSession(roots: [disk.root], longestSilence: .seconds(2))
     // On a slow machine, the first process may already have been replaced as hanging.
@@ -243,7 +243,7 @@ import WatchRecords
       "sys.exit(3)",
       "os.kill(os.getpid(), 11)",
     ])
-  func oneThatTalksNonsenseIsReplaced(what: String) async throws {
+  func watcherThatSendsInvalidRecordsIsReplaced(what: String) async throws {
     let session = try await WatchSession(
       roots: [disk.root], executable: script(what + "\ntime.sleep(600)"), waiting: false)
     #expect(try await deaths(session, 1).count == 1)

@@ -42,7 +42,7 @@ struct LimitTests {
     await session.watcher.stop()
   }
 
-  @Test func neverMoreThanItsShareIsTaken() async throws {
+  @Test func neverMoreThanItsShareOfWatchesIsTaken() async throws {
     for index in 0..<60 { disk.write("d\(index)/a.jpg") }
     let session = try await session(watches: 50)
     #expect(try Namespace.watchCount(of: session.watcher.processID) == 36)
@@ -94,7 +94,7 @@ struct LimitTests {
   }
 
   /// Another program of the user holds 14 of 20 watches. Fewer are free than the share of 15.
-  @Test func whatOthersHoldIsNotCountedOn() async throws {
+  @Test func watchesOfOtherProgramsAreNotUsed() async throws {
     for index in 0..<20 { disk.write("d\(index)/a.jpg") }
     let other = try Disk()
     for index in 0..<20 { other.write("d\(index)/a.jpg") }
@@ -117,7 +117,7 @@ struct LimitTests {
   }
 
   /// The limit is reached before photod-watch has any watch, so not even the sync cookies can be watched.
-  @Test func withoutAnyWatchASyncStillTellsAll() async throws {
+  @Test func withoutAnyWatchASyncFindsAll() async throws {
     for index in 0..<20 { disk.write("d\(index)/a.jpg") }
     let session = try await session(watches: 0)
     #expect(session.lastPolling == .polling(root: 1, reason: .watchLimit, polled: 21, directories: 21))

@@ -17,7 +17,7 @@ struct PollingTests {
     try await WatchSession(roots: [disk.root], executable: try Namespace.wrapper(disk, .instances, 0))
   }
 
-  @Test func withoutAnInstanceItSaysSoAndASyncTellsAll() async throws {
+  @Test func withoutAnInstanceTheStatusSaysSoAndASyncFindsAll() async throws {
     for index in 0..<20 { disk.write("d\(index)/a.jpg") }
     let session = try await session()
     session.expectTruth([disk.root])
@@ -181,7 +181,7 @@ struct PollingTests {
   }
 
   /// A file that is edited twice within a grain of the clock looks the same. It is reported again after that grain.
-  @Test func aYoungFileIsSaidOnceMore() async throws {
+  @Test func youngFileIsReportedOnceMore() async throws {
     disk.write("d/a.jpg")
     let session = try await session()
     // The file is young only from here on, whatever the steps before waited for.

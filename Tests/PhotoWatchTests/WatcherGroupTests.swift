@@ -73,7 +73,7 @@ import WorkerProcess
     await reading.value
   }
 
-  @Test(.timeLimit(.minutes(10))) func shareThatDoesNotAnswerKeepsNobodyWaiting() async throws {
+  @Test(.timeLimit(.minutes(10))) func shareThatDoesNotAnswerDelaysNoCall() async throws {
     disk.write("local/a.jpg")
     disk.write("share/b.jpg")
     try await withGroup { group, said in

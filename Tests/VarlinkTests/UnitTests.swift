@@ -103,7 +103,7 @@ struct MessageFramerTests {
 
   /// A connection may hold some messages, and the start of another one. Only their own bytes are counted.
   @Test(arguments: [0, 1, 100, 9_000, 60_000])
-  func whatIsKeptHoldsLittleMoreThanItsOwnBytes(length: Int) {
+  func keptBufferHoldsLittleMoreThanItsOwnBytes(length: Int) {
     var framer = MessageFramer(maximumMessageBytes: 1 << 20)
     let kept = ByteBuffer(repeating: 1, count: length)
     var chunk = ByteBuffer(repeating: 2, count: 70_000)

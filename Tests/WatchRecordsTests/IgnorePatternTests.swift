@@ -134,7 +134,7 @@ import WatchRecords
     #expect(rules.pattern(ignoring: Array(name.utf8), isDirectory: isDirectory, in: nil) == nil)
   }
 
-  @Test func whatIsStillBeingWrittenIsNotWanted() {
+  @Test func namesOfUnfinishedFilesAreIgnored() {
     let rules = NameRules(extensions: [Array("jpg".utf8)], ignoredDirectoryNames: [])
     for name in [
       "a.jpg.part", "a.jpg.crdownload", ".syncthing.a.jpg.tmp", "~syncthing~a.jpg.tmp", ".~a.jpg", "~$a.jpg",

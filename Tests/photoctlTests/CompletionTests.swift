@@ -17,6 +17,7 @@ struct CompletionTests {
     album(6, .folderAlbum, "2024", path: "/a/2024"), album(7, .folderAlbum, "2024", path: "/b/2024"),
     album(8, .folderAlbum, "favorites", path: "/favorites"), album(9, .folderAlbum, "$(x) `y` a:b", path: "/$"),
     album(10, .folderAlbum, "bad\nname", path: "/bad\nname"), album(11, .folder, "Trips"),
+    album(12, .smartAlbum, "Best"),
   ]
 
   private static let values: [String: [(String, Int)]] = [
@@ -60,8 +61,13 @@ struct CompletionTests {
   }
 
   @Test func titlesOfTheUsersAlbumsFollowTheCommandsOfAlbums() async throws {
-    #expect(texts(try await candidates("albums", "add")) == ["It's \"fun\"", "Trips"])
-    #expect(texts(try await candidates("albums", "delete", "Trips")) == ["It's \"fun\"", "Trips"])
+    #expect(texts(try await candidates("albums", "add")) == ["It's \"fun\""])
+    #expect(texts(try await candidates("albums", "remove")) == ["It's \"fun\""])
+    #expect(texts(try await candidates("albums", "delete", "Trips")) == ["Best", "It's \"fun\"", "Trips"])
+    #expect(texts(try await candidates("albums", "smart", "--edit")) == ["Best"])
+    #expect(try await candidates("albums", "smart") == .none)
+    #expect(texts(try await candidates("albums", "add", "x", "--album")).contains("Favorites"))
+    #expect(texts(try await candidates("import")) == ["files"])
     #expect(texts(try await candidates("albums", "create", "x", "--in")) == ["Trips"])
     #expect(texts(try await candidates("albums", "show")).contains("Favorites"))
     // Without a subcommand, the options are those of `list`.
@@ -99,11 +105,11 @@ struct CompletionTests {
     let named = texts(try await candidates("query", "--album", current: "f"))
     #expect(
       named == [
-        "Favorites", "It's \"fun\"", "folder:/a/2024", "folder:/b/2024", "folder:/favorites", "$(x) `y` a:b",
+        "Favorites", "Best", "It's \"fun\"", "folder:/a/2024", "folder:/b/2024", "folder:/favorites", "$(x) `y` a:b",
         "bad\nname",
       ])
     let first = texts(try await candidates("query", "--album"))
-    #expect(first == ["Favorites", "It's \"fun\"", "$(x) `y` a:b", "bad\nname"])
+    #expect(first == ["Favorites", "Best", "It's \"fun\"", "$(x) `y` a:b", "bad\nname"])
     #expect(texts(try await candidates("query", "--album", current: "smart:")).first == "smart:favorites")
     #expect(texts(try await candidates("watch", current: "--album=")).first == "--album=Favorites")
   }
@@ -200,7 +206,7 @@ struct CompletionTests {
 
   @Test func zshAndFishGetTheWordAndItsDescription() async throws {
     let answer = try await Completion.text(["zsh", "photoctl", "query", "--album", ""], completer())
-    #expect(answer.hasPrefix("words\nFavorites\t2 assets\nIt's \"fun\"\t2 assets\n"))
+    #expect(answer.hasPrefix("words\nFavorites\t2 assets\nBest\t2 assets\nIt's \"fun\"\t2 assets\n"))
     #expect(!answer.contains("bad"))
     let fish = try await Completion.text(["fish", "photoctl", "query", "'--album=a b"], completer())
     #expect(fish.hasPrefix("words\n--album=Favorites\t2 assets\n"))

@@ -108,7 +108,7 @@ struct ManageTextTests {
       path: "/b/p.sqlite", date: PhotoDate(microseconds: now), byteCount: 1, assetCount: 1, isKept: true)
     let text = BackupText.restored(
       RestoredBackup(path: "/b/a.sqlite", assetCount: 1200, userDataCount: 6, previous: file))
-    #expect(text.hasPrefix("restored 1,200 assets, 6 of them favorites or hidden, from /b/a.sqlite\n"))
+    #expect(text.hasPrefix("restored 1,200 assets, 6 of them with your data, from /b/a.sqlite\n"))
   }
 
   @Test func aBackupIsFoundByItsNameAlone() {

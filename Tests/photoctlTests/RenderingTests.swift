@@ -217,8 +217,8 @@ struct RenderingTests {
           camera  FUJIFILM, X-T4
         exposure  1/250 s, f/2.8, ISO 400, 35 mm
            place  54.5, 18.25, 3 m
-        modified  1970-01-01 00:00:00 UTC
-           added  1970-01-01 00:00:00 UTC
+        modified  \(WatchText.moment(0))
+           added  \(WatchText.moment(0))
            photo  /p/a.jpg  (image/jpeg, 3.4 MB)
 
         """)

@@ -112,9 +112,9 @@ struct PositionTable {
     (mask: UInt64.random(in: 0 ... .max), factor: UInt64.random(in: 0 ... .max) | 1)
   }
 
-  /// Both halves of a product of 128 bits depend on all bits of the id and of the secret (as in wyhash,
-  /// https://github.com/wangyi-fudan/wyhash). Their upper bits alone do not spread ids that follow each other for every
-  /// secret, so they are mixed once more.
+  /// Multiplies the id by the secret, as wyhash does (https://github.com/wangyi-fudan/wyhash). Each half of the 128 bits
+  /// depends on all bits of both. With some secrets, the upper bits do not spread consecutive ids. So both halves are
+  /// mixed once more.
   @inline(__always)
   private static func slot(of id: AssetID, shift: UInt64, secret: Secret) -> Int {
     let product = (UInt64(bitPattern: id.rawValue) ^ secret.mask).multipliedFullWidth(by: secret.factor)

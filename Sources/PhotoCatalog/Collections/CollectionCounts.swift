@@ -194,7 +194,7 @@ package struct CollectionFields: OptionSet, Hashable, Sendable {
     if before.parentID != after.parentID { insert(.parent) }
     if before.path != after.path { insert(.path) }
     if before.count != after.count { insert(.count) }
-    if before.keyAssetID != after.keyAssetID { insert(.keyAsset) }
+    if (before.keyAssetID, before.chosenKeyAssetID) != (after.keyAssetID, after.chosenKeyAssetID) { insert(.keyAsset) }
     if before.startDate != after.startDate || before.endDate != after.endDate { insert(.dates) }
     if before.query != after.query || before.problem != after.problem { insert(.query) }
   }

@@ -81,8 +81,8 @@ extension AssetCollection {
     self.init(
       id: row.id, kind: row.kind, subtype: row.subtype, title: row.title, parentID: row.parentID,
       path: row.path.map { FilePath.text($0) },
-      count: count, keyAssetID: cover ?? ends.newest?.id, startDate: ends.oldest?.takenDate,
-      endDate: ends.newest?.takenDate, query: row.query, problem: problem)
+      count: count, keyAssetID: cover ?? ends.newest?.id, chosenKeyAssetID: row.keyAssetID,
+      startDate: ends.oldest?.takenDate, endDate: ends.newest?.takenDate, query: row.query, problem: problem)
   }
 }
 

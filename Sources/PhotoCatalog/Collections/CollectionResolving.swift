@@ -57,7 +57,8 @@ extension CatalogReader {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(4_096)))
   }
 
-  /// Splits off the word before the first colon if it is one of ours. An album may be called "Rome: the rest".
+  /// Separates the prefix of a name, such as `album:`, from the rest. Any other text before a colon belongs to the title,
+  /// because an album may be called "Rome: the rest".
   private static func split(_ text: String) -> (kind: String?, name: String) {
     for kind in ["smart", "album", "folder", "id"] where text.utf8.starts(with: (kind + ":").utf8) {
       return (kind, String(text.utf8.dropFirst(kind.utf8.count + 1)) ?? "")
@@ -79,7 +80,7 @@ extension CatalogReader {
     return rows
   }
 
-  /// The existing ones of these collections, in the order of the ids.
+  /// The collections with these ids, in the order of the ids. Ids without a collection are left out.
   func collectionRows(ids: some Sequence<CollectionID>) throws -> [CollectionRow] {
     var tree = try CollectionTree(database)
     let statement = try RawStatement(database, Self.rowColumns + " WHERE id = ?")

@@ -22,12 +22,12 @@ struct SmartAlbumDefinition: Sendable {
   var showsHidden = false
   /// The order if a fetch names none. If nil, the newest creation date comes first.
   var order: [SortDescriptor]?
-  /// The album has only so many of these assets: the first ones by ``order``.
+  /// The most assets that the album has. It has the first ones by ``order``.
   var limit: Int?
 }
 
 extension SmartAlbum {
-  /// The subtypes with one index for all of them, because few assets have one (v012-smart-albums.sql).
+  /// The subtypes that share one index (v012-smart-albums.sql), because few assets have any of them.
   private static let rareSubtypes: MediaSubtypes = [
     .livePhoto, .motionPhoto, .panorama, .raw, .animated, .burst, .depth,
   ]
@@ -43,7 +43,7 @@ extension SmartAlbum {
         sql: "asset.media_type = 2", requirements: AssetRequirements(mediaTypes: [MediaType.video.code]),
         dependsOn: [.content, .metadata, .resources])
     case .screenshots:
-      // A name may tell that it is a screenshot.
+      // photod also recognises a screenshot by the name of its file.
       return Self.subtypes(.screenshot, dependsOn: [.content, .metadata, .resources, .path])
     case .panoramas: return Self.subtypes(.panorama)
     case .animated: return Self.subtypes(.animated)

@@ -19,7 +19,7 @@ package enum PackedIDs {
     return bytes
   }
 
-  /// `nil` if there are none.
+  /// - Returns: nil if no asset has changed fields.
   package static func pack(_ fields: [AssetID: ChangedFields]) -> [UInt8]? {
     guard !fields.isEmpty else { return nil }
     var bytes: [UInt8] = []

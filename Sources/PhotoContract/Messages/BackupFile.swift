@@ -24,7 +24,7 @@ public struct BackupFile: Codable, Hashable, Sendable {
 public struct RestoredBackup: Codable, Hashable, Sendable {
   public var path: String
   public var assetCount: Int
-  /// How many of the assets are favorites or hidden.
+  /// How many of the assets are favorites, hidden, edited, or in an album that a person made.
   public var userDataCount: Int
   /// The backup of the state before the restore.
   public var previous: BackupFile

@@ -27,6 +27,7 @@ package enum RequestBounds {
     "SortDescriptor.key": .bytes(word),
     "GetAssets.ids": .count(1_000),
     "FindAssets.paths": .count(1_000, ofBytes: pathText),
+    "FetchUserData.ids": .count(1_000),
     "FetchCollections.kinds": .count(16, ofBytes: word),
     "ListValues.key": .bytes(word),
     "ListValues.prefix": .bytes(title),

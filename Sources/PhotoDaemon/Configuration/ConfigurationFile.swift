@@ -19,6 +19,8 @@ package struct ConfigurationFile: Hashable, Sendable {
 
   /// A month. People would not remember a longer delay.
   package static let maximumGraceSeconds = 2_592_000.0
+  /// The same number for messages.
+  package static let maximumGraceText = "2,592,000"
   package static let pollKey = "poll-interval-seconds"
   /// photod polls no folder more often.
   package static let minimumPollSeconds = 2
@@ -105,7 +107,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     }
     guard (0...maximumGraceSeconds).contains(seconds) else {
       throw StartError(
-        .configuration, "\(source.place(of: key)): \(key) is \(seconds); it must be 0 to \(Int(maximumGraceSeconds))",
+        .configuration, "\(source.place(of: key)): \(key) is \(seconds); it must be 0 to \(maximumGraceText)",
         remedy: "Write seconds, as in: \(key) = 600. With 0, photod removes missing photos at once.")
     }
     return seconds

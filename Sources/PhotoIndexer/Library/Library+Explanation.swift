@@ -126,7 +126,7 @@ extension Library {
     if case .unknown = files.look(path) {
       return Explanation(
         state: "unreadable",
-        reason: "\(text) can't be looked at. What is in the library of it stays. Mend the permissions of its folders.")
+        reason: "\(text) can't be examined. Its data in the library is kept. Correct the permissions of its folders.")
     }
     if files.isFolder(path) {
       return explainPending("The folder")

@@ -21,6 +21,8 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   public var count: Int
   /// The asset to show as its cover.
   public var keyAssetID: AssetID?
+  /// The cover that a person chose. It is not shown while it is hidden or not in the album.
+  public var chosenKeyAssetID: AssetID?
   public var startDate: PhotoDate?
   public var endDate: PhotoDate?
   /// The query of a smart album that a person made.
@@ -31,8 +33,8 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
 
   public init(
     id: CollectionID, kind: Kind, subtype: String? = nil, title: String, parentID: CollectionID? = nil,
-    path: String? = nil, count: Int, keyAssetID: AssetID? = nil, startDate: PhotoDate? = nil, endDate: PhotoDate? = nil,
-    query: SmartAlbumQuery? = nil, problem: String? = nil
+    path: String? = nil, count: Int, keyAssetID: AssetID? = nil, chosenKeyAssetID: AssetID? = nil,
+    startDate: PhotoDate? = nil, endDate: PhotoDate? = nil, query: SmartAlbumQuery? = nil, problem: String? = nil
   ) {
     self.id = id
     self.kind = kind
@@ -42,6 +44,7 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
     self.path = path
     self.count = count
     self.keyAssetID = keyAssetID
+    self.chosenKeyAssetID = chosenKeyAssetID
     self.startDate = startDate
     self.endDate = endDate
     self.query = query

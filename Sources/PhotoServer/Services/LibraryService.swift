@@ -83,6 +83,7 @@ package final class LibraryService: VarlinkInterface {
     case "FetchIDs": try await fetchIDs(call)
     case "GetAssets": try await getAssets(call)
     case "FindAssets": try await findAssets(call)
+    case "FetchUserData": try await fetchUserData(call)
     case "FetchCollections": try await fetchCollections(call)
     case "Observe": try await observe(call)
     case "ObserveCollections": try await observeCollections(call)

@@ -29,8 +29,9 @@ struct ScalarSet: Sendable {
   private let modifiers: TextModifiers
   private(set) var ascii = ASCII()
 
-  /// - Parameter modifiers: those of the comparison. ``contains(_:)`` takes scalars of folded texts. A single scalar
-  ///   also matches its own fold. A range also matches scalars whose upper case is in the range.
+  /// - Parameter modifiers: the modifiers of the comparison. With them, ``contains(_:)`` must be called with scalars of
+  ///   folded text. A single scalar of the set then also matches its folded form. A range also matches scalars whose
+  ///   upper case is in the range.
   init(
     ranges: [ClosedRange<UInt32>] = [], categories: [(category: Category, isNegated: Bool)] = [],
     isNegated: Bool = false,

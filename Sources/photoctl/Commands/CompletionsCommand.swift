@@ -5,7 +5,8 @@ struct CompletionsCommand: AsyncParsableCommand {
     commandName: "completions",
     abstract: "Prints the completion script for your shell.",
     discussion: """
-      The script completes commands and options, and asks the running photod for titles of albums and for keys.
+      The script completes commands, options and their values. It asks the running photod for titles of albums, cameras, \
+      lenses, keywords, backups, and the keys of predicates and of --sort. Without photod, these are missing.
 
       FILES
         bash    ~/.local/share/bash-completion/completions/photoctl

@@ -18,6 +18,9 @@ struct EditCommand: AsyncParsableCommand {
       such as +02:00 may follow. --shift corrects a camera whose clock was wrong: it adds a time such as 1h30m, 90s or \
       -2d to the date of each asset.
 
+      --where, --text, --album, --under and --taken choose all visible assets that match each of them, and with \
+      --hidden all hidden ones.
+
       FIELDS OF --clear
         title caption keywords rating creationDate location isFavorite isHidden
 
@@ -25,6 +28,7 @@ struct EditCommand: AsyncParsableCommand {
         photoctl edit 42 --title "Trevi Fountain" --keyword rome --keyword fountain
         photoctl edit IMG_0001.jpg --keyword=-sea --rating 4
         photoctl edit --where "ANY keywords == 'rome'" --location 41.9009,12.4833
+        photoctl edit --under ~/Pictures/Rome --keyword rome
         photoctl query --camera X-T5 --taken 2024-07 | photoctl edit --shift=-1h -
         photoctl edit 42 --clear title,keywords
       """)

@@ -9,9 +9,9 @@ struct FavoriteCommand: AsyncParsableCommand {
       If one of them is not in the library, none of them is changed. A number is an id, anything else is a path. The \
       photo files are not changed. `photoctl unfavorite` reverts it.
 
-      --where chooses all assets of a predicate. With -, the ids and paths come from standard input, one on each line, \
-      which may end with CR LF. With -0, each \
-      of them ends with NUL, so that a path may contain any byte.
+      --where and the other options of a query choose all assets that match each of them. With -, the ids and paths \
+      come from standard input, one on each line, which may end with CR LF. With -0, each of them ends with NUL, so that \
+      a path may contain any byte.
 
       EXAMPLES
         photoctl favorite 42 43

@@ -10,13 +10,14 @@ struct HideCommand: AsyncParsableCommand {
       photo files are not changed. `photoctl query --hidden` lists the hidden assets, and `photoctl unhide` makes them \
       visible again.
 
-      --where chooses all assets of a predicate. With -, the ids and paths come from standard input, one on each line, \
-      which may end with CR LF. With -0, each \
-      of them ends with NUL, so that a path may contain any byte.
+      --where and the other options of a query choose all assets that match each of them. With -, the ids and paths \
+      come from standard input, one on each line, which may end with CR LF. With -0, each of them ends with NUL, so that \
+      a path may contain any byte.
 
       EXAMPLES
         photoctl hide 42 43
         photoctl hide IMG_0001.jpg
+        photoctl hide --under ~/Pictures/Receipts
         photoctl query --keyword receipt | photoctl hide -
       """)
 
@@ -39,10 +40,12 @@ struct UnhideCommand: AsyncParsableCommand {
     abstract: "Makes hidden assets visible again.",
     discussion: """
       If one of them is not in the library, none of them is changed. A number is an id, anything else is a path. With \
-      -, they come from standard input.
+      -, they come from standard input. --where and the other options of a query find the hidden assets only.
 
       EXAMPLES
         photoctl unhide 42
+        photoctl unhide --where "ANY keywords == 'receipt'"
+        photoctl unhide --under ~/Pictures/2024
         photoctl query --hidden | photoctl unhide -
       """)
 
@@ -54,7 +57,7 @@ struct UnhideCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await connection.library.edit(
-      assets, printsJSON: json.isOn, summary: ("asset is visible now", "assets are visible now")
+      assets, onlyHidden: true, printsJSON: json.isOn, summary: ("asset is visible now", "assets are visible now")
     ) { .init(ids: $0, isHidden: false) }
   }
 }

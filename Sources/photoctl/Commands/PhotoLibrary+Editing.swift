@@ -12,7 +12,7 @@ extension PhotoLibrary {
   }
 
   /// The most ids in one call, by the contract.
-  private static var mostPerChange: Int { 1_000 }
+  static var mostPerChange: Int { 1_000 }
 
   /// Makes one change of many assets, some at a time, or none if one of them is not in the library.
   ///
@@ -51,13 +51,14 @@ extension PhotoLibrary {
   /// Changes all of these assets, or none if one is not in the library. The summary goes to standard error.
   ///
   /// - Parameters:
+  ///   - onlyHidden: a query of the command line finds only hidden assets.
   ///   - printsJSON: prints the ids to standard output.
   ///   - summary: the words after the number, for one asset and for several.
   func edit(
-    _ chosen: ChosenAssets, printsJSON: Bool, summary: (one: String, many: String),
+    _ chosen: ChosenAssets, onlyHidden: Bool = false, printsJSON: Bool, summary: (one: String, many: String),
     _ edit: ([AssetID]) -> ChangeRequest.EditAsset
   ) async throws {
-    let assets = try await chosen.find(in: self)
+    let assets = try await chosen.find(in: self, onlyHidden: onlyHidden)
     try await change(assets) { ChangeRequest(editAsset: edit($0)) }
     try Self.report(assets.ids, printsJSON: printsJSON, summary: summary)
   }

@@ -15,6 +15,9 @@ struct QueryCommand: AsyncParsableCommand {
       has no date. Then the date is that of the file's name, or the oldest modification time that photod saw \
       (creationDateSource).
 
+      --album folder:PATH lists the photos directly in that folder. --under PATH also lists those in all folders below \
+      it.
+
       The list is that of one moment, even if its output is read slowly. A photo that leaves the library while the \
       list is printed is left out. While photod scans the folders, a line on standard error says that the list may be \
       incomplete.

@@ -21,22 +21,57 @@ struct RestoreCommand: AsyncParsableCommand {
 
       EXAMPLES
         photoctl backup --list
+        photoctl restore --dry-run photod-2026-11-20.sqlite
         photoctl restore photod-2026-11-20.sqlite
         photoctl restore ~/.local/share/photod/backups/photod-2026-11-20.sqlite
       """)
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Argument(help: "A file that photod or 'photoctl backup' made.", completion: .file())
+  @Argument(help: "A file that photod or `photoctl backup` made.", completion: .file())
   var path: String
+
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print which backup would replace the catalog, and change nothing. The file is not verified.")
+  var isDryRun = false
 
   @OptionGroup var json: JSONOption
 
   func run() async throws {
     let library = connection.library
-    let known = Self.isName(path) && !Self.exists(path) ? try await PhotoDaemonManagement(of: library).backups() : []
-    let restored = try await PhotoDaemonManagement(of: library).restore(from: Self.backup(path, among: known))
+    let isNamed = Self.isName(path) && !Self.exists(path)
+    let known = isNamed || isDryRun ? try await PhotoDaemonManagement(of: library).backups() : []
+    let backup = Self.backup(path, among: isNamed ? known : [])
+    if isDryRun { return try await tellDryRun(backup, known.first { $0.path == backup }, library) }
+    let restored = try await PhotoDaemonManagement(of: library).restore(from: backup)
     try Output.put(json.isOn ? JSONText.indented(restored) : Array(BackupText.restored(restored).utf8))
+  }
+
+  /// - Parameter known: the backup, if it is one of photod's own.
+  private func tellDryRun(_ backup: String, _ known: BackupFile?, _ library: PhotoLibrary) async throws {
+    struct Choice: Encodable {
+      let path: String
+      let assetCount: Int?
+      let currentAssetCount: Int
+    }
+    guard known != nil || Self.exists(backup) else {
+      throw Failure(
+        .noInput, "there is no backup '\(Printable.text(path))'", remedy: "`photoctl backup --list` lists the backups.",
+        command: "restore")
+    }
+    let count = try await library.status().assetCount
+    if json.isOn {
+      return try Output.put(
+        JSONText.indented(Choice(path: backup, assetCount: known?.assetCount, currentAssetCount: count)))
+    }
+    let made = known.map { " of \(WatchText.moment($0.date.microseconds)), with \(BackupText.contents(of: $0))," } ?? ""
+    try Output.put(
+      """
+      the backup \(Printable.text(backup))\(made) would replace the catalog, which has \(Text.count(count, "asset", "assets"))
+      favorites, albums and edits would be those of the backup. photod would first back up the present catalog
+
+      """)
   }
 
   private static func isName(_ argument: String) -> Bool { !FilePath.bytes(argument).contains(UInt8(ascii: "/")) }

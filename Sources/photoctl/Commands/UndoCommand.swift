@@ -28,7 +28,8 @@ struct UndoCommand: AsyncParsableCommand {
   @Flag(help: "List the changes that can be undone, newest first.")
   var list = false
 
-  @Option(help: ArgumentHelp("The last change of this program, or only its changes in the list.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("Undo the last change of this program. With --list, list only its changes.", valueName: "name"))
   var origin: String?
 
   @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Print what would be undone, and change nothing.")
@@ -59,12 +60,13 @@ struct UndoCommand: AsyncParsableCommand {
     if !isDryRun { try await library.undoChange(change.id) }
     if json.isOn { try Output.put(JSONText.indented(change)) }
     Output.complain(
-      "The change of \(Text.minute(change.date)) \(isDryRun ? "would be" : "was") undone: \(Self.subject(change)).\n")
+      "The change of \(WatchText.clock(change.date.microseconds)) \(isDryRun ? "would be" : "was") undone: \(Self.subject(change)).\n"
+    )
   }
 
   private static func table(_ changes: [UndoableChange]) -> String {
     changes.map { change in
-      "\(change.id)  \(Text.minute(change.date))  \(Printable.text(change.origin))  \(subject(change))\n"
+      "\(change.id)  \(WatchText.moment(change.date.microseconds))  \(Printable.text(change.origin))  \(subject(change))\n"
     }.joined()
   }
 

@@ -17,7 +17,8 @@ struct WatchCommand: AsyncParsableCommand {
       or went. For a removed or moved asset, that is the former \
       path, if this watch knows it. It reads the paths of the newest 10,000 photos when it starts, and those of the \
       photos that change later. With --format jsonl, a line is a PersistentChange, or with a query an \
-      Observation, of org.photod.library. The first Observation is the list itself.
+      Observation, of org.photod.library. The first Observation is the list itself. A PersistentChange has the ids of \
+      photos and no paths; --exec passes the paths.
 
       --since continues from a token, so that no change is missed. Each line of jsonl, `photoctl sync` and `photoctl \
       status --json` have one. The token of a line covers this line and all lines before it. A program that stores the \

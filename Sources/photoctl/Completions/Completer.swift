@@ -100,11 +100,9 @@ struct Completer {
       return .words(
         Self.albums(await source.albums(line.socket), current, kinds: [.folder]), endsWord: true)
     }
-    if argument.valueName == "album", line.command.commandName != "show" {
-      return .words(
-        Self.albums(
-          await source.albums(line.socket).filter { $0.subtype == nil }, current,
-          kinds: [.smartAlbum, .album, .folder]), endsWord: true)
+    if let kinds = Self.kinds(of: argument, line) {
+      let own = await source.albums(line.socket).filter { $0.subtype == nil }
+      return .words(Self.albums(own, current, kinds: kinds), endsWord: true)
     }
     if names.contains("--album") || argument.valueName == "album" {
       return .words(Self.albums(await source.albums(line.socket), current), endsWord: true)
@@ -123,6 +121,20 @@ struct Completer {
       return .words(Self.fields(fields, current), endsWord: false)
     }
     return .none
+  }
+
+  /// The kinds of the user's collections that an argument can name; nil if it names none, or also other albums.
+  private static func kinds(of argument: CommandDescription.Argument, _ line: Line) -> [AssetCollection.Kind]? {
+    if argument.valueName == "title", line.command.commandName == "smart" {
+      return line.used.contains("--edit") ? [.smartAlbum] : nil
+    }
+    guard argument.valueName == "album" else { return nil }
+    switch line.command.commandName {
+    case "show": return nil
+    // Only an album has photos of its own.
+    case "add", "remove": return [.album]
+    default: return [.smartAlbum, .album, .folder]
+    }
   }
 
   /// The keys whose values these options take.

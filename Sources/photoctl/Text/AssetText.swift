@@ -25,8 +25,8 @@ enum AssetText {
         "\(location.latitude), \(location.longitude)" + (location.altitude.map { ", \(roundedText($0)) m" } ?? ""))
     }
     line("burst", asset.burstIdentifier)
-    line("modified", when(asset.modificationDate))
-    line("added", when(asset.addedDate))
+    line("modified", WatchText.moment(asset.modificationDate.microseconds))
+    line("added", WatchText.moment(asset.addedDate.microseconds))
     if !asset.available { line("offline", "its folder or drive is not available") }
     for resource in asset.resources {
       line(
@@ -44,8 +44,11 @@ enum AssetText {
     ].compactMap { $0 }.joined(separator: ", ")
   }
 
+  /// The date to the second, as the clock at the photo's place showed it.
   private static func when(_ date: PhotoDate) -> String {
-    date.description.replacing("T", with: " ").replacing("Z", with: " UTC")
+    let second = date.microseconds - ((date.microseconds % 1_000_000) + 1_000_000) % 1_000_000
+    return PhotoDate(microseconds: second, offsetMinutes: date.offsetMinutes).description
+      .replacing("T", with: " ").replacing("Z", with: " UTC")
   }
 
   private static func source(_ source: CreationDateSource) -> String {

@@ -33,7 +33,8 @@ enum BackupText {
   }
 
   static func restored(_ restored: RestoredBackup) -> String {
-    let yours = Text.count(restored.userDataCount, "of them a favorite or hidden", "of them favorites or hidden")
+    // Your data are favorites, hidden photos, edits and places in albums.
+    let yours = Text.count(restored.userDataCount, "of them with your data", "of them with your data")
     return """
       restored \(Text.count(restored.assetCount, "asset", "assets")), \(yours), from \
       \(Printable.text(restored.path))

@@ -147,11 +147,18 @@ struct WatchText {
     return date == local(now).date ? time : "\(date) \(time)"
   }
 
+  /// The local date and time of an instant, to the second: `2024-07-21 10:00:05`.
+  static func moment(_ microseconds: Int64) -> String {
+    let (date, time) = local(microseconds)
+    return "\(date) \(time)"
+  }
+
   /// The current time, in microseconds since 1970.
   static var now: Int64 { WallTime.now.microseconds }
 
   private static func local(_ microseconds: Int64) -> (date: String, time: String) {
-    var seconds = time_t(microseconds / 1_000_000)
+    // Instants before 1970 are rounded down, too.
+    var seconds = time_t((Double(microseconds) / 1_000_000).rounded(.down))
     var parts = tm()
     localtime_r(&seconds, &parts)
     func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -16,11 +16,10 @@ import WatchRecords
 /// | glance | all | 30 s |
 /// | look | all | 60 s |
 ///
-/// These intervals bound the delay of a change, as long as a round gets the time that it needs. In every 2 s, a round
-/// gets at most 10 ms of the processor and 250 ms in all, which includes waiting for a network. So polling never takes
-/// more than a fiftieth of one processor. For 100,000 directories, a round of glances takes about a minute. A round of
-/// looks, with ten files in each directory, takes a quarter of an hour. A sync looks at all directories at once,
-/// whatever that costs.
+/// A change is seen within its interval, if one round is done in that time. In every 2 s, a round gets at most 10 ms of
+/// the processor and 250 ms in all, which includes waiting for a network. So polling never takes more than a fiftieth of
+/// one processor. For 100,000 directories, a round of glances takes about a minute. A round of looks, with ten files in
+/// each directory, takes a quarter of an hour. A sync looks at all directories at once, without these limits.
 ///
 /// A root may have a longer interval of its own. A round leaves out its directories until the interval has passed since
 /// the last time that the round included them.
@@ -99,7 +98,7 @@ struct PollRounds {
 
   var hasWork: Bool { passesWanted > passesDone || rounds.contains(where: \.hasWork) }
 
-  /// Has a directory that changed looked at often from now on.
+  /// Adds a directory that changed to those of the short intervals.
   mutating func noteChange(_ node: NodeReference) {
     if !hot.contains(node) { hot.append(node) }
   }

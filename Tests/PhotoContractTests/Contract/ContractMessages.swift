@@ -26,6 +26,7 @@ struct ContractMessages {
         "FetchIDs": (FetchIDsRequest.self, AssetIDPage.self),
         "GetAssets": (GetAssetsRequest.self, GetAssetsReply.self),
         "FindAssets": (FindAssetsRequest.self, FindAssetsReply.self),
+        "FetchUserData": (FetchUserDataRequest.self, UserDataPage.self),
         "FetchCollections": (FetchCollectionsRequest.self, CollectionPage.self),
         "ListKeys": (Nothing.self, ListKeys.self),
         "ListValues": (ListValuesRequest.self, ValueCounts.self),

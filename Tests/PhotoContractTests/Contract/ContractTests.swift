@@ -23,7 +23,7 @@ struct ContractTests {
       "title: string,\n  parentID: ?int,\n  path", "title: ?string,\n  parentID: ?int,\n  path",
       "AssetCollection.title is optional only in the interface file"
     ),
-    ("keyAssetID: ?int,\n", "keyAssetID: int,\n", "AssetCollection.keyAssetID is optional only in Swift"),
+    (" keyAssetID: ?int,", " keyAssetID: int,", "AssetCollection.keyAssetID is optional only in Swift"),
     (
       "(user, metadata, filename, file)", "(user, metadata, filename, file, guess)",
       "Asset.creationDateSource: the words are"

@@ -7,7 +7,7 @@ struct AlbumsCreateCommand: AsyncParsableCommand {
     commandName: "create",
     abstract: "Makes an album, and prints its id.",
     discussion: """
-      The assets come in the order of the command line, those of --where last. Several albums may have the same title.
+      The assets come in the order of the command line, those of --where and the other options of a query last. Several albums may have the same title.
 
       EXAMPLES
         photoctl albums create Best
@@ -85,6 +85,17 @@ struct CreatedAlbum: Encodable {
   }
 }
 
+/// The output of a command that changes collections, if it is asked for.
+struct ChangedAlbums: Encodable {
+  let ids: [CollectionID]
+
+  init(_ albums: [AssetCollection]) { ids = albums.map(\.id) }
+
+  func put(asJSON: Bool) throws {
+    if asJSON { try Output.put(JSONText.indented(self)) }
+  }
+}
+
 struct AlbumsRenameCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",
@@ -103,11 +114,20 @@ struct AlbumsRenameCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The new title.", valueName: "title"))
   var title: String
 
+  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Print what would be renamed, and change nothing.")
+  var isDryRun = false
+
+  @OptionGroup var json: JSONOption
+
   func run() async throws {
     let library = connection.library
     let album = try await library.album(album)
-    try await library.makeChanges([ChangeRequest(editCollection: .init(id: album.id, title: title))])
-    Output.complain("\(album.subject) is called '\(Printable.text(title))' now.\n")
+    if !isDryRun {
+      try await library.makeChanges([ChangeRequest(editCollection: .init(id: album.id, title: title))])
+    }
+    try ChangedAlbums([album]).put(asJSON: json.isOn)
+    let new = Printable.text(title)
+    Output.complain("\(album.subject) \(isDryRun ? "would be called '\(new)'" : "is called '\(new)' now").\n")
   }
 }
 
@@ -139,6 +159,8 @@ struct AlbumsMoveCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Move it in front of this album, to the folder of that album.", valueName: "album"))
   var before: AlbumName?
 
+  @OptionGroup var json: JSONOption
+
   func validate() throws {
     if to != nil && top { throw ValidationError("--to and --top can't be used together.") }
     if to == nil && !top && before == nil { throw ValidationError("Give the new place: --to, --top or --before.") }
@@ -158,6 +180,7 @@ struct AlbumsMoveCommand: AsyncParsableCommand {
       edit.parentID = try await library.folderID(to) ?? 0
     }
     try await library.makeChanges([ChangeRequest(editCollection: edit)])
+    try ChangedAlbums([album]).put(asJSON: json.isOn)
     Output.complain("\(album.subject) was moved.\n")
   }
 }
@@ -210,9 +233,12 @@ struct AlbumsRemoveCommand: AsyncParsableCommand {
     commandName: "remove",
     abstract: "Removes assets from an album. They stay in the library.",
     discussion: """
+      --where and the other options of a query find visible assets, or with --hidden the hidden ones.
+
       EXAMPLES
         photoctl albums remove Best 42 43
         photoctl albums remove Best --where "rating < 4" --dry-run
+        photoctl albums remove Best --hidden
       """)
 
   @OptionGroup var connection: ConnectionOptions
@@ -268,6 +294,8 @@ struct AlbumsDeleteCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The albums.", valueName: "album"))
   var albums: [AlbumName]
 
+  @OptionGroup var json: JSONOption
+
   func run() async throws {
     let library = connection.library
     var chosen: [AssetCollection] = []
@@ -275,11 +303,13 @@ struct AlbumsDeleteCommand: AsyncParsableCommand {
       let album = try await library.album(name)
       if !chosen.contains(where: { $0.id == album.id }) { chosen.append(album) }
     }
-    let all = try await library.collections(kinds: [.album, .folder, .smartAlbum]).filter { $0.subtype == nil }
+    let all = try await library.userCollections()
     // A folder takes what is in it along, so an album that is also named must not be deleted twice.
     let roots = chosen.filter { album in !chosen.contains { $0.id != album.id && album.isBelow($0, among: all) } }
     if !isDryRun { try await library.makeChanges(roots.map { ChangeRequest(deleteAlbum: $0.id) }) }
-    for album in all where roots.contains(where: { $0.id == album.id || album.isBelow($0, among: all) }) {
+    let deleted = all.filter { album in roots.contains { $0.id == album.id || album.isBelow($0, among: all) } }
+    try ChangedAlbums(deleted).put(asJSON: json.isOn)
+    for album in deleted {
       let photos = album.kind != .folder ? " Its \(Text.count(album.count, "photo stays", "photos stay"))." : ""
       Output.complain("\(album.subject) \(isDryRun ? "would be" : "was") deleted.\(photos)\n")
     }

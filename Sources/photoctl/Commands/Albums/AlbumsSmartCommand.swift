@@ -17,7 +17,7 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
         photoctl albums smart "Best of 2024" --taken 2024 --rating 4
         photoctl albums smart Beach beach --in Trips
         photoctl albums smart Longest --type video --sort durationSeconds:desc --limit 20
-        photoctl albums smart --edit "Best of 2024" --taken 2024 --rating 5
+        photoctl albums smart --edit "Best of 2024" --taken 2024 --rating 5 --dry-run
       """)
 
   @OptionGroup var connection: ConnectionOptions
@@ -30,6 +30,11 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
 
   @Option(name: .customLong("in"), help: ArgumentHelp("The folder of albums that gets it.", valueName: "folder"))
   var folder: AlbumName?
+
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print how many photos the album would have, and change nothing.")
+  var isDryRun = false
 
   @OptionGroup var query: QueryOptions
   @OptionGroup var json: JSONOption
@@ -56,10 +61,17 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
     if edit {
       guard let name = AlbumName(argument: title) else { return }
       let album = try await library.album(name, kinds: [.smartAlbum])
+      if isDryRun {
+        return try await tellDryRun("\(album.subject) would have another query", query, library)
+      }
       try await library.makeChanges([ChangeRequest(editSmartAlbum: .init(id: album.id, query))])
+      try ChangedAlbums([album]).put(asJSON: json.isOn)
       return try await tell("\(album.subject) has another query now", album.id, library)
     }
     let parentID = try await library.folderID(folder)
+    if isDryRun {
+      return try await tellDryRun("The smart album '\(Printable.text(title))' would be made", query, library)
+    }
     let result = try await library.makeChanges([
       ChangeRequest(createSmartAlbum: .init(title: title, query, parentID: parentID))
     ])
@@ -70,6 +82,14 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
 
   private func tell(_ text: String, _ id: CollectionID, _ library: PhotoLibrary) async throws {
     let count = try await library.fetchPage(FetchOptions(collection: "id:\(id)"), count: 0).total
+    Output.complain("\(text), with \(Text.count(count, "photo", "photos")).\n")
+  }
+
+  private func tellDryRun(_ text: String, _ query: SmartAlbumQuery, _ library: PhotoLibrary) async throws {
+    let options = FetchOptions(
+      predicate: query.predicate, text: query.text, sortDescriptors: query.sortDescriptors,
+      fetchLimit: query.fetchLimit)
+    let count = try await library.fetchPage(options, count: 0).total
     Output.complain("\(text), with \(Text.count(count, "photo", "photos")).\n")
   }
 

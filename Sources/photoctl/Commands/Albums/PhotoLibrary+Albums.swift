@@ -10,8 +10,7 @@ extension PhotoLibrary {
   func album(
     _ name: AlbumName, kinds: Set<AssetCollection.Kind> = [.album, .smartAlbum, .folder]
   ) async throws -> AssetCollection {
-    // photod's own smart albums have a subtype.
-    let albums = try await collections(kinds: [.smartAlbum, .album, .folder]).filter { $0.subtype == nil }
+    let albums = try await userCollections()
     let named: [AssetCollection]
     if name.text.hasPrefix("id:"), let id = CollectionID(String(name.text.dropFirst(3))) {
       named = albums.filter { $0.id == id }

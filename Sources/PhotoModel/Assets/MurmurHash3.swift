@@ -1,5 +1,3 @@
-import PhotoModel
-
 /// MurmurHash3_x64_128 with seed 0 (https://github.com/aappleby/smhasher, public domain), for content in pieces.
 ///
 /// This published algorithm of 60 lines gives 128 bits at the speed of memory, so reading is the whole cost. It

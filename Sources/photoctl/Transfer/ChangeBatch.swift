@@ -1,0 +1,36 @@
+import PhotoClient
+import PhotoModel
+
+/// Gathers requests to calls of a size that photod takes. All calls of one command are undone together.
+struct ChangeBatch {
+  private let library: PhotoLibrary
+  private var requests: [ChangeRequest] = []
+  private var idCount = 0
+  private var byteCount = 0
+
+  /// A call may have 16 MiB.
+  private static let mostBytes = 4 << 20
+
+  init(_ library: PhotoLibrary) { self.library = library }
+
+  /// - Parameters:
+  ///   - idCount: how many ids of assets the request has, at most ``PhotoLibrary/mostPerChange``.
+  ///   - byteCount: about how many bytes its texts have.
+  mutating func add(_ request: ChangeRequest, idCount: Int, byteCount: Int = 256) async throws {
+    if self.idCount + idCount > PhotoLibrary.mostPerChange || requests.count == PhotoLibrary.mostPerChange
+      || self.byteCount + byteCount > Self.mostBytes
+    {
+      try await send()
+    }
+    requests.append(request)
+    self.idCount += idCount
+    self.byteCount += byteCount
+  }
+
+  /// Sends the requests that were gathered.
+  mutating func send() async throws {
+    guard !requests.isEmpty else { return }
+    try await library.makeChanges(requests)
+    (requests, idCount, byteCount) = ([], 0, 0)
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Glibc
+import TestTools
+import Testing
+
+/// The commands behind the Makefile, in a folder of their own.
+@Suite struct ScriptTests {
+  private struct Run {
+    let status: Int32
+    let output: String
+  }
+
+  /// Runs a program until it ends.
+  ///
+  /// A file takes its output, because a daemon that it starts would keep a pipe open. `Process` is not used, because it
+  /// waits until such a daemon has ended, too.
+  private func run(_ folder: TemporaryFolder, _ arguments: [String], _ environment: [String: String]) throws -> Run {
+    let file = folder.path + "/" + UUID().uuidString
+    // The shell changes the folder, and $0 is the file.
+    let words = ["/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\" >\"$0\" 2>&1", file, folder.path] + arguments
+    var process = pid_t()
+    let code = Self.withPointers(words) { arguments in
+      Self.withPointers(environment.map { "\($0)=\($1)" }) { variables in
+        posix_spawn(&process, "/bin/sh", nil, nil, arguments, variables)
+      }
+    }
+    try #require(code == 0, "posix_spawn: \(code)")
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0 { try #require(errno == EINTR) }
+    // The process exited, and no signal ended it.
+    try #require(status & 0x7F == 0, "\(arguments) ended by signal \(status & 0x7F)")
+    return Run(status: status >> 8 & 0xFF, output: try String(contentsOfFile: file, encoding: .utf8))
+  }
+
+  private static func withPointers<R>(
+    _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
+  ) -> R {
+    var pointers = texts.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    return pointers.withUnsafeMutableBufferPointer { buffer in
+      guard let base = buffer.baseAddress else { preconditionFailure("there is a last element") }
+      return body(base)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(5))) func makeRunEndsTheEarlierOneAndSaysSo() throws {
+    let folder = try TemporaryFolder("run")
+    let scripts = Project.directory + "/Scripts"
+    var environment = ProcessInfo.processInfo.environment
+    for name in ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TMPDIR"] { environment[name] = folder.path }
+    for root in ["one", "two"] { try #require(mkdir("\(folder.path)/\(root)", 0o700) == 0) }
+    func start(_ root: String) throws -> Run {
+      try run(folder, ["\(scripts)/run", BuiltPrograms.folder, "\(folder.path)/\(root)"], environment)
+    }
+    func process() throws -> String {
+      try String(contentsOfFile: folder.path + "/.build/run/photod.pid", encoding: .utf8)
+        .trimmingCharacters(in: .newlines)
+    }
+    let first = try start("one")
+    let earlier = try process()
+    defer { #expect(throws: Never.self) { _ = try run(folder, ["\(scripts)/stop"], environment) } }
+    #expect(first.status == 0 && !first.output.contains("was ended"), "\(first.output)")
+    #expect(first.output.contains("\(folder.path)/one  online"), "\(first.output)")
+    let second = try start("two")
+    #expect(second.status == 0, "\(second.output)")
+    #expect(second.output.hasPrefix("The photod of the earlier make run (process \(earlier)) was ended.\n"))
+    #expect(second.output.contains("\(folder.path)/two  online"), "\(second.output)")
+    #expect(try process() != earlier)
+    let none = try run(
+      folder, ["\(scripts)/run", BuiltPrograms.folder, "\(folder.path)/none"], environment)
+    #expect(none.status == 1 && none.output == "ROOT=\(folder.path)/none is no folder.\n")
+    #expect(try run(folder, ["\(scripts)/stop"], environment).output == "photod was ended.\n")
+    #expect(try run(folder, ["\(scripts)/stop"], environment).output == "No photod of this clone is running.\n")
+  }
+
+  @Test(arguments: [
+    (
+      "dnf",
+      [
+        "  dnf install libexif-devel expat-devel zlib-devel inotify-tools-devel sqlite-devel pkgconf-pkg-config python3"
+      ]
+    ),
+    ("pacman", ["  pacman -S --needed libexif expat zlib inotify-tools sqlite pkgconf python"]),
+    ("zypper", ["  Fedora: dnf install libexif-devel ", "  Arch:   pacman -S --needed libexif "]),
+  ])
+  func packagesAreNamedForOtherDistributions(_ manager: String, _ lines: [String]) throws {
+    let folder = try TemporaryFolder("deps")
+    for name in ["swift", manager] {
+      let file = "\(folder.path)/\(name)"
+      try "#!/bin/sh\nexit 1\n".write(toFile: file, atomically: true, encoding: .utf8)
+      try #require(chmod(file, 0o700) == 0)
+    }
+    // The system has only these two programs.
+    let deps = try run(folder, ["/bin/sh", "\(Project.directory)/Scripts/deps"], ["PATH": folder.path])
+    #expect(deps.status == 1, "\(deps.output)")
+    for line in lines { #expect(deps.output.contains("\n\(line)"), "\(deps.output)") }
+    #expect(deps.output.hasSuffix("then run make again.\n"), "\(deps.output)")
+    // Tests whose programs are missing are skipped.
+    let tests = try run(folder, ["/bin/sh", "\(Project.directory)/Scripts/deps", "--tests"], ["PATH": folder.path])
+    #expect(tests.status == 0, "\(tests.output)")
+  }
+}
