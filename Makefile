@@ -32,7 +32,7 @@ all: build
 
 help:
 	echo 'make deps                 install what the build needs (Debian packages)'
-	echo 'make build                build photod, photoctl and photod-watch'
+	echo 'make build                build photod, photoctl, photod-watch and photod-extract'
 	echo 'make run [ROOT=DIR]       build, start a daemon on DIR, and print how to query it'
 	echo 'make stop                 end that daemon'
 	echo 'make demo                 make 200 sample photos, change some of them, and show the events'
@@ -96,10 +96,10 @@ docs: deps
 
 # Root should not compile, so run `make build` as your own user first.
 install:
-	test -x '$(RELEASE)/photod-watch' -a -x '$(RELEASE)/photod' -a -x '$(RELEASE)/photoctl' || $(MAKE) build
+	test -x '$(RELEASE)/photod-watch' -a -x '$(RELEASE)/photod-extract' -a -x '$(RELEASE)/photod' -a -x '$(RELEASE)/photoctl' || $(MAKE) build
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DESTDIR)$(UNITDIR)' '$(DOCDIR)'
 	install $(STRIP) -m 755 '$(RELEASE)/photod' '$(RELEASE)/photoctl' '$(DESTDIR)$(PREFIX)/bin'
-	install $(STRIP) -m 755 '$(RELEASE)/photod-watch' '$(DESTDIR)$(PREFIX)/libexec/photod'
+	install $(STRIP) -m 755 '$(RELEASE)/photod-watch' '$(RELEASE)/photod-extract' '$(DESTDIR)$(PREFIX)/libexec/photod'
 	install -m 644 systemd/photod.socket '$(DESTDIR)$(UNITDIR)'
 	sed 's|^ExecStart=.*|ExecStart=$(PREFIX)/bin/photod|' systemd/photod.service >'$(DESTDIR)$(UNITDIR)/photod.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/photod.service'

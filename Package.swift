@@ -43,7 +43,7 @@ let package = Package(
         .embedInCode("v011-user-data.sql"), .embedInCode("v012-smart-albums.sql"),
         .embedInCode("v013-duplicates.sql"),
         .embedInCode("v014-user-smart-albums.sql"),
-        .embedInCode("v015-placements.sql"),
+        .embedInCode("v015-placements.sql"), .embedInCode("v016-readers.sql"),
       ]),
     .target(
       name: "Varlink",

@@ -24,5 +24,6 @@ package enum Migrations {
       name: "v014-user-smart-albums",
       sql: String(decoding: PackageResources.v014_user_smart_albums_sql, as: UTF8.self)),
     Step(name: "v015-placements", sql: String(decoding: PackageResources.v015_placements_sql, as: UTF8.self)),
+    Step(name: "v016-readers", sql: String(decoding: PackageResources.v016_readers_sql, as: UTF8.self)),
   ]
 }

@@ -1,4 +1,4 @@
-"""Starts the photod that is measured, and reads the kernel's figures of its two processes."""
+"""Starts the photod that is measured, and reads the kernel's figures of its processes."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import time
 
 from client import Connection
 
-PROGRAMS = ["photod", "photod-watch"]
+PROGRAMS = ["photod", "photod-watch", "photod-extract"]
 
 
 class Photod:
@@ -21,6 +21,7 @@ class Photod:
         environment = {
             "PATH": os.environ.get("PATH", ""), "HOME": str(scratch), "XDG_RUNTIME_DIR": str(scratch),
             "TMPDIR": str(scratch), "PHOTOD_WATCH": str(programs / "photod-watch"),
+            "PHOTOD_EXTRACT": str(programs / "photod-extract"),
         }
         command = [
             programs / "photod", "--root", folder, "--catalog", catalog, "--socket", self.socket_path,
@@ -84,26 +85,33 @@ class Photod:
             connection.call("Synchronize", timeoutSeconds=100)
 
     def pids(self):
-        """Process ids by the programs' names."""
+        """Lists of process ids by the programs' names."""
         tasks = pathlib.Path(f"/proc/{self.process.pid}/task")
         children = [int(pid) for list in tasks.glob("*/children") for pid in list.read_text().split()]
-        if len(children) != 1:
-            raise RuntimeError(f"photod has {len(children)} child processes, photod-watch should be the only one")
-        return dict(zip(PROGRAMS, [self.process.pid, children[0]]))
+        pids = {name: [] for name in PROGRAMS}
+        pids["photod"].append(self.process.pid)
+        for child in children:
+            pids[pathlib.Path(f"/proc/{child}/comm").read_text().strip()].append(child)
+        if len(pids["photod-watch"]) != 1:
+            raise RuntimeError(f"photod has the child processes {pids}, with one photod-watch among them expected")
+        return pids
 
     def cpu_seconds(self):
         """Returns the CPU time used until now, by program."""
-        return {name: cpu_nanoseconds(pid) / 1e9 for name, pid in self.pids().items()}
+        return {name: sum(cpu_nanoseconds(pid) for pid in pids) / 1e9 for name, pids in self.pids().items()}
 
     def peak_bytes(self):
         """Returns peak resident memory by program. The sum counts shared pages twice, and both may peak apart."""
-        return {name: kilobytes(f"/proc/{pid}/status", ["VmHWM"])["VmHWM"] * 1024 for name, pid in self.pids().items()}
+        return {
+            name: sum(kilobytes(f"/proc/{pid}/status", ["VmHWM"])["VmHWM"] for pid in pids) * 1024
+            for name, pids in self.pids().items()
+        }
 
     def memory(self):
-        """Returns the present bytes of both programs: resident, proportional (shared pages divided), and anonymous."""
+        """Returns the present bytes of all processes: resident, proportional (shared pages divided), and anonymous."""
         names = ["Rss", "Pss", "Anonymous"]
         sums = dict.fromkeys(names, 0)
-        for pid in self.pids().values():
+        for pid in sum(self.pids().values(), []):
             for name, value in kilobytes(f"/proc/{pid}/smaps_rollup", names).items():
                 sums[name] += value * 1024
         return sums

@@ -53,12 +53,13 @@ def add(setting, count, results):
         report.add(what, seconds, "s", beside=(name, theirs), targets=targets)
     report.add(f"{what}, files a second", count / seconds, "files/s",
                beside=(one, count / middle(limits, "seconds")))
-    report.add(f"{what}, CPU", middle(ours, "cpu"), "s", note=f"of them photod-watch {middle(ours, 'cpu_watch'):.2f}",
+    report.add(f"{what}, CPU", middle(ours, "cpu"), "s", note=f"of them photod-watch {middle(ours, 'cpu_watch'):.2f}, photod-extract {middle(ours, 'cpu_extract'):.2f}",
                beside=(one, middle(limits, "cpu")))
-    megabytes = {name: middle(ours, name) / 1e6 for name in ["peak", "peak_watch"]}
+    megabytes = {name: middle(ours, name) / 1e6 for name in ["peak", "peak_watch", "peak_extract"]}
     report.add(
         f"{what}, peak memory", sum(megabytes.values()), "MB",
-        note=f"{megabytes['peak']:.1f} + photod-watch {megabytes['peak_watch']:.1f}",
+        note=f"{megabytes['peak']:.1f} + photod-watch {megabytes['peak_watch']:.1f}"
+             f" + photod-extract {megabytes['peak_extract']:.1f}",
         beside=(one, middle(limits, "peak") / 1e6))
     report.add(f"{what}, catalog an asset", middle(ours, "bytes") / count, "bytes",
                beside=(one, middle(limits, "bytes") / count))
@@ -69,8 +70,9 @@ def photod(setting, folder, count):
     with setting.photod(folder) as photod:
         seconds = photod.seconds_to_live(count)
         cpu, peak = photod.cpu_seconds(), photod.peak_bytes()
-    return {"seconds": seconds, "cpu": sum(cpu.values()), "cpu_watch": cpu["photod-watch"], "peak": peak["photod"],
-            "peak_watch": peak["photod-watch"], "bytes": database_bytes(setting.catalog)}
+    return {"seconds": seconds, "cpu": sum(cpu.values()), "cpu_watch": cpu["photod-watch"],
+            "cpu_extract": cpu["photod-extract"], "peak": peak["photod"], "peak_watch": peak["photod-watch"],
+            "peak_extract": peak["photod-extract"], "bytes": database_bytes(setting.catalog)}
 
 
 def build_limit(setting):

@@ -46,7 +46,7 @@ struct FaultTests {
     catalogWrites + [
       .init(call: .open, part: .photos, errors: [EMFILE, EIO, ENOMEM]),
       .init(call: .open, part: .catalog, errors: [EMFILE, EIO, ENOMEM]),
-      .init(call: .read, part: .photos, errors: [EIO, 0, ENOMEM]),
+      .init(program: "photod-extract", call: .read, part: .photos, errors: [EIO, 0, ENOMEM]),
       .init(call: .read, part: .catalog, errors: [EIO, 0]),
       .init(call: .stat, part: .photos, errors: [EIO, ENOMEM]),
       .init(call: .stat, part: .catalog, errors: [EIO, ENOMEM]),

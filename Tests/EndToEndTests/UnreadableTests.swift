@@ -156,7 +156,7 @@ import Testing
   @Test(.enabled(if: FaultInjector.isAvailable, "cc is not installed"))
   func aFileInWhichTheDiskFailsIsListedUntilItIsRead() async throws {
     try await DaemonFixture.with { fixture in
-      let injector = try FaultInjector(directory: fixture.directory, program: "photod")
+      let injector = try FaultInjector(directory: fixture.directory, program: "photod-extract")
       fixture.environment = try injector.environment
       try await fixture.start()
       injector.arm(.read, error: EIO, 1 ... .max, below: fixture.path("a.jpg"))

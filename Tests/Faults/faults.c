@@ -73,6 +73,11 @@ static void find_path(char *path, size_t size, int descriptor, const char *name)
   if (descriptor == AT_FDCWD) snprintf(link, sizeof link, "/proc/self/cwd");
   else snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   long length = syscall(SYS_readlinkat, AT_FDCWD, link, path, size - 1);
+  // photod-extract may not look at paths. All that it reads are photos.
+  if (length < 0 && errno == EPERM) {
+    snprintf(path, size, "%s", control->prefix);
+    return;
+  }
   if (length < 0) length = 0;
   path[length] = 0;
   if (name && name[0] && (size_t)length + strlen(name) + 2 < size) {

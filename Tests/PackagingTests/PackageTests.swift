@@ -56,7 +56,7 @@ import Testing
     let installed = try files()
     #expect(
       installed.isSuperset(of: [
-        "usr/bin/photod", "usr/bin/photoctl", "usr/libexec/photod/photod-watch",
+        "usr/bin/photod", "usr/bin/photoctl", "usr/libexec/photod/photod-watch", "usr/libexec/photod/photod-extract",
         "usr/lib/systemd/user/photod.service", "usr/lib/systemd/user/photod.socket",
         "usr/share/bash-completion/completions/photoctl", "usr/share/zsh/site-functions/_photoctl",
         "usr/share/fish/vendor_completions.d/photoctl.fish",

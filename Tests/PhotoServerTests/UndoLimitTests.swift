@@ -8,6 +8,11 @@ import Testing
 
 /// The library does nothing else while it undoes a change, so the size of a change that can be undone has a limit.
 @Suite struct UndoLimitTests {
+  private func undoableChanges(_ fixture: ServerFixture, origin: String? = nil) async throws -> [UndoableChange] {
+    let changes = await fixture.library.undoableChanges(origin: origin)
+    return try fixture.catalog.read { try changes.described(by: $0) }
+  }
+
   private let fixture: ServerFixture
   private let ids: [AssetID]
 
@@ -29,13 +34,13 @@ import Testing
     ).created[0]
     let calls = UndoLog.mostWork / ids.count
     for _ in 0..<calls { try await place(ids.shuffled(), in: album) }
-    let changes = try await fixture.library.undoableChanges(origin: nil)
+    let changes = try await undoableChanges(fixture)
     #expect(changes.count == 2 && changes[0].assetCount == ids.count)
     let (id, first) = (Int64(changes[0].id), Int64(changes[1].id))
 
     try await place([ids[0]], in: album)
     try await place(ids.reversed(), in: album)
-    #expect(try await fixture.library.undoableChanges(origin: nil).map(\.id) == [Int(first)])
+    #expect(try await undoableChanges(fixture).map(\.id) == [Int(first)])
     let message =
       "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most 20000 edits and places of photos."
     await #expect(throws: LibraryError.changeRejected(requestIndex: 0, message: message)) {
@@ -43,7 +48,7 @@ import Testing
     }
     // A change after it is another one.
     _ = try await fixture.library.perform([.editAssets([ids[0]], AssetEdit(isFavorite: true))], clientName: "a")
-    #expect(try await fixture.library.undoableChanges(origin: nil).count == 2)
+    #expect(try await undoableChanges(fixture).count == 2)
   }
 
   @Test func undoAtTheLimitIsShort() async throws {
@@ -51,7 +56,7 @@ import Testing
       [.createAlbum(title: "Rome", assets: ids, parent: nil)], clientName: "a"
     ).created[0]
     for _ in 0..<UndoLog.mostWork / ids.count { try await place(ids.shuffled(), in: album) }
-    let change = try #require(try await fixture.library.undoableChanges(origin: nil).first)
+    let change = try #require(try await undoableChanges(fixture).first)
     let library = fixture.library
     let clock = ContinuousClock()
     let start = clock.now
@@ -74,7 +79,7 @@ import Testing
       try await place(Array(all[start..<start + 1_000]), in: album)
     }
     _ = try await fixture.library.perform([.deleteCollection(album)], clientName: "b")
-    let change = try #require(try await fixture.library.undoableChanges(origin: "client:b").first)
+    let change = try #require(try await undoableChanges(fixture, origin: "client:b").first)
     let clock = ContinuousClock()
     let start = clock.now
     _ = try await fixture.library.undoChange(Int64(change.id), clientName: "b")

@@ -97,9 +97,9 @@ struct AssetInsertions {
     media_type, media_subtypes, pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude,
     camera_make, camera_model, camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating,
     failure, content_type, creation_date, creation_offset, creation_source, id, modification_date, added_date,
-    directory_id, name, name_key, byte_count
+    directory_id, name, name_key, byte_count, burst_identifier
     """
-  private static let assetWidth: Int32 = 32
+  private static let assetWidth: Int32 = 33
   private static let resourceColumns = """
     directory_id, name, asset_id, position, kind, content_type, byte_count, modification_time, change_time, inode,
     birth_time, read_time, fingerprint, sample, hash
@@ -166,6 +166,7 @@ extension AssetInsertions.Insertion {
     statement.bind(first + 29, text: row.name)
     statement.bind(first + 30, CaseFolding.fold(FilePath.nameText(row.name)))
     statement.bind(first + 31, row.byteCount)
+    statement.bind(first + 32, content.burstIdentifier)
   }
 
   fileprivate func bindResource(to statement: RawStatement, from first: Int32) {

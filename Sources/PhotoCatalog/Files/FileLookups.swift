@@ -159,7 +159,7 @@ extension FileLookups {
       """
       SELECT media_type, media_subtypes, content_type, pixel_width, pixel_height, orientation, duration, latitude,
         longitude, altitude, camera_make, camera_model, camera_lens, exposure, f_number, iso, focal_length, flash_fired,
-        title, caption, rating, failure, creation_date, creation_offset, creation_source
+        title, caption, rating, failure, creation_date, creation_offset, creation_source, burst_identifier
       FROM asset WHERE id = ?
       """)
     row.bind(1, assetID)
@@ -185,6 +185,7 @@ extension FileLookups {
       content.keywords = keywords
       content.rating = row.optionalInt(20)
       content.failure = row.optionalText(21)
+      content.burstIdentifier = row.optionalText(25)
       let created = CreationDate(row, from: 22)
       content.creationDate = created.source == .metadata ? created.date : nil
       return content

@@ -59,6 +59,7 @@ package struct AssetContent: Hashable, Sendable {
   package var caption: String?
   package var keywords: [String]
   package var rating: Int?
+  package var burstIdentifier: String?
   package var failure: String?
 
   package init(
@@ -66,7 +67,7 @@ package struct AssetContent: Hashable, Sendable {
     pixelWidth: Int? = nil, pixelHeight: Int? = nil, orientation: Int? = nil, durationSeconds: Double? = nil,
     location: Location? = nil, camera: Camera? = nil, title: String? = nil, caption: String? = nil,
     keywords: [String] = [],
-    rating: Int? = nil, failure: String? = nil
+    rating: Int? = nil, burstIdentifier: String? = nil, failure: String? = nil
   ) {
     self.mediaType = mediaType
     self.mediaSubtypes = mediaSubtypes
@@ -82,6 +83,7 @@ package struct AssetContent: Hashable, Sendable {
     self.caption = caption
     self.keywords = keywords
     self.rating = rating
+    self.burstIdentifier = burstIdentifier
     self.failure = failure
   }
 
@@ -152,14 +154,16 @@ extension CatalogWriter {
         duration = ?6, latitude = ?7, longitude = ?8, altitude = ?9, camera_make = ?10, camera_model = ?11,
         camera_lens = ?12, exposure = ?13, f_number = ?14, iso = ?15, focal_length = ?16, flash_fired = ?17,
         title = ?18, caption = ?19, rating = ?20, failure = ?21, content_type = ?22, creation_date = ?23,
-        creation_offset = ?24, creation_source = ?25, byte_count = ?26, modification_date = ?27
-      WHERE id = ?28
+        creation_offset = ?24, creation_source = ?25, byte_count = ?26, modification_date = ?27,
+        burst_identifier = ?28
+      WHERE id = ?29
       """)
     content.with(shown).bind(to: asset, from: 1)
     shown.created.bind(to: asset, from: 23)
     asset.bind(26, row.byteCount)
     asset.bind(27, date: row.modificationTime)
-    asset.bind(28, row.assetID)
+    asset.bind(28, content.burstIdentifier)
+    asset.bind(29, row.assetID)
     try asset.run()
     let resource = try RawStatement(
       database, "UPDATE resource SET kind = ?, content_type = ? WHERE directory_id = ? AND name = ?")

@@ -15,8 +15,10 @@ extension AssetContent {
     self.init(
       mediaType: facts.mediaType, mediaSubtypes: facts.mediaSubtypes,
       contentType: facts.contentType, creationDate: facts.creationDate, pixelWidth: facts.pixelWidth,
-      pixelHeight: facts.pixelHeight, orientation: facts.orientation, location: facts.location, camera: facts.camera,
-      title: facts.title, caption: facts.caption, keywords: facts.keywords, rating: facts.rating, failure: facts.failure
+      pixelHeight: facts.pixelHeight, orientation: facts.orientation, durationSeconds: facts.durationSeconds,
+      location: facts.location, camera: facts.camera,
+      title: facts.title, caption: facts.caption, keywords: facts.keywords, rating: facts.rating,
+      burstIdentifier: facts.burstIdentifier, failure: facts.failure
     )
   }
 }

@@ -1,5 +1,5 @@
+import FileContent
 import PhotoCatalog
-import PhotoMetadata
 import PhotoModel
 
 /// Makes samples and hashes. Its state says which are still missing, and which were made since the start.

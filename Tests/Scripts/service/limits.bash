@@ -19,8 +19,8 @@ processesAreConfined() {
     grep -E '^NoNewPrivs:\s1$' "/proc/$process/status"
     grep -E '^Seccomp:\s2$' "/proc/$process/status"
   done
-  # photod and photod-watch
-  [ "$(wc -l <"/sys/fs/cgroup$(show ControlGroup)/cgroup.procs")" = 2 ]
+  # photod, photod-watch, and at least one photod-extract
+  [ "$(wc -l <"/sys/fs/cgroup$(show ControlGroup)/cgroup.procs")" -ge 3 ]
 }
 check processesAreConfined
 

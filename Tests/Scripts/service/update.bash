@@ -4,7 +4,7 @@ version() { photoctl status | sed -n 's/^photod \([^,]*\),.*/\1/p'; }
 
 oldDaemonLeavesWhenIdleAndTheNewOneAnswers() {
   mkdir -p "$HOME/bin"
-  cp /usr/bin/photod /usr/libexec/photod/photod-watch "$HOME/bin"
+  cp /usr/bin/photod /usr/libexec/photod/photod-watch /usr/libexec/photod/photod-extract "$HOME/bin"
   printf '[Service]\nExecStart=\nExecStart=%%h/bin/photod\n' | drop_in update
   systemctl --user restart photod.service
   one=$(a_photo) old=$(version)
