@@ -32,6 +32,8 @@ final class LateReads: Sendable {
     var underWay: Set<Key> = []
     var waiting: [(key: Key, read: @Sendable () -> ContentReading)] = []
     var idleThreads: [Int]
+    /// The number of files that were read.
+    var endedCount: Int64 = 0
     var results: [Key: ContentReading] = [:]
     /// The keys of `results`, the oldest first.
     var order: [Key] = []
@@ -81,13 +83,15 @@ final class LateReads: Sendable {
   private func work(on thread: Int) {
     while let (key, read) = next(thread) {
       let result = read()
-      state.withLock { state in
+      let count = state.withLock { state in
         state.underWay.remove(key)
+        state.endedCount += 1
         state.results[key] = result
         state.order.append(key)
         if state.order.count > Self.mostResults { state.results[state.order.removeFirst()] = nil }
+        return state.endedCount
       }
-      ended.publish(ended.sequence + 1)
+      ended.publish(count)
     }
   }
 
