@@ -119,7 +119,7 @@ let package = Package(
     .executableTarget(
       name: "photoctl",
       dependencies: [
-        "ChangeDetails", "PhotoClient", "PhotoContract", "PhotoModel", "PredicateLanguage",
+        "ChangeDetails", "PhotoClient", "PhotoContract", "PhotoModel", "PredicateLanguage", "WorkerProcess",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(

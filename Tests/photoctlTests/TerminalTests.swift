@@ -60,7 +60,7 @@ struct TerminalTests {
 
   @Test func anUnknownSubcommandIsNamed() {
     let failure = UsageError.unknownCommand(in: ["debug", "nope"])
-    #expect(failure?.remedy == "The commands are events." && failure?.command == "debug")
+    #expect(failure?.remedy == "The commands are events, extract." && failure?.command == "debug")
     #expect(UsageError.unknownCommand(in: ["help", "debug", "event"])?.remedy == "Did you mean 'events'?")
     #expect(UsageError.unknownCommand(in: ["debug", "events", "--follow"]) == nil)
     #expect(UsageError.unknownCommand(in: ["debug"]) == nil)

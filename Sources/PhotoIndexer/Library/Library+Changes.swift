@@ -42,9 +42,7 @@ extension Library {
   ///
   /// - Throws: ``LibraryError``, if something of the change was changed again since.
   package func undoChange(_ id: Int64, clientName: String?) throws -> ChangeToken {
-    guard let entry = undoLog.entry(id) else {
-      throw LibraryError.changeRejected(requestIndex: 0, message: undoLog.explanation(ofMissing: id))
-    }
+    guard let entry = undoLog.entry(id) else { throw undoLog.refusal(ofMissing: id) }
     return try changing {
       try commit(durable: true) { writer in
         (try writer.undo(entry.recording), origin: Self.origin(clientName))

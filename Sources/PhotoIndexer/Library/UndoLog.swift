@@ -74,10 +74,19 @@ struct UndoLog {
   func entry(_ id: Int64) -> Entry? { entries.first { $0.id == id } }
 
   /// The reason why a change without an entry can't be undone.
-  func explanation(ofMissing id: Int64) -> String {
-    tooLargeIDs.contains(id)
-      ? "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most \(Self.mostWork) edits and places of photos."
-      : "There is no change \(id) that can be undone. FetchUndoableChanges has those since photod started, at most \(Self.mostEntries)."
+  func refusal(ofMissing id: Int64) -> LibraryError {
+    guard tooLargeIDs.contains(id) else {
+      return LibraryError.changeRejected(
+        requestIndex: 0,
+        message:
+          "There is no change \(id) that can be undone. FetchUndoableChanges has those since photod started, at most \(Self.mostEntries)."
+      )
+    }
+    return LibraryError.changeRejected(
+      requestIndex: 0,
+      message:
+        "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most \(Self.mostWork) edits and places of photos."
+    )
   }
 
   mutating func remove(_ id: Int64) {

@@ -4,13 +4,14 @@ import PhotoClient
 struct DebugCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "debug",
-    abstract: "Shows internal events of photod, to find errors.",
+    abstract: "Shows internal events and readings of photod, to find errors.",
     discussion: """
       EXAMPLES
         photoctl debug events
         photoctl debug events --follow
+        photoctl debug extract IMG_0001.heic
       """,
-    subcommands: [EventsCommand.self])
+    subcommands: [EventsCommand.self, ExtractCommand.self])
 }
 
 struct EventsCommand: AsyncParsableCommand {

@@ -1,0 +1,42 @@
+import ArgumentParser
+import WorkerProcess
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+struct ExtractCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "extract",
+    abstract: "Prints all that photod reads of one file.",
+    discussion: """
+      It starts photod-extract, the program without rights that reads the metadata of photos. The file need not be in \
+      the library. photod itself is not asked. The exit status is 65 if the file can't be read as a photo or video.
+
+      EXAMPLES
+        photoctl debug extract IMG_0001.heic
+      """)
+
+  @Argument(help: "A photo or video.", completion: .file())
+  var file: String
+
+  func run() throws {
+    let program: String
+    do {
+      program = try HelperProgram.extract.find()
+    } catch {
+      throw Self.notStarted("\(error)")
+    }
+    var words = [program, "--file", file].map { strdup($0) }
+    words.append(nil)
+    execv(program, &words)
+    throw Self.notStarted("\(WorkerError("\(program) can't be started", errorNumber: errno))")
+  }
+
+  private static func notStarted(_ problem: String) -> Failure {
+    Failure(
+      .unavailable, Printable.text(problem), remedy: "Install the package of photod again.", command: "debug extract")
+  }
+}
