@@ -5,17 +5,17 @@ import PhotoModel
 
 /// Reads the facts that media files contain, one file after another.
 ///
-/// A file is an asset by its name; its content only decides the type. JPEG and TIFF are parsed completely, PNG, GIF and
-/// WebP only for their headers, EXIF and XMP. Other files only get their type. One file costs at most 64 KiB plus 2 MiB
-/// of reads in 513 calls (see ``FileWindow``), whatever it claims. A small JPEG is one `pread`.
+/// A file is an asset by its name; its content only decides the type. Each container that is parsed has an extension of
+/// this type; `Documentation/formats.md` lists them. Other files only get their type. One file costs at most 64 KiB plus
+/// 2 MiB of reads in 513 calls (see ``FileWindow``), whatever it claims. A small JPEG is one `pread`.
 ///
 /// A reader keeps 180 KiB of buffers, and an XML parser once it has met an XMP packet. Make one for each thread, and
 /// use it on that thread.
 package struct MediaReader {
-  private let window = FileWindow()
-  private let blob = ExifBlob()
-  private let arena = ExifArena()
-  private let xmp = XMPReader()
+  let window = FileWindow()
+  let blob = ExifBlob()
+  let arena = ExifArena()
+  let xmp = XMPReader()
 
   package init() {}
 
@@ -62,11 +62,10 @@ package struct MediaReader {
     } else if isRAW {
       facts.mediaSubtypes = .raw
     } else if let content {
-      read(content, into: &facts)
+      read(content, promise, into: &facts)
     } else if promise.mediaType != .video {
       facts.failure = Self.unrecognized(promise, window.headBuffer)
     }
-    if content?.contentType == "image/x-canon-cr3" { facts.mediaSubtypes = .raw }
     if facts.mediaType == .image, ScreenshotName.matches(name) { facts.mediaSubtypes.insert(.screenshot) }
     facts.readError = window.readError
     if let error = window.readError {
@@ -77,62 +76,72 @@ package struct MediaReader {
     return facts
   }
 
-  private func read(_ content: MediaContent, into facts: inout MediaFacts) {
+  private func read(_ content: MediaContent, _ promise: MediaFormat.Promise, into facts: inout MediaFacts) {
     switch content.container {
-    case .jpeg:
-      let header = JPEGHeader(window)
-      let exif = exif(header.exif)
-      facts.apply(exif, width: header.width, height: header.height)
-      describe(&facts, exif, xmp: header.xmp, iptc: header.iptc)
-      if header.width == nil { facts.failure = "the JPEG is damaged or cut off: it has no frame header" }
-    case .tiff:
-      var places = ExifDirectories.Places()
-      guard let exif = exif(window.whole, &places) else {
-        facts.failure = "the TIFF is damaged or cut off: its first directory is missing"
-        return
-      }
-      facts.apply(exif, width: exif.imageWidth, height: exif.imageHeight)
-      describe(&facts, exif, xmp: places.xmp, iptc: places.iptc)
-      if facts.pixelWidth == nil { facts.failure = "the TIFF is damaged or cut off: its first directory has no size" }
-    case .png, .gif, .webp:
-      let header =
-        switch content.container {
-        case .png: ImageHeader.png(window)
-        case .gif: ImageHeader.gif(window.headBuffer)
-        default: ImageHeader.webp(window)
-        }
-      let exif = exif(header.exif) ?? header.profile.flatMap(exif(in:))
-      facts.apply(exif, width: header.width, height: header.height)
-      describe(&facts, exif, xmp: header.xmp, iptc: nil)
-      if header.isAnimated { facts.mediaSubtypes.insert(.animated) }
-      if header.width == nil { facts.failure = "the file is damaged or cut off: its header has no size" }
+    case .jpeg: readJPEG(promise, into: &facts)
+    case .tiff: readTIFF(into: &facts)
+    case .png: readPNG(into: &facts)
+    case .gif: read(ImageHeader.gif(window), into: &facts)
+    case .webp: read(ImageHeader.webp(window), into: &facts)
+    case .heif: readHEIF(into: &facts)
+    case .canonRAW: readCanonRAW(into: &facts)
+    case .movie: readMovie(into: &facts)
+    case .jpegXL: readJPEGXL(into: &facts)
+    case .jpeg2000: readJPEG2000(into: &facts)
     case .other: break
     }
   }
 
+  private func readTIFF(into facts: inout MediaFacts) {
+    var places = ExifDirectories.Places()
+    guard let exif = exif(window.whole, &places) else {
+      facts.failure = "the TIFF is damaged or cut off: its first directory is missing"
+      return
+    }
+    facts.apply(exif, width: exif.imageWidth, height: exif.imageHeight)
+    describe(&facts, exif, xmp: places.xmp, iptc: places.iptc)
+    if facts.pixelWidth == nil { facts.failure = "the TIFF is damaged or cut off: its first directory has no size" }
+  }
+
+  private func read(_ header: ImageHeader, into facts: inout MediaFacts) {
+    let exif = exif(header.exif)
+    facts.apply(exif, width: header.width, height: header.height)
+    describe(&facts, exif, xmp: header.xmp)
+    if header.isAnimated { facts.mediaSubtypes.insert(.animated) }
+    if header.width == nil { facts.failure = Self.noSize }
+  }
+
+  static let noSize = "the file is damaged or cut off: its header has no size"
+
+  // MARK: - EXIF
+
   /// `nil` if there is none, or its first directory can't be read.
-  private func exif(_ structure: FilePart?) -> ExifFacts? {
+  func exif(_ structure: FilePart?, in other: FileWindow? = nil) -> ExifFacts? {
     var places = ExifDirectories.Places()
-    return exif(structure, &places)
+    return exif(structure, &places, in: other)
   }
 
-  private func exif(in profile: PNGProfile) -> ExifFacts? {
-    guard let structure = profile.structure(window) else { return nil }
-    // The extra window is only for PNG files from before 2017.
-    let window = FileWindow()
-    window.open(Array(structure.prefix(PNGProfile.longestStructure)))
-    var places = ExifDirectories.Places()
-    return exif(window.whole, &places, in: window)
-  }
-
-  private func exif(
+  func exif(
     _ structure: FilePart?, _ places: inout ExifDirectories.Places, in other: FileWindow? = nil
   ) -> ExifFacts? {
-    guard let structure, var directories = ExifDirectories(window: other ?? window, structure: structure),
+    let window = other ?? window
+    guard let structure, var directories = ExifDirectories(window: window, structure: structure),
       directories.copy(to: blob)
     else { return nil }
     places = directories.places
-    return blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish(), in: arena)
+    var exif = blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish(), in: arena)
+    exif?.apple = places.makerNote.flatMap { AppleMakerNote(window, at: $0) }
+    return exif
+  }
+
+  // MARK: - Descriptions
+
+  /// Reads the blocks and describes the picture by them.
+  func describe(_ facts: inout MediaFacts, _ exif: ExifFacts?, xmp xmpPart: FilePart?, iptc iptcPart: FilePart? = nil) {
+    let iptc = iptcPart.flatMap { IPTCFacts.read(window, at: $0) }
+    let wantsDates = facts.creationDate == nil
+    let packet = xmpPart.flatMap { xmp.facts(window, at: $0, wantsDates: wantsDates) }
+    describe(&facts, exif, xmp: packet, iptc: iptc)
   }
 
   /// Title, caption, rating and keywords each come from the first block that has them: XMP, which today's programs
@@ -142,34 +151,35 @@ package struct MediaReader {
   ///
   /// Keywords come from one block, never from several. Otherwise a word that a person has removed from XMP would come
   /// back from a block that the program did not update.
-  private func describe(
-    _ facts: inout MediaFacts, _ exif: ExifFacts?, xmp xmpPart: FilePart?, iptc iptcPart: FilePart?
-  ) {
-    let camera = exif?.camera ?? Camera()
-    func written(_ caption: String?) -> String? {
-      caption.flatMap { CaptionDefaults.contains($0, camera) ? nil : $0 }
-    }
+  func describe(_ facts: inout MediaFacts, _ exif: ExifFacts?, xmp: DescriptiveFacts?, iptc: DescriptiveFacts?) {
     if let exif {
       (facts.title, facts.caption, facts.rating, facts.keywords) =
         (exif.title, exif.caption, exif.rating, exif.keywords)
     }
-    func take(_ found: DescriptiveFacts) {
+    for found in [iptc, xmp] {
+      guard let found else { continue }
       facts.title = found.title ?? facts.title
-      facts.caption = written(found.caption) ?? facts.caption
+      facts.caption = found.caption.flatMap { Self.written($0, exif) } ?? facts.caption
       facts.rating = found.rating ?? facts.rating
       if !found.keywords.isEmpty { facts.keywords = found.keywords }
     }
-    var dates: [EmbeddedDates] = []
-    if let iptcPart, let found = IPTCFacts.read(window, at: iptcPart) {
-      take(found)
-      dates.append(found.dates)
+    if facts.creationDate == nil { facts.creationDate = EmbeddedDates.best(of: [xmp, iptc].compactMap { $0?.dates }) }
+    if let hints = xmp?.hints {
+      facts.mediaSubtypes.formUnion(hints.subtypes)
+      facts.burstIdentifier = hints.burstIdentifier
     }
-    let wantsDates = facts.creationDate == nil
-    if let xmpPart, let found = xmp.facts(window, at: xmpPart, wantsDates: wantsDates) {
-      take(found)
-      dates.append(found.dates)
+    if let apple = exif?.apple {
+      if apple.isHDR { facts.mediaSubtypes.insert(.hdr) }
+      facts.burstIdentifier = apple.burstIdentifier ?? facts.burstIdentifier
+      facts.contentIdentifier = apple.contentIdentifier
+      if apple.contentIdentifier != nil { facts.mediaSubtypes.insert(.livePhoto) }
     }
-    if wantsDates { facts.creationDate = EmbeddedDates.best(of: dates.reversed()) }
+    if facts.burstIdentifier != nil { facts.mediaSubtypes.insert(.burst) }
+  }
+
+  /// A caption, unless the camera wrote it.
+  static func written(_ caption: String, _ exif: ExifFacts?) -> String? {
+    CaptionDefaults.contains(caption, exif?.camera ?? Camera()) ? nil : caption
   }
 
   private static func unrecognized(_ promise: MediaFormat.Promise, _ head: UnsafeRawBufferPointer) -> String {
@@ -182,13 +192,18 @@ package struct MediaReader {
 }
 
 extension MediaFacts {
-  /// Takes over the facts of EXIF, and the stored size, rotated by the orientation.
-  fileprivate mutating func apply(_ exif: ExifFacts?, width: Int?, height: Int?) {
-    let isTurned = (exif?.orientation ?? 1) >= 5
+  /// Takes over the facts of EXIF, and the stored size, rotated by EXIF's orientation.
+  mutating func apply(_ exif: ExifFacts?, width: Int?, height: Int?) {
+    apply(exif, width: width, height: height, orientation: exif?.orientation)
+  }
+
+  /// Does the same for a container that has an orientation of its own.
+  mutating func apply(_ exif: ExifFacts?, width: Int?, height: Int?, orientation: Int?) {
+    self.orientation = orientation
+    let isTurned = (orientation ?? 1) >= 5
     if let width, let height { (pixelWidth, pixelHeight) = isTurned ? (height, width) : (width, height) }
     guard let exif else { return }
     creationDate = exif.creationDate
-    orientation = exif.orientation
     location = exif.location
     camera = exif.camera.isEmpty ? nil : exif.camera
     if exif.isScreenshot { mediaSubtypes.insert(.screenshot) }

@@ -55,8 +55,23 @@ struct DescriptiveFacts {
   /// 0...5
   var rating: Int?
   var dates = EmbeddedDates()
+  var hints = XMPHints()
 
-  var isEmpty: Bool { keywords.isEmpty && title == nil && caption == nil && rating == nil && dates.isEmpty }
+  var isEmpty: Bool {
+    keywords.isEmpty && title == nil && caption == nil && rating == nil && dates.isEmpty && hints == XMPHints()
+  }
+
+  /// Takes over what is missing here.
+  mutating func fill(from other: DescriptiveFacts) {
+    if keywords.isEmpty { keywords = other.keywords }
+    title = title ?? other.title
+    caption = caption ?? other.caption
+    rating = rating ?? other.rating
+    dates.original = dates.original ?? other.dates.original
+    dates.digitized = dates.digitized ?? other.dates.digitized
+    hints.subtypes.formUnion(other.hints.subtypes)
+    hints.burstIdentifier = hints.burstIdentifier ?? other.hints.burstIdentifier
+  }
 }
 
 /// Ratings in units other than stars.

@@ -15,6 +15,8 @@ struct ExifDirectories {
   struct Places {
     var xmp: FilePart?
     var iptc: FilePart?
+    /// The camera's own block, in the EXIF directory.
+    var makerNote: FilePart?
   }
 
   private static let entryLimit = 4096
@@ -22,7 +24,7 @@ struct ExifDirectories {
   private let window: FileWindow
   /// The bytes that offsets may point into. Offsets count from its start.
   private let structure: FilePart
-  private let order: ByteOrder
+  let order: ByteOrder
   private let isBig: Bool
   private let firstDirectory: Int
   private var exifDirectory: Int?
@@ -64,6 +66,11 @@ struct ExifDirectories {
     return true
   }
 
+  /// Copies only the first directory, as one of the directories of the block. Canon's CR3 files have a structure for each.
+  mutating func copyFirst(as directory: ExifBlob.Directory, to blob: ExifBlob) -> Bool {
+    read(firstDirectory, directory, to: blob)
+  }
+
   private mutating func read(_ offset: Int, _ directory: ExifBlob.Directory, to blob: ExifBlob) -> Bool {
     guard collect(offset, directory) else { return false }
     for index in wanted.indices {
@@ -71,6 +78,7 @@ struct ExifDirectories {
       switch entry.tag {
       case 0x02BC: places.xmp = block(entry)
       case 0x83BB: places.iptc = block(entry)
+      case 0x927C: if places.makerNote == nil { places.makerNote = entry.value }
       case 0x8769: if exifDirectory == nil { exifDirectory = pointer(entry) }
       case 0x8825: if gpsDirectory == nil { gpsDirectory = pointer(entry) }
       default: copy(entry, directory, to: blob)
@@ -171,13 +179,15 @@ struct ExifDirectories {
     }
   }
 
-  /// The maker note 0x927C is never wanted. It takes a third of libexif's time and caused most of its vulnerabilities.
+  /// The maker note 0x927C never comes into the block. It takes a third of libexif's time and caused most of its
+  /// vulnerabilities. ``AppleMakerNote`` reads Apple's.
   private static func isWanted(_ tag: UInt16, _ directory: ExifBlob.Directory) -> Bool {
-    if directory == .gps { return (1...6).contains(tag) }
+    if directory == .gps { return (1...7).contains(tag) || tag == 29 }
     switch tag {
     case 0x0100, 0x0101, 0x010E, 0x010F, 0x0110, 0x0112, 0x4746, 0x4749, 0x9C9B, 0x9C9C, 0x9C9E:
       return directory == .main
     case 0x02BC, 0x83BB, 0x8769: return directory == .main
+    case 0x927C: return directory == .exif
     case 0x0132, 0x829A, 0x829D, 0x8825, 0x8827, 0x8831...0x8833, 0x9003, 0x9004, 0x9010...0x9012, 0x9209, 0x920A,
       0x9286, 0x9290...0x9292, 0xA434:
       return true
