@@ -203,7 +203,8 @@ struct ExifToolTruth {
     let group =
       switch fileType {
       case "TIFF", "CR3": "IFD0"
-      case "PNG", "GIF": fileType ?? ""
+      case "PNG", "APNG": "PNG"
+      case "GIF": "GIF"
       case "WEBP", "Extended WEBP": "RIFF"
       case "JP2": "Jpeg2000"
       default: "File"

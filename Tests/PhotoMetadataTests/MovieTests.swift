@@ -75,6 +75,12 @@ enum MovieSamples {
     #expect(facts.rating == 4 && facts.mediaSubtypes == [])
   }
 
+  @Test func keysWithoutApplesPrefixAreRead() throws {
+    let keys = Box.keys([("make", Box.data("Acme")), ("com.android.model", Box.data("M1")), ("maker", Box.data("x"))])
+    let facts = try facts(of: Box.movie(["qt  "], Box.header(), Box.track(), keys), name: "a.mov")
+    #expect(facts.camera?.make == "Acme" && facts.camera?.model == "M1")
+  }
+
   @Test(arguments: [0, 1] as [UInt8]) func theHeaderOfEitherVersionHasDurationAndDateInUTC(version: UInt8) throws {
     // 2024-07-21T08:00:00Z, in seconds since 1904.
     let seconds = 1_721_548_800 + 2_082_844_800

@@ -176,15 +176,14 @@ struct MovieTags {
     return keys
   }
 
+  /// ffmpeg writes the keys without Apple's prefix.
   private static func property(ofKey name: UnsafeRawBufferPointer) -> Property? {
+    let prefix: StaticString = "com.apple.quicktime."
+    let name = UnsafeRawBufferPointer(rebasing: name[(name.holds(prefix) ? prefix.utf8CodeUnitCount : 0)...])
     let known: [(StaticString, Property)] = [
-      ("com.apple.quicktime.creationdate", .date), ("com.apple.quicktime.location.ISO6709", .place),
-      ("com.apple.quicktime.make", .make), ("com.apple.quicktime.model", .model),
-      ("com.apple.quicktime.title", .title), ("com.apple.quicktime.displayname", .title),
-      ("com.apple.quicktime.description", .caption),
-      ("com.apple.quicktime.keywords", .keywords), ("com.apple.quicktime.rating.user", .rating),
-      ("com.apple.quicktime.content.identifier", .identifier),
-      ("com.android.manufacturer", .make), ("com.android.model", .model),
+      ("creationdate", .date), ("location.ISO6709", .place), ("make", .make), ("model", .model), ("title", .title),
+      ("displayname", .title), ("description", .caption), ("keywords", .keywords), ("rating.user", .rating),
+      ("content.identifier", .identifier), ("com.android.manufacturer", .make), ("com.android.model", .model),
     ]
     return known.first { $0.0.utf8CodeUnitCount == name.count && name.holds($0.0) }?.1
   }
