@@ -34,6 +34,7 @@ extension MediaFacts {
     static let fingerprint = Fields(rawValue: 1 << 23)
     static let sample = Fields(rawValue: 1 << 24)
     static let hash = Fields(rawValue: 1 << 25)
+    static let contentIdentifier = Fields(rawValue: 1 << 26)
   }
 
   package func encode(into bytes: inout [UInt8]) {
@@ -89,6 +90,7 @@ extension MediaFacts {
     add(marks.fingerprint, .fingerprint) { bytes.append(integer: $0) }
     addDigest(marks.sample, .sample)
     addDigest(marks.hash, .hash)
+    addText(contentIdentifier, .contentIdentifier)
     for index in 0..<4 { bytes[start + index] = UInt8(truncatingIfNeeded: fields.rawValue >> (8 * UInt32(index))) }
   }
 
@@ -158,6 +160,7 @@ extension MediaFacts {
     if fields.contains(.fingerprint) { marks.fingerprint = try reader.integer("a fingerprint") }
     if fields.contains(.sample) { marks.sample = try reader.digest("a sample") }
     if fields.contains(.hash) { marks.hash = try reader.digest("a hash") }
+    if fields.contains(.contentIdentifier) { contentIdentifier = try reader.text("a content identifier") }
   }
 }
 

@@ -24,6 +24,8 @@ package struct MediaFacts: Hashable, Sendable {
   package var rating: Int?
   /// The camera's name for the series that the photo belongs to. It is unique among the photos of one camera.
   package var burstIdentifier: String?
+  /// The identifier that the still and the film of a Live Photo share. A still with one has the subtype `livePhoto`.
+  package var contentIdentifier: String?
   /// Why the file could not be read, for a person. The other fields then hold the facts that could be read.
   package var failure: String?
   /// The errno of a failed read. The disk is at fault, not the file's content.

@@ -5,9 +5,9 @@ import PhotoModel
 
 /// Reads the facts that media files contain, one file after another.
 ///
-/// A file is an asset by its name; its content only decides the type. Documentation/formats.md lists what is read of each
-/// format. A file in another format only gets its type. One file costs at most 64 KiB plus 2 MiB
-/// of reads in 513 calls (see ``FileWindow``), whatever it claims. A small JPEG is one `pread`.
+/// A file is an asset by its name; its content only decides the type. Each container that is parsed has an extension of
+/// this type; Documentation/formats.md lists what is read of it. Other files only get their type. One file costs at most
+/// 64 KiB plus 2 MiB of reads in 513 calls (see ``FileWindow``), whatever it claims. A small JPEG is one `pread`.
 ///
 /// A reader keeps 180 KiB of buffers, and an XML parser once it has met an XMP packet. Make one for each thread, and
 /// use it on that thread.
@@ -63,13 +63,12 @@ package struct MediaReader {
     if window.headCount == 0 {
       facts.failure = window.readError == nil ? "the file is empty" : nil
     } else if let content, !keepsPromise || content.mediaType == .image {
-      read(content, into: &facts)
+      read(content, promise, into: &facts)
     } else if promise.mediaType != .video, !promise.isRAW {
       facts.failure = Self.unrecognized(promise, window.headBuffer)
     } else if let kind = ForeignContent.kind(window.headBuffer) {
       facts.failure = "it is not \(promise.contentType) but \(kind); the file may be damaged or misnamed"
     }
-    if content?.contentType == "image/x-canon-cr3" { facts.mediaSubtypes = .raw }
     if facts.mediaType == .image, ScreenshotName.matches(name) { facts.mediaSubtypes.insert(.screenshot) }
     facts.readError = window.readError
     if let error = window.readError {
@@ -80,25 +79,25 @@ package struct MediaReader {
     return facts
   }
 
-  private func read(_ content: MediaContent, into facts: inout MediaFacts) {
+  private func read(_ content: MediaContent, _ promise: MediaFormat.Promise, into facts: inout MediaFacts) {
     switch content.container {
-    case .jpeg:
-      let header = JPEGHeader(window)
-      let exif = exif(header.exif)
-      facts.apply(exif, width: header.width, height: header.height)
-      describe(&facts, exif, xmp: header.xmp, iptc: header.iptc)
-      if header.width == nil { facts.failure = "the JPEG is damaged or cut off: it has no frame header" }
+    case .jpeg: readJPEG(promise, into: &facts)
     case .tiff: readTIFF(into: &facts)
-    case .png: readImage(ImageHeader.png(window), into: &facts)
+    case .png: readPNG(into: &facts)
     case .gif: readImage(ImageHeader.gif(window), into: &facts)
     case .webp: readImage(ImageHeader.webp(window), into: &facts)
     case .photoshop: readImage(ImageHeader.photoshop(window), into: &facts)
     case .bitmap: readImage(ImageHeader.bitmap(window.headBuffer), into: &facts)
     case .openEXR: readOpenEXR(into: &facts)
+    case .heif: readHEIF(into: &facts)
+    case .jpegXL: readJPEGXL(into: &facts)
+    case .jpeg2000: readJPEG2000(into: &facts)
     case .fujiRAW: readFuji(into: &facts)
     case .minoltaRAW: readMinolta(into: &facts)
     case .canonHeap: readCanonHeap(into: &facts)
+    case .canonRAW: readCanonRAW(into: &facts)
     case .sigmaRAW: readSigma(into: &facts)
+    case .movie: readMovie(into: &facts)
     case .matroska: readMatroska(into: &facts)
     case .avi: readVideo(AVIHeader(window).header, into: &facts)
     case .transportStream: readTransportStream(into: &facts)
@@ -107,28 +106,12 @@ package struct MediaReader {
     }
   }
 
-  /// The parts of a header of an image without a structure of directories.
-  private func readImage(_ header: ImageHeader, into facts: inout MediaFacts) {
-    let exif = exif(header.exif) ?? header.profile.flatMap(exif(in:))
-    facts.apply(exif, width: header.width, height: header.height)
-    describe(&facts, exif, xmp: header.xmp, iptc: header.iptc)
-    if header.isAnimated { facts.mediaSubtypes.insert(.animated) }
-    if header.width == nil { facts.failure = "the file is damaged or cut off: its header has no size" }
-  }
+  // MARK: - EXIF
 
   /// `nil` if there is none, or its first directory can't be read.
-  func exif(_ structure: FilePart?) -> ExifFacts? {
+  func exif(_ structure: FilePart?, in other: FileWindow? = nil) -> ExifFacts? {
     var places = ExifDirectories.Places()
-    return exif(structure, &places)
-  }
-
-  private func exif(in profile: PNGProfile) -> ExifFacts? {
-    guard let structure = profile.structure(window) else { return nil }
-    // The extra window is only for PNG files from before 2017.
-    let window = FileWindow()
-    window.open(Array(structure.prefix(PNGProfile.longestStructure)))
-    var places = ExifDirectories.Places()
-    return exif(window.whole, &places, in: window)
+    return exif(structure, &places, in: other)
   }
 
   func exif(
@@ -139,10 +122,11 @@ package struct MediaReader {
       directories.copy(to: blob)
     else { return nil }
     places = directories.places
-    guard !blob.isEmpty else { return ExifFacts() }
-    var facts = ExifFacts(blob.finish(), in: arena)
+    var facts = blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish(), in: arena)
+    guard let note = places.makerNote else { return facts }
+    facts?.apple = AppleMakerNote(window, at: note)
     let camera = facts?.camera
-    if let note = places.makerNote, camera?.lens == nil || camera?.iso == nil || camera?.iso == 65535 {
+    if camera?.lens == nil || camera?.iso == nil || camera?.iso == 65535 {
       let found = MakerNote(window, note: note, structure: structure, order: directories.order, make: camera?.make)
       facts?.noteLens = found.lens
       if let iso = found.iso, camera?.iso == nil || camera?.iso == 65535 { facts?.camera.iso = iso }
@@ -150,47 +134,68 @@ package struct MediaReader {
     return facts
   }
 
+  // MARK: - Descriptions
+
+  /// Reads the blocks and describes the picture by them.
+  func describe(
+    _ facts: inout MediaFacts, _ exif: ExifFacts?, xmp xmpPart: FilePart? = nil, iptc iptcPart: FilePart? = nil
+  ) {
+    let iptc = iptcPart.flatMap { IPTCFacts.read(window, at: $0) }
+    let packet = xmpPart.flatMap { xmpFacts([$0], for: facts) }
+    describe(&facts, exif, xmp: packet, iptc: iptc)
+  }
+
+  /// Reads an XMP packet for a file of which EXIF's facts are known already.
+  func xmpFacts(_ parts: [FilePart], for facts: MediaFacts, in other: FileWindow? = nil) -> DescriptiveFacts? {
+    xmp.facts(
+      other ?? window, at: parts, wantsDates: facts.creationDate == nil,
+      wantsCamera: facts.orientation == nil || facts.camera?.lens == nil)
+  }
+
   /// Title, caption, rating and keywords each come from the first block that has them: XMP, which today's programs
   /// write; IPTC, which they keep for older programs; EXIF.
   ///
   /// The date is EXIF's if it has one, else from ``EmbeddedDates``. The lens is EXIF's, else XMP's, else the maker note's.
-  /// XMP's orientation counts if EXIF has none.
+  /// XMP's orientation counts if neither the container nor EXIF has one.
   ///
   /// Keywords come from one block, never from several. Otherwise a word that a person has removed from XMP would come
   /// back from a block that the program did not update.
-  func describe(
-    _ facts: inout MediaFacts, _ exif: ExifFacts?, xmp xmpPart: FilePart?, iptc iptcPart: FilePart?
-  ) {
-    let camera = exif?.camera ?? Camera()
-    func written(_ caption: String?) -> String? {
-      caption.flatMap { CaptionDefaults.contains($0, camera) ? nil : $0 }
-    }
+  func describe(_ facts: inout MediaFacts, _ exif: ExifFacts?, xmp: DescriptiveFacts?, iptc: DescriptiveFacts?) {
     if let exif {
       (facts.title, facts.caption, facts.rating, facts.keywords) =
         (exif.title, exif.caption, exif.rating, exif.keywords)
     }
-    func take(_ found: DescriptiveFacts) {
+    for found in [iptc, xmp] {
+      guard let found else { continue }
       facts.title = found.title ?? facts.title
-      facts.caption = written(found.caption) ?? facts.caption
+      facts.caption = found.caption.flatMap { Self.written($0, exif) } ?? facts.caption
       facts.rating = found.rating ?? facts.rating
       if !found.keywords.isEmpty { facts.keywords = found.keywords }
     }
-    var dates: [EmbeddedDates] = []
-    if let iptcPart, let found = IPTCFacts.read(window, at: iptcPart) {
-      take(found)
-      dates.append(found.dates)
+    if facts.creationDate == nil { facts.creationDate = EmbeddedDates.best(of: [xmp, iptc].compactMap { $0?.dates }) }
+    if facts.camera?.lens == nil, let lens = xmp?.lens ?? exif?.noteLens { facts.setLens(lens) }
+    if facts.orientation == nil, let orientation = xmp?.orientation { facts.turn(orientation) }
+    if let hints = xmp?.hints {
+      facts.mediaSubtypes.formUnion(hints.subtypes)
+      facts.burstIdentifier = hints.burstIdentifier
     }
-    let wantsDates = facts.creationDate == nil
-    let wantsCamera = facts.orientation == nil || facts.camera?.lens == nil
-    if let xmpPart, let found = xmp.facts(window, at: xmpPart, wantsDates: wantsDates, wantsCamera: wantsCamera) {
-      take(found)
-      dates.append(found.dates)
-      if facts.camera?.lens == nil, let lens = found.lens { facts.setLens(lens) }
-      if facts.orientation == nil, let orientation = found.orientation { facts.turn(orientation) }
+    if let apple = exif?.apple {
+      if apple.isHDR { facts.mediaSubtypes.insert(.hdr) }
+      facts.burstIdentifier = apple.burstIdentifier ?? facts.burstIdentifier
+      facts.contentIdentifier = apple.contentIdentifier
+      if apple.contentIdentifier != nil { facts.mediaSubtypes.insert(.livePhoto) }
     }
-    if facts.camera?.lens == nil, let lens = exif?.noteLens { facts.setLens(lens) }
-    if wantsDates { facts.creationDate = EmbeddedDates.best(of: dates.reversed()) }
+    if facts.burstIdentifier != nil { facts.mediaSubtypes.insert(.burst) }
   }
+
+  /// A caption, unless the camera wrote it.
+  static func written(_ caption: String, _ exif: ExifFacts?) -> String? {
+    CaptionDefaults.contains(caption, exif?.camera ?? Camera()) ? nil : caption
+  }
+
+  // MARK: - Failures
+
+  static let noSize = "the file is damaged or cut off: its header has no size"
 
   private static func unrecognized(_ promise: MediaFormat.Promise, _ head: UnsafeRawBufferPointer) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
@@ -202,13 +207,18 @@ package struct MediaReader {
 }
 
 extension MediaFacts {
-  /// Takes over the facts of EXIF, and the stored size, rotated by the orientation.
+  /// Takes over the facts of EXIF, and the stored size, rotated by EXIF's orientation.
   mutating func apply(_ exif: ExifFacts?, width: Int?, height: Int?) {
-    let isTurned = (exif?.orientation ?? 1) >= 5
+    apply(exif, width: width, height: height, orientation: exif?.orientation)
+  }
+
+  /// Does the same for a container that has an orientation of its own.
+  mutating func apply(_ exif: ExifFacts?, width: Int?, height: Int?, orientation: Int?) {
+    self.orientation = orientation
+    let isTurned = (orientation ?? 1) >= 5
     if let width, let height { (pixelWidth, pixelHeight) = isTurned ? (height, width) : (width, height) }
     guard let exif else { return }
     creationDate = exif.creationDate
-    orientation = exif.orientation
     location = exif.location
     camera = exif.camera.isEmpty ? nil : exif.camera
     if exif.isScreenshot { mediaSubtypes.insert(.screenshot) }

@@ -52,6 +52,7 @@ enum FactsPrinter {
     for keyword in facts.keywords { add("keyword", keyword) }
     add("rating", facts.rating)
     add("burstIdentifier", facts.burstIdentifier)
+    add("contentIdentifier", facts.contentIdentifier)
     add("fingerprint", facts.marks.fingerprint.map { String($0, radix: 16) })
     add("sample", facts.marks.sample?.text)
     add("hash", facts.marks.hash?.text)

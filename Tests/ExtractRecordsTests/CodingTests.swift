@@ -18,6 +18,7 @@ import WatchRecords
       focalLengthMillimeters: 26, flashFired: false)
     (facts.title, facts.caption, facts.keywords) = ("Title", "", ["one", "zwö", "三"])
     (facts.rating, facts.burstIdentifier, facts.failure, facts.readError) = (5, "B-1", "why", 5)
+    facts.contentIdentifier = "7B9C0E5D-1"
     facts.marks = ContentMarks(
       fingerprint: .max, sample: ContentDigest(high: 1, low: 2), hash: ContentDigest(high: 3, low: .max))
     return facts

@@ -106,12 +106,25 @@ import Testing
     #expect(try facts(of: moving, name: "a.png").mediaSubtypes == [.animated])
   }
 
-  @Test func gifIsAnimatedWithASecondImage() throws {
+  @Test func gifIsAnimatedWithASecondImageAndNotByALoop() throws {
     for (images, loops, animated) in [(1, false, false), (2, false, true), (1, true, false), (2, true, true)] {
       let facts = try facts(of: Samples.gif(width: 300, height: 200, images: images, loops: loops), name: "a.gif")
       #expect(facts.pixelWidth == 300 && facts.pixelHeight == 200 && facts.failure == nil)
       #expect(facts.mediaSubtypes == (animated ? [.animated] : []))
     }
+  }
+
+  /// The second image is behind the first read, and behind the bytes that are walked.
+  @Test(arguments: [(100_000, true, true), (100_000, false, true), (2_000_000, true, true), (2_000_000, false, false)])
+  func theSecondImageOfALargeGIFIsFound(size: Int, loops: Bool, animated: Bool) throws {
+    let blocks = [[UInt8]](repeating: [254] + [UInt8](repeating: 1, count: 254), count: size / 255).flatMap { $0 }
+    var file = Samples.gif(width: 30, height: 20, images: 1, loops: loops)
+    file.removeLast(5)
+    let image: [UInt8] = [0x2C, 0, 0, 0, 0, 30, 0, 20, 0, 0, 2, 2, 0x44, 0x01, 0]
+    file += [2] + blocks + [0] + image + [0x3B]
+    let facts = try facts(of: file, name: "a.gif")
+    #expect(facts.mediaSubtypes == (animated ? [.animated] : []))
+    #expect(facts.failure == nil && facts.pixelWidth == 30)
   }
 
   @Test func everyKindOfWebPHasItsSize() throws {
@@ -131,26 +144,36 @@ import Testing
       expectExif(facts, 320, 240)
       #expect(facts.mediaSubtypes == (frames > 1 ? [.animated] : []))
     }
+    let still = Samples.webp([("VP8X", extended), ("ANIM", [0, 0, 0, 0, 0, 0]), ("ANMF", [1, 2, 3])])
+    #expect(try facts(of: still, name: "a.webp").mediaSubtypes == [])
   }
 
   // MARK: - Content and name
 
   @Test func contentRefinesTheType() throws {
-    let heic = Samples.baseMedia("mif1", "miaf", "heic")
+    func heif(_ brands: String...) -> [UInt8] { BoxSamples.heif(brands, properties: [BoxSamples.ispe(8, 8)]) }
+    func movie(_ brands: String...) -> [UInt8] { BoxSamples.movie(brands, BoxSamples.header(), BoxSamples.track()) }
+    let heic = heif("mif1", "miaf", "heic")
     let cases: [(String, [UInt8], MediaType, String)] = [
       ("a.jpg", Samples.png(width: 1, height: 1), .image, "image/png"),
       ("a.heic", Self.exif.jpeg(), .image, "image/jpeg"),
       ("a.png", Samples.gif(width: 1, height: 1, images: 1), .image, "image/gif"),
       ("a.jpg", heic, .image, "image/heic"), ("a.heif", heic, .image, "image/heic"),
-      ("a.heic", Samples.baseMedia("mif1"), .image, "image/heif"),
-      ("a.heic", Samples.baseMedia("avif", "mif1"), .image, "image/avif"),
-      ("a.mov", Samples.baseMedia("qt  "), .video, "video/quicktime"),
-      ("a.mov", Samples.baseMedia("isom"), .video, "video/mp4"),
-      ("a.jpg", Samples.baseMedia("mp42"), .video, "video/mp4"),
+      ("a.heic", heif("mif1"), .image, "image/heif"),
+      ("a.heic", heif("avif", "mif1"), .image, "image/avif"),
+      ("a.heic", heif("mif2"), .image, "image/heif"), ("a.heic", heif("jpeg", "mif1"), .image, "image/heif"),
+      ("a.heic", heif("abcd", "miaf", "avif"), .image, "image/avif"),
+      ("a.heic", heif("abcd", "mif1"), .image, "image/heif"), ("a.avci", heif("avci"), .image, "image/avci"),
+      ("a.heic", heif("heis"), .image, "image/heic"), ("a.heic", heif("msf1", "hevc"), .image, "image/heic"),
+      ("a.mov", movie("qt  "), .video, "video/quicktime"), ("a.mov", movie("isom"), .video, "video/mp4"),
+      ("a.mp4", movie("isom", "mif1"), .video, "video/mp4"),
+      ("a.mp4", movie("abcd", "qt  "), .video, "video/quicktime"),
+      ("a.3gp", movie("3gp5"), .video, "video/3gpp"), ("a.3g2", movie("3g2a"), .video, "video/3gpp2"),
+      ("a.m4v", movie("M4V "), .video, "video/x-m4v"), ("a.mp4", movie("abcd"), .video, "video/mp4"),
+      ("a.jpg", movie("mp42"), .video, "video/mp4"),
       ("a.avi", Array("RIFF\0\0\0\0AVI LIST".utf8), .video, "video/x-msvideo"),
       ("a.mkv", [0x1A, 0x45, 0xDF, 0xA3] + Array("....webm".utf8), .video, "video/webm"),
       ("a.mpg", [0x12, 0x34], .video, "video/mpeg"),
-      ("a.cr3", Samples.baseMedia("crx "), .image, "image/x-canon-cr3"),
       ("a.orf", Array("IIRO\u{8}\0\0\0".utf8), .image, "image/x-olympus-orf"),
     ]
     for (name, content, mediaType, contentType) in cases {

@@ -34,7 +34,19 @@ import Testing
         "a.webp",
         Samples.webp([("VP8X", [0x0A, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", Array("Exif\0\0".utf8) + builder.tiff())])
       ),
-      ("a.heic", Samples.baseMedia("mif1", "heic", "miaf")),
+      (
+        "a.heic",
+        BoxSamples.heif(
+          properties: [BoxSamples.ispe(9, 8), BoxSamples.irot(1), BoxSamples.imir(0)],
+          items: [BoxSamples.exifItem(builder.tiff()), BoxSamples.xmpItem(DescriptionSamples.full)])
+      ),
+      (
+        "a.heic",
+        BoxSamples.heif(properties: [BoxSamples.ispe(9, 8)], items: [BoxSamples.exifItem(builder.tiff())], inData: true)
+      ),
+      ("a.mp4", MovieSamples.film), ("a.mp4", MovieSamples.fragmented()), ("a.cr3", HEIFTests.canonRAW),
+      ("a.jxl", JPEGXLTests.container), ("a.jp2", JPEGXLTests.jp2),
+      ("a.png", PNGTests.texts), ("a.jpg", JPEGSegmentTests.everything),
     ] + FormatSamples.all
 
   private func check(_ facts: MediaFacts) {
@@ -53,6 +65,7 @@ import Testing
         let facts = try scratch.facts(Array(content[..<length]), name: name)
         check(facts)
         if length == 0 { #expect(facts.failure != nil) }
+        #expect(facts.readError == nil)
         if length == content.count { #expect(facts.failure == nil, "\(name)") }
       }
     }
@@ -60,7 +73,7 @@ import Testing
 
   @Test func everyFlippedBitIsAnswered() throws {
     let scratch = try ScratchFile()
-    for (name, content) in Self.samples {
+    for (name, content) in Self.samples where content.count < 6000 {
       var changed = content
       for index in content.indices {
         for bit in 0..<8 {
@@ -112,6 +125,42 @@ import Testing
     let file = [0x49, 0x49, 42, 0, 8, 0, 0, 0] + directory
     let time = try measuringProcessorTime { try facts(of: file, name: "a.tif") }.time
     #expect(time < .seconds(2))
+  }
+
+  /// Mutations of the first bytes of real files, where their boxes and chunks are.
+  @Test(.enabled(if: Fixtures.photos != nil, "PHOTOD_TEST_PHOTOS names no folder with photos"))
+  func mutationsOfRealFilesAreAnsweredInTimeAndTheSameTwice() throws {
+    let endings: Set = ["heic", "hif", "heif", "avif", "avifs", "cr3", "mp4", "mov", "3gp", "jxl", "jp2", "png", "mpo"]
+    let photos = try #require(Fixtures.photos)
+    let files = try #require(FileManager.default.enumerator(at: photos, includingPropertiesForKeys: nil))
+    let scratch = try ScratchFile()
+    var random = SeededGenerator(seed: 5)
+    var formats: Set<String> = []
+    var worst = Duration.zero
+    for case let url as URL in files where endings.contains(url.pathExtension.lowercased()) {
+      let name = url.lastPathComponent
+      formats.insert(url.pathExtension.lowercased())
+      let content = Array(try Data(contentsOf: url).prefix(200_000))
+      guard content.count > 16 else { continue }
+      for _ in 0..<15 {
+        var changed = content
+        for _ in 0..<Int.random(in: 1...12, using: &random) {
+          let index = Int.random(in: 0..<min(content.count - 8, 8192), using: &random)
+          switch Int.random(in: 0..<4, using: &random) {
+          case 0: changed[index] = UInt8.random(in: 0...255, using: &random)
+          case 1: changed[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+          case 2: changed.replaceSubrange(index..<index + 4, with: [0xFF, 0xFF, 0xFF, 0xFF])
+          default: changed.replaceSubrange(index..<index + 8, with: [0, 0, 0, 0, 0, 0, 0, 1])
+          }
+        }
+        let (facts, time) = try measuringProcessorTime { try scratch.facts(changed, name: name) }
+        worst = max(worst, time)
+        check(facts)
+        #expect(try scratch.facts(changed, name: name) == facts)
+      }
+    }
+    #expect(formats.isSuperset(of: endings.subtracting(["heif"])))
+    #expect(worst < .milliseconds(500))
   }
 
   @Test(.enabled(if: Fixtures.photos != nil, "PHOTOD_TEST_PHOTOS names no folder with photos"))

@@ -126,6 +126,9 @@ import Testing
         "a.webp",
         Samples.webp([("VP8X", [0x0E, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", Array("Exif\0\0".utf8) + builder.tiff())])
       ),
+      ("a.heic", BoxSamples.heif(properties: [BoxSamples.ispe(9, 8)], items: [BoxSamples.exifItem(builder.tiff())])),
+      ("a.mp4", MovieSamples.film), ("a.mp4", MovieSamples.fragmented()), ("a.mp4", MovieSamples.long),
+      ("a.cr3", HEIFTests.canonRAW), ("a.jxl", JPEGXLTests.container), ("a.jp2", JPEGXLTests.jp2),
     ] + FormatSamples.all
 
   /// Numbers of 2, 4 and 8 bytes in either order are set to sizes, powers of two and their neighbours, in files of any

@@ -32,6 +32,8 @@ final class FileWindow {
   private var bytesLeft = 0
   private var readsLeft = 0
 
+  init() {}
+
   /// The `errno` of the first read that failed.
   private(set) var readError: Int32?
   /// Whether a piece was requested beyond the budget.
@@ -57,14 +59,16 @@ final class FileWindow {
     whole = FilePart(start: 0, end: max(headCount, Int(clamping: byteCount)))
   }
 
-  /// Opens bytes in memory, which are copied. They must be fewer than ``headBytes``.
-  func open(_ bytes: [UInt8]) {
-    precondition(bytes.count < Self.headBytes)
-    source = .descriptor(-1)
-    (bytesLeft, readsLeft, readError, isExhausted) = (0, 0, nil, false)
-    (reachCount, headCount) = (0, bytes.count)
-    head.copyBytes(from: bytes)
-    whole = FilePart(start: 0, end: bytes.count)
+  /// A window over bytes in memory, such as a profile that was inflated.
+  convenience init(over bytes: [UInt8]) {
+    self.init()
+    let source = FileBytes.reader { buffer, offset in
+      guard offset < bytes.count else { return 0 }
+      let count = min(buffer.count, bytes.count - offset)
+      bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count])) }
+      return count
+    }
+    open(source, byteCount: Int64(bytes.count))
   }
 
   /// Closes the file. Its bytes that were read stay.

@@ -59,10 +59,25 @@ struct DescriptiveFacts {
   /// 1...8, of XMP only.
   var orientation: Int?
   var dates = EmbeddedDates()
+  var hints = XMPHints()
 
   var isEmpty: Bool {
     keywords.isEmpty && title == nil && caption == nil && rating == nil && lens == nil && orientation == nil
-      && dates.isEmpty
+      && dates.isEmpty && hints == XMPHints()
+  }
+
+  /// Takes over what is missing here.
+  mutating func fill(from other: DescriptiveFacts) {
+    if keywords.isEmpty { keywords = other.keywords }
+    title = title ?? other.title
+    caption = caption ?? other.caption
+    rating = rating ?? other.rating
+    lens = lens ?? other.lens
+    orientation = orientation ?? other.orientation
+    dates.original = dates.original ?? other.dates.original
+    dates.digitized = dates.digitized ?? other.dates.digitized
+    hints.subtypes.formUnion(other.hints.subtypes)
+    hints.burstIdentifier = hints.burstIdentifier ?? other.hints.burstIdentifier
   }
 }
 

@@ -23,60 +23,6 @@ final class XMPReader {
   /// A parser keeps the memory that its largest packet needed. After a larger packet than this, it is freed.
   private static let keptPacketBytes = 1 << 18
 
-  /// The wanted properties, by namespace and name as expat passes them, with ``separator`` between.
-  private enum Property {
-    case subject, hierarchicalSubject, tagsList, title, caption, rating, ratingPercent, orientation, lens, lensModel
-    case date(XMPDates.Property)
-
-    init?(_ name: UnsafePointer<CChar>) {
-      switch true {
-      case XMPReader.equal(name, "http://purl.org/dc/elements/1.1/\nsubject"): self = .subject
-      case XMPReader.equal(name, "http://purl.org/dc/elements/1.1/\ntitle"): self = .title
-      case XMPReader.equal(name, "http://purl.org/dc/elements/1.1/\ndescription"): self = .caption
-      case XMPReader.equal(name, "http://ns.adobe.com/xap/1.0/\nRating"): self = .rating
-      case XMPReader.equal(name, "http://ns.adobe.com/lightroom/1.0/\nhierarchicalSubject"): self = .hierarchicalSubject
-      case XMPReader.equal(name, "http://www.digikam.org/ns/1.0/\nTagsList"): self = .tagsList
-      // Windows' own programs write the namespace with and without the slash.
-      case XMPReader.equal(name, "http://ns.microsoft.com/photo/1.0/\nRating"),
-        XMPReader.equal(name, "http://ns.microsoft.com/photo/1.0\nRating"):
-        self = .ratingPercent
-      case XMPReader.equal(name, "http://ns.adobe.com/tiff/1.0/\nOrientation"): self = .orientation
-      case XMPReader.equal(name, "http://ns.adobe.com/exif/1.0/aux/\nLens"): self = .lens
-      case XMPReader.equal(name, "http://cipa.jp/exif/1.0/\nLensModel"): self = .lensModel
-      case XMPReader.equal(name, "http://ns.adobe.com/exif/1.0/\nDateTimeOriginal"): self = .date(.taken)
-      case XMPReader.equal(name, "http://ns.adobe.com/photoshop/1.0/\nDateCreated"): self = .date(.created)
-      case XMPReader.equal(name, "http://ns.adobe.com/xap/1.0/\nCreateDate"): self = .date(.digitized)
-      case XMPReader.equal(name, "http://ns.adobe.com/exif/1.0/\nDateTimeDigitized"): self = .date(.exifDigitized)
-      default: return nil
-      }
-    }
-  }
-
-  /// The names of RDF's own vocabulary (https://www.w3.org/TR/rdf-syntax-grammar/) that have a meaning here.
-  private enum RDFName {
-    case root, node, list, item, value
-
-    init?(_ name: UnsafePointer<CChar>) {
-      guard let local = Self.localName(name) else { return nil }
-      switch true {
-      case XMPReader.equal(local, "li"): self = .item
-      case XMPReader.equal(local, "Bag"), XMPReader.equal(local, "Seq"), XMPReader.equal(local, "Alt"): self = .list
-      case XMPReader.equal(local, "Description"): self = .node
-      case XMPReader.equal(local, "value"): self = .value
-      case XMPReader.equal(local, "RDF"): self = .root
-      default: return nil
-      }
-    }
-
-    private static func localName(_ name: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
-      let space: StaticString = "http://www.w3.org/1999/02/22-rdf-syntax-ns#\n"
-      for index in 0..<space.utf8CodeUnitCount where UInt8(bitPattern: name[index]) != space.utf8Start[index] {
-        return nil
-      }
-      return name + space.utf8CodeUnitCount
-    }
-  }
-
   /// The `xml:lang` of an alternative.
   private enum Language {
     case none, standard, other
@@ -95,7 +41,7 @@ final class XMPReader {
   }
 
   /// Separates namespace and name. A URI that contains it makes expat reject the packet.
-  private static let separator = CChar(0x0A)
+  static let separator = CChar(0x0A)
 
   private var parser: XML_Parser?
 
@@ -110,6 +56,7 @@ final class XMPReader {
   private var lens: String?
   private var lensModel: String?
   private var dates = XMPDates()
+  private var hints = XMPHints()
 
   // The parser's position in the packet.
   private var depth = 0
@@ -117,9 +64,11 @@ final class XMPReader {
   private var isStopped = false
   /// The depth of `rdf:RDF`. Nodes are one level deeper, properties two.
   private var rootDepth: Int?
-  private var property: Property?
+  private var property: XMPProperty?
   /// The depth of an element within the property that qualifies the value instead of being it.
   private var qualifierDepth: Int?
+  /// The depth of an element that tells the meaning of an item in a container.
+  private var semanticDepth: Int?
   private var language = Language.none
   private var text: [UInt8] = []
 
@@ -130,31 +79,56 @@ final class XMPReader {
   ///   - wantsDates: whether to read a packet that contains only dates.
   ///   - wantsCamera: whether to read a packet that contains only an orientation or a lens.
   /// - Returns: `nil` if no wanted property is found.
-  func facts(_ window: FileWindow, at part: FilePart, wantsDates: Bool = true, wantsCamera: Bool = true)
-    -> DescriptiveFacts?
-  {
-    guard part.count > 0, part.count <= Self.packetLimit,
-      var piece = window.piece(at: part.start, upTo: part.count)
+  func facts(
+    _ window: FileWindow, at part: FilePart, wantsDates: Bool = true, wantsCamera: Bool = true
+  ) -> DescriptiveFacts? {
+    facts(window, at: [part], wantsDates: wantsDates, wantsCamera: wantsCamera)
+  }
+
+  /// Reads a packet that is cut into several parts.
+  ///
+  /// If a byte is not UTF-8, the packet is read again with such bytes taken as Latin-1.
+  func facts(
+    _ window: FileWindow, at parts: [FilePart], wantsDates: Bool = true, wantsCamera: Bool = true
+  ) -> DescriptiveFacts? {
+    var count = 0
+    for part in parts { count = min(count + part.count, Self.packetLimit + 1) }
+    guard count > 0, count <= Self.packetLimit, let first = parts.first,
+      let piece = window.piece(at: first.start, upTo: first.count)
     else { return nil }
-    if piece.count == part.count, !Self.mayHoldFacts(piece, wantsDates, wantsCamera) { return nil }
+    if piece.count == count, !Self.mayHoldFacts(piece, wantsDates, wantsCamera) { return nil }
     guard let parser = begin() else { return nil }
-    defer { if part.count > Self.keptPacketBytes { release() } }
-    var offset = part.start + piece.count
-    // Nothing may precede an XML declaration, but some packets have blanks there.
-    while let first = piece.first, first == 0x20 || (0x09...0x0D).contains(first) {
-      piece = UnsafeRawBufferPointer(rebasing: piece.dropFirst())
+    defer { if count > Self.keptPacketBytes { release() } }
+    func parse(_ bytes: UnsafeRawBufferPointer) -> XML_Status {
+      XML_Parse(parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 0)
     }
-    while true {
-      let status = XML_Parse(parser, piece.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(piece.count), 0)
-      guard status == XML_STATUS_OK, !isStopped, offset < part.end,
-        let next = window.piece(at: offset, upTo: part.end - offset)
-      else { break }
-      piece = next
-      offset += piece.count
+    read(window, parts, with: parser, parse)
+    if XML_GetErrorCode(parser) == XML_ERROR_INVALID_TOKEN, !isStopped, begin() != nil {
+      var repair = Latin1Repair()
+      read(window, parts, with: parser) { repair.repaired($0).withUnsafeBytes(parse) }
+    }
+    return found()
+  }
+
+  private func read(
+    _ window: FileWindow, _ parts: [FilePart], with parser: XML_Parser,
+    _ parse: (UnsafeRawBufferPointer) -> XML_Status
+  ) {
+    var isBeginning = true
+    for part in parts {
+      var offset = part.start
+      while offset < part.end, var piece = window.piece(at: offset, upTo: part.end - offset) {
+        offset += piece.count
+        // Nothing may precede an XML declaration, but some packets have blanks there.
+        while isBeginning, let first = piece.first, first == 0x20 || (0x09...0x0D).contains(first) {
+          piece = UnsafeRawBufferPointer(rebasing: piece.dropFirst())
+        }
+        isBeginning = false
+        guard parse(piece) == XML_STATUS_OK, !isStopped else { return }
+      }
     }
     // At the end, expat parses anything that it postponed. An error because something is missing does not matter.
-    if !isStopped { _ = XML_Parse(parser, nil, 0, 1) }
-    return found()
+    _ = XML_Parse(parser, nil, 0, 1)
   }
 
   /// Whether the packet contains one of the words of which every wanted property's name has one. A packet in an
@@ -168,6 +142,8 @@ final class XMPReader {
     }
     return ["ubject", "Rating", "title", "description", "TagsList"].contains(where: holds)
       || wantsCamera && ["Orientation", "Lens"].contains(where: holds)
+      || ["ns.google.com/photos", "hdr-gain-map", "HDRGainMap", "AuxiliaryImageType", "UserComment", "HasExtendedXMP"]
+        .contains(where: holds)
       || wantsDates && ["DateTime", "DateCreated", "CreateDate"].contains(where: holds)
   }
 
@@ -179,8 +155,9 @@ final class XMPReader {
     (title, caption) = (Alternative(), Alternative())
     (rating, ratingPercent, orientation, lens, lensModel) = (nil, nil, nil, nil, nil)
     dates = XMPDates()
+    hints = XMPHints()
     (depth, elements, isStopped) = (0, 0, false)
-    (rootDepth, property, qualifierDepth, language) = (nil, nil, nil, .none)
+    (rootDepth, property, qualifierDepth, semanticDepth, language) = (nil, nil, nil, nil, .none)
     text.removeAll(keepingCapacity: true)
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
     XML_SetElementHandler(
@@ -213,7 +190,7 @@ final class XMPReader {
     let facts = DescriptiveFacts(
       keywords: subjects.words, title: title.text, caption: caption.text,
       rating: rating ?? ratingPercent.flatMap(Rating.stars), lens: lensModel ?? lens, orientation: orientation,
-      dates: dates.dates)
+      dates: dates.dates, hints: hints)
     return facts.isEmpty ? nil : facts
   }
 
@@ -227,15 +204,16 @@ final class XMPReader {
       if RDFName(name) == .root { rootDepth = depth }
       return
     }
+    if depth - rootDepth > 2 { startedItem(name, attributes: attributes) }
     switch depth - rootDepth {
     case 1:
       forEach(attributes) { name, value in
-        property = Property(name)
+        property = XMPProperty(name)
         if property != nil { take(value) }
       }
       property = nil
     case 2:
-      property = Property(name)
+      property = XMPProperty(name)
       language = .none
       text.removeAll(keepingCapacity: true)
       if property != nil { takeValueAttribute(attributes) }
@@ -254,11 +232,33 @@ final class XMPReader {
     }
   }
 
+  /// Notes the meaning of an item in a container, wherever it is. It is an attribute or an element.
+  private func startedItem(
+    _ name: UnsafePointer<CChar>, attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+  ) {
+    forEach(attributes) { name, value in
+      guard XMPHints.semantics.contains(where: { XMPName.equal(name, $0) }) else { return }
+      noteSemantic(UnsafeRawBufferPointer(start: value, count: strlen(value)))
+    }
+    if property == nil, XMPHints.semantics.contains(where: { XMPName.equal(name, $0) }) {
+      semanticDepth = depth
+      text.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private func noteSemantic(_ value: UnsafeRawBufferPointer) {
+    if value.count < 64, let text = ExifText.decode(value) { hints.note(semantic: text) }
+  }
+
   private func ended(_ name: UnsafePointer<CChar>?) {
     defer { depth -= 1 }
     guard let rootDepth, !isStopped, let name else { return }
     // Only padding follows it.
     if depth == rootDepth { return stop() }
+    if depth == semanticDepth {
+      text.withUnsafeBytes(noteSemantic)
+      semanticDepth = nil
+    }
     guard property != nil else { return }
     if let qualifierDepth {
       if depth == qualifierDepth { self.qualifierDepth = nil }
@@ -279,7 +279,7 @@ final class XMPReader {
   }
 
   private func read(_ bytes: UnsafePointer<CChar>?, count: Int32) {
-    guard property != nil, qualifierDepth == nil, let bytes else { return }
+    guard property != nil && qualifierDepth == nil || semanticDepth != nil, let bytes else { return }
     // One byte beyond the limit shows that the text was longer.
     let taken = min(Int(count), Self.textLimit + 1 - text.count)
     if taken > 0 { text.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: taken)) }
@@ -308,7 +308,7 @@ final class XMPReader {
   private func language(_ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> Language {
     var language = Language.none
     forEach(attributes) { name, value in
-      guard Self.equal(name, "http://www.w3.org/XML/1998/namespace\nlang") else { return }
+      guard XMPName.equal(name, "http://www.w3.org/XML/1998/namespace\nlang") else { return }
       language = strcasecmp(value, "x-default") == 0 ? .standard : .other
     }
     return language
@@ -347,6 +347,8 @@ final class XMPReader {
     case .lens: lens = lens ?? ExifText.decode(value)
     case .lensModel: lensModel = lensModel ?? ExifText.decode(value)
     case .date(let property): dates.note(property, value)
+    case .hint(let property):
+      if value.count <= 256, let text = ExifText.decode(value) { hints.note(property, text) }
     case nil: break
     }
   }
@@ -370,9 +372,4 @@ final class XMPReader {
   }
 
   private static func rounded(_ number: Double) -> Int? { Int(exactly: number.rounded()) }
-
-  private static func equal(_ name: UnsafePointer<CChar>, _ text: StaticString) -> Bool {
-    // A StaticString also ends with a NUL.
-    text.utf8Start.withMemoryRebound(to: CChar.self, capacity: text.utf8CodeUnitCount + 1) { strcmp(name, $0) == 0 }
-  }
 }

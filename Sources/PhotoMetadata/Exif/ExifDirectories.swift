@@ -15,7 +15,7 @@ struct ExifDirectories {
   struct Places {
     var xmp: FilePart?
     var iptc: FilePart?
-    /// The camera's own block, which ``MakerNote`` reads.
+    /// The camera's own block, which ``MakerNote`` and ``AppleMakerNote`` read.
     var makerNote: FilePart?
   }
 
@@ -49,6 +49,11 @@ struct ExifDirectories {
     if let exifDirectory { _ = read(exifDirectory, .exif, to: blob) }
     if let gpsDirectory { _ = read(gpsDirectory, .gps, to: blob) }
     return true
+  }
+
+  /// Copies only the first directory, as one of the directories of the block. Canon's CR3 files have a structure for each.
+  mutating func copyFirst(as directory: ExifBlob.Directory, to blob: ExifBlob) -> Bool {
+    read(firstDirectory, directory, to: blob)
   }
 
   private mutating func read(_ offset: Int, _ directory: ExifBlob.Directory, to blob: ExifBlob) -> Bool {
@@ -148,16 +153,16 @@ struct ExifDirectories {
     structure.part(at: offset, count: count).flatMap { window.bytes(at: $0.start, count: count) }
   }
 
-  /// The maker note 0x927C is never copied. It takes a third of libexif's time and caused most of its vulnerabilities.
+  /// The maker note 0x927C never comes into the block. It takes a third of libexif's time and caused most of its
+  /// vulnerabilities. ``MakerNote`` and ``AppleMakerNote`` read what is wanted of it.
   private static func isWanted(_ tag: UInt16, _ directory: ExifBlob.Directory) -> Bool {
-    if directory == .gps { return (1...6).contains(tag) }
+    if directory == .gps { return (1...7).contains(tag) || tag == 29 }
     switch tag {
     case 0x0100, 0x0101, 0x010E, 0x010F, 0x0110, 0x0112, 0x4746, 0x4749, 0x9C9B, 0x9C9C, 0x9C9E:
       return directory == .main
     case 0x02BC, 0x83BB, 0x8769: return directory == .main
     case 0x0132, 0x829A, 0x829D, 0x8825, 0x8827, 0x8831...0x8833, 0x9003, 0x9004, 0x9010...0x9012, 0x9201, 0x9202,
-      0x9209, 0x920A,
-      0x927C, 0x9286, 0x9290...0x9292, 0xA434:
+      0x9209, 0x920A, 0x927C, 0x9286, 0x9290...0x9292, 0xA434:
       return true
     default: return false
     }

@@ -18,6 +18,8 @@ struct ExifFacts {
   var caption: String?
   var keywords: [String] = []
   var isScreenshot = false
+  /// Of an Apple camera. It is not in the block that libexif reads.
+  var apple: AppleMakerNote?
   /// As stored, for a TIFF file's first image. In other containers the tags are stale after an edit.
   var imageWidth: Int?
   var imageHeight: Int?
@@ -45,7 +47,7 @@ struct ExifFacts {
     imageWidth = main.integer(0x0100).flatMap { $0 > 0 ? $0 : nil }
     imageHeight = main.integer(0x0101).flatMap { $0 > 0 ? $0 : nil }
     camera = Self.camera(main, exif)
-    creationDate = Self.date(main, exif)
+    creationDate = Self.date(main, exif, gps)
     location = Self.location(gps)
     rating = Self.rating(main)
     title = main.bytes(0x9C9B).flatMap { ExifText.decodeUTF16($0) }
@@ -103,15 +105,15 @@ struct ExifFacts {
   /// DateTime (ModifyDate) is the file's own date. It comes last, and counts only if the file names a camera. Such a
   /// camera wrote no other date, and cameras don't modify files later. Without a camera, the date says when a program
   /// saved the file.
-  private static func date(_ main: ExifEntries, _ exif: ExifEntries) -> PhotoDate? {
+  private static func date(_ main: ExifEntries, _ exif: ExifEntries, _ gps: ExifEntries) -> PhotoDate? {
     for entries in [exif, main] {
       if let date = date(exif, entries.bytes(0x9003), subseconds: 0x9291, offsets: [0x9011, 0x9012, 0x9010], main) {
-        return date
+        return GPSTime.zoned(date, gps)
       }
     }
     for entries in [exif, main] {
       if let date = date(exif, entries.bytes(0x9004), subseconds: 0x9292, offsets: [0x9012, 0x9011, 0x9010], main) {
-        return date
+        return GPSTime.zoned(date, gps)
       }
     }
     guard main.text(0x010F) != nil || main.text(0x0110) != nil else { return nil }

@@ -1,60 +1,50 @@
 /// GIF files (GIF89a specification).
 extension ImageHeader {
-  private static let blockLimit = 20_000
-
-  /// The size is that of the logical screen. A second image means that it is animated; a looping extension alone does
-  /// not. XMP is searched for only in the first 64 KiB.
+  /// The size is that of the logical screen. A second image means that it is animated, a loop alone does not.
   ///
-  /// The images are walked block by block through the file. If the budget for reads ends within the first image, a
-  /// looping extension means that it is animated.
+  /// The images are walked block by block until the second one, for at most ``longestWalk``. A file with a longer first
+  /// image is animated if it loops. XMP is searched for only in the first 64 KiB.
   static func gif(_ window: FileWindow) -> ImageHeader {
     var header = ImageHeader()
-    guard let head = window.bytes(at: 0, count: 13) else { return header }
+    let head = window.headBuffer
+    guard head.count >= 13 else { return header }
     header.setSize(Int(head.uint16(at: 6, .little)), Int(head.uint16(at: 8, .little)))
     var offset = 13 + colorTable(head[10])
     var images = 0
     var loops = false
-    var blocks = 0
-    var reads = 0
-    // XMP may follow the images.
-    while images < 2 || offset < window.headCount {
-      guard let block = bytes(window, at: offset, count: 2) else { break }
-      if block[0] == 0x21 {
-        if block[1] == 0xFF, let name = bytes(window, at: offset + 2, count: 12) {
-          if name.holds("NETSCAPE2.0", at: 1) { loops = true }
-          if header.xmp == nil, name.holds("XMP DataXMP", at: 1) {
-            header.xmp = xmp(window.headBuffer, at: offset + 14)
-          }
+    while images < 2 || header.xmp == nil && offset < window.headCount {
+      guard offset < longestWalk else {
+        header.isAnimated = loops || images > 1
+        return header
+      }
+      guard let block = window.bytes(at: offset, count: 2, ahead: gifAhead) else { break }
+      let kind = block[0]
+      let label = block[1]
+      if kind == 0x21 {
+        if label == 0xFF, offset + 14 <= head.count {
+          if head.holds("NETSCAPE2.0", at: offset + 3) { loops = true }
+          if header.xmp == nil, head.holds("XMP DataXMP", at: offset + 3) { header.xmp = xmp(head, at: offset + 14) }
         }
         offset += 2
-      } else if block[0] == 0x2C {
-        guard let image = bytes(window, at: offset, count: 10) else { break }
+      } else if kind == 0x2C {
+        guard let flags = window.bytes(at: offset + 9, count: 1, ahead: gifAhead) else { break }
         images += 1
-        offset += 11 + colorTable(image[9])
+        offset += 11 + colorTable(flags[0])
       } else {
         break
       }
-      while let size = bytes(window, at: offset, count: 1)?[0] {
-        offset += 1 + Int(size)
-        blocks += 1
-        if size == 0 { break }
-        if offset >= window.headCount { reads += 1 }
-        if blocks > blockLimit || reads > readLimit {
-          header.isAnimated = loops
-          return header
-        }
+      // The data is in blocks of up to 255 bytes. An empty one is the last.
+      while offset < longestWalk, let size = window.bytes(at: offset, count: 1, ahead: gifAhead) {
+        offset += 1 + Int(size[0])
+        if size[0] == 0 { break }
       }
     }
     header.isAnimated = images > 1
     return header
   }
 
-  /// Blocks are at most 256 bytes long, so this many beyond the head cost at most 1 MiB of the budget.
-  private static let readLimit = 3000
-
-  private static func bytes(_ window: FileWindow, at offset: Int, count: Int) -> UnsafeRawBufferPointer? {
-    window.bytes(at: offset, count: count, ahead: FileWindow.pieceBytes)
-  }
+  private static let longestWalk = 3 << 19
+  private static let gifAhead = 12_000
 
   /// The packet is not cut into blocks (ISO 16684-3, 1.1.2). A trailer follows whose bytes count down from FF. It leads
   /// a program that reads the packet as blocks to its end.

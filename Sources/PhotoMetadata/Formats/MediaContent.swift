@@ -4,10 +4,10 @@ import PhotoModel
 struct MediaContent {
   /// The containers that this module parses.
   enum Container {
-    case jpeg, tiff, png, gif, webp, photoshop, bitmap, openEXR, other
+    case jpeg, tiff, png, gif, webp, photoshop, bitmap, openEXR, heif, jpegXL, jpeg2000, other
     /// RAW formats with structures of their own
-    case fujiRAW, minoltaRAW, canonHeap, sigmaRAW
-    case matroska, avi, transportStream, programStream
+    case fujiRAW, minoltaRAW, canonHeap, sigmaRAW, canonRAW
+    case movie, matroska, avi, transportStream, programStream
   }
 
   var container: Container
@@ -22,7 +22,7 @@ struct MediaContent {
     self.contentType = contentType
   }
 
-  private static func raw(_ container: Container, _ contentType: String) -> MediaContent {
+  static func raw(_ container: Container, _ contentType: String) -> MediaContent {
     var content = MediaContent(container, .image, contentType)
     content.isRAW = true
     return content
@@ -33,13 +33,16 @@ struct MediaContent {
     guard head.count >= 3 else { return nil }
     switch (head[0], head[1]) {
     case (0xFF, 0xD8): return head[2] == 0xFF ? MediaContent(.jpeg, .image, "image/jpeg") : nil
+    case (0xFF, 0x0A): return MediaContent(.jpegXL, .image, "image/jxl")
+    case (0xFF, 0x4F): return codestream2000(head) ? MediaContent(.jpeg2000, .image, "image/x-jp2-codestream") : nil
+    case (0x00, 0x00): return signatureBox(head) ?? MediaBrands.identify(head) ?? film(head)
     case (0x49, 0x49), (0x4D, 0x4D): return tiff(head)
     case (0x89, 0x50): return png(head) ? MediaContent(.png, .image, "image/png") : nil
     case (0x47, 0x49):
       guard head.holds("GIF87a") || head.holds("GIF89a") else { return nil }
       return MediaContent(.gif, .image, "image/gif")
     case (0x52, 0x49): return riff(head)
-    default: return baseMedia(head) ?? still(head) ?? film(head)
+    default: return MediaBrands.identify(head) ?? still(head) ?? film(head)
     }
   }
 
@@ -79,41 +82,23 @@ struct MediaContent {
     return head.holds("AVI ", at: 8) ? MediaContent(.avi, .video, "video/x-msvideo") : nil
   }
 
-  // MARK: - ISO base media (ISO/IEC 14496-12): the first box names the brands
+  // MARK: - JPEG XL and JPEG 2000
 
-  private static func baseMedia(_ head: UnsafeRawBufferPointer) -> MediaContent? {
-    guard head.holds("ftyp", at: 4), head.count >= 12 else {
-      // QuickTime before brands existed.
-      for box: StaticString in ["moov", "mdat", "wide", "pnot"] where head.holds(box, at: 4) {
-        return MediaContent(.other, .video, "video/quicktime")
-      }
-      return nil
+  /// A box of 12 bytes that no transfer as text leaves unchanged (ISO/IEC 18181-2, 9.1; ISO/IEC 15444-1, I.5.1).
+  private static func signatureBox(_ head: UnsafeRawBufferPointer) -> MediaContent? {
+    guard head.count >= 12, head.uint32(at: 0, .big) == 12, head.uint32(at: 8, .big) == 0x0D0A_870A else { return nil }
+    if head.holds("JXL ", at: 4) { return MediaContent(.jpegXL, .image, "image/jxl") }
+    guard head.holds("jP  ", at: 4) else { return nil }
+    for (brand, contentType): (StaticString, String) in [("jpx ", "image/jpx"), ("jpm ", "image/jpm")]
+    where head.holds("ftyp", at: 16) && head.holds(brand, at: 20) {
+      return MediaContent(.jpeg2000, .image, contentType)
     }
-    if let image = image(brand: head.uint32(at: 8, .big)) { return image }
-    let end = min(head.count, Int(head.uint32(at: 0, .big)), 256)
-    var structural: MediaContent?
-    if head.holds("mif1", at: 8) || head.holds("msf1", at: 8) || head.holds("miaf", at: 8) {
-      structural = MediaContent(.other, .image, "image/heif")
-      for offset in stride(from: 16, to: end - 3, by: 4) {
-        if let image = image(brand: head.uint32(at: offset, .big)) { return image }
-      }
-    }
-    if let structural { return structural }
-    if head.holds("qt  ", at: 8) { return MediaContent(.other, .video, "video/quicktime") }
-    if head.holds("3gp", at: 8) { return MediaContent(.other, .video, "video/3gpp") }
-    if head.holds("3g2", at: 8) { return MediaContent(.other, .video, "video/3gpp2") }
-    if head.holds("M4V", at: 8) { return MediaContent(.other, .video, "video/x-m4v") }
-    return MediaContent(.other, .video, "video/mp4")
+    return MediaContent(.jpeg2000, .image, "image/jp2")
   }
 
-  private static func image(brand: UInt32) -> MediaContent? {
-    switch brand {
-    case 0x6865_6963, 0x6865_6978, 0x6865_696D, 0x6865_6973, 0x6865_7663, 0x6865_7678:  // heic heix heim heis hevc hevx
-      return MediaContent(.other, .image, "image/heic")
-    case 0x6176_6966, 0x6176_6973: return MediaContent(.other, .image, "image/avif")  // avif avis
-    case 0x6372_7820: return MediaContent(.other, .image, "image/x-canon-cr3")  // "crx "
-    default: return nil
-    }
+  /// SOC and SIZ, the first two markers.
+  private static func codestream2000(_ head: UnsafeRawBufferPointer) -> Bool {
+    head.count >= 4 && head.uint32(at: 0, .big) == 0xFF4F_FF51
   }
 
   // MARK: - Other films

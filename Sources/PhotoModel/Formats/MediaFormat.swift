@@ -79,11 +79,17 @@ package enum MediaFormat {
   private static let images: [(String, String)] = [
     ("jpg", "image/jpeg"), ("jpeg", "image/jpeg"), ("jpe", "image/jpeg"), ("jfif", "image/jpeg"),
     ("tif", "image/tiff"), ("tiff", "image/tiff"),
-    ("png", "image/png"), ("gif", "image/gif"), ("webp", "image/webp"),
-    ("heic", "image/heic"), ("heif", "image/heif"), ("hif", "image/heif"),
+    ("png", "image/png"), ("apng", "image/apng"), ("gif", "image/gif"), ("webp", "image/webp"),
+    ("heic", "image/heic"), ("heics", "image/heic"), ("heif", "image/heif"), ("heifs", "image/heif"),
+    ("hif", "image/heif"), ("avci", "image/avci"), ("avcs", "image/avci"),
     ("avif", "image/avif"), ("avifs", "image/avif"),
     ("psd", "image/vnd.adobe.photoshop"), ("psb", "image/vnd.adobe.photoshop"),
     ("bmp", "image/bmp"), ("dib", "image/bmp"), ("exr", "image/x-exr"),
+    ("jxl", "image/jxl"), ("jp2", "image/jp2"), ("jpg2", "image/jp2"), ("jpf", "image/jpx"), ("jpx", "image/jpx"),
+    ("jpm", "image/jpm"), ("j2k", "image/x-jp2-codestream"), ("j2c", "image/x-jp2-codestream"),
+    ("jpc", "image/x-jp2-codestream"),
+    // Stereo cameras, and Insta360.
+    ("mpo", "image/mpo"), ("insp", "image/jpeg"),
   ]
 
   private static let raws: [(String, String)] = [
@@ -102,8 +108,11 @@ package enum MediaFormat {
 
   /// `ts` is missing, because most files of that name are TypeScript.
   private static let videos: [(String, String)] = [
-    ("mov", "video/quicktime"), ("qt", "video/quicktime"),
-    ("mp4", "video/mp4"), ("m4v", "video/x-m4v"), ("3gp", "video/3gpp"), ("3g2", "video/3gpp2"),
+    ("mov", "video/quicktime"), ("qt", "video/quicktime"), ("moov", "video/quicktime"),
+    ("mp4", "video/mp4"), ("mp4v", "video/mp4"), ("f4v", "video/mp4"), ("m4v", "video/x-m4v"),
+    ("insv", "video/mp4"),
+    ("3gp", "video/3gpp"), ("3gpp", "video/3gpp"), ("3g2", "video/3gpp2"), ("3gp2", "video/3gpp2"),
+    ("3gpp2", "video/3gpp2"),
     ("avi", "video/x-msvideo"), ("mkv", "video/x-matroska"), ("webm", "video/webm"),
     ("mts", "video/mp2t"), ("m2ts", "video/mp2t"), ("m2t", "video/mp2t"), ("mpg", "video/mpeg"), ("mpeg", "video/mpeg"),
     ("wmv", "video/x-ms-wmv"), ("asf", "video/x-ms-asf"), ("flv", "video/x-flv"), ("ogv", "video/ogg"),

@@ -36,7 +36,7 @@ extension MediaReader {
     let jpeg = raw.jpeg.map { EmbeddedJPEG(window, part: $0) }
     let exif = exif(jpeg?.exif)
     facts.apply(exif, width: raw.width, height: raw.height)
-    describe(&facts, exif, xmp: jpeg?.xmp, iptc: nil)
+    describe(&facts, exif, xmp: jpeg?.xmp)
     failIfEmpty(&facts, exif != nil)
   }
 
@@ -44,7 +44,7 @@ extension MediaReader {
     let raw = MinoltaBlocks(window, part: window.whole)
     let exif = exif(raw?.exif)
     facts.apply(exif, width: raw?.width, height: raw?.height)
-    describe(&facts, exif, xmp: nil, iptc: nil)
+    describe(&facts, exif)
     failIfEmpty(&facts, exif != nil)
   }
 
@@ -68,7 +68,7 @@ extension MediaReader {
     var exif = exif(jpeg?.exif) ?? ExifFacts()
     exif.complete(with: listed)
     facts.apply(exif, width: raw.width, height: raw.height)
-    describe(&facts, exif, xmp: jpeg?.xmp, iptc: nil)
+    describe(&facts, exif, xmp: jpeg?.xmp)
     failIfEmpty(&facts, !exif.camera.isEmpty)
   }
 

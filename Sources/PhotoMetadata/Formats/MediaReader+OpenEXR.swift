@@ -9,6 +9,6 @@ extension MediaReader {
     facts.camera = header.camera.isEmpty ? nil : header.camera
     facts.caption = header.caption
     facts.location = header.location
-    if header.width == nil { facts.failure = "the file is damaged or cut off: its header has no size" }
+    if header.width == nil { facts.failure = Self.noSize }
   }
 }

@@ -26,7 +26,7 @@ extension MediaReader {
     listed.caption = header.caption.flatMap { CaptionDefaults.contains($0, header.camera) ? nil : $0 }
     exif.complete(with: listed)
     facts.apply(exif, width: header.width, height: header.height)
-    describe(&facts, exif, xmp: header.xmp, iptc: nil)
+    describe(&facts, exif, xmp: header.xmp)
     facts.durationSeconds = header.durationSeconds
     if !header.hasVideo {
       if header.hasAudio {
