@@ -23,6 +23,8 @@ final class ExtractWorker: @unchecked Sendable {
   private var outgoing = ExtractStream.greeting
   /// The descriptors of the requests in `outgoing`.
   private var descriptors: [Int32] = []
+  /// Whether the process has started its work. Until then, no file is slow.
+  private(set) var hasGreeted = false
   /// The requests that have no reply yet.
   private(set) var openRequests = 0
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -98,6 +100,7 @@ final class ExtractWorker: @unchecked Sendable {
       }
       let count = recv(child.socket, &buffer, buffer.count, 0)
       if count > 0 {
+        hasGreeted = true
         frames.append(buffer[..<count])
       } else if count == 0 {
         return .failed("it ended")

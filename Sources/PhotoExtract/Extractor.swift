@@ -105,7 +105,7 @@ package final class Extractor: Sendable {
 
   /// Waits for the facts of the file that the process reads now, and gives it the bytes that it asks for.
   ///
-  /// A process that waits for a processor is not slow: on a busy machine, it would look as if it took long.
+  /// A process that starts, or waits for a processor, is not slow: on a busy machine, it would look as if it took long.
   private func facts(
     of source: MediaSource, by worker: ExtractWorker, since start: FileStart, within limit: Duration
   ) -> Outcome {
@@ -124,12 +124,18 @@ package final class Extractor: Sendable {
         if let reason = worker.sendBytes(bytes, until: deadline) { return .failed(reason) }
       case .failed(let reason): return .failed(reason)
       case .nothingYet:
-        guard limit < Self.deadline, end < deadline, worker.isRunnable,
-          let before = start.processorTime, let now = worker.processorTime, now - before < limit / 2
-        else { return .late }
+        guard limit < Self.deadline, end < deadline, !worker.hasGreeted || isWaiting(worker, since: start, limit) else {
+          return .late
+        }
         end = min(end + limit, deadline)
       }
     }
+  }
+
+  /// Whether a process could go on, and has had little of the processor.
+  private func isWaiting(_ worker: ExtractWorker, since start: FileStart, _ limit: Duration) -> Bool {
+    guard worker.isRunnable, let before = start.processorTime, let now = worker.processorTime else { return false }
+    return now - before < limit / 2
   }
 
   /// Reads a file to its end by a process that has begun it, or begins it now.
@@ -150,8 +156,10 @@ package final class Extractor: Sendable {
       if isIdle(worker) { pool.putBack(worker) } else { pool.discard(worker, isKilled: true) }
       return .facts(facts)
     case .late:
+      let hasStarted = worker.hasGreeted
       pool.noteRestart()
       pool.discard(worker, isKilled: true)
+      guard hasStarted else { return .unavailable("photod-extract does not start") }
       blamed.add(1, ordering: .relaxed)
       return .blamed("reading it took longer than 5 s, so it was given up; the file may be damaged")
     case .failed(let reason):

@@ -110,7 +110,8 @@ import Varlink
       let file = open(fixture.path("d/b.jpg"), O_WRONLY)
       try #require(file >= 0)
       close(file)
-      let touch = try await story(fixture, after: number)
+      // On a busy machine, the file may be read only later.
+      let touch = try await story(fixture, after: number).filter { $0.kind != "deferred" }
       #expect(touch.map(\.kind) == ["fileSeen", "ignored"])
       #expect(touch.map(\.path) == [fixture.path("d/b.jpg"), fixture.path("d/b.jpg")])
       #expect(touch[1].assetID == id)

@@ -29,7 +29,7 @@ struct ExtractCommand: ParsableCommand {
     } catch {
       throw Self.notStarted("\(error)")
     }
-    var words = [program, "--file", file].map { strdup($0) }
+    var words: [UnsafeMutablePointer<CChar>?] = [program, "--file", file].map { (word: String) in strdup(word) }
     words.append(nil)
     execv(program, &words)
     throw Self.notStarted("\(WorkerError("\(program) can't be started", errorNumber: errno))")
