@@ -9,7 +9,7 @@ import WorkerProcess
 final class ExtractWorker: @unchecked Sendable {
   // The pool gives a worker to one caller at a time, so its variables need no lock.
 
-  /// What came from the process.
+  /// A message of the process, or its absence.
   enum Received {
     case reply(ExtractReply)
     case nothingYet

@@ -139,7 +139,7 @@ final class ExtractorPool: Sendable {
   /// Whether photod is stopping.
   var isEnding: Bool { state.withLock { $0.isEnding } }
 
-  /// Ends all processes. Those that are busy are killed, so that no caller waits for them.
+  /// Ends all processes. The busy ones are killed, so that no caller waits for them.
   func end() {
     let idle = state.withLock { state in
       state.isEnding = true

@@ -1,6 +1,6 @@
 /// A file whose facts are to be read.
 package struct MediaSource: Sendable {
-  /// Where its bytes are.
+  /// The place of its bytes.
   package enum Bytes: Sendable {
     /// A descriptor that is open for reading. It stays open until the extraction has ended, and its offset does not move.
     case descriptor(Int32)

@@ -54,7 +54,7 @@ package struct ChangeRecording: Sendable {
   var moves: [CollectionID: Move] = [:]
   /// The order in which collections were moved first.
   var moveOrder: [CollectionID] = []
-  /// What deleted collections had beside their row.
+  /// The content of deleted collections beside their row.
   var deleted: [CollectionID: Deleted] = [:]
   /// The changes of albums, in their order.
   var placements: [Placement] = []

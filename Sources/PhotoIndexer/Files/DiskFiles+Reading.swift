@@ -116,7 +116,7 @@ extension DiskFiles {
     return readings
   }
 
-  /// Reads at most `Extractor.mostFiles` files. Those that take long are read on in the background.
+  /// Reads at most `Extractor.mostFiles` files. The reading of slow files goes on in the background.
   private func read(_ files: [OpenFile]) -> [ContentReading] {
     guard !files.isEmpty else { return [] }
     reads.add(files.count, ordering: .relaxed)

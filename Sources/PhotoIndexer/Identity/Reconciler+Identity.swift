@@ -245,7 +245,7 @@ extension Reconciler {
   }
 
   /// Whether a program may have edited a file while photod was down, and set its time back: a scan finds that only the change
-  /// time differs. What was read of the file may be the same, and only a sample shows the difference.
+  /// time differs. The metadata may be the same, and only a sample shows the difference.
   ///
   /// New permissions look the same. So only files whose old content was sampled are sampled again.
   func mayBeEditedQuietly(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {

@@ -70,7 +70,7 @@ package actor Library {
   var lateSyncs = LateSyncs()
   let rescans = RescanRequests()
   var dryRuns = DryRuns()
-  /// What the status says about watching. It begins anew with each start.
+  /// The problems of watching, for the status. It begins anew with each start.
   var problems = WatchProblems()
   var restart = CatalogRestart()
   var idle = IdleWork()

@@ -1,6 +1,6 @@
 import WatchRecords
 
-/// What the records of a batch report beside changes of the catalog. The library takes it in after the COMMIT.
+/// The news in the records of a batch beside changes of the catalog. The library takes it in after the COMMIT.
 struct BatchNotes {
   /// The folders in which the records report something.
   var changed: Set<DirectoryNumber> = []

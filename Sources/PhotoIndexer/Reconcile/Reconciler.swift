@@ -201,7 +201,7 @@ struct Batch {
   var departing: [Place: FileRow] = [:]
   /// The directories that are being removed now. No asset can go on in them.
   var leavingDirectories: Set<DirectoryID> = []
-  /// What the records report beside changes of the catalog.
+  /// The news in the records beside changes of the catalog.
   var notes = BatchNotes()
   /// Sync requests whose answer is complete with this batch.
   var synced: [UInt64] = []

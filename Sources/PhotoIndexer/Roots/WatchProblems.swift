@@ -1,4 +1,4 @@
-/// What keeps photod-watch from seeing all changes at once. None of it is in the catalog.
+/// The reasons why photod-watch does not see all changes at once. None of it is in the catalog.
 struct WatchProblems {
   /// The folders that are polled, and the watchers that ended.
   var watching = WatchState()

@@ -1,6 +1,6 @@
 import PhotoModel
 
-/// What an XMP packet says about the kind of a picture.
+/// The hints of an XMP packet at the kind of a picture.
 struct XMPHints: Equatable {
   /// The properties of Google's (https://developer.android.com/media/platform/motion-photo-format,
   /// https://developers.google.com/streetview/spherical-metadata), Adobe's and Apple's namespaces that are read.

@@ -18,7 +18,7 @@ struct ExifFacts {
   var caption: String?
   var keywords: [String] = []
   var isScreenshot = false
-  /// Of an Apple camera. It is not in the block that libexif reads.
+  /// The maker note of an Apple camera. It is not in the block that libexif reads.
   var apple: AppleMakerNote?
   /// As stored, for a TIFF file's first image. In other containers the tags are stale after an edit.
   var imageWidth: Int?

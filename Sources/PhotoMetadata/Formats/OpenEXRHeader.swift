@@ -32,7 +32,7 @@ struct OpenEXRHeader {
       note(name, type, window, data)
       offset = data.end
     }
-    // The offset is what must be added to the clock to get UTC, so it is positive in the west.
+    // UTC is the clock plus the offset, so the offset is positive in the west.
     if let clock {
       let offset = offsetSeconds.flatMap { Int(exactly: (-$0 / 60).rounded()) }.flatMap { abs($0) < 1440 ? $0 : nil }
       date =

@@ -2,8 +2,8 @@ import PhotoModel
 
 /// Reads the header of a Matroska or WebM file (RFC 8794 for EBML, RFC 9559 for Matroska).
 ///
-/// Info and Tracks usually precede the clusters. If a cluster comes first, the SeekHead leads to them. Of the tags, only
-/// those that the SeekHead names, or that precede the clusters, are read. Each element is visited once, at most
+/// Info and Tracks usually precede the clusters. If a cluster comes first, the SeekHead leads to them. Tags
+/// are read only if the SeekHead names them, or if they precede the clusters. Each element is visited once, at most
 /// ``elementLimit`` in all, and nesting has no recursion: every level has its own function.
 struct MatroskaHeader {
   private(set) var header = VideoHeader()

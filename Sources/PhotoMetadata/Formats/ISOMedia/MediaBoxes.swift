@@ -105,10 +105,10 @@ struct PartCursor {
     self.part = part
   }
 
-  /// What follows.
+  /// The bytes that are not read yet.
   var rest: FilePart { FilePart(start: part.start + offset, end: part.end) }
 
-  /// - Parameter size: 0 to 8 bytes. Of no bytes, the number is 0.
+  /// - Parameter size: 0 to 8 bytes. A number of no bytes is 0.
   /// - Returns: `nil` at the end of the part, and for a number beyond `Int.max`.
   mutating func number(_ size: Int) -> Int? {
     guard let place = part.part(at: offset, count: size),

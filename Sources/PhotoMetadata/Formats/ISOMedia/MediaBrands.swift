@@ -2,7 +2,7 @@ import PhotoModel
 
 /// Identifies the files of the ISO base media format by their brands (ISO/IEC 14496-12, 4.3).
 ///
-/// A brand of an image or a film decides. The major brand comes first. Where it says nothing, the compatible brands
+/// A brand of an image or a film decides. The major brand comes first. If it says nothing, the compatible brands
 /// decide in their order.
 enum MediaBrands {
   private static let longestBox = 4096

@@ -12,7 +12,7 @@ struct MovieHeader {
     var width: Int?
     var height: Int?
     var unitsPerSecond = 0
-    /// Of the samples in the header. A fragmented file has the others in its fragments.
+    /// The number of samples in the header. A fragmented file has the others in its fragments.
     var sampleCount = 0
 
     fileprivate var size: (width: Int, height: Int)?

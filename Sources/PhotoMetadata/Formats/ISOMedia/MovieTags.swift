@@ -1,6 +1,6 @@
 import PhotoModel
 
-/// What a film's `udta` and `meta` boxes say about it.
+/// The properties of a film in its `udta` and `meta` boxes.
 ///
 /// There are four ways to write a property: QuickTime's texts (`©day`), QuickTime's keys (`mdta`), iTunes' list, and
 /// 3GPP's boxes (3GPP TS 26.244, 8). QuickTime's keys precede all others, which are taken in the file's order.
