@@ -33,7 +33,11 @@ void sandbox_close_others(int kept) {
 // MARK: Limits
 
 static int limit(int resource, rlim_t most) {
-  struct rlimit limits = {most, most};
+  struct rlimit limits;
+  if (getrlimit(resource, &limits)) return -1;
+  // A limit can only be lowered.
+  if (limits.rlim_max < most) most = limits.rlim_max;
+  limits.rlim_cur = limits.rlim_max = most;
   return setrlimit(resource, &limits);
 }
 

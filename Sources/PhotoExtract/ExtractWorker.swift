@@ -23,8 +23,8 @@ final class ExtractWorker: @unchecked Sendable {
   private var outgoing = ExtractStream.greeting
   /// The descriptors of the requests in `outgoing`.
   private var descriptors: [Int32] = []
-  /// Whether the process has started its work. Until then, no file is slow.
-  private(set) var hasGreeted = false
+  /// Whether the process has started its work. Until then, no file is slow or to blame.
+  var hasGreeted: Bool { frames.greeted }
   /// The requests that have no reply yet.
   private(set) var openRequests = 0
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -54,7 +54,7 @@ final class ExtractWorker: @unchecked Sendable {
 
   /// Sends the answer to a request of the process for bytes.
   /// - Returns: why the process can't be used any more, or nil.
-  func sendBytes(_ bytes: MediaSource.FetchedBytes, until deadline: ContinuousClock.Instant) -> String? {
+  func sendBytes(_ bytes: MediaSource.FetchedBytes, until deadline: SuspendingClock.Instant) -> String? {
     switch bytes {
     case .bytes(let bytes):
       ExtractStream.append(.bytes(Array(bytes.prefix(ExtractRequest.maximumBytes)), errorNumber: 0), to: &outgoing)
@@ -64,7 +64,7 @@ final class ExtractWorker: @unchecked Sendable {
   }
 
   /// - Returns: why the process can't be used any more, or nil.
-  func send(until deadline: ContinuousClock.Instant) -> String? {
+  func send(until deadline: SuspendingClock.Instant) -> String? {
     defer { descriptors.removeAll(keepingCapacity: true) }
     var done = 0
     while done < outgoing.count {
@@ -86,7 +86,7 @@ final class ExtractWorker: @unchecked Sendable {
   }
 
   /// Waits for the next reply.
-  func receive(until deadline: ContinuousClock.Instant) -> Received {
+  func receive(until deadline: SuspendingClock.Instant) -> Received {
     while true {
       do {
         if let payload = try frames.next() {
@@ -100,7 +100,6 @@ final class ExtractWorker: @unchecked Sendable {
       }
       let count = recv(child.socket, &buffer, buffer.count, 0)
       if count > 0 {
-        hasGreeted = true
         frames.append(buffer[..<count])
       } else if count == 0 {
         return .failed("it ended")
@@ -113,14 +112,14 @@ final class ExtractWorker: @unchecked Sendable {
   }
 
   /// - Returns: false if the deadline has passed.
-  private func wait(for events: Int16, until deadline: ContinuousClock.Instant) -> Bool {
-    let left = deadline - ContinuousClock.now
-    guard left > .zero else { return false }
+  private func wait(for events: Int16, until deadline: SuspendingClock.Instant) -> Bool {
+    // The deadline may have passed while photod itself did not run. What has come by then counts.
+    let left = max(deadline - SuspendingClock().now, .zero)
     let (seconds, attoseconds) = left.components
     let milliseconds = Int32(clamping: seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     var polled = pollfd(fd: child.socket, events: events, revents: 0)
     // After an error or an interruption, the next call on the socket finds out.
-    return poll(&polled, 1, milliseconds) != 0 || ContinuousClock.now < deadline
+    return poll(&polled, 1, milliseconds) != 0 || SuspendingClock().now < deadline
   }
 
   /// The processor time that the process has used. nil if it is not known.
@@ -131,12 +130,21 @@ final class ExtractWorker: @unchecked Sendable {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// Whether the process could run, and waits for a processor.
-  var isRunnable: Bool {
+  /// The state of the process: running, or waiting for a processor; waiting for a disk; or something else.
+  enum ProcessState {
+    case runnable, waitingForDisk, other
+  }
+
+  /// nil if the state can't be seen, for example under `ProtectProc=` of systemd.
+  var processState: ProcessState? {
     let text = FileDescriptorText.read("/proc/\(child.processID)/stat")
     // The name of the program is in parentheses, and may contain anything.
-    guard let end = text.lastIndex(of: UInt8(ascii: ")")), text.count > end + 2 else { return false }
-    return text[end + 2] == UInt8(ascii: "R")
+    guard let end = text.lastIndex(of: UInt8(ascii: ")")), text.count > end + 2 else { return nil }
+    switch text[end + 2] {
+    case UInt8(ascii: "R"): return .runnable
+    case UInt8(ascii: "D"): return .waitingForDisk
+    default: return .other
+    }
   }
 
   /// Ends the process, and reads the last lines of its standard error.

@@ -7,6 +7,8 @@ package enum Extraction: Sendable {
   case blamed(String)
   /// The file was not read, and is not to blame: photod-extract can't be started, for example.
   case unavailable(String)
+  /// All processes were busy for some seconds. The file must be asked for again.
+  case busy
   /// The file is still being read, and takes longer than callers wait.
   case unfinished(UnfinishedExtraction)
 }

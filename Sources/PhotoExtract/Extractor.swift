@@ -9,11 +9,18 @@ import Synchronization
 /// blamed only if it ends that one too. If a file takes longer than ``deadline``, it is blamed and the process is killed. A
 /// file that takes longer than ``patience`` is handed to the caller as ``Extraction/unfinished(_:)``, and other processes
 /// read the files after it.
+///
+/// A file is not to blame if the process did not start its work, if a signal from outside ended it, or if it waits for a
+/// disk.
 package final class Extractor: Sendable {
-  /// How long one file may take, by the wall clock.
+  /// How long one file may take, by a clock that stops while the machine is suspended.
   package static let deadline = Duration.seconds(5)
   /// How long a caller waits for one file. Other commits of the library wait as long.
   package static let patience = Duration.milliseconds(40)
+  /// How long a file of a share may take together with the share. Meanwhile it holds a process.
+  private static let longestFetching = Duration.seconds(60)
+  /// `FileWindow` of PhotoMetadata makes fewer reads.
+  private static let mostFetches = 600
 
   private let pool: ExtractorPool
   private let blamed = Atomic(0)
@@ -52,7 +59,7 @@ package final class Extractor: Sendable {
       switch pool.take(within: Self.patience) {
       case .worker(let worker): read(sources[results.count...], by: worker, into: &results)
       case .busy:
-        for source in sources[results.count...] { results.append(.unfinished(UnfinishedExtraction(self, source, nil))) }
+        for source in sources[results.count...] { results.append(.unfinished(UnfinishedExtraction(self, source))) }
       case .unavailable(let reason):
         for _ in results.count..<sources.count { results.append(.unavailable(reason)) }
       }
@@ -61,12 +68,13 @@ package final class Extractor: Sendable {
   }
 
   /// Reads one file, however long it takes. It never returns ``Extraction/unfinished(_:)``.
-  package func readToTheEnd(_ source: MediaSource) -> Extraction {
-    switch pool.take(within: nil) {
-    case .worker(let worker): return finish(source, by: worker, start: nil, isSecondTry: false)
-    // A process of an earlier file hangs in the kernel.
-    case .busy: return .unavailable("photod-extract hangs, because a disk does not answer")
-    case .unavailable(let reason): return .unavailable(reason)
+  package func readToTheEnd(_ source: MediaSource) -> Extraction { readToTheEnd(source, isSecondTry: false) }
+
+  func readToTheEnd(_ source: MediaSource, isSecondTry: Bool) -> Extraction {
+    switch pool.take(within: Self.deadline) {
+    case .worker(let worker): finish(source, by: worker, start: nil, isSecondTry: isSecondTry)
+    case .busy: .busy
+    case .unavailable(let reason): .unavailable(reason)
     }
   }
 
@@ -75,22 +83,23 @@ package final class Extractor: Sendable {
     for source in sources { worker.request(source) }
     var start = FileStart(worker)
     if let reason = worker.send(until: start.time + Self.deadline) {
-      return results.append(readAgain(sources.first!, after: reason, of: worker))
+      return results.append(another(sources.first!, after: reason, of: worker))
     }
     for source in sources {
       switch facts(of: source, by: worker, since: start, within: Self.patience) {
       case .facts(let facts): results.append(.facts(facts))
-      case .late: return results.append(.unfinished(UnfinishedExtraction(self, source, (worker, start))))
-      case .failed(let reason): return results.append(readAgain(source, after: reason, of: worker))
+      case .late: return results.append(.unfinished(UnfinishedExtraction(self, source, begun: (worker, start))))
+      case .failed(let reason): return results.append(another(source, after: reason, of: worker))
+      case .tooManyFetches: return results.append(giveUpFetching(worker))
       }
-      start.time = .now
+      start.time = SuspendingClock().now
     }
     pool.putBack(worker)
   }
 
   /// When a process began a file.
   struct FileStart {
-    var time = ContinuousClock.now
+    var time = SuspendingClock().now
     /// The processor time that the process had used before, or before an earlier file of the same call.
     let processorTime: Duration?
 
@@ -101,6 +110,7 @@ package final class Extractor: Sendable {
     case facts(MediaFacts)
     case late
     case failed(String)
+    case tooManyFetches
   }
 
   /// Waits for the facts of the file that the process reads now, and gives it the bytes that it asks for.
@@ -111,30 +121,40 @@ package final class Extractor: Sendable {
   ) -> Outcome {
     var end = start.time + limit
     var deadline = start.time + Self.deadline
+    var fetches = 0
     while true {
       switch worker.receive(until: end) {
       case .reply(.facts(let facts)): return .facts(facts)
       case .reply(.needs(let offset, let count)):
         guard case .fetched(let fetch) = source.bytes else { return .failed("it asked for bytes that it has") }
-        let begun = ContinuousClock.now
+        fetches += 1
+        let begun = SuspendingClock().now
+        guard fetches <= Self.mostFetches, begun - start.time < Self.longestFetching else { return .tooManyFetches }
         let bytes = fetch(offset, Int(min(count, UInt32(ExtractRequest.maximumBytes))))
         // A share that answers slowly is not the file's fault.
-        let waited = ContinuousClock.now - begun
+        let waited = SuspendingClock().now - begun
         (end, deadline) = (end + waited, deadline + waited)
         if let reason = worker.sendBytes(bytes, until: deadline) { return .failed(reason) }
       case .failed(let reason): return .failed(reason)
       case .nothingYet:
-        guard limit < Self.deadline, end < deadline, !worker.hasGreeted || isWaiting(worker, since: start, limit) else {
+        let now = SuspendingClock().now
+        if now - end > .seconds(1) {
+          // photod itself did not run, for example in a frozen cgroup, and neither did the process.
+          (end, deadline) = (now + limit, now + Self.deadline)
+        } else if end < deadline, !worker.hasGreeted || isWaiting(worker, since: start, limit) {
+          end = min(end + limit, deadline)
+        } else {
           return .late
         }
-        end = min(end + limit, deadline)
       }
     }
   }
 
   /// Whether a process could go on, and has had little of the processor.
   private func isWaiting(_ worker: ExtractWorker, since start: FileStart, _ limit: Duration) -> Bool {
-    guard worker.isRunnable, let before = start.processorTime, let now = worker.processorTime else { return false }
+    guard worker.processState ?? .runnable == .runnable, let before = start.processorTime,
+      let now = worker.processorTime
+    else { return false }
     return now - before < limit / 2
   }
 
@@ -144,61 +164,98 @@ package final class Extractor: Sendable {
   func finish(
     _ source: MediaSource, by worker: ExtractWorker, start: FileStart?, isSecondTry: Bool
   ) -> Extraction {
-    let begun = start ?? FileStart(worker)
+    var begun = start ?? FileStart(worker)
     if start == nil {
       worker.request(source)
       if let reason = worker.send(until: begun.time + Self.deadline) {
         return isSecondTry ? blame(reason, worker) : readAgain(source, after: reason, of: worker)
       }
+    } else {
+      // The file may have waited for this thread. What has come meanwhile counts.
+      begun.time = max(begun.time, SuspendingClock().now - Self.deadline + Self.patience)
     }
     switch facts(of: source, by: worker, since: begun, within: Self.deadline) {
     case .facts(let facts):
       if isIdle(worker) { pool.putBack(worker) } else { pool.discard(worker, isKilled: true) }
       return .facts(facts)
-    case .late:
-      let hasStarted = worker.hasGreeted
-      pool.noteRestart()
-      pool.discard(worker, isKilled: true)
-      guard hasStarted else { return .unavailable("photod-extract does not start") }
-      blamed.add(1, ordering: .relaxed)
-      return .blamed("reading it took longer than 5 s, so it was given up; the file may be damaged")
+    case .late: return giveUp(worker)
     case .failed(let reason):
       return isSecondTry ? blame(reason, worker) : readAgain(source, after: reason, of: worker)
+    case .tooManyFetches: return giveUpFetching(worker)
     }
   }
 
   /// Reads the replies to requests for further files, which other processes have answered meanwhile.
   /// - Returns: whether the process has no request any more.
   private func isIdle(_ worker: ExtractWorker) -> Bool {
-    let end = ContinuousClock.now + Self.patience
+    let end = SuspendingClock().now + Self.patience
     while worker.openRequests > 0 {
       guard case .reply(.facts) = worker.receive(until: end) else { return false }
     }
     return true
   }
 
-  /// Reads a file once more after its process has failed. Perhaps an earlier file is to blame for that.
-  private func readAgain(_ source: MediaSource, after reason: String, of worker: ExtractWorker) -> Extraction {
-    let end = pool.discard(worker, isKilled: false)
-    guard !pool.isEnding else { return .unavailable("photod is stopping") }
-    pool.noteRestart()
-    pool.logger.notice(
-      "photod-extract failed", metadata: ["reason": "\(reason)", "end": "\(end ?? "it hangs in the kernel")"])
-    switch pool.take(within: Self.deadline) {
-    case .worker(let next): return finish(source, by: next, start: nil, isSecondTry: true)
-    case .busy: return .unavailable("photod-extract is busy")
-    case .unavailable(let reason): return .unavailable(reason)
-    }
+  // MARK: - Failures
+
+  /// Ends a process that has failed, and has the file read once more, in the background. Perhaps an earlier file is to
+  /// blame.
+  private func another(_ source: MediaSource, after reason: String, of worker: ExtractWorker) -> Extraction {
+    noteFailure(reason, worker).map { .unavailable($0) }
+      ?? .unfinished(UnfinishedExtraction(self, source, isSecondTry: true))
   }
 
-  /// Ends a process whose file is no longer wanted.
-  func giveUp(_ worker: ExtractWorker) { pool.discard(worker, isKilled: true) }
+  /// The same on a thread that may wait.
+  private func readAgain(_ source: MediaSource, after reason: String, of worker: ExtractWorker) -> Extraction {
+    noteFailure(reason, worker).map { .unavailable($0) } ?? readToTheEnd(source, isSecondTry: true)
+  }
+
+  /// Ends a process that has failed.
+  /// - Returns: why no other process can be expected to do better; nil if one may.
+  private func noteFailure(_ reason: String, _ worker: ExtractWorker) -> String? {
+    let hasStarted = worker.hasGreeted
+    let end = pool.discard(worker, isKilled: false) ?? "it hangs in the kernel"
+    guard !pool.isEnding else { return "photod is stopping" }
+    pool.noteRestart()
+    pool.logger.notice("photod-extract failed", metadata: ["reason": "\(reason)", "end": "\(end)"])
+    guard !hasStarted else { return nil }
+    let problem = "photod-extract does not start (\(reason): \(end)); its lines in the log of photod have the reason"
+    pool.noteFailedStart(problem)
+    return problem
+  }
+
+  /// The ends that a signal from outside causes: of a service manager, a terminal, or the kernel without memory.
+  private static let endsFromOutside = [SIGHUP, SIGINT, SIGTERM, SIGKILL].map { "signal \($0) ended it" }
 
   private func blame(_ reason: String, _ worker: ExtractWorker) -> Extraction {
+    let hasStarted = worker.hasGreeted
     let end = pool.discard(worker, isKilled: false) ?? "it hangs in the kernel"
     guard !pool.isEnding else { return .unavailable("photod is stopping") }
     pool.noteRestart()
+    guard hasStarted, !Self.endsFromOutside.contains(end) else {
+      return .unavailable("photod-extract ended (\(reason): \(end))")
+    }
     blamed.add(1, ordering: .relaxed)
     return .blamed("reading it ended photod-extract (\(reason): \(end)); the file may be damaged")
   }
+
+  /// Ends a process whose file has taken too long.
+  private func giveUp(_ worker: ExtractWorker) -> Extraction {
+    let (hasStarted, state) = (worker.hasGreeted, worker.processState)
+    pool.noteRestart()
+    let end = pool.discard(worker, isKilled: true)
+    guard hasStarted else { return .unavailable("photod-extract does not start within 5 s") }
+    guard state != .waitingForDisk, end != nil else { return .unavailable("its disk does not answer within 5 s") }
+    guard !pool.isEnding else { return .unavailable("photod is stopping") }
+    blamed.add(1, ordering: .relaxed)
+    return .blamed("reading it took longer than 5 s, so it was given up; the file may be damaged")
+  }
+
+  private func giveUpFetching(_ worker: ExtractWorker) -> Extraction {
+    pool.noteRestart()
+    pool.discard(worker, isKilled: true)
+    return .unavailable("its share is too slow to read the metadata")
+  }
+
+  /// Ends a process whose file is no longer wanted.
+  func abandon(_ worker: ExtractWorker) { pool.discard(worker, isKilled: true) }
 }

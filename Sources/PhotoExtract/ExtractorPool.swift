@@ -9,12 +9,16 @@ final class ExtractorPool: Sendable {
   /// How long a process may be idle. One stays, so that the next photo needs no start.
   private static let longestIdleness = DispatchTimeInterval.seconds(30)
 
+  private static let pauseAfterFailedStart = Duration.seconds(2)
+
   private struct State {
     /// The idle processes. The one that was used last is used next.
-    var idle: [(worker: ExtractWorker, since: ContinuousClock.Instant)] = []
+    var idle: [(worker: ExtractWorker, since: SuspendingClock.Instant)] = []
     /// The processes that read a file now.
     var busy: Set<pid_t> = []
     var restarts = 0
+    /// Why the last process did not start its work, and until when no other is started.
+    var failedStart: (reason: String, end: SuspendingClock.Instant)?
 
     var running: Int { idle.count + busy.count }
     var isEnding = false
@@ -76,6 +80,10 @@ final class ExtractorPool: Sendable {
   }
 
   private func start() -> Taken {
+    if let reason = state.withLock({ $0.failedStart.flatMap { $0.end > SuspendingClock().now ? $0.reason : nil } }) {
+      free.signal()
+      return .unavailable(reason)
+    }
     guard slots.take(Self.place, maximum: mostProcesses) else {
       free.signal()
       return .busy
@@ -96,7 +104,7 @@ final class ExtractorPool: Sendable {
     let (isEnding, schedules) = state.withLock { state in
       if state.isEnding { return (true, false) }
       state.busy.remove(worker.processID)
-      state.idle.append((worker, .now))
+      state.idle.append((worker, SuspendingClock().now))
       defer { state.isCleanupScheduled = state.isCleanupScheduled || state.idle.count > 1 }
       return (false, state.idle.count > 1 && !state.isCleanupScheduled)
     }
@@ -119,6 +127,11 @@ final class ExtractorPool: Sendable {
     if end == nil { slots.abandon(worker.processID, Self.place) } else { slots.release(Self.place) }
     free.signal()
     return end
+  }
+
+  /// Notes that a process did not start its work. For a while, no other is started.
+  func noteFailedStart(_ reason: String) {
+    state.withLock { $0.failedStart = (reason, SuspendingClock().now + Self.pauseAfterFailedStart) }
   }
 
   func noteRestart() { state.withLock { $0.restarts += 1 } }
@@ -162,7 +175,7 @@ final class ExtractorPool: Sendable {
   /// Ends the processes that were idle for long, except the one that was used last.
   private func endIdle() {
     let (ended, hasMore) = state.withLock { state -> ([ExtractWorker], Bool) in
-      let now = ContinuousClock.now
+      let now = SuspendingClock().now
       let old = state.idle.dropLast().filter { now - $0.since >= .seconds(25) }.map(\.worker)
       state.idle.removeAll { entry in old.contains { $0 === entry.worker } }
       state.isCleanupScheduled = state.idle.count > 1

@@ -106,7 +106,8 @@ public struct FrameAssembler: Sendable {
   private var start = 0
   /// How many bytes of the connection are no longer in `bytes`. Errors need it.
   private var consumed = 0
-  private var greeted = false
+  /// Whether the peer has sent its greeting.
+  package private(set) var greeted = false
   private let greeting: [UInt8]
   private let maximumFrameBytes: Int
 

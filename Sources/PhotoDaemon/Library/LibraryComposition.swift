@@ -51,7 +51,7 @@ extension ServingLibrary {
   ) throws -> ServingLibrary {
     let (watcher, roots) = makeWatcher(configuration, logger)
     do {
-      let extractor = try makeExtractor(logger)
+      let extractor = try makeExtractor(logger, startsEarly: startsEarly)
       if startsEarly { try watcher.start() }
       let library = try naming(configuration.catalog) {
         do {
@@ -89,11 +89,11 @@ extension ServingLibrary {
   }
 
   /// Makes the readers of metadata, and starts the processes that the first scan needs.
-  private static func makeExtractor(_ logger: Logger) throws -> Extractor {
+  private static func makeExtractor(_ logger: Logger, startsEarly: Bool) throws -> Extractor {
     let readerCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let extractor = Extractor(
       executable: try HelperProgram.extract.find(), readerCount: readerCount, logger: logger)
-    DispatchQueue.global().async { extractor.prepare(readerCount) }
+    if startsEarly { DispatchQueue.global().async { extractor.prepare(readerCount) } }
     return extractor
   }
 

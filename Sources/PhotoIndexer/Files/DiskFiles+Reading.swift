@@ -46,6 +46,7 @@ private final class OpenFile: Sendable {
       (content, marks) = (AssetContent(facts), facts.marks)
     case .blamed(let reason): content = promisedContent(name: name, failure: reason)
     case .unavailable(let reason): return .unreadable("can't be read: \(reason)")
+    case .busy: return .raced
     case .unfinished: return .late
     }
     if isSampled, marks.sample == nil, marks.fingerprint != nil,
@@ -119,10 +120,21 @@ extension DiskFiles {
   /// Reads at most `Extractor.mostFiles` files. The reading of slow files goes on in the background.
   private func read(_ files: [OpenFile]) -> [ContentReading] {
     guard !files.isEmpty else { return [] }
-    reads.add(files.count, ordering: .relaxed)
-    return zip(files, extractor.read(files.map(\.source))).map { file, extraction in
+    // A file may be under way already, because it was found before.
+    let known =
+      background.isEmpty
+      ? [:]
+      : Dictionary(
+        uniqueKeysWithValues: files.indices.compactMap { index in background.take(files[index].key).map { (index, $0) }
+        })
+    let unread = files.indices.filter { known[$0] == nil }
+    reads.add(unread.count, ordering: .relaxed)
+    var extractions = extractor.read(unread.map { files[$0].source })[...]
+    return files.indices.map { index in
+      if let reading = known[index] { return reading }
+      let (file, extraction) = (files[index], extractions.removeFirst())
       guard case .unfinished(let unfinished) = extraction else { return file.reading(of: extraction) }
-      background.begin(file.key) { file.reading(of: unfinished.finish()) }
+      background.begin(file.key, holdsProcess: unfinished.holdsProcess) { file.reading(of: unfinished.finish()) }
       return .late
     }
   }

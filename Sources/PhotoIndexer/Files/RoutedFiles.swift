@@ -219,6 +219,7 @@ final class RoutedFiles: PhotoFiles {
     case .blamed(let reason):
       return .content(promisedContent(name: name, failure: reason), stat, readTime: readTime)
     case .unavailable(let reason): return .unreadable("can't be read: \(reason)")
+    case .busy: return .raced
     case .unfinished: return .late
     }
   }

@@ -8,6 +8,8 @@ struct LateSyncs {
 
   private var held: [(number: UInt64, lane: Int, end: MonotonicTime)] = []
 
+  var isEmpty: Bool { held.isEmpty }
+
   mutating func hold(_ number: UInt64, by lane: Int, until end: MonotonicTime) { held.append((number, lane, end)) }
 
   /// Removes the requests that need not wait any more.
@@ -22,28 +24,35 @@ struct LateSyncs {
 extension Library {
   /// Takes the content of such files into the catalog, as soon as it is read.
   func take(_ lateReads: LateReads) async {
-    var seen = lateReads.ended.sequence
+    var seen: Int64 = 0
     while let sequence = await lateReads.ended.next(after: seen) {
       seen = sequence
-      takeFinishedReads()
+      takeFinished(lateReads.takeEnded())
     }
   }
 
   /// Whether files are being read in the background.
-  var hasLateReads: Bool { (files.lateReads?.underWayCount ?? 0) > 0 }
+  var hasLateReads: Bool { files.lateReads?.isBusy ?? false }
 
-  private func takeFinishedReads() {
-    guard restart.breakdown == nil else { return }
+  /// - Parameter inodes: those of the files whose reading has ended.
+  private func takeFinished(_ inodes: Set<UInt64>) {
+    defer { answerHeldSyncs() }
+    guard restart.breakdown == nil, !inodes.isEmpty else { return }
     do {
       try commit { writer in
         var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
-        try reconciler.readAgain(reconciler.retries.pending, in: &batch)
+        let waiting = try inodes.sorted().flatMap { try writer.files(inode: $0).map(\.assetID) }
+        try reconciler.readAgain(waiting.filter { reconciler.retries[$0] != nil }, in: &batch)
         return ((), batch.origin)
       }
     } catch {
       return breakDown(error)
     }
     updateState()
+  }
+
+  /// Answers the syncs that need not wait any more.
+  func answerHeldSyncs() {
     for (number, lane) in lateSyncs.take(isReadingOver: !hasLateReads, at: clock.bootTime) {
       answerSync(number, by: lane)
     }

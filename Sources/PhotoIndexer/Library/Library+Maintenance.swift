@@ -19,7 +19,7 @@ extension Library {
 
   /// Whether there is work that no event will request.
   var isTimeToCome: Bool {
-    restart.breakdown != nil || !reconciler.retries.isEmpty || idle.words.state == .pending
+    restart.breakdown != nil || !lateSyncs.isEmpty || !reconciler.retries.isEmpty || idle.words.state == .pending
       || reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
   }
 
@@ -77,6 +77,7 @@ extension Library {
   }
 
   func doWhatIsDue() {
+    answerHeldSyncs()
     do {
       if let breakdown = restart.breakdown {
         if clock.bootTime >= breakdown.endsAt { try startOver() }

@@ -42,6 +42,7 @@ extension Library {
   func answerSync(_ number: UInt64, by lane: Int, holdsForReads: Bool = false) {
     if holdsForReads, hasLateReads {
       lateSyncs.hold(number, by: lane, until: clock.bootTime + LateSyncs.patience)
+      idle.wake()
       return
     }
     scanDoubtfulRoots()

@@ -196,10 +196,10 @@ extension Reconciler {
       // The file could not be read now. The catalog keeps the old content until the file can be read.
       if let failure = content.failure {
         deferReading(row.assetID, row, failure, in: batch)
-      } else {
+      } else if retries[row.assetID]?.isPending ?? true {
         retries.addPending(row.assetID, at: batch.uptime)
       }
-      // The retry must read the file that is now at this path.
+      // A retry with a delay of its own stays. The retry must read the file that is now at this path.
       var pending = old
       pending.readTime = .unknown
       // A copy with the content that was read last is still this photo's copy. Another file, size or time means that

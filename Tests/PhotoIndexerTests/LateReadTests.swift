@@ -1,0 +1,70 @@
+import Glibc
+import Logging
+import PhotoExtract
+import PhotoTestSupport
+import TestTools
+import Testing
+import WatchRecords
+
+@testable import PhotoIndexer
+
+/// Files that take longer to read than the library waits.
+@Suite(.enabled(if: ScriptedExtractor.hasPython, "/usr/bin/python3 is not installed")) struct LateReadTests {
+  private let folder: TemporaryFolder
+  private let files: DiskFiles
+
+  init() throws {
+    folder = try TemporaryFolder("late")
+    let extractor = Extractor(
+      executable: try ScriptedExtractor.install(in: folder.path), readerCount: 2, logger: Logger(label: "test"))
+    files = DiskFiles(extractor: extractor, lateReads: LateReads())
+  }
+
+  private func write(_ name: String) throws -> NamedStat {
+    let path = Array((folder.path + "/" + name).utf8)
+    let descriptor = open(folder.path + "/" + name, O_WRONLY | O_CREAT, 0o644)
+    try #require(descriptor >= 0 && Glibc.write(descriptor, "x", 1) == 1)
+    close(descriptor)
+    return NamedStat(name: Array(name.utf8), stat: try #require(files.stat(path)))
+  }
+
+  private func isRead(_ reading: ContentReading) -> Bool {
+    if case .content(let content, _, _, _) = reading { content.title == "read" } else { false }
+  }
+
+  /// More slow files than there are processes and threads: those that wait for a process must not keep those that have
+  /// one from being finished.
+  @Test func manySlowFilesAreReadInTheBackground() async throws {
+    let all = try (0..<24).map { try write("slow-\($0).jpg") }
+    let late = files.background
+    for reading in files.read(all[...], in: Array((folder.path + "/").utf8)) {
+      if case .late = reading { continue }
+      #expect(isRead(reading))
+    }
+    // Files are asked for again while others are under way, as the library does.
+    var unread = all
+    try await eventually("\(unread.count) files are not read") {
+      unread.removeAll { file in
+        isRead(
+          files.readWithoutWaiting(
+            Array((folder.path + "/").utf8) + file.name, expecting: file.stat, isSampled: false))
+      }
+      return unread.isEmpty
+    }
+    try await eventually("nothing is under way") { late.isEmpty }
+  }
+
+  @Test func lateResultIsTakenOnceAndAnnounced() async throws {
+    let file = try write("slow.jpg")
+    let path = Array((folder.path + "/slow.jpg").utf8)
+    guard case .late = files.readWithoutWaiting(path, expecting: file.stat, isSampled: false) else {
+      #expect(Bool(false), "the caller waited")
+      return
+    }
+    #expect(files.background.isBusy)
+    _ = await files.background.ended.next(after: 0)
+    #expect(files.background.takeEnded() == [file.stat.identity.inode] && !files.background.isBusy)
+    #expect(isRead(files.readWithoutWaiting(path, expecting: file.stat, isSampled: false)))
+    #expect(files.background.isEmpty)
+  }
+}
