@@ -145,7 +145,8 @@ let package = Package(
     .target(name: "CWatchShim"),
 
     // Tests
-    .target(name: "TestTools", dependencies: ["PhotoModel"], path: "Tests/TestTools"),
+    .target(name: "CFoundationGuard", path: "Tests/CFoundationGuard"),
+    .target(name: "TestTools", dependencies: ["CFoundationGuard", "PhotoModel"], path: "Tests/TestTools"),
     .target(
       name: "PhotoTestSupport",
       dependencies: [
