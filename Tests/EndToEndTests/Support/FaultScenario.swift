@@ -187,7 +187,7 @@ final class FaultScenario {
           // If photod has no library at present, it tries every few seconds to open one.
           let mayPass: (any Error) -> Bool = { !($0 is TookTooLong) }
           try await eventually(
-            "the library equals the disk", within: .seconds(15), every: .milliseconds(100), isNotYet: mayPass
+            "the library equals the disk", within: .seconds(60), every: .milliseconds(100), isNotYet: mayPass
           ) { try await differenceAfterSync() == nil }
           return (recovery, warnings)
         }
