@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import Logging
+import PhotoLive
 import PhotoModel
 import PhotoTestSupport
 import Synchronization
@@ -23,6 +24,7 @@ private typealias Fixture = ReconcilerFixture
     let disk = MemoryDisk()
     let clock = SimulatedClock()
     let library: Library
+    let live: LiveLibrary
 
     init(
       volume: String = "uuid:1", supplies: [String: [String: String]] = [:], clock realClock: SystemClock? = nil
@@ -36,8 +38,10 @@ private typealias Fixture = ReconcilerFixture
         }
       }
       disk.setVolume(volume, of: 1)
+      live = try LiveLibrary(catalog: environment.catalog)
       library = try Library(
-        catalog: environment.catalog, watcher: SimulatedWatcher(disk: SimulatedDisk(clock: clock)), files: disk,
+        catalog: environment.catalog, commits: live, watcher: SimulatedWatcher(disk: SimulatedDisk(clock: clock)),
+        files: disk,
         clock: (realClock as (any LibraryClock)?) ?? clock,
         power: PowerSupply(folder: environment.folder + "/power"),
         configuration: .init(roots: [Fixture.bytes("/p")], version: "0"),
@@ -202,7 +206,7 @@ private typealias Fixture = ReconcilerFixture
       collection: "smart:duplicates", sortDescriptors: [SortDescriptor(key: "filename", ascending: true)])
     let plan = try idle.catalog.read { try $0.plan(options) }
     func duplicates() throws -> [String] {
-      let list = try idle.library.live.lists.current(plan).ids
+      let list = try idle.live.lists.current(plan).ids
       let (paths, count) = try idle.catalog.read { reader in
         let fetched = try reader.ids(reader.plan(options))
         #expect(fetched == list)
@@ -211,7 +215,7 @@ private typealias Fixture = ReconcilerFixture
       }
       #expect(count == paths.count)
       #expect(
-        try idle.library.live.collections.list([.smartAlbum]).1.first { $0.subtype == "duplicates" }?.count == count)
+        try idle.live.collections.list([.smartAlbum]).1.first { $0.subtype == "duplicates" }?.count == count)
       return paths
     }
     func expect(_ names: [String]) throws {

@@ -1,4 +1,5 @@
 import Logging
+import PhotoLive
 import PhotoModel
 import PhotoTestSupport
 import Synchronization
@@ -15,7 +16,8 @@ import WatchRecords
   @Test func statusAfterASyncHasWhatTheSyncWaitedFor() async throws {
     let environment = try TestCatalog("syncs")
     let library = try Library(
-      catalog: environment.catalog, watcher: ScriptedWatcher(), files: MemoryDisk(), clock: SimulatedClock(),
+      catalog: environment.catalog, commits: try LiveLibrary(catalog: environment.catalog), watcher: ScriptedWatcher(),
+      files: MemoryDisk(), clock: SimulatedClock(),
       configuration: .init(roots: [ReconcilerFixture.bytes("/p")], version: "0"),
       logger: Logger(label: "syncs") { _ in SwiftLogNoOpLogHandler() })
     try await library.adoptRoots()

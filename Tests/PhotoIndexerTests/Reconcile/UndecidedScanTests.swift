@@ -1,4 +1,5 @@
 import Logging
+import PhotoLive
 import PhotoModel
 import PhotoTestSupport
 import PhotoWatch
@@ -80,7 +81,8 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     init() async throws {
       environment = try TestCatalog("shares")
       library = try Library(
-        catalog: environment.catalog, watcher: orders, files: disk, clock: clock,
+        catalog: environment.catalog, commits: try LiveLibrary(catalog: environment.catalog), watcher: orders,
+        files: disk, clock: clock,
         configuration: .init(roots: ["/p", "/q"].map(Fixture.bytes), version: "0"),
         logger: Logger(label: "shares") { _ in SwiftLogNoOpLogHandler() })
       try await library.adoptRoots()

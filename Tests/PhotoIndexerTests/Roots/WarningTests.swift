@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import PhotoCatalog
+import PhotoLive
 import PhotoModel
 import PhotoTestSupport
 import Synchronization
@@ -119,8 +120,9 @@ final class LibraryFixture {
     disk = SimulatedDisk(clock: clock)
     _ = disk.mount(disk.addVolume(.ext4), at: "")
     _ = disk.makeDirectory("/pics")
+    let catalog = try Catalog(path: folder + "/catalog.sqlite")
     library = try Library(
-      catalog: try Catalog(path: folder + "/catalog.sqlite"), watcher: SimulatedWatcher(disk: disk), files: disk,
+      catalog: catalog, commits: try LiveLibrary(catalog: catalog), watcher: SimulatedWatcher(disk: disk), files: disk,
       clock: clock, configuration: .init(roots: [Array("/pics".utf8)], version: "0"),
       logger: Logger(label: "test") { _ in log })
   }

@@ -28,8 +28,8 @@ import class Foundation.ProcessInfo
 
     init(_ fixture: ServerFixture, _ kinds: Set<AssetCollection.Kind>? = nil) async throws {
       observation = CollectionListObservation(
-        of: fixture.library.live, reads: fixture.reads, kinds: kinds, holder: ClientLists.Holder(process: getpid()))
-      fixture.library.live.collections.beginObserving()
+        of: fixture.live, reads: fixture.reads, kinds: kinds, holder: ClientLists.Holder(process: getpid()))
+      fixture.live.collections.beginObserving()
       var sent: [(CollectionObservation, VarlinkEncoded)] = []
       try await observation.begin { sent.append(($0, $1)) }
       for (next, encoded) in sent { try take(next, encoded) }
@@ -146,21 +146,21 @@ import class Foundation.ProcessInfo
     for _ in 0..<1_000 { replicas.append(try await Replica(fixture)) }
     try fixture.insert(3)
     for index in replicas.indices { try await replicas[index].advance() }
-    let counts = fixture.library.live.collections.countsSinceStart
+    let counts = fixture.live.collections.countsSinceStart
     #expect(counts.reads == 1 && counts.updates == 1 && counts.made == 1 && counts.shared == 999)
     #expect(fixture.differences.counts == .init(made: 1, shared: 999))
-    #expect(fixture.library.live.commits.readCount == 0, "history is not read")
+    #expect(fixture.live.commits.readCount == 0, "history is not read")
     #expect(replicas.allSatisfy { $0.encoded.last == replicas[0].encoded.last })
     // The counts are dropped with the last observer.
-    for _ in replicas { fixture.library.live.collections.endObserving() }
+    for _ in replicas { fixture.live.collections.endObserving() }
     _ = try await Replica(fixture)
-    #expect(fixture.library.live.collections.countsSinceStart.reads == 2)
+    #expect(fixture.live.collections.countsSinceStart.reads == 2)
   }
 
   /// A task that waited for the lock of the counts would take its thread from all clients.
   @Test(.timeLimit(.minutes(10))) func observersComeAndGoWhileTheCountsAreRead() async throws {
     let fixture = try ServerFixture()
-    let collections = fixture.library.live.collections
+    let collections = fixture.live.collections
     // All readers of the catalog are busy until this test ends their reads, so the counts cannot be read before.
     let readers = 8
     let begun = Begun()
@@ -226,11 +226,11 @@ import class Foundation.ProcessInfo
     try addFolders(fixture, folders)
     var replica = try await Replica(fixture)
     func statements(_ body: (CatalogWriter) throws -> Void) async throws -> Int {
-      let before = fixture.library.live.collections.countsSinceStart.statements
+      let before = fixture.live.collections.countsSinceStart.statements
       try fixture.commit(body)
       try await replica.advance()
       #expect(try replica.list == fetched(fixture))
-      return fixture.library.live.collections.countsSinceStart.statements - before
+      return fixture.live.collections.countsSinceStart.statements - before
     }
     // The asset, and the rows of Recents, of Favorites, of No Location, of Recently Added and of its folder.
     let favorite = try await statements { try $0.setUserData(of: ids[4], isFavorite: true, isHidden: nil) }
@@ -244,7 +244,7 @@ import class Foundation.ProcessInfo
       try writer.deleteAsset(newest)
     }
     #expect((7...10).contains(removed), "\(removed)")
-    #expect(fixture.library.live.collections.countsSinceStart.reads == 1)
+    #expect(fixture.live.collections.countsSinceStart.reads == 1)
   }
 
   /// PHOTOD_REPLICA_SEEDS sets the number of libraries, which is three by default.
@@ -335,7 +335,7 @@ import class Foundation.ProcessInfo
     }
     try fixture.catalog.write { try $0.pruneHistory(before: 5) }
     try await replica.advance()
-    #expect(fixture.library.live.collections.countsSinceStart.reads == 2 && replica.all.count == 2)
+    #expect(fixture.live.collections.countsSinceStart.reads == 2 && replica.all.count == 2)
     #expect(try replica.list == fetched(fixture))
     try fixture.insert()
     try await replica.advance()

@@ -36,7 +36,7 @@ import Testing
     let fixture = try ServerFixture()
     try fixture.insert(Self.count)
     var all = try await begin(fixture)
-    let before = fixture.library.live.lists.countsSinceStart
+    let before = fixture.live.lists.countsSinceStart
     try fixture.commit { writer in
       writer.record.renamedDirectories = [
         .init(directoryID: fixture.directoryID, fromPath: Array("/p".utf8), toPath: Array("/q".utf8))
@@ -54,8 +54,8 @@ import Testing
     }
     // Twelve observers have four lists. One list is read again, because a directory may have moved to a drive that is
     // offline. The contents of the directory are read once.
-    #expect(fixture.library.live.lists.countsSinceStart.looks == before.looks + 1)
-    #expect(fixture.library.live.commits.readCount == 1 && fixture.differences.counts == .init(made: 4, shared: 8))
+    #expect(fixture.live.lists.countsSinceStart.looks == before.looks + 1)
+    #expect(fixture.live.commits.readCount == 1 && fixture.differences.counts == .init(made: 4, shared: 8))
   }
 
   @Test func driveThatGoesAndComesIsOneRangeToEveryObserver() async throws {
@@ -63,7 +63,7 @@ import Testing
     try fixture.insert(Self.count)
     var all = try await begin(fixture)
     for isAvailable in [false, true] {
-      let before = (fixture.library.live.lists.countsSinceStart, fixture.library.live.commits.readCount)
+      let before = (fixture.live.lists.countsSinceStart, fixture.live.commits.readCount)
       try fixture.commit { writer in
         try writer.setRootAvailable(1, isAvailable)
       }
@@ -85,8 +85,8 @@ import Testing
           #expect(sent.last?.details?.removedBefore == whole && sent.last?.details?.deletedBefore == [])
         }
       }
-      #expect(fixture.library.live.lists.countsSinceStart.looks == before.0.looks + 1)
-      #expect(fixture.library.live.commits.readCount == before.1 + 1)
+      #expect(fixture.live.lists.countsSinceStart.looks == before.0.looks + 1)
+      #expect(fixture.live.commits.readCount == before.1 + 1)
     }
   }
 }

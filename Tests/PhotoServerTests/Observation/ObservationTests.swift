@@ -111,7 +111,7 @@ import Testing
     let start = try #require(try await begun(fixture, ObserveRequest()).first)
     for _ in 0..<100 {
       try fixture.delete([])
-      _ = try fixture.library.live.lists.current(plan)
+      _ = try fixture.live.lists.current(plan)
     }
     let unchanged = try #require(try await begun(fixture, ObserveRequest(since: start.token)).first)
     #expect(unchanged.reload == nil && unchanged.ids == nil && unchanged.digest == start.digest)
@@ -175,7 +175,7 @@ import Testing
   @Test(.timeLimit(.minutes(10))) func anObservationBeyondTheBoundOfAllListsEndsWithAnError() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(300)
-    let held = fixture.library.live.lists.held
+    let held = fixture.live.lists.held
     held.setMaximumBytes(1)
     // Ten lists of the greatest length fit anyway.
     let fitting = 10
@@ -210,7 +210,7 @@ import Testing
   @Test(.timeLimit(.minutes(10))) func thePredicatesOfObservationsCountToTheBoundOfAllLists() async throws {
     let fixture = try ServerFixture()
     try fixture.insert()
-    let held = fixture.library.live.lists.held
+    let held = fixture.live.lists.held
     held.setMaximumBytes(4 << 20)
     let calls = 15
     try await fixture.serving { path, failures in
@@ -235,7 +235,7 @@ import Testing
   @Test func observationsThatWereSentTheSameListHoldItOnce() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(1_000)
-    let held = fixture.library.live.lists.held
+    let held = fixture.live.lists.held
     var observers = try await Observers(fixture, count: 1)
     let bytes = held.byteCount
     var others = try await Observers(fixture, count: 20)
@@ -260,7 +260,7 @@ import Testing
 
     let gone = try fixture.insert(2)
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
-    _ = try fixture.library.live.lists.current(plan)
+    _ = try fixture.live.lists.current(plan)
     try fixture.delete([gone[0]], announced: false)
     try await observation.advance { observation, _ in sent.append(observation) }
     let details = try #require(sent.last?.details)

@@ -117,7 +117,7 @@ import class Foundation.ProcessInfo
     for index in replicas.indices { try await replicas[index].advance() }
     let fields = replicas.reduce(into: Set<String>()) { $0.formUnion($1.changedFields) }
     #expect(fields.isSuperset(of: ["favorite", "path", "availability"]))
-    #expect(fixture.library.live.lists.countsSinceStart.passes > 100)
+    #expect(fixture.live.lists.countsSinceStart.passes > 100)
     for (one, other) in zip(replicas, replicas.dropFirst(Self.fetches.count)) {
       #expect(one.ids == other.ids && one.plan == other.plan)
     }

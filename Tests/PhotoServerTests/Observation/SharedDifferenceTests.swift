@@ -14,14 +14,14 @@ import Varlink
     let fixture = try ServerFixture()
     let ids = try fixture.insert(500)
     var observers = try await Observers(fixture, count: 1_000)
-    let before = fixture.library.live.lists.countsSinceStart
+    let before = fixture.live.lists.countsSinceStart
     let readCount = fixture.reads.threads.begunCount
     try fixture.insert(3)
     try fixture.delete([ids[7]])
     try await observers.advance()
     #expect(fixture.differences.counts == .init(made: 1, shared: 999))
-    #expect(fixture.library.live.lists.countsSinceStart.looks == before.looks + 1)
-    #expect(fixture.library.live.commits.readCount == 0, "history is not read")
+    #expect(fixture.live.lists.countsSinceStart.looks == before.looks + 1)
+    #expect(fixture.live.commits.readCount == 0, "history is not read")
     #expect(fixture.reads.threads.begunCount == readCount + 1, "the others need no thread")
     let list = try fixture.ids()
     for index in 0..<1_000 {
@@ -34,7 +34,7 @@ import Varlink
     try await observers.advance()
     #expect(observers.sent.allSatisfy { $0.count == 2 })
     #expect(fixture.differences.counts == .init(made: 2, shared: 1_998))
-    #expect(fixture.library.live.lists.countsSinceStart.looks == before.looks + 1)
+    #expect(fixture.live.lists.countsSinceStart.looks == before.looks + 1)
   }
 
   /// Observers that did not read get one difference of their own, and then the same one as all others.

@@ -62,11 +62,11 @@ import Varlink
   }
 
   @Test func observedCollectionsHaveAllOtherCounts() async throws {
-    let library = fixture.library
-    library.live.collections.beginObserving()
-    defer { library.live.collections.endObserving() }
+    let (library, live) = (fixture.library, fixture.live)
+    live.collections.beginObserving()
+    defer { live.collections.endObserving() }
     func list() async throws -> [AssetCollection] {
-      try await fixture.reads.run { try library.live.collections.list([.smartAlbum]).1 }
+      try await fixture.reads.run { try live.collections.list([.smartAlbum]).1 }
     }
     let first = try await list()
     #expect(problems(first) == ["b", "c"])
@@ -78,15 +78,15 @@ import Varlink
     _ = try await library.perform([.editAssets([ids[8]], favorite)], clientName: nil)
     let time = Duration.milliseconds(500)
     let second = try await fixture.reads.threads.run(for: fixture.reads.peer, budget: time) {
-      try library.live.collections.list([.smartAlbum]).1
+      try live.collections.list([.smartAlbum]).1
     }
     #expect(problems(second) == ["b", "c"] && counts(second)["a"] == 8 && counts(second)["d"] == 8)
-    #expect(library.live.collections.countsSinceStart.reads == 1)
+    #expect(live.collections.countsSinceStart.reads == 1)
 
-    let version = try await fixture.reads.run { try library.live.collections.list([.smartAlbum]).0 }
+    let version = try await fixture.reads.run { try live.collections.list([.smartAlbum]).0 }
     _ = try await library.perform(
       [.editSmartAlbum(albums[1], Self.favorites), .editSmartAlbum(albums[0], Self.costly)], clientName: nil)
-    let change = try await fixture.reads.run { try library.live.collections.change(since: version).1 }
+    let change = try await fixture.reads.run { try live.collections.change(since: version).1 }
     let updated = try #require(change).updated
     #expect(updated.map(\.title) == ["a", "b"] && updated.map(\.count) == [0, 8])
     #expect(problems(updated) == ["a"])

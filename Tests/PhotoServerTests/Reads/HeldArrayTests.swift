@@ -78,7 +78,7 @@ import Testing
   @Test(arguments: methods) func anArrayBeyondTheBoundOfAllListsEndsItsCall(method: Method) async throws {
     let fixture = try ServerFixture()
     if method.name == "ListUnreadable" { try addUnreadable(fixture) } else { try addFolders(fixture) }
-    let held = fixture.library.live.lists.held
+    let held = fixture.live.lists.held
     // Ten lists of the greatest length fit anyway.
     held.setMaximumBytes(1)
     let fitting = 10
@@ -117,7 +117,7 @@ import Testing
   @Test func theLastPageHoldsNoArray() async throws {
     let fixture = try ServerFixture()
     try addFolders(fixture, 600)
-    let held = fixture.library.live.lists.held
+    let held = fixture.live.lists.held
     try await fixture.serving { path, failures in
       let socket = try RawSocket(path: path)
       try socket.send(#"{"method":"org.photod.library.FetchCollections","parameters":{},"more":true}"#)

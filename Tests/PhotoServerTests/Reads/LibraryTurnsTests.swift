@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import PhotoIndexer
-import PhotoLive
+import PhotoModel
 import Synchronization
 import Testing
 import Varlink
@@ -84,14 +84,14 @@ import Varlink
         return socket
       }
       while turns.waitingCount < sockets.count - 1 { await Task.yield() }
-      let before = library.live.feed.sequence
+      let before = library.commits.feed.sequence
       let changes = await withCheckedContinuation { continuation in
-        library.whenAlive { continuation.resume(returning: library.live.feed.sequence - before) }
+        library.whenAlive { continuation.resume(returning: library.commits.feed.sequence - before) }
         mayGoOn.signal()
       }
       #expect(changes <= 1)
       for socket in sockets { #expect(!String(decoding: try await socket.receive(), as: UTF8.self).contains("error")) }
-      #expect(library.live.feed.sequence - before == Int64(ids.count))
+      #expect(library.commits.feed.sequence - before == Int64(ids.count))
       #expect(failures() == [])
     }
   }

@@ -186,7 +186,7 @@ import Testing
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
     let slow = ClientReads(threads: ReadThreads(budget: .zero), peer: fixture.reads.peer)
     var observation = ListObservation(
-      of: fixture.library.live, reads: slow, plan: plan, request: ObserveRequest(), holder: .init(process: getpid())
+      of: fixture.live, reads: slow, plan: plan, request: ObserveRequest(), holder: .init(process: getpid())
     ) { _ in false }
     var error: (any Error)?
     do { try await observation.begin { _, _ in } } catch let thrown { error = thrown }
@@ -199,7 +199,7 @@ import Testing
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions(predicate: Self.predicate)) }
     let reads = ClientReads(threads: ReadThreads(budget: .milliseconds(200)), peer: fixture.reads.peer)
     var observation = ListObservation(
-      of: fixture.library.live, reads: reads, plan: plan, request: ObserveRequest(), holder: .init(process: getpid())
+      of: fixture.live, reads: reads, plan: plan, request: ObserveRequest(), holder: .init(process: getpid())
     ) { _ in false }
     var sent: [Observation] = []
     try await observation.begin { observation, _ in sent.append(observation) }

@@ -1,6 +1,5 @@
 import Dispatch
 import PhotoCatalog
-import PhotoLive
 import PhotoModel
 import Synchronization
 import WatchRecords

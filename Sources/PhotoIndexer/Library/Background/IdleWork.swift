@@ -1,4 +1,4 @@
-import PhotoLive
+import PhotoModel
 
 /// The work that waits until nothing changes, and the alarm for all work that no event requests.
 struct IdleWork {

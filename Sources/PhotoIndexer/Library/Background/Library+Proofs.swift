@@ -52,7 +52,7 @@ extension Library {
     while clock.bootTime < end, !Task.isCancelled {
       let requests = nextProofs()
       guard !requests.isEmpty else { return }
-      let (files, feed, power, clock, lastChange) = (files, live.feed, proofs.power, clock, idle.lastChange)
+      let (files, feed, power, clock, lastChange) = (files, commits.feed, proofs.power, clock, idle.lastChange)
       let made = await withCheckedContinuation { continuation in
         DispatchQueue(label: "photod.proofs").async {
           var pauses = Self.mostPauses

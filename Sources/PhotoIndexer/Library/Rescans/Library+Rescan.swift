@@ -140,7 +140,7 @@ extension Library {
 
   private func scanAnew(_ rootID: RootID) async throws -> RescanCounts {
     var result = RescanCounts()
-    let before = live.feed.sequence
+    let before = commits.feed.sequence
     do {
       try watchAnew(rootID)
     } catch {

@@ -22,12 +22,12 @@ extension Library {
       let (created, recording) = try commit(durable: true) { writer in
         (try writer.performRecorded(changes), origin: origin)
       }.0
-      let sequence = live.token.sequence
+      let sequence = token.sequence
       undoLog.append(
         .init(
           id: sequence, date: clock.wallTime, origin: origin, group: undoGroup,
           recording: recording))
-      return (live.token, created)
+      return (token, created)
     }
   }
 
@@ -48,7 +48,7 @@ extension Library {
         (try writer.undo(entry.recording), origin: Self.origin(clientName))
       }
       undoLog.remove(id)
-      return live.token
+      return token
     }
   }
 
@@ -76,7 +76,7 @@ extension Library {
       guard token.library == catalog.uuid, token.epoch == catalog.epoch else { return .unknown }
       return try reader.changes(of: edited, after: token.sequence)
     }
-    guard case .touched(let touched) = since else { throw LibraryError.changeTokenExpired(current: live.token) }
+    guard case .touched(let touched) = since else { throw LibraryError.changeTokenExpired(current: token) }
     for (index, change) in changes.enumerated() {
       guard case .editAssets(let ids, _) = change, let id = ids.first(where: touched.contains) else { continue }
       throw LibraryError.changeRejected(
@@ -95,7 +95,7 @@ extension Library {
       try catalog.read({ try $0.sequence() }) < token.sequence, try catalog.endTokens()
     else { return false }
     logger.notice("tokens ended", metadata: ["token": "\(token)", "epoch": "\(catalog.epoch)"])
-    statusStore.update { $0.token = live.token.description }
+    statusStore.update { $0.token = token.description }
     return true
   }
 }

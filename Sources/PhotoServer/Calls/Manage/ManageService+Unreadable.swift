@@ -17,7 +17,7 @@ extension ManageService {
     let state = try await libraryTurns.run(for: call.peer) { await library.unreadableState() }
     if call.wantsMore { connections.beginStream(call, .init(feed: nil)) }
     do {
-      try await reads.sendPages(on: call, holding: library.live.lists.held) {
+      try await reads.sendPages(on: call, holding: heldLists) {
         let files = try library.unreadableEntries(state).map(UnreadableFile.init)
         let count = files.count
         return PagedArray(files, byteCount: files.byteCount, pageSize: call.wantsMore ? Self.page : count) {

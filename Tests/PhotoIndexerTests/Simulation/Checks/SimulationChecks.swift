@@ -1,4 +1,5 @@
 import ChangeDetails
+import PhotoLive
 import PhotoModel
 import WatchRecords
 
@@ -9,8 +10,8 @@ import WatchRecords
 extension Simulation {
   /// Runs after every transaction.
   func check(isScanAlone: Bool = false) async throws {
-    guard let library, let catalog else { return }
-    let newest = library.live.feed.sequence
+    guard let library, let live, let catalog else { return }
+    let newest = live.feed.sequence
     guard newest != sequence || assets.isEmpty else { return }
     let (now, nowFiles, touched, deleted) = try catalog.read { reader in
       let ids = try reader.ids(try reader.plan(FetchOptions(includeHidden: true, includeTrashed: true)))
@@ -45,7 +46,7 @@ extension Simulation {
       }
       rootVolumes[root] = volume
     }
-    for index in replicas.indices { try advance(&replicas[index], library, catalog) }
+    for index in replicas.indices { try advance(&replicas[index], live, catalog) }
     try CatalogInvariants.check(catalog)
   }
 

@@ -1,4 +1,5 @@
 import ChangeDetails
+import PhotoLive
 import PhotoModel
 
 @testable import PhotoCatalog
@@ -6,7 +7,7 @@ import PhotoModel
 
 // Lists as observing clients hold them.
 extension Simulation {
-  func makeReplicas(_ catalog: Catalog, _ library: Library) throws {
+  func makeReplicas(_ catalog: Catalog, _ live: LiveLibrary) throws {
     let options = [
       FetchOptions(), FetchOptions(collection: "smart:favorites", includeHidden: true),
       FetchOptions(collection: "smart:duplicates"), FetchOptions(collection: "smart:recentlyAdded"),
@@ -20,14 +21,14 @@ extension Simulation {
       if let known = old.first(where: { $0.options == option }) {
         return Replica(options: option, plan: plan, ids: known.ids, sequence: known.sequence)
       }
-      let list = try library.live.lists.current(plan)
+      let list = try live.lists.current(plan)
       return Replica(options: option, plan: plan, ids: list.ids, sequence: list.sequence)
     }
   }
 
   /// Checks as an observing client: its list and the difference give the list of a new fetch.
-  func advance(_ replica: inout Replica, _ library: Library, _ catalog: Catalog) throws {
-    let list = try library.live.lists.current(replica.plan)
+  func advance(_ replica: inout Replica, _ live: LiveLibrary, _ catalog: Catalog) throws {
+    let list = try live.lists.current(replica.plan)
     guard list.sequence > replica.sequence else { return }
     let (touched, fresh) = try catalog.read { reader in
       (try reader.touched(after: replica.sequence, through: list.sequence), try reader.ids(replica.plan))
