@@ -199,7 +199,7 @@ extension Reconciler {
         // The scan is not decided, because the top has no number any more.
         tree.unbind(subtree: top)
         forgetHeldFiles(below: top)
-        try setOffline(scan.rootID, .otherFolder, in: &batch)
+        try setForeign(scan.rootID, .otherFolder, in: &batch)
         continue
       }
       var row = tree.row(top)

@@ -134,7 +134,7 @@ import WatchRecords
         _ = try fixture.apply(story(fixture, from: first))
       }
       guard seed % 2 == 0 else { continue }
-      if fixture.reconciler.roots[number: 1]?.offlineReason == .otherFolder {
+      if case .foreign(_, .otherFolder)? = fixture.reconciler.roots[number: 1]?.presence {
         #expect(Set(try fixture.paths().keys).isDisjoint(with: Self.paths))
         fixture.reconciler.roots[number: 1]?.isAdopted = true
         fixture.reconciler.beginSession()

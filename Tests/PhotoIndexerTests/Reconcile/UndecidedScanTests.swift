@@ -401,7 +401,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
 
   private func expectOtherFolder(_ fixture: ReconcilerFixture, _ a: FileStat) throws {
     #expect(try fixture.paths().count == 1)
-    guard case .offline(_, .otherFolder)? = fixture.reconciler.roots[number: 1]?.state else {
+    guard case .foreign(_, .otherFolder)? = fixture.reconciler.roots[number: 1]?.presence else {
       Issue.record("not offline")
       return
     }
@@ -446,7 +446,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
       all: [started(1), Self.bare] + listing(50, fixture.disk.files(in: "/p")) + [ended(1)])
     #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty && record.updatedAssets.isEmpty)
     #expect(try fixture.paths() == before)
-    guard case .offline(_, .otherFolder)? = fixture.reconciler.roots[number: 1]?.state else {
+    guard case .foreign(_, .otherFolder)? = fixture.reconciler.roots[number: 1]?.presence else {
       Issue.record("not offline")
       return
     }

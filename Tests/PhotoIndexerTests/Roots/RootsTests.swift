@@ -20,17 +20,17 @@ private typealias Fixture = ReconcilerFixture
     roots.setOffline(7, .cannotBeOpened(2), at: Self.noon)
     #expect(!roots.hasSuspects && roots[7]?.isAvailable == false)
     roots.setOnline(7)
-    #expect(roots[7]?.suspect == nil && roots[7]?.offlineReason == nil && roots[7]?.isAvailable == true)
+    #expect(roots[7]?.suspect == nil && roots[7]?.absenceCause == nil && roots[7]?.isAvailable == true)
   }
 
   @Test func anotherReasonKeepsTheDate() throws {
     var roots = Roots()
     roots.add(7)
     roots.setOffline(7, .cannotBeOpened(2), at: Self.noon)
-    roots.setOffline(7, .otherFileSystem, at: Self.evening)
+    roots.setForeign(7, .otherFileSystem, at: Self.evening)
     #expect(roots[7]?.isForeign == true)
-    guard case .offline(let since, .otherFileSystem) = try #require(roots[7]).state else {
-      Issue.record("not offline")
+    guard case .settled(.foreign(let since, .otherFileSystem)) = try #require(roots[7]).state else {
+      Issue.record("not foreign")
       return
     }
     #expect(since == Self.noon)
@@ -59,10 +59,45 @@ private typealias Fixture = ReconcilerFixture
     roots.setOffline(7, .cannotBeOpened(2), at: Self.evening)
     #expect(roots[7]?.isUnconfigured == true)
     roots.setConfigured(7)
-    guard case .offline(Self.noon, .notLookedAt) = try #require(roots[7]).state else {
+    guard case .settled(.offline(Self.noon, .notLookedAt)) = try #require(roots[7]).state else {
       Issue.record("not offline")
       return
     }
+  }
+
+  /// photod-watch starts again and looks at every root anew.
+  @Test func rootKeepsItsPresenceWhileAScanIsAwaited() throws {
+    var roots = Roots()
+    roots.add(7, number: 1)
+    roots.setSuspect(7, Self.suspect)
+    roots.updateAll { $0.isScanAwaited = true }
+    guard case .scanning(.suspect) = try #require(roots[7]).state else {
+      Issue.record("not scanning")
+      return
+    }
+    #expect(roots.hasSuspects && roots[7]?.isAvailable == true)
+    roots.setForeign(7, .otherFolder, at: Self.noon)
+    #expect(roots[7]?.isScanAwaited == true && roots[7]?.isForeign == true && !roots.hasSuspects)
+    roots.setOnline(7)
+    roots[7]?.isScanAwaited = false
+    guard case .settled(.online) = try #require(roots[7]).state else {
+      Issue.record("not online")
+      return
+    }
+  }
+
+  @Test func noScanOfAnUnconfiguredRootIsAwaited() throws {
+    var roots = Roots()
+    roots.add(7, number: 1)
+    roots[7]?.isScanAwaited = true
+    roots.setUnconfigured(7, at: Self.noon)
+    #expect(roots[7]?.isScanAwaited == false)
+    roots.updateAll { $0.isScanAwaited = true }
+    roots.setSuspect(7, Self.suspect)
+    roots.setForeign(7, .otherFolder, at: Self.evening)
+    #expect(roots[7]?.isScanAwaited == false && roots[7]?.isUnconfigured == true)
+    roots.setConfigured(7)
+    #expect(roots[7]?.isScanAwaited == false && roots[7]?.isUnconfigured == false)
   }
 
   @Test func nothingIsLeftOfARootThatIsRemoved() {

@@ -51,20 +51,25 @@ extension Library {
 
   private func offlineError(_ rootID: RootID) -> LibraryError? {
     let path = FilePath.text(reconciler.tree.rootPaths[rootID] ?? [])
-    switch reconciler.roots[rootID]?.state {
-    case nil, .online, .suspect: return nil
-    case .unconfigured:
+    guard let root = reconciler.roots[rootID] else { return nil }
+    switch root.presence {
+    case .online, .suspect: return nil
+    case nil:
       return LibraryError.unavailable(
         "\(path) is no longer in the configuration, so it is not compared with the library. Its photos stay in the library until you run `photoctl rescan \(ShellWord.inQuotes(path)) --confirm`."
       )
-    case .offline(_, let reason) where reconciler.roots[rootID].map({ known(reason, of: $0) }) == .neverThere:
+    case .offline(_, let reason) where known(reason, of: root) == .neverThere:
       return LibraryError.unavailable(OfflineReason.neverThere.text(of: path, at: path))
-    case .offline(let since, let reason):
-      let date = since.map { " since \($0.localTimeToMinute)" } ?? ""
-      return LibraryError.unavailable(
-        "\(path) is offline\(date), so it can't be compared. None of its photos is removed. Mount its drive, or put the folder back. photod then scans it by itself. \(reason.text(of: "It", at: path))"
-      )
+    case .offline(let since, let reason): return offlineError(path, since, reason.text(of: "It", at: path))
+    case .foreign(let since, let folder): return offlineError(path, since, folder.text(of: "It", at: path))
     }
+  }
+
+  private func offlineError(_ path: String, _ since: PhotoDate?, _ reason: String) -> LibraryError {
+    let date = since.map { " since \($0.localTimeToMinute)" } ?? ""
+    return LibraryError.unavailable(
+      "\(path) is offline\(date), so it can't be compared. None of its photos is removed. Mount its drive, or put the folder back. photod then scans it by itself. \(reason)"
+    )
   }
 
   /// The error for a path in a folder whose drive is away.
