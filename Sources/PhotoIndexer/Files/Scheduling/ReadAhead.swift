@@ -142,8 +142,7 @@ actor ReadAhead {
       return row.isUnchanged(as: stat)
     }
     return try knownInodes.mayContain(stat.identity.inode)
-      && reader.isKnown(
-        inode: stat.identity.inode, byteCount: stat.byteCount, modificationTime: stat.modified)
+      && reader.recordedStats(inode: stat.identity.inode).contains { $0.wasRead(as: stat) }
   }
 
   private static let sliceSize = 16

@@ -90,7 +90,7 @@ extension Reconciler {
   func isExchanged(_ row: FileRow, with source: FileRow) -> Bool {
     guard case .there(let stat) = files.look(path(of: source)) else { return false }
     // A new file may have the inode of one that was deleted.
-    return stat.identity.inode == row.inode && row.hasSizeAndTime(of: stat)
+    return row.hasInodeSizeAndTime(of: stat)
   }
 
   /// Applies the second half of an exchange. The file that is reported to leave a place was there before the file that
