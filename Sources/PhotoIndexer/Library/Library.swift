@@ -191,13 +191,22 @@ package actor Library {
     let readAhead = readers.reader(ofLane: lane.number)
     let inputs = Handover<ReadAhead.Input>()
     await withTaskGroup(of: Void.self) { group in
-      group.addTask(executorPreference: readAhead.executor) { await readAhead.run(lane, into: inputs) }
+      group.addTask(executorPreference: readAhead.executor) {
+        await readAhead.run(lane, into: inputs) { await self.places(of: $0) }
+      }
       while !Task.isCancelled, let input = await inputs.take() { take(input, from: lane) }
       group.cancelAll()
     }
   }
 
-  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input { await readers.first.read(input) }
+  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input {
+    await readers.first.read(input) { await self.places(of: $0) }
+  }
+
+  /// The places of directories and of all above them, after the batches that were applied.
+  private func places(of numbers: [DirectoryNumber]) -> [DirectoryPlace] {
+    numbers.flatMap { reconciler.tree.places(above: $0) }
+  }
 
   /// Applies one input: a turn of ``run()``.
   ///

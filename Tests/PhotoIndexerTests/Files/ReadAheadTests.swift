@@ -56,4 +56,77 @@ import WatchRecords
     #expect(input.contents.count == 160 && files.readCount == 160)
     #expect(isShare ? files.mostAtOnce == 1 : files.mostAtOnce > 1)
   }
+
+  private static func found(_ name: String, in directory: DirectoryNumber, inode: UInt64) -> WatchRecord {
+    .fileFound(
+      directory: directory, name: Array(name.utf8),
+      stat: FileStat(
+        identity: FileIdentity(device: 1, inode: inode, birthTime: 1), byteCount: 5, modificationTime: 1,
+        changeTime: 1))
+  }
+
+  /// The library has a directory that was reported long ago.
+  @Test func unknownDirectoryIsAskedForOnce() async throws {
+    let catalog = try TestCatalog("ahead").catalog
+    let files = SlowFiles(isShare: true)
+    let ahead = ReadAhead(catalog: catalog, files: files, knownInodes: try KnownInodes(catalog: catalog))
+    let asked = Mutex<[[DirectoryNumber]]>([])
+    let known: ReadAhead.KnownPlaces = { numbers in
+      asked.withLock { $0.append(numbers) }
+      return numbers.contains(7)
+        ? [
+          DirectoryPlace(number: 7, parent: 1, name: Array("a".utf8)),
+          .init(number: 1, parent: 0, name: Array("/p".utf8)),
+        ]
+        : []
+    }
+    for round in 0..<3 as Range<UInt64> {
+      let records = (0..<4).map { Self.found("\($0).jpg", in: 7, inode: 100 + 10 * round + UInt64($0)) }
+      let input = await ahead.read(.batch(records), asking: known)
+      #expect(input.contents.count == 4)
+    }
+    #expect(asked.withLock { $0 } == [[7]])
+    // Nobody knows this one, and its files are read when the batch is applied.
+    let input = await ahead.read(.batch([Self.found("b.jpg", in: 9, inode: 200)]), asking: known)
+    #expect(input.contents.isEmpty && asked.withLock { $0 } == [[7], [9]])
+  }
+
+  /// A directory that the same batch reports is not asked for, but its parent is.
+  @Test func parentOfANewDirectoryIsAskedFor() async throws {
+    let catalog = try TestCatalog("ahead").catalog
+    let files = SlowFiles(isShare: true)
+    let ahead = ReadAhead(catalog: catalog, files: files, knownInodes: try KnownInodes(catalog: catalog))
+    let asked = Mutex<[[DirectoryNumber]]>([])
+    let input = await ahead.read(
+      .batch([
+        .directoryFound(
+          number: 8, parent: 7, root: 1, name: Array("b".utf8),
+          identity: FileIdentity(device: 1, inode: 8, birthTime: 1)),
+        Self.found("a.jpg", in: 8, inode: 100),
+      ])
+    ) { numbers in
+      asked.withLock { $0.append(numbers) }
+      return [.init(number: 7, parent: 0, name: Array("/p".utf8))]
+    }
+    #expect(input.contents.count == 1 && asked.withLock { $0 } == [[7]])
+  }
+
+  /// Reading ahead begins anew, as after a long time in which other directories were reported.
+  @Test func libraryKnowsThePlacesOfDirectories() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    let identity = FileIdentity(device: 1, inode: 70, birthTime: 1)
+    try fixture.apply(
+      .directoryFound(number: 7, parent: 1, root: 1, name: Array("x".utf8), identity: identity),
+      .listingStarted(number: 7, evidence: .event), .listingEnded(number: 7, complete: true))
+    let tree = fixture.reconciler.tree
+    #expect(
+      tree.places(above: 7) == [
+        DirectoryPlace(number: 7, parent: 1, name: Array("x".utf8)),
+        .init(number: 1, parent: 0, name: Array("/p".utf8)),
+      ])
+    #expect(tree.places(above: 99).isEmpty)
+    fixture.reconciler.beginSession()
+    #expect(fixture.reconciler.tree.places(above: 7).isEmpty)
+  }
 }

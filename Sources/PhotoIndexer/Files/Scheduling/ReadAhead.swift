@@ -9,7 +9,7 @@ import WatchRecords
 /// one after another.
 ///
 /// It is a hint and decides nothing: a file that it did not read, or that is another by now, is read when the batch is
-/// applied. So it may go by its own idea of where directories are, taken from the records alone.
+/// applied. It knows the recent places of directories, and asks the library for others.
 actor ReadAhead {
   /// An input from photod-watch, with the content of the files that are new or changed, by the index of their record.
   struct Input: Sendable {
@@ -23,12 +23,16 @@ actor ReadAhead {
   private let catalog: Catalog
   private let files: any PhotoFiles
   private let knownInodes: KnownInodes
-  private(set) var paths = WatchedPaths()
+  private(set) var places = RecentPlaces()
   /// The directory that a scan is listing. The files that the scan finds were not written just now.
   private var scanned: DirectoryNumber?
   /// Whether there is a volume whose inodes change with each mount, such as a FAT, or nil if that is not known. A
   /// volume comes with its folders, so this is read again after each of them.
   private var hasChangingInodes: Bool?
+
+  /// Returns the places of some directories and of all above them, as far as they are known. The library answers between
+  /// two batches.
+  typealias KnownPlaces = @Sendable ([DirectoryNumber]) async -> [DirectoryPlace]
 
   init(catalog: Catalog, files: any PhotoFiles, knownInodes: KnownInodes) {
     self.catalog = catalog
@@ -37,18 +41,23 @@ actor ReadAhead {
   }
 
   /// Reads ahead for each input of a lane, until there are no more or the task is cancelled.
-  func run(_ lane: WatchLane, into inputs: Handover<Input>) async {
-    while let input = await lane.nextInput() { await inputs.put(read(input)) }
+  func run(_ lane: WatchLane, into inputs: Handover<Input>, asking known: KnownPlaces) async {
+    while let input = await lane.nextInput() { await inputs.put(read(input, asking: known)) }
     inputs.finish()
   }
 
-  func read(_ input: WatchInput) -> Input {
+  /// The next input comes when this one has been read.
+  func read(_ input: WatchInput, asking known: KnownPlaces = { _ in [] }) async -> Input {
     switch input {
     case .started, .died:
-      paths = WatchedPaths()
+      places = RecentPlaces()
       (scanned, hasChangingInodes) = (nil, nil)
       return Input(input: input, contents: [:])
     case .batch(let records):
+      let missing = missingPlaces(in: records)
+      if !missing.isEmpty {
+        for place in await known(missing) { places.add(place) }
+      }
       do {
         return Input(input: input, contents: try contents(of: records))
       } catch {
@@ -57,6 +66,29 @@ actor ReadAhead {
         return Input(input: input, contents: [:])
       }
     }
+  }
+
+  /// The directories whose places must be known before the files of a batch can be read.
+  private func missingPlaces(in records: [WatchRecord]) -> [DirectoryNumber] {
+    var reported: Set<DirectoryNumber> = []
+    var missing: Set<DirectoryNumber> = []
+    var last: DirectoryNumber?
+    func need(_ number: DirectoryNumber) {
+      guard number != 0, number != last, !reported.contains(number) else { return }
+      last = number
+      if let number = places.missing(above: number), !reported.contains(number) { missing.insert(number) }
+    }
+    for record in records {
+      switch record {
+      case .directoryFound(let number, let parent, _, _, _), .directoryMoved(let number, let parent, _):
+        need(parent)
+        reported.insert(number)
+      case .fileFound(let directory, _, let stat, _): if stat.byteCount > 0 { need(directory) }
+      case .fileMoved(_, _, let to, _, let stat?, _): if stat.byteCount > 0 { need(to) }
+      default: break
+      }
+    }
+    return Array(missing)
   }
 
   /// Files of one directory that may have to be read, in the order of their records.
@@ -74,7 +106,7 @@ actor ReadAhead {
     func add(_ index: Int, _ directory: DirectoryNumber, _ name: [UInt8], _ stat: FileStat) {
       guard stat.byteCount > 0 else { return }
       if lastDirectory != directory {
-        guard let path = paths.path(of: directory) else { return }
+        guard let path = places.path(of: directory) else { return }
         folders.append(Folder(path: path))
         lastDirectory = directory
       }
@@ -83,7 +115,7 @@ actor ReadAhead {
       folders[folders.count - 1].indexes.append(index)
     }
     for (index, record) in records.enumerated() {
-      if paths.note(record) { lastDirectory = nil }
+      if places.note(record) { lastDirectory = nil }
       switch record {
       case .directoryFound: hasChangingInodes = nil
       case .listingStarted(let number, let evidence): scanned = evidence == .scan ? number : nil
