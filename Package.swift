@@ -82,14 +82,14 @@ let package = Package(
     .target(name: "PhotoClient", dependencies: ["ChangeDetails", "PhotoContract", "PhotoModel", "Varlink"]),
 
     .target(
-      name: "PhotoLive", dependencies: ["ChangeDetails", "PhotoCatalog", "PhotoContract", "PhotoModel", "Varlink"]),
-    .target(
       name: "PhotoIndexer",
       dependencies: [
-        "ExtractRecords", "FileContent", "PhotoContract", "PhotoExtract", "PhotoLive", "PhotoModel", "PhotoCatalog",
-        "PhotoWatch", "WatchRecords",
+        "ExtractRecords", "FileContent", "PhotoContract", "PhotoExtract", "PhotoModel", "PhotoCatalog", "PhotoWatch",
+        "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
+    .target(
+      name: "PhotoLive", dependencies: ["ChangeDetails", "PhotoCatalog", "PhotoContract", "PhotoModel", "Varlink"]),
     .target(
       name: "PhotoServer",
       dependencies: [
@@ -100,7 +100,8 @@ let package = Package(
     .target(
       name: "PhotoDaemon",
       dependencies: [
-        "PhotoModel", "PhotoCatalog", "PhotoExtract", "PhotoIndexer", "PhotoServer", "PhotoWatch", "Varlink",
+        "PhotoModel", "PhotoCatalog", "PhotoExtract", "PhotoIndexer", "PhotoLive", "PhotoServer", "PhotoWatch",
+        "Varlink",
         "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

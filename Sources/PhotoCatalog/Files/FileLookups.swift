@@ -192,18 +192,17 @@ extension FileLookups {
     }
   }
 
-  /// Whether the catalog has a file with this stat whose content was read. It is a cheap hint that a file need not be
-  /// read ahead.
-  package func isKnown(inode: UInt64, byteCount: Int64, modificationTime: WallTime) throws -> Bool {
+  /// The recorded stats of the files with an inode. This reads less than ``files(inode:)``.
+  package func recordedStats(inode: UInt64) throws -> [RecordedStat] {
     let select = try RawStatement(
-      database,
-      """
-      SELECT 1 FROM resource WHERE inode = ? AND byte_count = ? AND modification_time = ? AND read_time <> 0
-      """)
+      database, "SELECT byte_count, modification_time, read_time FROM resource WHERE inode = ?")
     select.bind(1, Int64(bitPattern: inode))
-    select.bind(2, byteCount)
-    select.bind(3, time: modificationTime)
-    return try select.firstRow { true } ?? false
+    var stats: [RecordedStat] = []
+    try select.forEachRow {
+      stats.append(
+        RecordedStat(byteCount: select.int64(0), modificationTime: select.time(1), readTime: select.time(2)))
+    }
+    return stats
   }
 
   /// The number of assets whose content could not be read.

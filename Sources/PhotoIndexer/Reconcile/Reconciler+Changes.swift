@@ -142,9 +142,7 @@ extension Reconciler {
       return
     }
     guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
-    if row.hasIdentity(of: stat) && row.hasSizeAndTime(of: stat) && row.readTime != .unknown
-      && isExplainedByRename(row, stat, in: batch)
-    {
+    if row.hasIdentity(of: stat) && row.wasRead(as: stat) && isExplainedByRename(row, stat, in: batch) {
       // A rename changes only the change time, so sample and hash stay valid. The new name may stand for another
       // format.
       row.changeTime = stat.changed

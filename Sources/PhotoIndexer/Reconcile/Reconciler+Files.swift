@@ -31,7 +31,7 @@ extension Reconciler {
       if let row { note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred) }
       return
     }
-    if let row, isContested(row, stat), mustHold(place) {
+    if let row, !row.isFile(inItsPlace: stat), mustHold(place) {
       held.hold(place, stat, reading)
       note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
       return
@@ -197,9 +197,7 @@ extension Reconciler {
         // The photo was saved since, or it has left the name again. Later records decide, or the scan finds it
         // elsewhere.
         if row.isAnother(than: seen) { (stat, standIn) = (nil, seen.identity) }
-      } else if let there = try batch.writer.file(target.directoryID, target.name), there.hasIdentity(of: seen),
-        seen.identity.born != .unknown || there.hasSizeAndTime(of: seen)
-      {
+      } else if let there = try batch.writer.file(target.directoryID, target.name), there.isFile(elsewhere: seen) {
         if try isSave(there, seen, in: batch) {
           // A program may have saved the file over this photo after the rename. Or the file is a new photo, and this
           // one has left the name again. Later records decide, and until then this photo has the name.

@@ -130,9 +130,9 @@ extension Library {
   /// Logs each root that went offline in a batch. A root that stays offline for another reason is not logged again.
   func logOfflineRoots(since before: Roots) {
     for root in reconciler.roots.all {
-      guard let reason = root.offlineReason, before[root.id]?.offlineReason == nil else { continue }
+      guard let cause = root.absenceCause, before[root.id]?.absenceCause == nil else { continue }
       let path = FilePath.text(reconciler.tree.rootPaths[root.id] ?? [])
-      logger.notice("root offline", metadata: ["root": "\(path)", "why": "\(reason.cause)"])
+      logger.notice("root offline", metadata: ["root": "\(path)", "why": "\(cause)"])
     }
   }
 
