@@ -127,12 +127,18 @@ extension Library {
 
   // MARK: The log
 
-  /// Logs each root that went offline in a batch. A root that stays offline for another reason is not logged again.
+  /// Logs each root that went offline in a batch, or whose folder was never there. A root that stays offline for another
+  /// reason is not logged again.
   func logOfflineRoots(since before: Roots) {
     for root in reconciler.roots.all {
       guard let reason = root.offlineReason, before[root.id]?.offlineReason == nil else { continue }
       let path = FilePath.text(reconciler.tree.rootPaths[root.id] ?? [])
-      logger.notice("root offline", metadata: ["root": "\(path)", "why": "\(reason.cause)"])
+      let known = known(reason, of: root)
+      if known == .neverThere {
+        logger.notice("root missing", metadata: ["root": "\(path)", "why": "\(known.cause)"])
+      } else {
+        logger.notice("root offline", metadata: ["root": "\(path)", "why": "\(known.cause)"])
+      }
     }
   }
 
