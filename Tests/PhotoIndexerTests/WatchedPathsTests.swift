@@ -32,7 +32,7 @@ import WatchRecords
     #expect(paths.count == 0)
   }
 
-  @Test func rootThatGoesAndComesLeavesNoDirectoryBehind() {
+  @Test func removedAndAddedRootLeavesNoDirectory() {
     var paths = WatchedPaths()
     _ = paths.note(Self.found(1, in: 0, "/other", root: 2))
     for round in 1...100 as ClosedRange<DirectoryNumber> {

@@ -37,7 +37,7 @@ struct TerminalTests {
     #expect(Style(choice, isTerminal: isTerminal, environment: { environment[$0] }).isColored == isColored)
   }
 
-  @Test func colourIsKnownBeforeTheCommandLineIs() {
+  @Test func colourIsDeterminedBeforeTheCommandLineIsParsed() {
     #expect(UsageError.color(of: ["query", "--color=never"]) == .never)
     #expect(UsageError.color(of: ["--color", "always", "--nope"]) == .always)
     #expect(UsageError.color(of: ["--color"]) == .auto)
