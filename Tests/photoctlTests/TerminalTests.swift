@@ -77,4 +77,13 @@ struct TerminalTests {
       UsageError.text("Error: Unknown option '--limt'. Did you mean '--limit'?", style: .plain)
         == "photoctl: Unknown option '--limt'. Did you mean '--limit'?\n")
   }
+
+  @Test func parserErrorsReferToTheHelpAsOtherErrorsDo() {
+    #expect(
+      UsageError.text("Error: x\n  See 'photoctl albums add --help' for more information.\n", style: .plain)
+        == "photoctl: x\n  See `photoctl help albums add`.\n")
+    #expect(
+      UsageError.text("Error: x\n  See 'photoctl --help' for more information.", style: .plain)
+        == "photoctl: x\n  See `photoctl help`.\n")
+  }
 }
